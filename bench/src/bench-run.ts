@@ -1,5 +1,6 @@
 /**
- * Runs one bench from options to reports: which scenarios on which systems, then all files.
+ * Runs one bench from options to reports: it decides which scenarios run on which systems, runs
+ * them, and writes all files.
  *
  * The data of the members is in a temporary directory below --out, so that it is on the disk whose
  * fdatasync is measured. It is removed at the end.
@@ -11,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import type { Host } from './load/connection.js';
 import { htmlReport, readChartLibrary } from './report/html.js';
 import { markdownReport } from './report/markdown.js';
-import { type Again, factsOf, type Results, type Run } from './report/results.js';
+import { factsOf, type MeasuredAgain, type Results, type Run } from './report/results.js';
 import { scenariosOfTargets } from './report/targets.js';
 import { textReport } from './report/text.js';
 import { Progress } from './run/progress.js';
@@ -69,7 +70,7 @@ export async function runBench(options: BenchOptions): Promise<number> {
     ...{ startedAt: new Date().toISOString(), resumedAt: [], commit: commitOf(REPOSITORY) },
     ...{ machine: describeMachine(out), settings, systems: names, scenarios, skipped },
   };
-  const before = resultsToGoOnWith(out, options, fresh);
+  const before = resultsToContinue(out, options, fresh);
   const parts = before === null ? fresh : resumed(fresh, before);
   const made = before?.runs ?? [];
   const left = missingRuns(planned, made);
@@ -78,7 +79,7 @@ export async function runBench(options: BenchOptions): Promise<number> {
   const remove = () => {
     if (!isKept) rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   };
-  // This is also reached by a signal; the members are ended earlier, by hooks of their own.
+  // A signal also leads here; the hooks of the members' processes end them earlier.
   process.on('exit', remove);
   try {
     const profileDirectory = options.profile === undefined ? null : resolve(options.profile);
@@ -105,10 +106,10 @@ function choose(options: BenchOptions): {
   const names = options.targets === true ? scenariosOfTargets() : options.scenarios;
   const chosen = names === undefined ? SCENARIOS : chooseScenarios(names);
   if (options.connect === undefined) return { scenarios: chosen, skipped: [] };
-  const impossible = chosen.filter((one) => one.needsProcesses || one.members !== 3);
+  const unsupported = chosen.filter((one) => one.needsProcesses || one.members !== 3);
   return {
-    scenarios: chosen.filter((one) => !impossible.includes(one)),
-    skipped: impossible.map(({ name }) => `${name} needs servers that the bench has started`),
+    scenarios: chosen.filter((one) => !unsupported.includes(one)),
+    skipped: unsupported.map(({ name }) => `${name} needs servers that the bench has started`),
   };
 }
 
@@ -125,7 +126,7 @@ function systemsOf({ connect, against }: BenchOptions): RunnerOptions['systems']
 interface Parts {
   readonly startedAt: string;
   readonly resumedAt: readonly string[];
-  readonly again?: readonly Again[];
+  readonly again?: readonly MeasuredAgain[];
   readonly commit: string;
   readonly machine: Machine;
   readonly settings: Settings;
@@ -135,7 +136,7 @@ interface Parts {
 }
 
 /** The results to continue from; null for a new bench. */
-function resultsToGoOnWith(
+function resultsToContinue(
   out: string,
   { resume, again: scenarios }: BenchOptions,
   { startedAt: at, commit }: Parts,

@@ -13,13 +13,13 @@ import { type BenchOptions, runBench } from './bench-run.js';
 import { hostsOption, listOption, numberOption, wholeOption } from './options.js';
 import { SCENARIOS } from './scenarios/table.js';
 
-/** The remaining cores are for the members. */
+/** The remaining cores are left to the members. */
 const CORES_PER_GENERATOR = 4;
-/** Ensembles of seven, their processes and the generators each listen for the end. */
+/** Ensembles of seven members, their processes and the generators each listen for the exit. */
 const EXIT_LISTENERS_MAX = 200;
 
 process.setMaxListeners(EXIT_LISTENERS_MAX);
-// The exit hook of each process ends it; without a handler, a signal would skip that.
+// The exit hook of each process ends it; without a handler, a signal would skip the hooks.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const program = new Command('bench')
@@ -33,31 +33,43 @@ const program = new Command('bench')
   )
   .option('--scenarios <names>', 'names or groups, with commas (default: all)', listOption)
   .addOption(
-    new Option('--targets', 'just what the rows of the targets need').conflicts('scenarios'),
+    new Option('--targets', 'only the scenarios that the targets need').conflicts('scenarios'),
   )
-  .option('--rounds <n>', 'that count (default: 5)', wholeOption({ min: 1, max: 1000 }))
-  .option('--seconds <n>', 'of one load (default: 5)', numberOption({ min: 0.1, max: 3600 }))
-  .option('--warmup <n>', 'seconds before each (default: 1)', numberOption({ min: 0, max: 600 }))
-  .option('--minutes <n>', 'of sustained load (default: 10)', numberOption({ min: 0.02, max: 1e4 }))
-  .option('--quick', 'all of it tiny, to see that it works')
+  .option('--rounds <n>', 'rounds that count (default: 5)', wholeOption({ min: 1, max: 1000 }))
+  .option(
+    '--seconds <n>',
+    'duration of one load (default: 5)',
+    numberOption({ min: 0.1, max: 3600 }),
+  )
+  .option(
+    '--warmup <n>',
+    'seconds of warm-up before each load (default: 1)',
+    numberOption({ min: 0, max: 600 }),
+  )
+  .option(
+    '--minutes <n>',
+    'duration of a sustained load (default: 10)',
+    numberOption({ min: 0.02, max: 1e4 }),
+  )
+  .option('--quick', 'make everything tiny, to see that it works')
   .option(
     '--generators <n>',
-    'processes of one load',
+    'generator processes for one load',
     wholeOption({ min: 1, max: 64 }),
     Math.max(1, Math.floor(availableParallelism() / CORES_PER_GENERATOR)),
   )
-  .option('--out <dir>', 'where bench.json and report.html go (default: bench/out)')
-  .option('--resume', 'go on with the bench in --out that was cut short')
+  .option('--out <dir>', 'directory for bench.json and report.html (default: bench/out)')
+  .option('--resume', 'continue the interrupted bench in --out')
   .addOption(
     new Option('--again <names>', 'measure these scenarios of the bench in --out again')
       .argParser(listOption)
       .conflicts('resume'),
   )
   .option('--base-port <port>', 'first port', wholeOption({ min: 1024, max: 60_000 }), 25_181)
-  .option('--profile <dir>', 'CPU profiles of the Rookery members')
-  .option('--keep', 'keep what the members leave behind')
+  .option('--profile <dir>', 'write CPU profiles of the Rookery members')
+  .option('--keep', "keep the members' directories")
   .option('--write-results', 'write bench/RESULTS.md')
-  .option('--list', 'list the scenarios and end')
+  .option('--list', 'list the scenarios and exit')
   .showHelpAfterError('(--help lists the options)')
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .action(async (names: string[], options: BenchOptions & { readonly list?: true }) => {
@@ -76,7 +88,7 @@ process.exit();
 function withNames(options: BenchOptions, names: readonly string[]): BenchOptions {
   if (names.length === 0) return options;
   const { scenarios = [], targets } = options;
-  if (targets === true) throw new Error('--targets says which scenarios are run');
+  if (targets === true) throw new Error('--targets already chooses the scenarios');
   return { ...options, scenarios: [...scenarios, ...names] };
 }
 

@@ -1,8 +1,8 @@
 /**
  * Reads options of the bench commands: numbers with bounds, hosts, lists.
  *
- * Throws commander's InvalidArgumentError, whose message is for the person who typed the command.
- * It holds no defaults: each command has its own.
+ * It throws commander's InvalidArgumentError, whose message is for the person who typed the
+ * command. It holds no defaults: each command has its own.
  */
 import { InvalidArgumentError } from 'commander';
 import type { Host } from './load/connection.js';

@@ -24,9 +24,9 @@ interface Profile {
 const TOP = 40;
 
 new Command('profile')
-  .description("Where a member's processor time went, of a profile that --profile wrote.")
+  .description("Show where a member's processor time went, from a profile that --profile wrote.")
   .argument('<file>', 'a .cpuprofile')
-  .option('--top <n>', 'functions shown', wholeOption({ min: 1, max: 1000 }), TOP)
+  .option('--top <n>', 'number of functions to show', wholeOption({ min: 1, max: 1000 }), TOP)
   .action((file: string, { top }: { readonly top: number }) => {
     process.stdout.write(report(JSON.parse(readFileSync(file, 'utf8')) as Profile, top));
   })
@@ -41,7 +41,7 @@ function report(profile: Profile, top: number): string {
   const self = new Map<string, number>();
   const inclusive = new Map<string, number>();
   const root = profile.nodes[0];
-  if (root === undefined) return 'an empty profile\n';
+  if (root === undefined) return 'The profile is empty.\n';
   const walk = (node: ProfileNode, above: readonly string[]): number => {
     const name = nameOf(node);
     const own = selfUs.get(node.id) ?? 0;

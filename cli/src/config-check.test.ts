@@ -1,6 +1,6 @@
 /**
- * `rookery config check` on this machine: what it tries is what would fail. Names under `.invalid`
- * never resolve (RFC 2606), and 192.0.2.1 is nobody's address (RFC 5737).
+ * `rookery config check` tries on this machine what a member would try, and names what would fail.
+ * Names under `.invalid` never resolve (RFC 2606), and 192.0.2.1 is nobody's address (RFC 5737).
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -33,7 +33,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Ports on which nobody listens now: of listeners that have closed. */
+/** Returns ports on which nobody listens now: they belonged to listeners that have closed. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(servers.map((server) => listening(server)));
@@ -57,7 +57,7 @@ async function check(servers: readonly Entry[], id: number | null, more: object 
 }
 
 describe('config check', () => {
-  it('finds nothing wrong with an ensemble that does not run yet', async () => {
+  it('finds no fault with an ensemble that does not run yet', async () => {
     const servers = [await entry(1), await entry(2), await entry(3)];
     const { code, lines } = await check(servers, 1);
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe('config check', () => {
     expect(closed).toHaveLength(4);
     const opened = lines.filter((line) => /^ok .*can be opened$/.test(line));
     expect(opened).toHaveLength(2);
-    expect(lines.some((line) => /^ok .*data\/1 can be made; .* GiB are free$/.test(line))).toBe(
+    expect(lines.some((line) => /^ok .*data\/1 can be created; .* GiB are free$/.test(line))).toBe(
       true,
     );
   });
@@ -93,7 +93,7 @@ describe('config check', () => {
     expect([bound.code, bound.lines.join()]).toEqual([0, expect.stringContaining('every address')]);
   });
 
-  it('fails for a directory that cannot be made', async () => {
+  it('fails for a directory that cannot be created', async () => {
     writeFileSync(join(folder, 'occupied'), '');
     const { code, lines } = await check([await entry(1)], 1, { dataDir: 'occupied' });
     expect(code).toBe(1);
@@ -110,7 +110,7 @@ describe('config check', () => {
   it.each([
     { apart: 'an hour', ms: 3_600_000, verdict: 'FAIL' },
     { apart: 'nothing', ms: 0, verdict: 'ok' },
-  ])('compares clocks: apart by $apart', async ({ ms, verdict }) => {
+  ])('compares clocks that are $apart apart', async ({ ms, verdict }) => {
     const metricsPort = await listening(
       createHttpServer({}, (_, response) => {
         response.setHeader('date', new Date(Date.now() - ms).toUTCString());
@@ -124,7 +124,7 @@ describe('config check', () => {
     );
   });
 
-  it('reports what breaks the rules of a file as a start does', async () => {
+  it('reports an invalid config file in the same words as a start does', async () => {
     const failing = check([{ id: 1, host: 'a b' }], null);
     await expect(failing).rejects.toThrow(ConfigError);
   });

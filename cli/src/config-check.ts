@@ -1,11 +1,12 @@
 /**
- * `rookery config check FILE`: what would fail with this config file, tried from this machine.
+ * `rookery config check FILE` reports what would fail with this config file, tried from this
+ * machine.
  *
  * The rules of the file come first. Then each member's name is looked up, its ports are dialled,
  * and the clock of each member that has an HTTP port is compared with the one here. With `--id` the
- * command also tries what that member needs of this machine: its addresses, directories and free
- * space. Nothing is changed. Exit code 0: nothing would fail; 1: something would; 2: the file
- * breaks a rule or cannot be read.
+ * command also tries what that member needs on this machine: its addresses, directories and free
+ * space. Nothing is changed. Exit code 0: nothing would fail; 1: something would; 2: the file is
+ * invalid or cannot be read.
  */
 import {
   type Config,
@@ -25,19 +26,21 @@ import {
 
 export interface CheckOptions {
   readonly file: string;
-  /** The member that is to run on this machine; null if none. */
+  /** The member that is to run on this machine; null if none is. */
   readonly id: number | null;
 }
 
 const EXIT_FAILS = 1;
 
-/** Writes a line for each finding; gives the exit code. Throws OperatorError for a bad file. */
+/**
+ * Writes a line for each finding; returns the exit code. Throws OperatorError for an invalid file.
+ */
 export async function runConfigCheck(
   { file, id }: CheckOptions,
   out: (text: string) => void = (text) => process.stdout.write(text),
 ): Promise<number> {
   const config = id === null ? loadEnsembleConfig(file) : loadConfig(file, id);
-  out(`${'ok'.padEnd(8)} ${file} keeps the rules of a config file\n`);
+  out(`${'ok'.padEnd(8)} ${file} is a valid config file\n`);
   let hasFailed = false;
   for await (const { verdict, text } of findings(config, id)) {
     out(`${verdict.padEnd(8)} ${text}\n`);

@@ -24,22 +24,22 @@ export type Verdict = 'ok' | 'warning' | 'FAIL';
 
 export interface Finding {
   readonly verdict: Verdict;
-  /** A sentence: what was tried and what came of it, with the remedy of a failure. */
+  /** A sentence that says what was tried and what the result was, with the remedy for a failure. */
   readonly text: string;
 }
 
 const LOOKUP_MS = 5_000;
 const DIAL_MS = 2_000;
-/** Clocks that are further apart need repair. */
+/** Clocks that are further apart than this need repair. */
 const CLOCK_MS_MAX = 2_000;
-/** Less than this and a member of any size will soon stop. */
+/** With less free space than this, a member of any size will soon stop. */
 const FREE_BYTES_MIN = 1 << 30;
-/** The answers of a dial that say that the machine is there. */
+/** The dial errors that show that the machine is there. */
 const MACHINE_IS_THERE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET']);
 
 const finding = (verdict: Verdict, text: string): Finding => ({ verdict, text });
 
-/** Null for an address, which needs no name server. */
+/** Looks a member's name up. Null for an address, which needs no name server. */
 export async function nameCheck(
   server: ServerAddress,
   { servers }: Config,
@@ -71,7 +71,7 @@ export async function nameCheck(
   );
 }
 
-/** The reason if there are none. */
+/** Resolves with the addresses, or with the reason if there are none. */
 async function addressesOf(host: string): Promise<readonly string[] | string> {
   if (isIP(host) !== 0) return [host];
   const late = new Promise<string>((resolve) => {
@@ -84,7 +84,9 @@ async function addressesOf(host: string): Promise<readonly string[] | string> {
   return await Promise.race([found, late]);
 }
 
-/** Whether the member's ports can be opened here; a member that runs already has them. */
+/**
+ * Checks whether the member's ports can be opened here; a member that runs has opened them already.
+ */
 export async function bindCheck(self: ServerAddress, members: number): Promise<Finding[]> {
   const ports = { client: clientAddressOf(self), peer: peerAddressOf(self) };
   const found: Finding[] = [];
@@ -108,7 +110,7 @@ function reasonFor(code: string): string {
     case 'EADDRINUSE':
       return 'another process has it (EADDRINUSE)';
     case 'EADDRNOTAVAIL':
-      return 'it is no address of this machine (EADDRNOTAVAIL); set "listen" in its entry';
+      return 'it is not an address of this machine (EADDRNOTAVAIL); set "listen" in its entry';
     default:
       return code;
   }
@@ -130,13 +132,13 @@ export async function directoryCheck(directory: string): Promise<Finding> {
   }
   const { bavail, bsize } = await statfs(there);
   const free = bavail * bsize;
-  const text = `${directory} ${there === directory ? 'is there' : 'can be made'}`;
+  const text = `${directory} ${there === directory ? 'exists' : 'can be created'}`;
   const gigabytes = (free / 2 ** 30).toFixed(1);
   if (free >= FREE_BYTES_MIN) return finding('ok', `${text}; ${gigabytes} GiB are free`);
   return finding('warning', `${text}, but only ${gigabytes} GiB are free`);
 }
 
-/** Another member's ports, from here. */
+/** Checks from here whether another member's ports are open. */
 export async function dialCheck(server: ServerAddress, members: number): Promise<Finding[]> {
   const ports = { client: server.clientPort, peer: server.peerPort };
   const used = Object.entries(ports).filter(([use]) => use !== 'peer' || members > 1);
@@ -168,7 +170,10 @@ function dialError(host: string, port: number): Promise<string | null> {
   });
 }
 
-/** By the Date of an HTTP answer, in whole seconds. Null if the member has no such port. */
+/**
+ * Compares clocks by the Date header of an HTTP answer, in whole seconds. Null if the member has no
+ * HTTP port.
+ */
 export async function clockCheck(server: ServerAddress, config: Config): Promise<Finding | null> {
   const { metricsPort, id } = server;
   if (metricsPort === undefined) return null;

@@ -31,7 +31,7 @@ function convert(text: string, folder = directory()) {
   return { code, config: JSON.parse(out), err };
 }
 
-/** As Debian's package installs it, without its comments. */
+/** The file as Debian's package installs it, without its comments. */
 const DEBIAN = `
 tickTime=2000
 initLimit=10
@@ -45,7 +45,7 @@ server.3=zk3:2888:3888
 `;
 
 describe('rookery config from-zoo-cfg', () => {
-  it('takes over the usual file of three servers', () => {
+  it('converts the usual file of three servers', () => {
     const { code, config, err } = convert(DEBIAN);
     expect(err).not.toMatch(/^(refused|incomplete)/m);
     expect(code).toBe(0);
@@ -65,7 +65,7 @@ describe('rookery config from-zoo-cfg', () => {
     ]);
   });
 
-  it('reads the dynamic file, roles, addresses and ports of clients', () => {
+  it('reads the dynamic file, roles, and the addresses and ports for clients', () => {
     const folder = directory();
     const lines = [
       'server.2=[2001:db8::2]:2888:3888:participant;2182',
@@ -90,7 +90,7 @@ describe('rookery config from-zoo-cfg', () => {
     expect(err).toContain('a member has one address: a.example is taken');
   });
 
-  it('reads limits, switches and ports for tools, as properties of the system too', () => {
+  it('reads limits, switches and ports for tools, also in the form of system properties', () => {
     const { code, config, err } = convert(`${DEBIAN}
 minSessionTimeout=-1
 maxSessionTimeout=60000
@@ -116,7 +116,7 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     });
     expect(config).not.toHaveProperty('minSessionTimeoutMs');
     expect(config.servers[0]).toMatchObject({ metricsPort: 7000, adminPort: 8080 });
-    // Secrets are in the config, where they must be, and nowhere else.
+    // Secrets appear in the config, where they are needed, and nowhere else.
     expect(err).not.toContain('qW/HnTfCSoQpB5G8LgkwT3IbiFc');
   });
 
@@ -127,7 +127,7 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     ['quorum.auth.enableSasl=true', 'quorum.auth.enableSasl: Rookery has no SASL'],
     ['group.1=1:2:3', 'group.1: Rookery has no hierarchical quorums'],
     ['leaderServes=no', 'leaderServes: the leader always serves clients'],
-    ['tickTime=2s', 'tickTime: 2s is no whole number'],
+    ['tickTime=2s', 'tickTime: 2s is not a whole number'],
     ['tikTime=2000', 'tikTime: no release of ZooKeeper is known to have this key'],
     ['server.4=zk4', 'server.4: it is not host:port:port'],
   ])('refuses %s', (line, said) => {
@@ -136,7 +136,7 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     expect(code).toBe(1);
   });
 
-  it('says what a member needs and the file does not have', () => {
+  it('names what a member needs and the file lacks', () => {
     const { code, err } = convert('server.1=zk1:2888:3888\nserver.300=zk3:2888:3888;2181\n');
     expect(err).toMatch(/^incomplete dataDir/m);
     expect(err).toMatch(/^incomplete servers\[0\]\.clientPort/m);
@@ -144,13 +144,13 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     expect(code).toBe(1);
   });
 
-  it('names a file that cannot be read, also the dynamic one', () => {
+  it('names a file that cannot be read, including the dynamic file', () => {
     expect(() => convert('dynamicConfigFile=missing.cfg\n')).toThrow(OperatorError);
     expect(() => runFromZooCfg('/no/such/zoo.cfg')).toThrow('/no/such/zoo.cfg');
   });
 });
 
-describe('where ZooKeeper listens', () => {
+describe('the address on which ZooKeeper listens', () => {
   it.each([
     ['server.1=a:2888:3888;0.0.0.0:2181', { host: 'a', listen: '*', peerListen: 'a' }],
     ['server.1=a:2888:3888;[::]:2181', { host: 'a', listen: '*', peerListen: 'a' }],
@@ -158,13 +158,13 @@ describe('where ZooKeeper listens', () => {
     ['server.1=10.0.0.9:2888:3888;10.0.0.9:2181', { host: '10.0.0.9' }],
     ['server.1=a:2888:3888;2181\nquorumListenOnAllIPs=true', { host: 'a', peerListen: '*' }],
     ['server.1=a:2888:3888;2181\nclientPortAddress=0.0.0.0', { host: 'a', listen: '*' }],
-  ])('is where the member listens: %j', (lines, expected) => {
+  ])('becomes the address on which the member listens: %j', (lines, expected) => {
     const { code, config } = convert(`dataDir=/d\n${lines}\n`);
     const ports = { id: 1, clientPort: 2181, peerPort: 2888 };
     expect([code, config.servers]).toEqual([0, [{ ...ports, ...expected }]]);
   });
 
-  it('is refused where one file cannot say it for all members', () => {
+  it('is refused where one shared file cannot express it for all members', () => {
     const { code, err } = convert('dataDir=/d\nclientPort=2181\nclientPortAddress=10.0.0.9\n');
     expect([code, err]).toEqual([1, expect.stringMatching(/refused +clientPortAddress: .*listen/)]);
   });

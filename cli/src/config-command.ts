@@ -1,11 +1,11 @@
 /**
- * `rookery config from-zoo-cfg FILE`: the config file for an ensemble that takes the place of a
- * ZooKeeper one.
+ * `rookery config from-zoo-cfg FILE` prints the config file for an ensemble that replaces a
+ * ZooKeeper ensemble.
  *
- * The config goes to standard output, a line for each key to standard error: taken over, without
- * effect here, or refused, and why. Nothing is written. Exit code 0: all is taken over or has no
- * effect; 1: something is refused, or the config lacks what a member needs; 2: the file cannot be
- * read.
+ * The config goes to standard output, and a line for each key to standard error: taken over,
+ * without effect here, or refused, and why. No file is written. Exit code 0: every key is taken
+ * over or has no effect; 1: a key is refused, or the config lacks what a member needs; 2: the file
+ * cannot be read.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
@@ -25,7 +25,7 @@ const STANDARD: Output = {
   err: (text) => process.stderr.write(text),
 };
 
-/** Gives the exit code. Throws OperatorError for a file that cannot be read. */
+/** Returns the exit code. Throws OperatorError for a file that cannot be read. */
 export function runFromZooCfg(file: string, to: Output = STANDARD): number {
   const { config, report } = converted(file);
   const { problems } = checkSettings(config);

@@ -17,7 +17,7 @@ export interface EnsembleCommand {
   readonly data?: string;
   readonly basePort?: number;
   readonly config?: string;
-  /** On a terminal: show the members' logs there instead of writing them to files. */
+  /** On a terminal, shows the members' logs there instead of writing them to files. */
   readonly logs?: true;
 }
 
@@ -25,7 +25,7 @@ export interface EnsembleCommand {
 export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   const plan = planOf(command);
   await requireFreePorts(plan.servers);
-  // No new ports are written while the ensemble still runs on the old ones.
+  // Ports are not rewritten while the ensemble still runs on the old ones.
   if (plan.former !== undefined) await requireFreePorts(plan.former);
   plan.write();
   const isForPeople = process.stdout.isTTY === true;
@@ -34,7 +34,7 @@ export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   const ensemble = new Ensemble(plan, { isForPeople, logDir }, createLogger('info', {}));
   const stop = () => ensemble.stop();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-  // Nobody reads the output any more (`| head`): the members' logs would have nowhere to go.
+  // Nobody reads the output any more (`| head`), so the members' logs would have nowhere to go.
   process.stdout.on('error', stop);
   return ensemble.run();
 }
@@ -43,7 +43,9 @@ function planOf(command: EnsembleCommand) {
   const { config, data, size, basePort } = command;
   if (config === undefined) return prepareEnsembleFile({ data: data ?? 'data', size, basePort });
   if (data !== undefined || size !== undefined || basePort !== undefined) {
-    throw new OperatorError('--config already says what --size, --data and --base-port would say');
+    throw new OperatorError(
+      '--config already determines what --size, --data and --base-port would set',
+    );
   }
   return readEnsembleFile(config);
 }

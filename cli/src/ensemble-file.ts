@@ -17,13 +17,16 @@ export interface EnsemblePlan {
   /** The file with which each member is started. */
   readonly configPath: string;
   readonly servers: readonly ServerAddress[];
-  /** The servers that the file listed until now: whatever serves there serves this data. */
+  /**
+   * The servers that the file listed until now; a process that serves on their ports serves this
+   * data.
+   */
   readonly former?: readonly ServerAddress[];
-  /** Writes the file if it has to be written. Call it when everything else has been checked. */
+  /** Writes the file if it must be written. It is called after everything else has been checked. */
   readonly write: () => void;
 }
 
-/** The servers of a file that somebody else maintains. */
+/** Reads the servers from a file that somebody else maintains. */
 export function readEnsembleFile(configPath: string): EnsemblePlan {
   return { configPath, servers: loadEnsembleConfig(configPath).servers, write: () => {} };
 }
@@ -43,8 +46,8 @@ export function prepareEnsembleFile(options: {
   const members = found.servers.length;
   if (size !== undefined && size !== members) {
     throw new OperatorError(
-      `${configPath} has ${members} members, --size ${size} asks for ${size}: ` +
-        'run it without --size, or give another --data',
+      `${configPath} has ${members} members, but --size is ${size}: ` +
+        'omit --size, or choose another --data',
     );
   }
   if (basePort === undefined) return found;
@@ -88,7 +91,7 @@ function planToWrite(
   return { configPath, servers, write };
 }
 
-/** Node's recursive mkdir never returns where the kernel answers ENOENT for good, as in /proc. */
+/** Node's recursive mkdir never returns where the kernel keeps answering ENOENT, as in /proc. */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
   makeDirectory(dirname(path));

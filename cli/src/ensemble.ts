@@ -1,12 +1,12 @@
 /**
- * The members of an ensemble as child processes: started together, watched, stopped together.
+ * The members of an ensemble as child processes, which are started, watched and stopped together.
  *
  * A member that dies is reported and started again after a pause (`restarts.ts`); the others
  * continue, as they would on machines of their own. One that was told to stop, and did so cleanly,
- * stays stopped: somebody is at work on it. A member that refuses its first start because of the
- * operator's mistake (exit code 2) ends the whole run, because the same person made it for all
- * members. Members have a channel to this process and stop by themselves when it is gone, so none
- * is ever left behind.
+ * stays stopped, because somebody stopped it on purpose. A member that refuses its first start
+ * because of the operator's mistake (exit code 2) ends the whole run, because the same person
+ * configured all members. Members have a channel to this process and stop by themselves when it is
+ * gone, so none is ever left behind.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
@@ -23,7 +23,9 @@ import { askWord } from './status/four-letter-word.js';
 import { parseStatus } from './status/server-status.js';
 import { commandOf, welcomeText } from './welcome.js';
 
-/** With the time that npm and the shell take, everything is over within 2 s of a Ctrl-C. */
+/**
+ * Together with the time that npm and the shell take, everything has ended within 2 s of a Ctrl-C.
+ */
 const STOP_TIMEOUT_MS = 1500;
 const POLL_INTERVAL_MS = 50;
 const POLL_TIMEOUT_MS = 1000;
@@ -47,9 +49,9 @@ interface End {
 }
 
 export interface EnsembleOutput {
-  /** A person reads it: what to know is printed for one. */
+  /** A person reads the output: it is printed for one. */
   readonly isForPeople: boolean;
-  /** Where the members' logs go; null for the standard output. */
+  /** The directory of the members' log files; null for the standard output. */
   readonly logDir: string | null;
 }
 
@@ -72,10 +74,10 @@ export class Ensemble {
     this.#output = output;
     this.#logger = logger;
     const { bytes, heapBytes } = memoryLimit();
-    // The memory that this process may use is shared by all members.
+    // All members share the memory that this process may use.
     const shareBytes = Math.floor(bytes / plan.servers.length);
     this.#environment = {
-      // With an arena for each of its threads, glibc takes 30 MB more for a large tree.
+      // If each of its threads had an arena, glibc would take 30 MB more for a large tree.
       MALLOC_ARENA_MAX: '1',
       ROOKERY_MEMORY_BYTES: `${shareBytes}`,
     };
@@ -87,7 +89,7 @@ export class Ensemble {
     const gone = new Promise<void>((resolve) => {
       this.#allGone = resolve;
     });
-    // Two pipes for each member end at the standard output.
+    // The two pipes of each member all end at the standard output.
     setMaxListeners(0, process.stdout);
     for (const address of this.#plan.servers) this.#start(address);
     await Promise.race([gone, this.#announce()]);
@@ -95,7 +97,7 @@ export class Ensemble {
     return this.#exitCode;
   }
 
-  /** Asks all members to stop and kills those that have not after a while. */
+  /** Asks all members to stop, and kills those that have not stopped after a while. */
   stop(): void {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -130,7 +132,9 @@ export class Ensemble {
     this.#running.set(address.id, { address, process: child });
   }
 
-  /** What a member says beside its log, such as why it cannot start, is shown in any case. */
+  /**
+   * What a member prints besides its log, such as the reason why it cannot start, is always shown.
+   */
   #connectOutput(child: ChildProcess, id: number): void {
     const { logDir } = this.#output;
     child.stderr?.pipe(memberLines(id)).pipe(process.stdout, { end: false });
@@ -161,7 +165,8 @@ export class Ensemble {
     const restarts = this.#restarts.get(id) ?? new Restarts();
     this.#restarts.set(id, restarts);
     if (end.code === EXIT_MISTAKE) {
-      // At a restart it is one member's alone: its port was taken meanwhile, or its disk is gone.
+      // At a restart the cause concerns this member alone: its port was taken meanwhile, or its
+      // disk is gone.
       this.#logger.error(facts, isFirstStart ? 'ensemble.member-died' : 'ensemble.member-given-up');
       if (!isFirstStart) return;
       this.#exitCode = EXIT_MISTAKE;
@@ -190,8 +195,8 @@ export class Ensemble {
   }
 
   /**
-   * Once all serve but those given up: prints the connect string, alone on its line, or for people
-   * all that they want to know.
+   * Waits until all members serve, except those that were given up. Then it prints the connect
+   * string alone on a line, or for people everything that they want to know.
    */
   async #announce(): Promise<void> {
     const startedMs = performance.now();
@@ -250,7 +255,7 @@ export class Ensemble {
   }
 }
 
-/** Half of the member's memory, because the tree is outside the heap. */
+/** The heap gets half of the member's memory, because the tree is outside the heap. */
 function heapOption(memoryBytes: number): string {
   return `--max-old-space-size=${Math.max(1, Math.floor(memoryBytes / 2 / MEGABYTE))}`;
 }

@@ -1,4 +1,4 @@
-/** What `rookery health` asks, and where. */
+/** What `rookery health` requests, and from which address. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ function configWith(server: object, settings: object = {}): string {
   return file;
 }
 
-it('asks the metrics port, else the admin port, of the server that the file has', () => {
+it('asks the metrics port of the server in the file, or else its admin port', () => {
   const metrics = configWith({ metricsPort: 3, adminPort: 4 });
   expect(urlOf({ ...ASKED, config: metrics, id: 1 }).href).toBe(
     'http://10.0.0.1:3/readyz?verbose=',
@@ -30,9 +30,9 @@ it('asks the metrics port, else the admin port, of the server that the file has'
   );
 });
 
-it('refuses what says nothing, or says it twice', () => {
+it('refuses options that give no address, or two', () => {
   expect(() => urlOf(ASKED)).toThrow('give --config and --id, or --url');
-  expect(() => urlOf({ ...ASKED, url: 'http://h:1', id: 1 })).toThrow('already says');
+  expect(() => urlOf({ ...ASKED, url: 'http://h:1', id: 1 })).toThrow('already determines');
   expect(() => urlOf({ ...ASKED, url: 'h:1' })).toThrow('expected http://host:port');
   expect(() => urlOf({ ...ASKED, config: configWith({}), id: 1 })).toThrow('neither a metricsPort');
 });

@@ -1,8 +1,9 @@
 /**
- * `rookery health`: asks a member's probe and ends with its verdict, for exec probes and scripts.
+ * `rookery health` asks a member's probe and exits with its verdict, for exec probes and scripts.
  *
- * The address comes from the config file and the id, as for `rookery server`, or is given. Prints
- * each check. Exit code 0: true; 1: false, or no answer; 2: a mistake of whoever called.
+ * The address comes from the config file and the id, as for `rookery server`, or is given. It
+ * prints each check. Exit code 0: the probe passes; 1: it fails, or there is no answer; 2: a
+ * mistake of the caller.
  */
 import { get } from 'node:http';
 import { type Config, loadConfig, metricsHostOf, OperatorError } from '@rookery/server';
@@ -16,7 +17,7 @@ export interface HealthCommand {
   readonly timeoutMs: number;
 }
 
-/** A few lines; what is longer is none of our answers. */
+/** An answer has a few lines; anything longer does not come from a member. */
 const BODY_CHARACTERS_MAX = 64 << 10;
 const WILDCARDS: ReadonlySet<string> = new Set(['*', '0.0.0.0', '::']);
 
@@ -34,7 +35,7 @@ export async function runHealth(command: HealthCommand): Promise<number> {
   }
 }
 
-/** Throws OperatorError where no address is to be had. */
+/** Returns the address; throws OperatorError if there is none. */
 export function urlOf(command: HealthCommand): URL {
   const url = new URL(command.live ? '/livez' : '/readyz', baseOf(command));
   url.searchParams.set('verbose', '');
@@ -45,7 +46,7 @@ export function urlOf(command: HealthCommand): URL {
 function baseOf({ config, id, url }: HealthCommand): string {
   if (url !== undefined) {
     if (config !== undefined || id !== undefined) {
-      throw new OperatorError('--url already says what --config and --id would say');
+      throw new OperatorError('--url already determines what --config and --id would');
     }
     if (!URL.canParse(url) || new URL(url).protocol !== 'http:') {
       throw new OperatorError(`--url: expected http://host:port, got ${url}`);

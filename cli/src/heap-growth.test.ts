@@ -4,7 +4,7 @@ import { growthPercent, HeapStep } from './heap-growth.js';
 
 const MB = 1 << 20;
 
-it('a small heap grows by 16 MB, a large one as V8 decides', () => {
+it('a small heap grows by 16 MB, and a large one as V8 decides', () => {
   expect(growthPercent(8 * MB, 16 * MB)).toBe(200);
   expect(growthPercent(16 * MB, 16 * MB)).toBe(100);
   expect(growthPercent(45 * MB, 16 * MB)).toBe(36);
@@ -12,7 +12,7 @@ it('a small heap grows by 16 MB, a large one as V8 decides', () => {
   expect(growthPercent(1000 * MB, 16 * MB)).toBe(0);
 });
 
-it('a heap that has only begun to fill gets no multiple of what the next collection finds', () => {
+it('a heap that has only begun to fill may not grow to a multiple of what the next collection finds', () => {
   expect(growthPercent(3 * MB, 16 * MB)).toBe(400);
 });
 

@@ -16,19 +16,19 @@ it('a quiet member with a large tree and an empty heap gives memory back', () =>
   expect(isWorthTrimming(LOADED)).toBe(true);
 });
 
-it('a busy member does not, nor does one with a small tree', () => {
+it('a busy member gives no memory back, nor does one with a small tree', () => {
   expect(isWorthTrimming({ ...LOADED, cpuMs: 50 })).toBe(true);
   expect(isWorthTrimming({ ...LOADED, cpuMs: 51 })).toBe(false);
   expect(isWorthTrimming({ ...LOADED, externalBytes: 128 * MB })).toBe(false);
 });
 
-it('a large heap does not, however much of it is empty, because marking it takes long', () => {
+it('a large heap gives none back, however much of it is empty, because marking it takes long', () => {
   const large = { ...LOADED, usedBytes: 48 * MB, totalBytes: 300 * MB };
   expect(isWorthTrimming(large)).toBe(true);
   expect(isWorthTrimming({ ...large, usedBytes: 48 * MB + 1 })).toBe(false);
 });
 
-it('a heap in use is left alone, and so is one that had as much after its last trim', () => {
+it('a heap in use is left alone, and so is one that was as large after its last trim', () => {
   expect(isWorthTrimming({ ...LOADED, usedBytes: 33 * MB })).toBe(true);
   expect(isWorthTrimming({ ...LOADED, usedBytes: 33 * MB + 1 })).toBe(false);
   expect(isWorthTrimming({ ...LOADED, leastBytes: 33 * MB })).toBe(true);

@@ -5,46 +5,49 @@
  * are freed by a full collection, and V8 begins none while nothing is allocated. A quiet member
  * that has 64 MB more of them than its minimum therefore collects, at most every ten seconds.
  *
- * After a load, the young generation has 32 MB, whether anything happens or not: V8 gives it back
- * only to a process in the background, which it does not consider a Node process to be. A member
- * whose heap is small and mostly empty, and that did next to nothing for a second, therefore
- * collects everything as if the system had said that memory is short. That takes 20 to 70 ms. It
- * happens at most once in ten minutes, and only if there is more to give back than was left the
+ * After a load, the young generation keeps 32 MB even if nothing happens: V8 gives it back only in
+ * a process that it considers to be in the background, and it never considers a Node process so. A
+ * member whose heap is small and mostly empty, and that did next to nothing for a second, therefore
+ * collects everything as if the system had reported that memory is short. That takes 20 to 70 ms.
+ * It happens at most once in ten minutes, and only if there is more to give back than was left the
  * last time.
  *
- * Beside a small tree it is not worth the pause, and for a large heap the pause would be too long.
- * Nothing depends on it: where Node has no inspector, or does not allow it, nothing happens. Called
- * once by `rookery server`.
+ * With a small tree it is not worth the pause, and with a large heap the pause would be too long.
+ * Nothing depends on it: where Node has no inspector, or does not allow it, nothing happens.
+ * `rookery server` calls this once.
  */
 import { getHeapStatistics } from 'node:v8';
 
 const LOOK_EVERY_MS = 1000;
 const AGAIN_AFTER_MS = 600_000;
-/** Processor time between two looks. */
+/** The processor time between two samples below which a member is quiet. */
 const QUIET_CPU_MS = 50;
-/** What is left of the young generation is far below this. */
+/** What remains of a trimmed young generation is far below this. */
 const SPARE_BYTES_MIN = 12 << 20;
-/** Outside the heap; more than a small tree and everything that waits for a collection have. */
+/**
+ * Bytes outside the heap; more than a small tree has together with everything that waits for a
+ * collection.
+ */
 const LARGE_TREE_BYTES = 128 << 20;
 /**
  * With this many bytes of buffers above the minimum, most of them are dead, or the tree has grown.
  */
 const GARBAGE_BYTES_MIN = 64 << 20;
 const COLLECT_AGAIN_AFTER_MS = 10_000;
-/** What is alive must be marked, and that takes time. */
+/** The bytes that are alive must be marked, which takes time. */
 const USED_BYTES_MAX = 48 << 20;
 
 export interface HeapFacts {
-  /** Since the previous look. */
+  /** The processor time since the previous sample. */
   readonly cpuMs: number;
   readonly usedBytes: number;
   /** The memory that the system has given to the heap. */
   readonly totalBytes: number;
   /**
-   * What the heap still had after it was last trimmed, 0 before that: it cannot be reduced further.
+   * What the heap still had after it was last trimmed, 0 before that; it cannot be reduced further.
    */
   readonly leastBytes: number;
-  /** Outside the heap. */
+  /** The bytes outside the heap. */
   readonly externalBytes: number;
   /** The minimum of `externalBytes` since the last collection. */
   readonly leastExternalBytes: number;
@@ -103,16 +106,19 @@ export function isWorthCollecting(facts: HeapFacts): boolean {
   );
 }
 
-/** Collects everything, in a task of its own; resolves when that is done, or cannot be done. */
+/**
+ * Collects everything, in a task of its own; resolves when that is done or turns out to be
+ * impossible.
+ */
 async function trimHeap(): Promise<void> {
   try {
     const { Session } = await import('node:inspector/promises');
     const session = new Session();
     session.connect();
     await session.post('HeapProfiler.collectGarbage');
-    // A session may not end within its own answer.
+    // A session must not end within the handling of its own answer.
     setImmediate(() => session.disconnect());
   } catch {
-    // Members run well without it.
+    // A member runs well without it.
   }
 }

@@ -1,9 +1,9 @@
 /**
- * `rookery inspect snapshot FILE`: what is in a snapshot of Apache ZooKeeper, and whether it is
- * whole.
+ * `rookery inspect snapshot FILE` shows what is in a snapshot of Apache ZooKeeper, and whether it
+ * is whole.
  *
  * Nothing is written. Exit code 0: it is whole; 1: it is damaged, and the message says where; 2:
- * the file cannot be opened. A digest that differs is told and is no damage: see
+ * the file cannot be opened. A digest that differs is reported and is not damage: see
  * `snapshot-reader.ts` of the server.
  */
 import {
@@ -36,7 +36,7 @@ export interface SnapshotReport {
   readonly digest: 'matches' | 'differs' | 'none';
   readonly digestZxid: string | null;
   readonly largest: { readonly path: string; readonly bytes: number };
-  /** By the first segment of their paths, those with the most znodes first. */
+  /** Grouped by the first segment of their paths; those with the most znodes come first. */
   readonly subtrees: readonly Subtree[];
 }
 
@@ -68,7 +68,7 @@ export async function runInspect({ file, json }: InspectCommand): Promise<number
   }
 }
 
-/** Rejects with SnapshotFileError for what is damaged, else with the system's error. */
+/** Rejects with SnapshotFileError for a damaged file, otherwise with the system's error. */
 export async function inspectSnapshot(file: string): Promise<SnapshotReport> {
   const { zxid, bytes } = await readSnapshotFile(file);
   const tally = new Tally();
@@ -149,7 +149,7 @@ function textOf(report: SnapshotReport): string {
 function digestText({ digest, digestZxid }: SnapshotReport): string {
   if (digest === 'none') return 'the file has none';
   if (digest === 'matches') return `matches, at ${digestZxid}`;
-  return `is of ${digestZxid}: the tree changed while the file was written, its log has the rest`;
+  return `is of ${digestZxid}: the tree changed while the file was written, and the log has the rest`;
 }
 
 function hex(value: bigint): string {

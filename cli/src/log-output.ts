@@ -1,9 +1,9 @@
 /**
- * Where log lines go: to standard output, as JSON for programs or formatted for a terminal.
+ * Writes log lines to standard output, as JSON for programs or formatted for a terminal.
  *
  * The owner of the terminal decides: a member that an ensemble started writes JSON into its pipe,
- * and the ensemble formats it, or not. Lines are written synchronously, so that the last line
- * before an exit is never lost.
+ * and the ensemble formats it or passes it on. Lines are written synchronously, so that the last
+ * line before an exit is never lost.
  */
 import { createRequire } from 'node:module';
 import { Transform } from 'node:stream';
@@ -11,7 +11,7 @@ import { type Logger, pino } from 'pino';
 
 type Format = (line: string) => string;
 
-/** Every line carries `bindings`; those of a member contain its id. */
+/** Every line carries `bindings`; a member's bindings contain its id. */
 export function createLogger(level: string, bindings: Record<string, unknown>): Logger {
   const options = { level, base: bindings };
   if (!process.stdout.isTTY) return pino(options, pino.destination({ fd: 1, sync: true }));
@@ -20,15 +20,18 @@ export function createLogger(level: string, bindings: Record<string, unknown>): 
 }
 
 /**
- * Turns what a member writes into what the ensemble prints, line by line. On a terminal each line
- * begins with the member's id. JSON lines contain it, and it is put before any other line.
+ * Turns a member's output into the ensemble's output, line by line. On a terminal each line begins
+ * with the member's id. JSON lines contain it, and it is put before any other line.
  */
 export function memberLines(id: number): Transform {
   const format = process.stdout.isTTY ? prefixed(id, readable()) : jsonOrPrefixed(id);
   return lineTransform(format);
 }
 
-/** Loaded only if there is a terminal: a member that starts without one need not wait for it. */
+/**
+ * The formatter is loaded only if there is a terminal: a member that starts without one need not
+ * wait for it.
+ */
 function readable(): Format {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)(
     'pino-pretty',

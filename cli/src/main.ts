@@ -12,7 +12,10 @@
 import { statSync } from 'node:fs';
 
 const BUNDLE = './bundled.js';
-/** Written by whatever changes the sources of a bundle. A published package has none of them. */
+/**
+ * Whatever changes the sources of a bundle writes these files. A published package has none of
+ * them.
+ */
 const SOURCES = [
   './.tsbuildinfo',
   '../../server/dist/.tsbuildinfo',
@@ -28,7 +31,7 @@ function isFresh(): boolean {
   return SOURCES.every((path) => modifiedMs(path) < bundledMs);
 }
 
-/** Returns 0 for a missing file: older than any other, and not fresh as a bundle. */
+/** Returns 0 for a missing file, which is older than any other and makes a bundle not fresh. */
 function modifiedMs(path: string): number {
   return statSync(new URL(path, import.meta.url), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -1,4 +1,4 @@
-/** A log file that is continued, changed for a new one at its bound, and gone without harm. */
+/** A log file that continues an earlier one and is replaced by a new one at its size limit. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { memberLogFile } from './member-log-file.js';
 
-it('has at most its bound and a line more, and so has the one before it', async () => {
+it('exceeds its size limit by one line at most, and so does the file before it', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'rookery-log-file-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const path = join(directory, 'logs', 'member-1.log');

@@ -1,8 +1,9 @@
 /**
- * The log of one member of `rookery ensemble` in a file, where a terminal shows something else.
+ * Writes the log of one member of `rookery ensemble` to a file, while the terminal shows something
+ * else.
  *
- * Bounded: a file that has reached FILE_BYTES_MAX becomes `<name>.old`, in place of the one before.
- * Lines that cannot be written (a full disk) are dropped, and the member goes on.
+ * It is bounded: a file that has reached FILE_BYTES_MAX becomes `<name>.old` and replaces the one
+ * before. Lines that cannot be written (a full disk) are dropped, and the member continues.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -29,7 +30,7 @@ export function memberLogFile(path: string, bytesMax = FILE_BYTES_MAX): Writable
       try {
         append(chunk);
       } catch {
-        // There is no better place to say it.
+        // There is no better place to report the failure.
       }
       done();
     },

@@ -1,6 +1,6 @@
 /**
- * Questions about the ports of an ensemble on this machine: are they free before it starts, and
- * does a member serve on its client port?
+ * Checks the ports of an ensemble on this machine: whether they are free before it starts, and
+ * whether a member serves on its client port.
  */
 import { connect, createServer } from 'node:net';
 import { clientAddressOf, OperatorError, peerAddressOf, type ServerAddress } from '@rookery/server';
@@ -39,7 +39,7 @@ export async function serviceOf(address: ServerAddress, timeoutMs: number): Prom
   return reply.includes('not currently serving') ? 'waiting' : 'down';
 }
 
-/** The system's code if nothing can listen there. */
+/** Returns the system's error code if nothing can listen there. */
 export function listenError(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
@@ -50,7 +50,7 @@ export function listenError(host: string, port: number): Promise<string | null> 
   });
 }
 
-/** The reply, or null if there is no answer in time. */
+/** Returns the reply, or null if there is no answer in time. */
 function fourLetterWord(
   address: ServerAddress,
   word: string,
@@ -69,7 +69,7 @@ function fourLetterWord(
       if (reply.length > REPLY_LENGTH_MAX) socket.destroy();
     });
     socket.on('timeout', () => socket.destroy());
-    // 'close' follows and reports it.
+    // The event 'close' follows and reports it.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => resolve(reply === '' ? null : reply));
   });

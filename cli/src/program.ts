@@ -28,7 +28,7 @@ export async function runProgram(): Promise<number> {
     .command('server')
     .description('Run one member in the foreground; SIGTERM or Ctrl-C stops it cleanly.')
     .requiredOption('--config <file>', 'the config file that all members share')
-    .requiredOption('--id <n>', 'which of its servers this is', wholeNumber(1, 255))
+    .requiredOption('--id <n>', 'the id of the server to run', wholeNumber(1, 255))
     .option('--found', 'found an ensemble although not every configured member is reachable')
     .action(async (options: { config: string; id: number; found?: true }) => {
       code = await runServer({ ...options, found: options.found === true });
@@ -36,18 +36,14 @@ export async function runProgram(): Promise<number> {
   program
     .command('ensemble')
     .description('Run all members of an ensemble on this machine, each as a process of its own.')
-    .option(
-      '--size <n>',
-      'how many members (default: 3, or as many as DIR has)',
-      wholeNumber(1, 99),
-    )
-    .option('--data <dir>', 'where they keep their data (default: ./data)')
+    .option('--size <n>', 'number of members (default: 3, or as in DIR)', wholeNumber(1, 99))
+    .option('--data <dir>', 'directory for their data (default: ./data)')
     .option(
       '--base-port <port>',
-      'first client port; peer ports are 700 above (default: 2181, or as DIR has it)',
+      'first client port; peer ports are 700 above (default: 2181, or as in DIR)',
       wholeNumber(1, 64_700),
     )
-    .option('--config <file>', 'run the servers of this file instead')
+    .option('--config <file>', 'run the servers in this config file instead')
     .option(
       '--logs',
       "on a terminal: show the members' logs (default: in files of the data directory)",
@@ -92,9 +88,11 @@ interface StatusOptions {
 function addStatus(program: Command, onEnd: (code: number) => void): void {
   program
     .command('status')
-    .description('Who leads and who follows, of Rookery or ZooKeeper; 0 if all serve, 1 if not.')
+    .description(
+      'Show which servers, of Rookery or ZooKeeper, lead and follow; 0 if all serve, 1 if not.',
+    )
     .option('--config <file>', 'the config file that all members share')
-    .option('--connect <hosts>', 'or the servers: host:port,host:port')
+    .option('--connect <hosts>', 'alternatively, the servers: host:port,host:port')
     .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 2000)
     .option('--wait <seconds>', 'ask again until all serve', wholeNumber(0, 86_400), 0)
     .option('--json', 'as JSON')
@@ -117,12 +115,12 @@ interface HealthOptions {
 function addHealth(program: Command, onEnd: (code: number) => void): void {
   program
     .command('health')
-    .description('Ask whether a member serves, or lives; 0 for yes, 1 for no. For exec probes.')
+    .description('Ask whether a member serves, or is alive; 0 for yes, 1 for no. For exec probes.')
     .option('--config <file>', 'the config file that all members share')
-    .option('--id <n>', 'which of its servers is asked', wholeNumber(1, 255))
-    .option('--url <url>', 'ask there instead: http://host:port of a metricsPort or adminPort')
-    .option('--live', 'whether it lives, whatever the quorum does (default: whether it serves)')
-    .option('--exclude <checks>', 'checks that do not count, separated by commas')
+    .option('--id <n>', 'the id of the server to ask', wholeNumber(1, 255))
+    .option('--url <url>', 'ask this metricsPort or adminPort instead: http://host:port')
+    .option('--live', 'whether it is alive, with or without a quorum (default: whether it serves)')
+    .option('--exclude <checks>', 'checks to ignore, separated by commas')
     .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 1000)
     .action(async ({ live, timeout, ...options }: HealthOptions) => {
       const { runHealth } = await import('./health-command.js');
@@ -140,16 +138,16 @@ interface LogOptions {
 }
 
 function addInspect(program: Command, onEnd: (code: number) => void): void {
-  const inspect = program.command('inspect').description('Look into files; nothing is written.');
+  const inspect = program.command('inspect').description('Inspect files; nothing is written.');
   inspect
     .command('log [file]')
-    .description('The transactions of a log of ZooKeeper, or of a member that does not run.')
+    .description('Print the transactions of a log of ZooKeeper, or of a stopped member.')
     .option('--config <file>', 'the config file of the member')
     .option('--id <n>', 'and its id', wholeNumber(1, 255))
-    .option('--path <path>', 'only what touches it or something below it')
-    .option('--session <hex>', 'only what this session did', sessionId)
-    .option('--since <time>', 'only from this time on: 2026-01-31T12:00:00Z', timeMs)
-    .option('--json', 'one JSON object a line')
+    .option('--path <path>', 'only transactions that touch this path or something below it')
+    .option('--session <hex>', 'only transactions of this session', sessionId)
+    .option('--since <time>', 'only transactions from this time on: 2026-01-31T12:00:00Z', timeMs)
+    .option('--json', 'print one JSON object per line')
     .action(async (file: string | undefined, { since, json, ...options }: LogOptions) => {
       const { runInspectLog } = await import('./moving/log-lines.js');
       const more = since === undefined ? {} : { sinceMs: since };
@@ -157,7 +155,7 @@ function addInspect(program: Command, onEnd: (code: number) => void): void {
     });
   inspect
     .command('snapshot <file>')
-    .description('A snapshot of ZooKeeper 3.4 to 3.9: what is in it, and whether it is whole.')
+    .description('Show what is in a snapshot of ZooKeeper 3.4 to 3.9, and whether it is whole.')
     .option('--json', 'as JSON')
     .action(async (file: string, options: { json?: true }) => {
       const { runInspect } = await import('./inspect-command.js');
@@ -168,12 +166,10 @@ function addInspect(program: Command, onEnd: (code: number) => void): void {
 function addConfig(program: Command, onEnd: (code: number) => void): void {
   const config = program
     .command('config')
-    .description('Make and look at config files; nothing is written.');
+    .description('Convert and check config files; nothing is written.');
   config
     .command('check <file>')
-    .description(
-      'What would fail with it: rules, names, ports, directories, clocks; 0 for nothing.',
-    )
+    .description('Check rules, names, ports, directories and clocks; 0 if nothing would fail.')
     .option('--id <n>', 'the member that is to run on this machine', wholeNumber(1, 255))
     .action(async (file: string, { id = null }: { id?: number | null }) => {
       const { runConfigCheck } = await import('./config-check.js');
@@ -181,7 +177,7 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
     });
   config
     .command('from-zoo-cfg <file>')
-    .description("ZooKeeper's zoo.cfg as a config file, and what becomes of each of its keys.")
+    .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
     .action(async (file: string) => {
       const { runFromZooCfg } = await import('./config-command.js');
       onEnd(runFromZooCfg(file));

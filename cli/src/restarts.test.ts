@@ -1,9 +1,12 @@
-/** When a member is started again: pauses that grow, an end to it, and a new beginning. */
+/**
+ * Decides when a member is started again: after pauses that grow, up to a limit, with a new count
+ * after a minute.
+ */
 import { describe, expect, it } from 'vitest';
 import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
 
 describe('restarts of a member', () => {
-  it('come after pauses that double, and are given up after five within a minute', () => {
+  it('come after pauses that double, and end after five within a minute', () => {
     const restarts = new Restarts();
     const pauses: (number | null)[] = [];
     let nowMs = 0;
@@ -23,7 +26,7 @@ describe('restarts of a member', () => {
     expect(restarts.next(WITHIN_MS)).toBe(500);
   });
 
-  it('of a member that ends now and then never end', () => {
+  it('never end for a member that dies only now and then', () => {
     const restarts = new Restarts();
     for (let end = 0; end < 100; end++) {
       expect(restarts.next((end * WITHIN_MS) / RESTARTS_MAX)).not.toBeNull();

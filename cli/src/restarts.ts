@@ -1,5 +1,5 @@
 /**
- * Decides when a member that ended is started again, and when that is given up.
+ * Decides when a member that ended is started again, and when restarts are given up.
  *
  * The pause doubles with each end within a minute, so that a member that ends at once, because of
  * its disk or a bug, does not keep the machine busy. After five restarts within a minute the next
@@ -10,10 +10,13 @@ export const WITHIN_MS = 60_000;
 const FIRST_PAUSE_MS = 500;
 
 export class Restarts {
-  /** When the restarts of the last minute were decided. */
+  /** The times of the restarts that were decided in the last minute. */
   #recent: readonly number[] = [];
 
-  /** A member has ended: how long to wait before it is started again, ms; null to give it up. */
+  /**
+   * Called when a member has ended. Returns how long to wait before it is started again, in ms;
+   * null to give up.
+   */
   next(nowMs: number): number | null {
     this.#recent = this.#recent.filter((atMs) => nowMs - atMs < WITHIN_MS);
     const { length } = this.#recent;

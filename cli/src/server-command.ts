@@ -1,9 +1,9 @@
 /**
- * `rookery server`: runs one member in the foreground, until a signal or an error ends it.
+ * `rookery server` runs one member in the foreground, until a signal or an error ends it.
  *
- * It is the composition root of a member: config and logger are made here and passed down. An error
- * that nothing catches ends the process with one fatal log line: a member that continues after an
- * error it does not understand could still answer pings and lie.
+ * It is the composition root of a member: config and logger are created here and passed down. An
+ * error that nothing catches ends the process with one fatal log line: a member that continues
+ * after an error it does not understand could still answer pings and lie.
  */
 import {
   loadConfig,
@@ -37,7 +37,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   growHeapInSteps(memoryLimit().bytes);
   trimHeapWhenQuiet();
   const stopRequested = stopSignal();
-  // Set up before the start, because a long recovery must be stoppable too.
+  // The handlers are set up before the start, because a long recovery must be stoppable too.
   const stopping = new AbortController();
   const manager = new ServiceManager(process.env, logger);
   void stopRequested.then((reason) => {
@@ -67,7 +67,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   return stopped(logger);
 }
 
-/** Null if it was stopped before it had begun to do anything. */
+/** Null if the member was stopped before it had begun to do anything. */
 async function started(
   starting: Promise<RunningServer>,
   signal: AbortSignal,
@@ -88,8 +88,8 @@ function stopped(logger: Logger): number {
 /** Resolves on the first signal, or when the ensemble process that started this one is gone. */
 function stopSignal(): Promise<string> {
   return new Promise((resolve) => {
-    // The listeners stay: a second signal (a terminal sends Ctrl-C to all) must not cut the stop
-    // short.
+    // The listeners stay: a second signal (a terminal sends Ctrl-C to all processes) must not
+    // interrupt the clean stop.
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => resolve(signal));
     }

@@ -13,7 +13,7 @@ function manager(environment: NodeJS.ProcessEnv, error: Error | null = null) {
   return { tells, calls, lines };
 }
 
-it('tells systemd when it asks to be told', () => {
+it('notifies systemd when systemd asks for it', () => {
   const { tells, calls, lines } = manager({ NOTIFY_SOCKET: '/run/systemd/notify' });
   tells.ready();
   tells.stopping();
@@ -24,14 +24,17 @@ it('tells systemd when it asks to be told', () => {
   expect(lines).toEqual([]);
 });
 
-it.each([{}, { NOTIFY_SOCKET: '' }])('tells nobody when nobody asks: %j', (environment) => {
-  const { tells, calls } = manager(environment);
-  tells.ready();
-  tells.stopping();
-  expect(calls).toEqual([]);
-});
+it.each([{}, { NOTIFY_SOCKET: '' }])(
+  'notifies nobody when nobody asks for it: %j',
+  (environment) => {
+    const { tells, calls } = manager(environment);
+    tells.ready();
+    tells.stopping();
+    expect(calls).toEqual([]);
+  },
+);
 
-it('goes on when it cannot tell, with a line', () => {
+it('continues when it cannot notify, and logs a line', () => {
   const { tells, lines } = manager({ NOTIFY_SOCKET: '/gone' }, new Error('spawn ENOENT'));
   tells.ready();
   expect(lines).toMatchObject([{ msg: 'server.notify_failed', message: 'READY=1' }]);

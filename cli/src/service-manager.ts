@@ -23,12 +23,12 @@ export class ServiceManager {
     this.#run = run;
   }
 
-  /** The member's ports are open; whether it serves depends on the others, too. */
+  /** Reports that the member's ports are open; whether it serves depends on the others, too. */
   ready(): void {
     this.#tell('READY=1');
   }
 
-  /** The member stops cleanly from now on. */
+  /** Reports that the member stops cleanly from now on. */
   stopping(): void {
     this.#tell('STOPPING=1');
   }

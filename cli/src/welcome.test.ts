@@ -14,7 +14,7 @@ const WELCOME = {
   ...{ dataDir: '/tmp/data', logDir: '/tmp/data/logs' },
 };
 
-it('names who leads, where everything is, and what to try next', () => {
+it('names the leader, where everything is, and what to try next', () => {
   const text = welcomeText(WELCOME);
   expect(text).toContain('Rookery is ready: 3 members serve, member 2 leads (0.6 s)\n');
   expect(text).toContain('  connect   a:1,b:2\n');
@@ -23,14 +23,14 @@ it('names who leads, where everything is, and what to try next', () => {
   expect(text).not.toContain('\n\n\n');
 });
 
-it('names the program as it was called', () => {
+it('names the program as the user called it', () => {
   expect(commandOf('/home/me/rookery/cli/dist/main.js', '/home/me/rookery')).toBe(
     'node cli/dist/main.js',
   );
   expect(commandOf('/usr/bin/rookery', '/home/me')).toBe('rookery');
 });
 
-it('says nothing of a leader that nobody named, and shows that logs are here', () => {
+it('omits an unknown leader, and omits the log files when logs are shown here', () => {
   const text = welcomeText({ ...WELCOME, leader: null, members: 1, logDir: null });
   expect(text).toContain('Rookery is ready: 1 member serves (0.6 s)\n');
   expect(text).toContain('  logs      here\n');

@@ -1,14 +1,14 @@
 /**
- * What `rookery ensemble` prints on a terminal once all members serve: what a person wants to know
+ * What `rookery ensemble` prints on a terminal once all members serve: what a person needs to know
  * next. Programs get the connect string alone.
  */
 import { basename, relative } from 'node:path';
 
 export interface Welcome {
-  /** How this program is called; see `commandOf`. */
+  /** How the user called this program; see `commandOf`. */
   readonly command: string;
   readonly members: number;
-  /** Null where nobody said so. */
+  /** Null if the leader is unknown. */
   readonly leader: number | null;
   readonly elapsedMs: number;
   readonly connect: string;
@@ -18,7 +18,7 @@ export interface Welcome {
   readonly logDir: string | null;
 }
 
-/** What a person types to run the program that `path` is: its name, or node with the file. */
+/** Returns what a person types to run the program at `path`: its name, or node with the file. */
 export function commandOf(path: string, directory: string): string {
   return basename(path) === 'rookery' ? 'rookery' : `node ${relative(directory, path)}`;
 }
@@ -43,7 +43,7 @@ export function welcomeText(welcome: Welcome): string {
     'Next, in another terminal:',
     `  ${command} status --config ${configPath}`,
     `  ${command} --help`,
-    logDir === null ? '' : `Run it with --logs to see the members' logs here.`,
+    logDir === null ? '' : `Use --logs to see the members' logs here.`,
     'Ctrl-C stops all members.',
     '',
   ];

@@ -6,17 +6,15 @@
  */
 import { assert } from '@rookery/protocol';
 import { type BackupSource, openBackup } from './backup-source.js';
-import { type Config, memberDirectories, type ServerAddress } from './config.js';
+import { type Config, memberDirectories } from './config.js';
 import { Counters } from './driver/counters.js';
-import type { DiskSpace, MeasureSpace } from './driver/disk-space.js';
-import { DiskUsage, type MeasureBytes } from './driver/disk-usage.js';
+import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
 import { MemberStatus } from './driver/member-view.js';
-import type { MemberObserver } from './driver/observer.js';
-import { type FileBudget, fileBudgetOf } from './file-budget.js';
-import type { keepAside } from './keep-aside.js';
-import { type DerivedLimits, derivedLimits, firstPartsOf } from './limits.js';
+import { SummaryWindows } from './driver/summary-windows.js';
+import { fileBudgetOf } from './file-budget.js';
+import { firstPartsOf } from './limits.js';
 import { logRecovery } from './log-recovery.js';
 import { budgetOf } from './member-memory.js';
 import {
@@ -25,55 +23,26 @@ import {
   type MemberOptions,
   membershipOf,
   peerPortOptions,
-  zabOptions,
-  zabStart,
 } from './member-options.js';
-import { identityOf, newPipeline } from './member-pipeline.js';
-import type { MemoryBudget } from './memory-budget.js';
-import type { MemoryLimit } from './memory-limit.js';
+import { limitsOf, type MemberParts, newPipeline, newZab } from './member-parts.js';
 import { ClientPort } from './net/client-port.js';
+import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
 import { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
-import type { Transport } from './net/transport.js';
-import { beginServing, type ServingPlan } from './served-with.js';
+import type { Pipeline } from './pipeline/pipeline.js';
+import { beginServing } from './served-with.js';
 import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
 import { ReplicatedState } from './state/replicated-state.js';
 import type { SessionId } from './state/txn.js';
 import type { WatcherId, WatchTable } from './state/watches.js';
-import { type KeyValueStore, type LogDirectory, type Recovered, Storage } from './storage/index.js';
+import { Storage } from './storage/index.js';
+import type { Surroundings } from './surroundings.js';
 import { storageTuning } from './tuning.js';
 import { writeBoundsOf } from './write-bounds.js';
-import { Zab } from './zab/index.js';
-
-/** The world that a member lives in. */
-export interface Surroundings {
-  readonly transport: Transport;
-  readonly timers: Timers;
-  readonly treeStore: KeyValueStore;
-  readonly logFiles: LogDirectory;
-  /** Of a release that kept its log in LevelDB; null where there is none. */
-  readonly formerLog?: KeyValueStore | null;
-  /** In [0, 1): jitter only. */
-  random(): number;
-  randomBytes(count: number): Uint8Array;
-  /** Never the same twice, in any process. */
-  uuid(): string;
-  readonly directoryBytes: MeasureBytes;
-  /** Absent where nothing is a disk. */
-  readonly spaceOf?: MeasureSpace;
-  /** As the function of that name. */
-  readonly keepAside: typeof keepAside;
-  /** Absent where members share a process: then none of them is bounded by memory. */
-  readonly memory?: MemoryLimit;
-  /** What may be open at a time; absent where nothing is a file. */
-  readonly files?: FileBudget;
-  /** Only the simulator has one. */
-  readonly observer?: MemberObserver;
-}
 
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
@@ -81,11 +50,12 @@ export class Member {
   /** What the four-letter words tell of it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
+  readonly #pipeline: Pipeline;
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
-  readonly #disk: DiskUsage;
-  readonly #diskSpace: DiskSpace;
+  /** What measures and counts from time to time. */
+  readonly #periodic: readonly { stop(): void }[];
   readonly #timers: Timers;
   #settle: { resolve(): void; reject(error: unknown): void } | null = null;
   #closing: Promise<void> | null = null;
@@ -159,8 +129,8 @@ export class Member {
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
-    this.#diskSpace = bounds.diskSpace;
-    const pipeline = newPipeline(config, self, state, { surroundings, limits, budget });
+    const pipeline = newPipeline(parts, state, limits);
+    this.#pipeline = pipeline;
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
@@ -185,7 +155,6 @@ export class Member {
       onFatal: (error) => this.#fail(error),
     });
     const disk = new DiskUsage(timers, directories, surroundings.directoryBytes);
-    this.#disk = disk;
     this.status = new MemberStatus({
       config,
       self,
@@ -207,11 +176,10 @@ export class Member {
       view: this.status,
       handler: this.#driver.clients,
     });
+    const summaries = () => summariesOf(this.context());
+    this.#periodic = [disk, bounds.diskSpace, new SummaryWindows(timers, summaries)];
     this.#peerPort = new PeerPort({
-      options: peerPortOptions(config, options, {
-        ...{ limits, budget, files: parts.files },
-        instance,
-      }),
+      options: peerPortOptions(config, options, { ...parts, limits }),
       transport,
       timers,
       random: () => surroundings.random(),
@@ -240,15 +208,15 @@ export class Member {
 
   /** Who watches what here, to be read only. */
   get watches(): WatchTable {
-    return this.status.watchTable;
+    return this.#pipeline.watches;
   }
   /** The watcher that the session is here; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
-    return this.status.watcherOf(session);
+    return this.#pipeline.connectionOf(session);
   }
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {
-    return this.status.sessionOf(watcher);
+    return this.#pipeline.view(watcher)?.session ?? 0;
   }
 
   /** A client's stream from within this process, for the admin port. */
@@ -303,8 +271,7 @@ export class Member {
 
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */
   abort(): void {
-    this.#disk.stop();
-    this.#diskSpace.stop();
+    this.#stopPeriodic();
     this.#driver.stop();
   }
 
@@ -318,8 +285,7 @@ export class Member {
   }
 
   async #shutDown(): Promise<void> {
-    this.#disk.stop();
-    this.#diskSpace.stop();
+    this.#stopPeriodic();
     this.#driver.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
@@ -328,38 +294,12 @@ export class Member {
 
   /** The error is what the process ends with; what can still be closed is closed. */
   #fail(error: unknown): void {
-    this.#disk.stop();
-    this.#diskSpace.stop();
+    this.#stopPeriodic();
     this.#settle?.reject(error);
     void Promise.allSettled([this.#clientPort.close(), this.#peerPort.close()]);
   }
-}
 
-interface MemberParts {
-  readonly config: Config;
-  readonly self: ServerAddress;
-  readonly options: MemberOptions;
-  readonly surroundings: Surroundings;
-  readonly storage: Storage;
-  /** Of this process. */
-  readonly instance: string;
-  readonly recovered: Recovered;
-  readonly plan: ServingPlan;
-  readonly budget: MemoryBudget;
-  readonly files: FileBudget;
-  newState(): ReplicatedState;
-  readonly counters: Counters;
-}
-
-function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
-  const { config, options, surroundings, budget, recovered, plan } = parts;
-  const newEnsembleId = surroundings.uuid();
-  const newIdentity = identityOf(surroundings.randomBytes(6));
-  const given = { ...limits, ...budget, ...plan, newEnsembleId, newIdentity };
-  return new Zab(zabOptions(config, options, given), zabStart(recovered));
-}
-
-function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
-  const { windowBytes } = options.tuning ?? {};
-  return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
+  #stopPeriodic(): void {
+    for (const part of this.#periodic) part.stop();
+  }
 }

@@ -28,10 +28,12 @@ export interface BadNeighbour {
    * The memory that the largest member may have at any time of the run (resident, in 10^6 bytes).
    */
   readonly memoryBoundMB: number;
-  /** False if ZooKeeper lacks what is attacked, in which case it is not run there. */
+  /** False if ZooKeeper lacks what is attacked; the attack is then not run against it. */
   readonly onZooKeeper: boolean;
-  /** Settings of the members that the attack is about; the usual ones if absent. */
+  /**
+   * Settings of the members that the attack is about; the members have the usual ones if absent.
+   */
   readonly memberSettings?: Partial<MemberSettings>;
-  /** The minimal duration of the attack; 10 if absent, and always 2 in a quick run. */
+  /** The minimal duration of the attack in seconds: 10 if absent, and always 2 in a quick run. */
   readonly secondsMin?: number;
 }

@@ -16,7 +16,7 @@ const CONNECTIONS = 6;
 const OUTSTANDING = 32;
 const VALUE = Buffer.alloc(1024, 0x61);
 /**
- * Most of the tree is filled before, with larger values: that takes seconds instead of a minute.
+ * Larger values fill most of the tree before the attack: that takes seconds instead of a minute.
  */
 const LARGE_VALUE = Buffer.alloc(16 << 10, 0x61);
 const LARGE_COUNT = 3_500;

@@ -1,6 +1,6 @@
 /**
- * Goal: a bad neighbour counts as contained only if nothing that must not happen happened in any
- * round. Method: results made by hand, with one figure at and beyond its bound.
+ * A bad neighbour counts as contained only if nothing forbidden happened in any round. The results
+ * are made by hand, with one figure at its bound and beyond it.
  */
 import { describe, expect, it } from 'vitest';
 import { sampleResults } from '../report/sample-results.js';
@@ -33,8 +33,8 @@ function verdict(values: Values, system = 'rookery') {
   return found;
 }
 
-describe('a bad neighbour', () => {
-  it('is contained when every round keeps to every bound', () => {
+describe('the verdict on a bad neighbour', () => {
+  it('is "contained" when every round keeps to every bound', () => {
     expect(verdict(contained).outcome).toBe('met');
   });
 
@@ -43,17 +43,17 @@ describe('a bad neighbour', () => {
     ['a member that ended', { membersEnded: [0, 0, 1] }],
     ['an answer slower than the bound', { maxMs: [20, SLOWEST_ANSWER_MS + 0.1, 20] }],
     ['a member above its memory', { peakMb: [100, 90, neighbour.memoryBoundMB + 0.1] }],
-  ])('is not contained when one round of several had %s', (_, values) => {
+  ])('is "not contained" when one round of several had %s', (_, values) => {
     expect(verdict({ ...contained, ...values }).outcome).toBe('not met');
   });
 
-  it('is not judged when a figure is missing, or by what ZooKeeper did', () => {
+  it('is open when a figure is missing, and does not depend on what ZooKeeper did', () => {
     const { elections: _, ...rest } = contained;
     expect(verdict(rest).outcome).toBe('not measured');
     expect(verdict(contained, 'zookeeper').outcome).toBe('not measured');
   });
 
-  it('has goals that read as what they are', () => {
+  it('prints each goal with its bound', () => {
     const { goals } = verdict(contained);
     expect(goals.map(goalText)).toEqual([
       'at most 250 ms in every round',
@@ -63,14 +63,14 @@ describe('a bad neighbour', () => {
     ]);
   });
 
-  it('is found by the name of its group, and no two have one name', () => {
+  it('is found by the name of its group, and no two neighbours share a name', () => {
     const names = BAD_NEIGHBOURS.map(({ name }) => name);
     expect(chooseScenarios(['bad-neighbour']).map(({ name }) => name)).toEqual(names);
     expect(new Set(names).size).toBe(names.length);
     for (const name of names) expect(name).toMatch(/^bad-[a-z0-9-]+$/);
   });
 
-  it('runs on ZooKeeper only where ZooKeeper has what it attacks', () => {
+  it('includes ZooKeeper only where ZooKeeper has what is attacked', () => {
     const lone: BadNeighbour = { ...neighbour, name: 'bad-lone', onZooKeeper: false };
     const both: BadNeighbour = { ...neighbour, name: 'bad-both', onZooKeeper: true };
     const settings = settingsOf({

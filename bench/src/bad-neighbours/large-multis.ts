@@ -1,8 +1,8 @@
 /**
- * Six connections send the largest multis and multiReads they can: some beyond what members allow,
- * some just within it.
+ * Six connections send the largest multis and multiReads they can: some exceed the limits of the
+ * members, and some just fit.
  *
- * A multi is decided and applied in one go, at every member. A frame of the usual size holds 50,000
+ * Every member decides on and applies a multi in one turn. A frame of the usual size holds 50,000
  * operations; without a bound on them, a single request occupies a member for as long as it takes.
  */
 import { BadArgumentsError, type Client, type ReadOp, type TransactionOp } from '@rookery/client';

@@ -1,6 +1,6 @@
 /**
- * The address at which clients reach the leader: what stalls it stalls everybody, so most attacks
- * go there.
+ * The address at which clients reach the leader. Whatever stalls the leader stalls everybody, so
+ * most attacks are directed at it.
  */
 import type { Host } from '../load/connection.js';
 import type { Context } from '../run/context.js';

@@ -21,7 +21,7 @@ interface Sizes {
 
 const SIZES: Sizes = { closed: 1_000_000, listed: 40_000 };
 const QUICK_SIZES: Sizes = { closed: 5_000, listed: 1_000 };
-/** Creating them is not the attack: a busy machine must get through it, too. */
+/** Creating the znodes is not the attack, so a busy machine has enough time for it, too. */
 const PER_MULTI = 100;
 const MULTIS_IN_FLIGHT = 4;
 const ASKERS = 4;
@@ -35,7 +35,7 @@ export function manyEphemerals(): BadNeighbour {
     what: 'a session with a million ephemerals is closed, and one with 40,000 asks for them',
     memoryBoundMB: 900,
     onZooKeeper: true,
-    // Creating a million takes longer than the ten seconds that other attacks last.
+    // Creating a million znodes takes longer than the ten seconds that other attacks last.
     secondsMin: 60,
     prepare: async (context) => {
       const sizes = context.settings.isQuick ? QUICK_SIZES : SIZES;
@@ -77,8 +77,8 @@ async function createEphemerals(client: Client, below: string, count: number): P
 }
 
 /**
- * Repeats a multi when the connection is lost: then either all of them exist, which refuses it, or
- * none.
+ * Repeats a multi when the connection is lost. The first attempt then created either all of the
+ * znodes, and the repeated multi is refused, or none.
  */
 async function createAll(client: Client, paths: readonly string[]): Promise<void> {
   const ops = paths.map((path) => ({ kind: 'create', path, mode: 'ephemeral' }) as const);
@@ -94,7 +94,8 @@ async function createAll(client: Client, paths: readonly string[]): Promise<void
 }
 
 /**
- * Rookery is expected to answer that there are too many to list, ZooKeeper to close the connection.
+ * Rookery is expected to answer that there are too many to list, and ZooKeeper to close the
+ * connection.
  */
 async function askAgainAndAgain(context: Context, signal: AbortSignal): Promise<void> {
   const sizes = context.settings.isQuick ? QUICK_SIZES : SIZES;

@@ -2,8 +2,9 @@
  * Watches the members while a bad neighbour is at work: elections, members that ended, peak memory.
  *
  * Memory is the kernel's own high-water mark, read several times a second, so that it is also known
- * of a member that ended. Elections are the changes of leader or epoch that `srvr` shows, or the
- * epochs that have passed, whichever is more: two elections between two looks are two epochs.
+ * for a member that ended. Elections are the changes of leader or epoch that `srvr` shows, or the
+ * number of epochs that have passed, whichever is more: two elections between two samples are two
+ * epochs.
  */
 import { Sampler } from '../run/sampler.js';
 import type { Ensemble } from '../systems/ensemble.js';
@@ -14,7 +15,7 @@ const EVERY_MS = 200;
 export interface MemberFacts {
   readonly elections: number;
   readonly membersEnded: number;
-  /** The peak of the largest member. */
+  /** The peak of the largest member, in bytes. */
   readonly peakBytes: number;
 }
 
@@ -32,7 +33,7 @@ export class MemberWatch {
     this.#timer = setInterval(() => this.#look(), EVERY_MS);
   }
 
-  /** Members show their epoch once something was written in it. */
+  /** A member shows its epoch only after something was written in it. */
   static async start(ensemble: Ensemble): Promise<MemberWatch> {
     return new MemberWatch(ensemble, newestEpoch(await statesOf(ensemble.hosts)));
   }

@@ -15,7 +15,7 @@ export interface RawClient {
   readonly closed: Promise<void>;
 }
 
-/** Connects. An abort destroys the socket. */
+/** Connects. An abort of the signal destroys the socket. */
 export function rawClient(host: Host, signal: AbortSignal): RawClient {
   const socket = net.connect({ ...host, noDelay: true });
   const onAbort = () => socket.destroy();

@@ -32,18 +32,18 @@ import { MemberWatch } from './member-watch.js';
 
 const CONNECTIONS = 6;
 const PER_SECOND = 300;
-/** What is due is sent at once, even while earlier answers are late. */
+/** A request that is due is sent at once, even while earlier answers are late. */
 const WINDOW = 64;
 const READ_PERCENT = 50;
 const GOOD_CLIENT_SECONDS_MAX = 3600;
-/** Small transactions run through everything that an attack's writes run through. */
+/** Small transactions pass through everything that an attack's writes pass through. */
 const WARM_UP = { kind: 'multi', operations: 10 } as const;
 const WARM_UP_WINDOW = 8;
 const WARM_UP_SECONDS = 3;
 const ALONE_SECONDS = 3;
 const ATTACK_SECONDS = 10;
 const QUICK_SECONDS = 2;
-/** An attack that does not stop when its time is over is abandoned after this. */
+/** An attack that does not stop when its time is over is abandoned after this time. */
 const ATTACK_END_MS = 60_000;
 const RECOVERY_MS = 60_000;
 /** Requests that were under way when all members served again are answered within this time. */
@@ -68,7 +68,7 @@ export function badNeighbourScenario(neighbour: BadNeighbour): Scenario {
     figures: FIGURES,
     isFresh: true,
     needsProcesses: true,
-    // Elections are a figure here.
+    // Elections are one of the figures here, not a trouble.
     isDisruptive: true,
     isRookeryOnly: !neighbour.onZooKeeper,
     memberSettings: neighbour.memberSettings ?? {},
@@ -129,7 +129,7 @@ function slowestMs(result: LoadResult): number {
   return Math.max(valuesOf(result)['maxMs'] ?? 0, result.longestSilenceMs);
 }
 
-/** Creates the good client's znodes, too. */
+/** The setup creates the good client's znodes, too. */
 async function warmUp(context: Context, space: KeySpace): Promise<void> {
   const load = await context.startLoad({
     workload: WARM_UP,
@@ -151,7 +151,7 @@ async function startGoodClient(context: Context, space: KeySpace): Promise<LoadG
     isSetUp: false,
     connections: CONNECTIONS,
     window: WINDOW,
-    // It is stopped before; a paced load needs an end.
+    // The load is stopped before this time; a paced load needs an end.
     seconds: GOOD_CLIENT_SECONDS_MAX,
     warmupSeconds: 0,
     perSecond: PER_SECOND,
@@ -185,12 +185,13 @@ async function attack(
   }
 }
 
-/** What waits at a stalled member is answered when it no longer stalls. */
+/** Requests that wait at a stalled member are answered once it no longer stalls. */
 async function recovery({ system }: Context, troubles: string[]): Promise<void> {
   const deadlineMs = performance.now() + RECOVERY_MS;
   const served = await Promise.all(system.hosts.map((host) => untilServing(host, deadlineMs)));
   for (const [index, serves] of served.entries()) {
-    if (!serves) troubles.push(`member ${index + 1} gave no session in ${RECOVERY_MS / 1000} s`);
+    if (!serves)
+      troubles.push(`member ${index + 1} granted no session within ${RECOVERY_MS / 1000} s`);
   }
   await sleep(SETTLE_MS);
 }

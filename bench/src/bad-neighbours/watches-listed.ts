@@ -3,8 +3,8 @@
  * all the time.
  *
  * `wchp` and `wchc` list every watch, over 100 MB each time; `wchs` counts them. A member that
- * walks over all of them at once is silent meanwhile, and one that makes one text of them runs out
- * of memory.
+ * iterates over all of them at once is silent meanwhile, and one that builds a single string of
+ * them runs out of memory.
  */
 import type { BadNeighbour } from './bad-neighbour.js';
 import { leaderHost } from './leader-host.js';

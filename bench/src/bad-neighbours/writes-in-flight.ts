@@ -2,8 +2,8 @@
  * Twenty connections keep 200,000 small changes in flight, as multis of a thousand each.
  *
  * A leader must hold in memory, record by record, what it has decided and not yet applied. A member
- * that bounds only its bytes holds far more than those, and every other writer waits behind all of
- * it.
+ * that bounds only the bytes of the requests holds far more than that, and every other writer waits
+ * behind all of it.
  */
 import type { TransactionOp } from '@rookery/client';
 import type { BadNeighbour } from './bad-neighbour.js';
@@ -19,8 +19,9 @@ export const writesInFlight: BadNeighbour = {
   what: '20 connections keep 200,000 changes under way, 1,000 to a multi',
   memoryBoundMB: 400,
   onZooKeeper: true,
-  // The process that attacks would compile what it runs while the good client is measured, on the
-  // same processors: in the first round of a run answers took up to a second, later 0.3 s.
+  // Without this warm-up, the attacking process would compile its code while the good client is
+  // measured, on the same processors: answers took up to a second in the first round of a run, and
+  // 0.3 s later.
   prepare: async (context) => {
     const client = await context.client();
     const path = context.newRoot();

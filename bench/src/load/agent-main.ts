@@ -1,7 +1,7 @@
 /**
  * The main module of a generator process: calls the methods of one AgentService that messages name.
  *
- * Started by `agent.ts` alone. Ends with its parent.
+ * Only `agent.ts` starts it. It ends with its parent.
  */
 import { type AgentCall, type AgentReply, isAgentMethod } from './agent-calls.js';
 import { AgentService } from './agent-service.js';

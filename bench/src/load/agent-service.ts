@@ -51,23 +51,26 @@ export class AgentService {
   }
 
   async reconnectCrowd(): Promise<Timed> {
-    return await withCpuShare(() => this.#theCrowd.reconnect());
+    return await withCpuShare(() => this.#openCrowd.reconnect());
   }
 
   async createEphemerals(parent: string): Promise<Timed> {
-    return await withCpuShare(() => this.#theCrowd.createEphemerals(parent));
+    return await withCpuShare(() => this.#openCrowd.createEphemerals(parent));
   }
 
   async watch(path: string): Promise<Timed> {
-    return await withCpuShare(() => this.#theCrowd.watch(path));
+    return await withCpuShare(() => this.#openCrowd.watch(path));
   }
 
-  /** From the write of `path`, through a connection of its own, to the last session's event. */
+  /**
+   * Measures from the write of `path`, through a connection of its own, to the last session's
+   * event.
+   */
   async change(host: Host, path: string): Promise<Timed> {
     const writer = await this.#theWriter(host);
     const request = { path, data: new Uint8Array(100), version: -1 };
     return await withCpuShare(async () => {
-      const events = this.#theCrowd.events();
+      const events = this.#openCrowd.events();
       writer.start(new OneFrameSource(frameOf(OpCode.setData, SetDataRequest, request)));
       return await events;
     });
@@ -94,7 +97,7 @@ export class AgentService {
     return writer;
   }
 
-  get #theCrowd(): Crowd {
+  get #openCrowd(): Crowd {
     if (this.#crowd === null) throw new Error('no crowd is there');
     return this.#crowd;
   }

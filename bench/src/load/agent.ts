@@ -1,8 +1,8 @@
 /**
- * A generator process, seen from the bench: call its methods, end it.
+ * A generator process, seen from the bench, which calls its methods and ends it.
  *
- * The process ends with the bench, whatever the reason. A call that fails throws here with the
- * stack from there. If the process ends by itself, every open call fails.
+ * The process ends with the bench, whatever the reason. A call that fails there throws here, with
+ * the stack from there. If the process ends by itself, every open call fails.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';

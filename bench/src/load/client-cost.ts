@@ -16,9 +16,11 @@ export interface ClientCostOptions {
 }
 
 export interface ClientCost {
-  /** Microseconds for each call, with all calls made at once. */
+  /** Microseconds for each call, when all calls are made at once. */
   readonly callUs: number;
-  /** The same with a thousand at a time, as in a program that bounds what it has in flight. */
+  /**
+   * The same with a thousand calls at a time, as in a program that bounds what it has in flight.
+   */
   readonly windowedCallUs: number;
   readonly watchBytes: number;
 }
@@ -68,14 +70,14 @@ async function readInWindows(client: Client, path: string, calls: Calls): Promis
   return bytesRead;
 }
 
-/** Each on a path of its own, with a function of its own, as in an application. */
+/** Each watch is on a path of its own and has a function of its own, as in an application. */
 async function watchCostBytes(client: Client, watches: number): Promise<number> {
   await watchAll(client, 'warm-up', WARM_UP_WATCHES);
   const before = heapBytes();
   const heard = await watchAll(client, 'watched', watches);
   const bytes = (heapBytes() - before) / watches;
   if (client.watchCount !== watches + WARM_UP_WATCHES || heard.length > 0) {
-    throw new Error(`${client.watchCount} watches stand, ${heard.length} were called`);
+    throw new Error(`${client.watchCount} watches are set, ${heard.length} were called`);
   }
   return bytes;
 }
@@ -90,7 +92,7 @@ async function watchAll(client: Client, name: string, count: number): Promise<re
   return heard;
 }
 
-/** The bytes of everything alive, buffers outside of the heap included. */
+/** The bytes of everything that is alive, including buffers outside of the heap. */
 function heapBytes(): number {
   for (let pass = 0; pass < 3; pass++) globalThis.gc?.();
   const { heapUsed, external, arrayBuffers } = process.memoryUsage();

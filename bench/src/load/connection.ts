@@ -2,9 +2,9 @@
  * One client connection under load: keeps `window` requests outstanding and writes once a turn.
  *
  * It owns the socket, the session and the order of replies. Each reply must carry the next xid, the
- * length that its request calls for, and a zxid that does not fall; what does not is counted as an
- * error under a name of its own. Watch events are passed on, replies to pings dropped. A lost
- * connection is reported to the owner and never repaired here.
+ * length that its request calls for, and a zxid that does not decrease; a violation is counted as
+ * an error under a name of its own. Watch events are passed on, and replies to pings are dropped. A
+ * lost connection is reported to the owner and never repaired here.
  */
 import net from 'node:net';
 import {
@@ -50,7 +50,7 @@ const CLOSE_XID = 0x7fff_ffff;
 const PING = frameOf(OpCode.ping, nothing, null);
 PING.writeInt32BE(PING_XID, 4);
 
-/** The server does not know the session any more. */
+/** The server no longer knows the session. */
 export class SessionGoneError extends Error {
   override readonly name = 'SessionGoneError';
 }
@@ -109,7 +109,7 @@ export class LoadConnection {
     return this.#session;
   }
 
-  /** Resolves once the session exists. */
+  /** Resolves once the session is established. */
   connected(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#onConnected = (error) => (error === null ? resolve() : reject(error));
@@ -118,7 +118,7 @@ export class LoadConnection {
 
   /**
    * Keeps the window full from now on, until the source ends or `stop` is called. With a pace, only
-   * what is due is sent, and somebody must call `tick`.
+   * requests that are due are sent, and the owner must call `tick`.
    */
   start(source: RequestSource, pace: Pace | null = null): void {
     this.#source = source;
@@ -127,12 +127,12 @@ export class LoadConnection {
     this.#fill();
   }
 
-  /** Sends what has become due. */
+  /** Sends the requests that have become due. */
   tick(): void {
     if (this.#phase === 'open') this.#fill();
   }
 
-  /** Sends nothing more. */
+  /** Stops sending. */
   stop(): void {
     this.#source = null;
   }
@@ -238,7 +238,7 @@ export class LoadConnection {
     this.#onConnected(null);
   }
 
-  /** Fills the window up with one write. A slightly old `nowMs` makes latencies longer. */
+  /** Fills the window with one write. A slightly old `nowMs` makes latencies longer. */
   #fill(nowMs: number = performance.now()): void {
     const source = this.#source;
     if (source === null) return;
@@ -257,7 +257,7 @@ export class LoadConnection {
     }
     if (bytes === 0) return;
     this.#socket.write(this.#target.subarray(0, bytes));
-    // What the kernel has not taken yet is still in our buffer, which must therefore not be written
+    // Bytes that the kernel has not accepted yet are still in our buffer, so it must not be written
     // to.
     if (this.#socket.writableLength > 0) {
       this.#target = Buffer.allocUnsafeSlow(this.#target.length);

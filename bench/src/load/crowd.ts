@@ -1,10 +1,12 @@
 /**
- * Thousands of sessions that are mostly idle: connected, cut, resumed, watching, left to expire.
+ * Thousands of sessions that are mostly idle: they are connected, cut, resumed, made to watch, and
+ * left to expire.
  *
- * Each is a LoadConnection with a window of 1, pinged while it is idle. Times run from just before
- * the first packet to the arrival of the last answer. At most `dialsMax` connections are being
- * opened at a time, except where all come at once on purpose. A connection that fails is tried
- * again at the next member, as a client does; any other failure is counted and left.
+ * Each is a LoadConnection with a window of 1 that is pinged while it is idle. Times run from just
+ * before the first packet to the arrival of the last answer. At most `dialsMax` connections are
+ * being opened at a time, except where all are opened at once on purpose. A connection that fails
+ * is tried again at the next member, as a client does; any other failure is counted and not
+ * repaired.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateFlag, CreateRequest, OpCode, PathWatchRequest } from '@rookery/protocol';
@@ -129,7 +131,7 @@ export class Crowd {
     const dialSome = async () => {
       while (next < this.#options.sessions) {
         const index = next++;
-        if (!(await this.#dialPatiently(index, reasons))) failures++;
+        if (!(await this.#dialWithRetries(index, reasons))) failures++;
       }
     };
     await Promise.all(Array.from({ length: dialsMax }, dialSome));
@@ -137,7 +139,7 @@ export class Crowd {
   }
 
   /** Returns false if the session is gone, or no attempt was answered. */
-  async #dialPatiently(index: number, reasons: Record<string, number>): Promise<boolean> {
+  async #dialWithRetries(index: number, reasons: Record<string, number>): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       try {
         await this.#dial(index, attempt);

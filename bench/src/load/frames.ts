@@ -7,7 +7,7 @@
  */
 import { type Codec, JuteWriter, RequestHeader } from '@rookery/protocol';
 
-/** Within a frame, its length comes first, then the xid. */
+/** In a frame the length comes first, then the xid. */
 export const XID_OFFSET = 4;
 const ASCII_0 = 48;
 /** Up to this size, a loop is faster than a call into the runtime. */
@@ -23,7 +23,7 @@ export interface Place {
   readonly xid: number;
 }
 
-/** One request as a frame of its own, for what is not repeated, and as a template. */
+/** One request as a frame of its own: for requests that are not repeated, and as a template. */
 export function frameOf<T>(type: number, codec: Codec<T>, value: T): Buffer {
   const writer = new JuteWriter();
   writer.beginFrame();

@@ -1,7 +1,8 @@
 /**
  * The first frame of a connection, and the session that its answer names.
  *
- * A session is stored as what a client must show to resume it. Nothing here waits or retries.
+ * A session is stored in the form that a client must present to resume it. Nothing here waits or
+ * retries.
  */
 import {
   ConnectRequest,
@@ -32,7 +33,7 @@ export function connectFrame(session: Session | null, timeoutMs: number): Uint8A
   return writer.take();
 }
 
-/** Copied, because the response is in a buffer that is used again. */
+/** The password is copied, because the buffer of the response is reused. */
 export function sessionOf({ sessionId, password }: ConnectResponse): Session {
   return { id: sessionId, password: Uint8Array.from(password ?? []) };
 }

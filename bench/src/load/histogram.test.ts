@@ -1,6 +1,5 @@
 /**
- * Goal: percentiles are never better than the truth. Method: compare with the sorted values
- * themselves.
+ * Percentiles are never better than the truth: they are compared with the sorted values themselves.
  */
 import { describe, expect, it } from 'vitest';
 import { Histogram } from './histogram.js';
@@ -24,7 +23,7 @@ describe('Histogram', () => {
     }
   });
 
-  it('keeps the largest value as it is, and counts what is too large as the largest it knows', () => {
+  it('keeps the largest value exactly, and counts larger values as its limit', () => {
     const histogram = new Histogram();
     histogram.add(123_456.7);
     expect(histogram.maxUs).toBe(123_457);
@@ -33,7 +32,7 @@ describe('Histogram', () => {
     expect(histogram.percentileUs(100)).toBe(0xffff_ffff);
   });
 
-  it('without values has percentiles of 0', () => {
+  it('has percentiles of 0 when it has no values', () => {
     expect(new Histogram().percentileUs(99)).toBe(0);
   });
 });

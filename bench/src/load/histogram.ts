@@ -4,8 +4,8 @@
  * It takes constant memory and a few instructions for each value, so that recording every operation
  * costs the generator nothing noticeable. Values are microseconds; anything above 71 minutes counts
  * as 71 minutes. Percentiles are the upper end of their bucket, so they never look better than they
- * are. As plain data it is sent from the processes that measure to the one that reports, and added
- * up there.
+ * are. Its plain-data form is sent from the processes that measure to the one that reports, and is
+ * added up there.
  */
 const SUB_BITS = 6;
 const SUB_COUNT = 1 << SUB_BITS;
@@ -13,7 +13,7 @@ const BUCKETS = (32 - SUB_BITS + 1) * SUB_COUNT;
 const VALUE_MAX_US = 0xffff_ffff;
 
 export interface HistogramData {
-  /** Bucket and count, for the buckets that are not empty. */
+  /** Pairs of bucket and count, for the buckets that are not empty. */
   readonly counts: readonly (readonly [number, number])[];
   readonly maxUs: number;
 }

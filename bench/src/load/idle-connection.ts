@@ -1,9 +1,9 @@
 /**
- * A connection with a new session that sends nothing by itself, one request at a time.
+ * A connection with a new session that sends nothing by itself; its owner sends one request at a
+ * time.
  *
- * For callers that need a session and measure no load with it: nothing of it is recorded, and
- * nobody is notified when it is lost. Called by the agent's writer and by the wait for a member
- * that serves.
+ * It is for callers that need a session and measure no load with it: nothing is recorded, and
+ * nobody is notified when it is lost. The agent's writer and the wait for a serving member use it.
  */
 import { type Host, LoadConnection } from './connection.js';
 import { Recorder } from './recorder.js';

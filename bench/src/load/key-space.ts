@@ -13,11 +13,11 @@ export interface KeySpace {
 
 export const KEYS_PER_DIRECTORY = 1000;
 export const KEYS_MAX = 10_000_000;
-/** What a template has in place of a key; its digits begin at byte 2 and byte 8. */
+/** The placeholder for a key in a template; its digits begin at byte 2 and byte 8. */
 export const KEY_PLACEHOLDER = '/d####/k###';
 export const DIRECTORY_DIGITS_AT = 2;
 export const KEY_DIGITS_AT = 8;
-/** 'k', which precedes a key's digits. */
+/** The byte 'k', which precedes a key's digits. */
 export const KEY_LETTER = 0x6b;
 
 export function keyPath(space: KeySpace, key: number): string {
@@ -43,7 +43,7 @@ export function parentPath(space: KeySpace, connection: number): string {
   return `${space.root}/c${String(connection).padStart(5, '0')}`;
 }
 
-/** The one parent under which all connections create. */
+/** The single parent under which all connections create. */
 export function hotPath(space: KeySpace): string {
   return `${space.root}/hot`;
 }

@@ -27,7 +27,7 @@ export interface LoadOptions {
   readonly firstConnection: number;
   readonly connectionsInAll: number;
   readonly window: number;
-  /** Null: until the workload ends, or `stop`. */
+  /** The duration; null means until the workload ends, or `stop` is called. */
   readonly seconds: number | null;
   readonly warmupSeconds: number;
   /** The rate of this process; null for as fast as possible. */
@@ -35,11 +35,11 @@ export interface LoadOptions {
 }
 
 export interface LoadResult {
-  /** The measured time. */
+  /** The duration of the measurement. */
   readonly seconds: number;
   readonly operations: number;
   readonly latency: HistogramData;
-  /** The number of operations in each tenth of a second. */
+  /** The number of operations completed in each tenth of a second. */
   readonly slices: readonly number[];
   /** The slowest operation of each tenth of a second, in ms. */
   readonly slowestMs: readonly number[];
@@ -48,7 +48,10 @@ export interface LoadResult {
   readonly errors: Readonly<Record<string, number>>;
   readonly lostRequests: number;
   readonly lostConnections: number;
-  /** About the generator itself: its share of one processor, and its event loop's longest delay. */
+  /**
+   * These two are about the generator itself: its share of one processor, and the longest delay of
+   * its event loop.
+   */
   readonly generator: { readonly cpuShare: number; readonly delayMaxMs: number };
 }
 
@@ -61,7 +64,7 @@ const DELAY_RESOLUTION_MS = 5;
 const PACE_TICK_MS = 1;
 const FOREVER_MS = 86_400_000;
 
-interface Seat {
+interface ConnectionSlot {
   readonly index: number;
   readonly source: RequestSource;
   connection: LoadConnection | null;
@@ -73,7 +76,7 @@ export class LoadRun {
   readonly #options: LoadOptions;
   readonly #recorder = new Recorder();
   readonly #readMemory = Buffer.allocUnsafeSlow(READ_BYTES);
-  readonly #seats: readonly Seat[];
+  readonly #slots: readonly ConnectionSlot[];
   #dialled = 0;
   /** While true, connections that break are opened again. */
   #isOpen = true;
@@ -87,7 +90,7 @@ export class LoadRun {
     this.#options = options;
     const { workload, space, firstConnection, connectionsInAll: connections } = options;
     this.#dialled = firstConnection;
-    this.#seats = Array.from({ length: options.connections }, (_, index) => ({
+    this.#slots = Array.from({ length: options.connections }, (_, index) => ({
       index,
       source: sourceOf(workload, space, { connection: firstConnection + index, connections }),
       connection: null,
@@ -99,8 +102,8 @@ export class LoadRun {
   /** Connects; each connection sees everything that was committed before. */
   async open(): Promise<void> {
     await Promise.all(
-      this.#seats.map(async (seat) => {
-        const connection = await this.#dialAnywhere(seat);
+      this.#slots.map(async (slot) => {
+        const connection = await this.#dialAnywhere(slot);
         await runToEnd(connection, syncSource(this.#options.space.root), this.#recorder);
       }),
     );
@@ -110,7 +113,7 @@ export class LoadRun {
     const { seconds, warmupSeconds } = this.#options;
     this.#isRunning = true;
     this.#setPaces();
-    for (const seat of this.#seats) this.#start(seat);
+    for (const slot of this.#slots) this.#start(slot);
     const ticks = setInterval(() => this.#tick(), PACE_TICK_MS);
     if (this.#options.perSecond === null) clearInterval(ticks);
     await Promise.race([sleep(warmupSeconds * 1000), this.#stopped]);
@@ -138,72 +141,72 @@ export class LoadRun {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#seats.map(({ connection }) => connection?.close()));
+    await Promise.all(this.#slots.map(({ connection }) => connection?.close()));
   }
 
   async #ending(seconds: number | null): Promise<void> {
     const timer = new AbortController();
     const isOver =
       seconds === null
-        ? Promise.all(this.#seats.map((seat) => this.#untilExhausted(seat)))
+        ? Promise.all(this.#slots.map((slot) => this.#untilExhausted(slot)))
         : sleep(seconds * 1000, undefined, { signal: timer.signal }).catch(() => undefined);
     await Promise.race([isOver, this.#stopped]);
     timer.abort();
   }
 
-  /** Never resolves for a workload that has no end. */
-  async #untilExhausted(seat: Seat): Promise<void> {
+  /** This never resolves for a workload that has no end. */
+  async #untilExhausted(slot: ConnectionSlot): Promise<void> {
     for (;;) {
-      const { connection } = seat;
+      const { connection } = slot;
       if (connection === null) await sleep(REDIAL_AFTER_MS);
       else await connection.drained(FOREVER_MS);
-      // A connection that broke has nothing outstanding either; its successor continues.
-      if (connection !== null && seat.connection === connection) return;
+      // A connection that broke has nothing outstanding; its successor continues in its place.
+      if (connection !== null && slot.connection === connection) return;
       if (!this.#isRunning) return;
     }
   }
 
-  /** Spread over the interval, so that not all connections send at once. */
+  /** The first requests are spread over the interval, so that not all connections send at once. */
   #setPaces(): void {
     const { perSecond, connections } = this.#options;
     if (perSecond === null) return;
     const nowMs = performance.now();
     const intervalMs = (1000 * connections) / perSecond;
-    for (const seat of this.#seats) {
-      seat.pace = new Pace(nowMs + (seat.index * intervalMs) / connections, intervalMs);
+    for (const slot of this.#slots) {
+      slot.pace = new Pace(nowMs + (slot.index * intervalMs) / connections, intervalMs);
     }
   }
 
   #tick(): void {
-    for (const { connection } of this.#seats) connection?.tick();
+    for (const { connection } of this.#slots) connection?.tick();
   }
 
-  async #dial(seat: Seat): Promise<LoadConnection> {
+  async #dial(slot: ConnectionSlot): Promise<LoadConnection> {
     const { hosts, window } = this.#options;
     const host = hosts[this.#dialled++ % hosts.length];
     if (host === undefined) throw new Error('no hosts given');
     const connection = new LoadConnection({
       host,
       window,
-      session: seat.session,
+      session: slot.session,
       sessionTimeoutMs: SESSION_TIMEOUT_MS,
       recorder: this.#recorder,
       readMemory: this.#readMemory,
-      onLost: () => void this.#redial(seat),
+      onLost: () => void this.#redial(slot),
       onEvent: () => undefined,
     });
     await connection.connected();
-    seat.connection = connection;
-    seat.session = connection.session;
+    slot.connection = connection;
+    slot.session = connection.session;
     return connection;
   }
 
-  /** One of the members may be down: then the next one is tried. */
-  async #dialAnywhere(seat: Seat): Promise<LoadConnection> {
+  /** One of the members may be down; the next one is tried then. */
+  async #dialAnywhere(slot: ConnectionSlot): Promise<LoadConnection> {
     const deadlineMs = performance.now() + OPEN_TIMEOUT_MS;
     for (;;) {
       try {
-        return await this.#dial(seat);
+        return await this.#dial(slot);
       } catch (error) {
         if (performance.now() > deadlineMs) throw error;
         await sleep(REDIAL_AFTER_MS);
@@ -211,30 +214,30 @@ export class LoadRun {
     }
   }
 
-  async #redial(seat: Seat): Promise<void> {
-    seat.connection = null;
+  async #redial(slot: ConnectionSlot): Promise<void> {
+    slot.connection = null;
     while (this.#isOpen) {
       await sleep(REDIAL_AFTER_MS);
       try {
-        await this.#dial(seat);
-        this.#start(seat);
+        await this.#dial(slot);
+        this.#start(slot);
         return;
       } catch (error) {
         if (!(error instanceof SessionGoneError)) continue;
         this.#recorder.onError('sessionGone');
-        seat.session = null;
+        slot.session = null;
       }
     }
   }
 
-  /** The same source is used after a reconnect, because it knows which names are used up. */
-  #start(seat: Seat): void {
-    if (this.#isRunning) seat.connection?.start(seat.source, seat.pace);
+  /** A reconnect keeps the same source, because the source knows which names are used up. */
+  #start(slot: ConnectionSlot): void {
+    if (this.#isRunning) slot.connection?.start(slot.source, slot.pace);
   }
 
   async #drain(): Promise<void> {
     const drained = await Promise.all(
-      this.#seats.map(({ connection }) => {
+      this.#slots.map(({ connection }) => {
         connection?.stop();
         return connection?.drained(DRAIN_TIMEOUT_MS) ?? true;
       }),

@@ -1,5 +1,6 @@
 /**
- * A source of one request, whose reply may have any length; for what each connection sends once.
+ * A source of a single request, whose reply may have any length, for requests that each connection
+ * sends once.
  */
 import { copyFrame } from './frames.js';
 import { ANY_LENGTH, type RequestSource } from './workloads.js';

@@ -8,13 +8,15 @@ export class Pace {
   readonly #intervalMs: number;
   #nextMs: number;
 
-  /** The first is due at `firstMs`, and one after each interval. */
+  /** The first request is due at `firstMs`, and one more after each interval. */
   constructor(firstMs: number, intervalMs: number) {
     this.#nextMs = firstMs;
     this.#intervalMs = intervalMs;
   }
 
-  /** Returns when the next request was due, if it is due by now, and moves on to the one after. */
+  /**
+   * Returns when the next request was due, if it is due by now, and advances to the one after it.
+   */
   take(nowMs: number): number | null {
     if (this.#nextMs > nowMs) return null;
     const dueMs = this.#nextMs;

@@ -19,7 +19,7 @@ export class Recorder {
   /** The slowest of them in each, in ms. */
   readonly slowestMs: number[] = [];
   longestSilenceMs = 0;
-  /** Times of more than 50 ms in which no request of any connection succeeded. */
+  /** The periods of more than 50 ms in which no request of any connection succeeded. */
   silences = 0;
   lostRequests = 0;
   lostConnections = 0;
@@ -38,7 +38,7 @@ export class Recorder {
     this.#lastSuccessMs = fromMs;
   }
 
-  /** The measured time is over, as planned or earlier; a silence that is not over still counts. */
+  /** Ends the measured time, as planned or earlier; a silence that is not over still counts. */
   end(nowMs: number): void {
     this.#untilMs = Math.min(this.#untilMs, nowMs);
     this.#onSilenceEnd(this.#untilMs);
@@ -62,8 +62,8 @@ export class Recorder {
   }
 
   /**
-   * Requests that were outstanding when a connection broke, or were never answered: their fate is
-   * unknown.
+   * Requests that were outstanding when a connection broke, or were never answered: their outcome
+   * is unknown.
    */
   onLost(requests: number): void {
     this.lostConnections++;

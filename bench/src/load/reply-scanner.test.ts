@@ -1,5 +1,6 @@
 /**
- * Goal: the same frames come out, however the stream is cut. Method: every cut of a short stream.
+ * The scanner finds the same frames wherever the stream is cut: every cut of a short stream is
+ * tried.
  */
 import { FrameError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +20,7 @@ function scanner(into: string[]): ReplyScanner {
 }
 
 describe('ReplyScanner', () => {
-  it('finds the same frames whichever way the stream is cut, in memory that is reused', () => {
+  it('finds the same frames wherever the stream is cut, in memory that is reused', () => {
     const texts = ['one', '', 'three three', 'x'.repeat(300)];
     const stream = Buffer.concat(texts.map(frame));
     for (let chunkBytes = 1; chunkBytes <= stream.length; chunkBytes++) {
@@ -35,7 +36,7 @@ describe('ReplyScanner', () => {
     }
   });
 
-  it('does not take a negative length for a frame', () => {
+  it('rejects a negative length', () => {
     expect(() => scanner([]).scan(Buffer.from([0xff, 0, 0, 0]))).toThrowError(FrameError);
   });
 });

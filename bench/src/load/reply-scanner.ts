@@ -1,10 +1,10 @@
 /**
- * Cuts a stream of replies into frames and reads their headers in place, without an object for
+ * Splits a stream of replies into frames and reads their headers in place, without an object for
  * each.
  *
- * The generator must be cheaper than any server that it measures, so chunks are scanned where they
- * are; only a frame that spans chunks is copied. A chunk is not kept after `scan`. A frame longer
- * than the limit ends the scan with an error: the stream is not one of replies.
+ * The generator must be cheaper than any server that it measures, so chunks are scanned in place;
+ * only a frame that spans chunks is copied. A chunk is not kept after `scan`. A frame longer than
+ * the limit ends the scan with an error, because the stream does not consist of replies.
  */
 import { FrameError, viewOf } from '@rookery/protocol';
 
@@ -46,7 +46,7 @@ export class ReplyScanner {
     this.#keep(memory, this.#scanFrames(this.#view, length), length);
   }
 
-  /** Returns where the complete frames end. */
+  /** Returns the position at which the complete frames end. */
   #scanFrames(view: DataView, end: number): number {
     let at = 0;
     while (end - at >= HEADER_BYTES) {
@@ -61,7 +61,7 @@ export class ReplyScanner {
     return at;
   }
 
-  /** The chunk's memory is used again, so what is left must be copied. */
+  /** The chunk's memory is reused, so the rest must be copied. */
   #keep(bytes: Uint8Array, from: number, end: number): void {
     this.#rest = from === end ? NOTHING : Buffer.from(bytes.subarray(from, end));
   }

@@ -41,7 +41,7 @@ export async function setUp(options: SetUp): Promise<void> {
   await connection.close();
 }
 
-/** Connects to the first host that gives a session: a member may be down. */
+/** Connects to the first host that grants a session, because a member may be down. */
 async function connectAnywhere(
   hosts: readonly Host[],
   recorder: Recorder,
@@ -65,7 +65,7 @@ async function connectAnywhere(
       cause = error;
     }
   }
-  throw new Error('no host gives a session', { cause });
+  throw new Error('no host grants a session', { cause });
 }
 
 /** Sends all requests of a source; throws if any is refused or lost. */
@@ -109,7 +109,7 @@ export function pathsOf({ workload, space, connections }: SetUp): readonly strin
   }
 }
 
-/** One sync: after it, the connection's member shows what was committed before. */
+/** Sends one sync: after it, the connection's member shows everything that was committed before. */
 export function syncSource(path: string): RequestSource {
   return new OneFrameSource(frameOf(OpCode.sync, PathRequest, { path }));
 }

@@ -1,4 +1,4 @@
-/** Goal: what is patched in place is still the intended request. Method: decode it again. */
+/** A request that is patched in place is still the intended one: each is decoded again. */
 import {
   CreateRequest,
   decode,
@@ -63,7 +63,7 @@ describe('a source of requests', () => {
     expect(reads).toBeLessThan(780);
   });
 
-  it('fills every key exactly once, the connections in turn', () => {
+  it('fills every key exactly once, with the connections taking turns', () => {
     const paths = [0, 1, 2].flatMap((connection) => {
       const fill = source({ kind: 'fill' }, connection, 3);
       const found: string[] = [];
@@ -98,7 +98,7 @@ describe('a source of requests', () => {
     expect(new Set(ops.map(({ request }) => request.path)).size).toBeGreaterThan(1);
   });
 
-  it('asks for pages from within the names that the hot parent has', () => {
+  it('requests pages that begin within the names that the hot parent has', () => {
     const hot = source({ kind: 'createHot', children: 45 }, 3, 30);
     const name = decode(CreateRequest, next(hot, 1).body).path;
     expect(name).toBe('/bench/hot/0000000003');
@@ -114,7 +114,7 @@ describe('a source of requests', () => {
     }
   });
 
-  it('ends after each of the paths it was given', () => {
+  it('ends after the last of the paths it was given', () => {
     const once = new CreateOnceSource(['/a', '/a/bc'], 0);
     const paths = [1, 2].map((xid) => decode(CreateRequest, next(once, xid).body).path);
     expect(paths).toEqual(['/a', '/a/bc']);

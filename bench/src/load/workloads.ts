@@ -45,25 +45,34 @@ import {
 
 export type Workload =
   | { readonly kind: 'mix'; readonly readPercent: number }
-  /** New znodes without end, each connection under a parent of its own. */
+  /** Creates new znodes without end, each connection under a parent of its own. */
   | { readonly kind: 'create' }
-  /** All under the one hot parent, numbered without gaps; ends when it has `children`. */
+  /**
+   * All connections create under the one hot parent, with numbers without gaps; ends when it has
+   * `children`.
+   */
   | { readonly kind: 'createHot'; readonly children: number }
-  /** A znode is created and deleted, then the next; each counts as an operation. */
+  /**
+   * Creates a znode, deletes it, and continues with the next; each of both counts as an operation.
+   */
   | { readonly kind: 'createDelete' }
-  /** setData of this many keys in one multi. */
+  /** One multi sets the data of this many keys. */
   | { readonly kind: 'multi'; readonly operations: number }
-  /** Creates every key once, the connections in turn, and ends. */
+  /** Creates every key once, with the connections taking turns, and ends. */
   | { readonly kind: 'fill' }
-  /** All names of the one hot parent. */
+  /** Lists all names of the one hot parent. */
   | { readonly kind: 'getChildren' }
-  /** A page of its names, from anywhere, by an opcode that ZooKeeper does not have. */
+  /**
+   * Lists a page of its names from a random position, with an opcode that ZooKeeper does not have.
+   */
   | { readonly kind: 'getPage'; readonly limit: number; readonly children: number };
 
 /** Produces the requests of one connection, one after the other. */
 export interface RequestSource {
   readonly requestBytesMax: number;
-  /** The length that a successful reply to the last request must have; ANY_LENGTH for any. */
+  /**
+   * The length that a successful reply to the last request must have; ANY_LENGTH if any is right.
+   */
   readonly replyBytes: number;
   /** Writes the next whole frame; returns 0 if there are no more. */
   write(target: Buffer, offset: number, xid: number): number;
@@ -74,13 +83,13 @@ const CREATE_DIGITS = 10;
 const CREATE_PLACEHOLDER = '#'.repeat(CREATE_DIGITS);
 const MULTI_HEADER_BYTES = 9;
 
-/** The load of connection number `connection` of `connections`. */
+/** Makes the load of connection number `connection` of `connections`. */
 export function sourceOf(
   workload: Workload,
   space: KeySpace,
-  seat: { readonly connection: number; readonly connections: number },
+  slot: { readonly connection: number; readonly connections: number },
 ): RequestSource {
-  const { connection } = seat;
+  const { connection } = slot;
   switch (workload.kind) {
     case 'mix':
       return new MixSource(space, connection, workload.readPercent);
@@ -93,7 +102,7 @@ export function sourceOf(
     case 'createHot':
       return new CreateSource(space, hotPath(space), {
         first: connection,
-        step: seat.connections,
+        step: slot.connections,
         end: workload.children,
       });
     case 'createDelete':
@@ -101,7 +110,7 @@ export function sourceOf(
     case 'multi':
       return new MultiSource(space, connection, workload.operations);
     case 'fill':
-      return new FillSource(space, seat);
+      return new FillSource(space, slot);
     case 'getChildren':
       return new ChildrenSource(space);
     case 'getPage':
@@ -146,7 +155,7 @@ class Random {
     this.#state = Math.imul(connection + 1, 0x9e37_79b1) | 1;
   }
 
-  /** Below `limit`, which is far below 2^31. */
+  /** Returns a number below `limit`, which must be far below 2^31. */
   below(limit: number): number {
     let state = this.#state;
     state ^= state << 13;
@@ -157,12 +166,12 @@ class Random {
   }
 }
 
-/** A request on keys, `count` of them in one frame. */
+/** A request on `count` keys in one frame. */
 class KeyTemplate {
   readonly #frame: Buffer;
   readonly #words: DataView;
   readonly #places: readonly number[];
-  /** The buffer that was written to last, mostly the same each time, and a view of it. */
+  /** The buffer of the last write, which is mostly the same each time, and a view of it. */
   #target: Buffer = Buffer.alloc(0);
   #view = viewOf(this.#target);
 
@@ -199,7 +208,7 @@ class KeyTemplate {
   }
 }
 
-/** Reads and writes of random keys, in a mix. */
+/** Mixes reads and writes of random keys. */
 class MixSource implements RequestSource {
   readonly requestBytesMax: number;
   replyBytes = 0;
@@ -266,7 +275,7 @@ class FillSource implements RequestSource {
   readonly #step: number;
   #next: number;
 
-  constructor(space: KeySpace, seat: { connection: number; connections: number }) {
+  constructor(space: KeySpace, slot: { connection: number; connections: number }) {
     const path = `${space.root}${KEY_PLACEHOLDER}`;
     const data = randomBytes(space.valueBytes);
     const request = { path, data, acl: WORLD, flags: 0 };
@@ -274,8 +283,8 @@ class FillSource implements RequestSource {
     this.requestBytesMax = this.#template.bytes;
     this.replyBytes = REPLY_HEADER_BYTES + 4 + path.length;
     this.#keys = space.keys;
-    this.#step = seat.connections;
-    this.#next = seat.connection;
+    this.#step = slot.connections;
+    this.#next = slot.connection;
   }
 
   write(target: Buffer, offset: number, xid: number): number {

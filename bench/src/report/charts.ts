@@ -14,7 +14,7 @@ export interface ChartData {
   readonly kind: 'percentiles' | 'time';
   readonly xTitle: string;
   readonly yTitle: string;
-  /** Follows a value, with the space before it. */
+  /** The unit as it follows a value, with the space before it. */
   readonly unit: string;
   readonly lines: readonly {
     readonly label: string;
@@ -28,7 +28,7 @@ const PERCENTS = [
   ...[99.5, 99.7, 99.9, 99.95, 99.99, 99.995, 99.999],
 ] as const;
 const COLORS = ['#1f6feb', '#d1652a', '#2da44e', '#8250df'] as const;
-/** One more point would claim more than was measured. */
+/** One more point would claim more precision than was measured. */
 const VALUES_PER_POINT_MIN = 1;
 
 export function chartsOf(results: Results, scenario: ScenarioFacts): readonly ChartData[] {
@@ -51,7 +51,7 @@ function percentiles(results: Results, { name }: ScenarioFacts): readonly ChartD
   return [{ id: `${name}-latency`, kind: 'percentiles', ...titles, unit: ' ms', lines }];
 }
 
-/** Ends at the last percentile that has a value of its own. */
+/** Ends the curve at the last percentile that has a value of its own. */
 export function curveOf(latency: Histogram): readonly { x: number; y: number }[] {
   return PERCENTS.filter(
     (percent) => latency.count * (1 - percent / 100) >= VALUES_PER_POINT_MIN,

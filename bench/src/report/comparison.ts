@@ -20,11 +20,11 @@ export interface FigureRow {
 export interface ScenarioRows {
   readonly scenario: ScenarioFacts;
   readonly rows: readonly FigureRow[];
-  /** Each once, with the system that had it. */
+  /** Each trouble once, with the system that had it. */
   readonly troubles: readonly string[];
 }
 
-/** For scenarios that have any run. */
+/** Returns the rows of scenarios that have any run. */
 export function compare(results: Results): readonly ScenarioRows[] {
   return results.scenarios.flatMap((scenario) => {
     const rows = scenario.figures.map((figure) => rowOf(results, scenario.name, figure));
@@ -54,7 +54,10 @@ function troublesOf(results: Results, scenario: string): readonly string[] {
   return [...new Set(told)];
 }
 
-/** For instance `25.1k/s (24.0 to 26.2k/s)`; the spread only if there was more than one round. */
+/**
+ * For instance `25.1k/s (24.0 to 26.2k/s)`; the spread is shown only if there was more than one
+ * round.
+ */
 export function formatSummary(summary: Summary | null, { unit }: Figure): string {
   if (summary === null) return '-';
   const median = formatValue(summary.median, unit);
@@ -64,7 +67,9 @@ export function formatSummary(summary: Summary | null, { unit }: Figure): string
   return `${median} (${withoutUnitOf(highest, lowest)} to ${highest})`;
 }
 
-/** The number alone if both have the same unit: `900/s to 1.20k/s`, but `1.10 to 1.20k/s`. */
+/**
+ * Returns the number alone if both have the same unit: `900/s to 1.20k/s`, but `1.10 to 1.20k/s`.
+ */
 function withoutUnitOf(other: string, text: string): string {
   const unit = other.replace(/^[-\d.]+/, '');
   return unit !== '' && text.replace(/^[-\d.]+/, '') === unit ? text.slice(0, -unit.length) : text;

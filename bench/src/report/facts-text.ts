@@ -1,5 +1,6 @@
 /**
- * The head of every report: when, what, on which machine. One fact a line, as name and value.
+ * The head of every report: when, what, and on which machine. Each line is one fact, as name and
+ * value.
  */
 import type { Results } from './results.js';
 import { summarize } from './statistics.js';
@@ -34,12 +35,12 @@ export function caveat(results: Results): string | null {
     return 'A quick run: sizes are tiny, its figures mean nothing, and the targets are not judged.';
   }
   if (results.machine.loadBefore > 1) {
-    return 'The machine was busy with something else when the run began.';
+    return 'The machine was busy with other work when the run began.';
   }
   return null;
 }
 
-/** Old files do not contain it. */
+/** Old files do not contain the steal time. */
 function stolenText({ runs }: Results): string {
   const summary = summarize(runs.map(({ measurement }) => measurement.stolenShare ?? Number.NaN));
   if (summary === null) return 'unknown';

@@ -77,7 +77,10 @@ function legendOf({ settings, systems }: Results): string {
   ].join(' ');
 }
 
-/** Shows what was measured, and the rest on request: most runs are of a few scenarios. */
+/**
+ * Shows the targets that were measured, and the others on request: most runs are of a few
+ * scenarios.
+ */
 function targetsHtml(verdicts: readonly Verdict[]): string {
   if (verdicts.length === 0) return '<p>A quick run says nothing about the targets.</p>';
   const isMeasured = ({ goals }: Verdict) => goals.some(({ measured }) => measured !== null);
@@ -152,19 +155,19 @@ function mark(outcome: string, text: string): string {
   return `<span class="${outcome.replaceAll(' ', '-')}">${escapeHtml(text)}</span>`;
 }
 
-/** It may break only before its brackets, which are set smaller. */
+/** A line break is allowed only before the brackets, whose content is set smaller. */
 function withSpread(text: string): string {
   const [, value = text, spread = ''] = /^(.*?) (\(.*\))$/.exec(text) ?? [];
   if (spread === '') return whole(value);
   return `${whole(value)} <span class="spread">${escapeHtml(spread)}</span>`;
 }
 
-/** It never breaks. */
+/** No line break is allowed within it. */
 function whole(text: string): string {
   return `<span class="whole">${escapeHtml(text)}</span>`;
 }
 
-/** Cells are HTML already. */
+/** The cells are HTML already. */
 function tableHtml(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const top = head.length === 0 ? '' : `<thead>${row('th', head)}</thead>`;
   const body = rows.map((cells) => row('td', cells)).join('\n');
@@ -183,12 +186,12 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Data must not end the element that contains it. */
+/** The data must not end the element that contains it. */
 function jsonForScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }
 
-/** Nor may a string of the library. */
+/** A string of the library must not end its element either. */
 function scriptSafe(code: string): string {
   return code.replaceAll('</script', '<\\/script');
 }

@@ -68,7 +68,7 @@ function scalingTable({ dimension, what, figures, rows }: ScalingTable): string 
   return `**${what}, by ${dimension}**\n\n${table(head, cells)}`;
 }
 
-/** `|` in a cell would end it. */
+/** A `|` would end the cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;

@@ -1,4 +1,4 @@
-/** Goal: the reports say what was measured, losses and gaps included. Method: hand-made results. */
+/** The reports state what was measured, losses and gaps included. The results are made by hand. */
 import { describe, expect, it } from 'vitest';
 import { Histogram } from '../load/histogram.js';
 import { chartsOf, curveOf } from './charts.js';
@@ -43,7 +43,7 @@ const loaded: Results = {
 };
 
 describe('the text report', () => {
-  it('has medians, spreads and ratios, and a ratio below 1 where we lose', () => {
+  it('has medians, spreads and ratios, and a ratio below 1 where Rookery loses', () => {
     const lines = textReport(compared).split('\n');
     const operations = lines.find((line) => line.startsWith('  operations')) ?? '';
     expect(operations).toContain('40.0k/s (30.0 to 50.0k/s)');
@@ -51,7 +51,7 @@ describe('the text report', () => {
     expect(lines.find((line) => line.startsWith('  p99 '))).toContain('0.50x');
   });
 
-  it('says the unit of a spread twice only where it changes', () => {
+  it('repeats the unit within a spread only where the unit changes', () => {
     const figure = {
       key: 'perSecond',
       title: 'operations',
@@ -64,7 +64,7 @@ describe('the text report', () => {
     expect(spread(1100)).toBe('1.10k/s');
   });
 
-  it('says of a figure without its comparison that there is no verdict', () => {
+  it('states that there is no verdict on a figure without its comparison', () => {
     const alone = sampleResults([
       { scenario: 'mix-0-w32', system: 'rookery', values: { perSecond: [30_000], p99Ms: [12] } },
     ]);
@@ -73,7 +73,7 @@ describe('the text report', () => {
     expect(lines.some((line) => line.endsWith('12.0 ms: met'))).toBe(true);
   });
 
-  it('says troubles, each once a round', () => {
+  it('reports each trouble once a round', () => {
     expect(textReport(compared).match(/!! rookery, round \d: 3 x <NoNode>/g)).toHaveLength(3);
   });
 
@@ -95,7 +95,7 @@ describe('the text report', () => {
 });
 
 describe('the HTML report', () => {
-  it('needs nothing from elsewhere, and escapes what it did not write itself', () => {
+  it('loads nothing from elsewhere, and escapes all text that comes from outside', () => {
     const html = htmlReport(compared, readChartLibrary());
     expect(html).toContain('3 x &lt;NoNode&gt;');
     expect(html).not.toMatch(/<script[^>]+src=|<link/);
@@ -103,14 +103,14 @@ describe('the HTML report', () => {
     expect(html).not.toContain('sourceMappingURL');
   });
 
-  it('has when, what and where in its title', () => {
+  it('states date, systems and machine in its title', () => {
     const title = /<title>(.*)<\/title>/.exec(htmlReport(compared, ''))?.[1];
     expect(title).toBe(
       'Bench of rookery and zookeeper: 2026-01-01 00:00 UTC, commit abc, on a processor with 2 cores',
     );
   });
 
-  it('has every target, those that were not measured apart from the others', () => {
+  it('has every target, and lists those that were not measured separately', () => {
     const html = htmlReport(compared, '');
     const at = html.indexOf('<details>');
     const [measured, others] = [html.slice(0, at), html.slice(at)];
@@ -134,7 +134,7 @@ describe('the HTML report', () => {
     ]);
   });
 
-  it('cannot be ended early by data within it', () => {
+  it('has no element that data within it can end early', () => {
     const html = htmlReport(compared, 'x = "</script><b>"');
     expect(html).not.toContain('</script><b>');
   });
@@ -148,7 +148,7 @@ describe('the results file', () => {
     expect(markdown).toContain('- trouble: rookery, round 1: 3 x <NoNode>');
   });
 
-  it('says how much of the processor time the host kept, if any run knows', () => {
+  it('states how much of the processor time the host kept, if any run knows', () => {
     expect(markdownReport(compared)).toContain('- kept by the host: unknown');
     const shares = [0.01, 0.02, 0.31];
     const runs = compared.runs.flatMap((run, index) => {
@@ -162,7 +162,7 @@ describe('the results file', () => {
     );
   });
 
-  it('keeps a bar within a cell from ending it', () => {
+  it('escapes a bar so that it does not end its cell', () => {
     expect(table(['a'], [['x|y']])).toBe('| a |\n| --- |\n| x\\|y |');
   });
 });
@@ -174,7 +174,7 @@ describe('the scaling table', () => {
     { scenario: 'members-3-read', system: 'rookery', values: { perSecond: [7] } },
   ]);
 
-  it('orders by size, and relates each to the smallest of its own kind', () => {
+  it('is ordered by size, and relates each figure to the smallest size of its system', () => {
     const tables = scalingTables(scaled);
     const writes = tables.find(({ what }) => what === 'setData');
     const column = writes?.figures.findIndex(({ key }) => key === 'perSecond') ?? -1;
@@ -186,7 +186,7 @@ describe('the scaling table', () => {
 });
 
 describe('a percentile curve', () => {
-  it('ends where no value of its own is left', () => {
+  it('ends at the last percentile that has a value of its own', () => {
     const ms = Array.from({ length: 100 }, (_, index) => index + 1);
     const curve = curveOf(latencyOf(...ms));
     expect(curve[0]).toEqual({ x: 1, y: expect.closeTo(1, 1) });
@@ -197,7 +197,7 @@ describe('a percentile curve', () => {
 });
 
 describe('a figure', () => {
-  it('is as precise as it is worth', () => {
+  it('has three significant digits, and a count without decimals is whole', () => {
     expect(formatValue(1_234_567, '1/s')).toBe('1.23M/s');
     expect(formatValue(74_700, '1/s')).toBe('74.7k/s');
     expect(formatValue(0.6234, 'ms')).toBe('0.62 ms');

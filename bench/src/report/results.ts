@@ -24,13 +24,13 @@ export interface ScenarioFacts {
 export interface Run {
   readonly scenario: string;
   readonly system: string;
-  /** From 1; warm-up rounds are not kept. */
+  /** Counted from 1; warm-up rounds are not kept. */
   readonly round: number;
   readonly measurement: Measurement;
 }
 
-/** Scenarios all of whose runs are of another commit than the rest. */
-export interface Again {
+/** Scenarios whose runs are all of another commit than the rest. */
+export interface MeasuredAgain {
   readonly at: string;
   readonly commit: string;
   readonly scenarios: readonly string[];
@@ -38,10 +38,10 @@ export interface Again {
 
 export interface Results {
   readonly startedAt: string;
-  /** When it continued after an interruption; older files do not say. */
+  /** The times at which it continued after an interruption; older files do not contain them. */
   readonly resumedAt?: readonly string[];
-  /** The newest last. */
-  readonly again?: readonly Again[];
+  /** The newest is last. */
+  readonly again?: readonly MeasuredAgain[];
   readonly commit: string;
   readonly machine: Machine;
   readonly settings: {
@@ -50,11 +50,11 @@ export interface Results {
     readonly minutes: number;
     readonly isQuick: boolean;
   };
-  /** The first is measured, and the second, if any, is what it is compared with. */
+  /** The first system is measured; the second, if there is one, is what it is compared with. */
   readonly systems: readonly string[];
   readonly scenarios: readonly ScenarioFacts[];
   readonly runs: readonly Run[];
-  /** Scenarios that could not be run, and why. */
+  /** Scenarios that could not be run, and the reasons. */
   readonly skipped: readonly string[];
 }
 
@@ -66,7 +66,8 @@ export function factsOf(scenario: Scenario, at: number | null): ScenarioFacts {
 }
 
 /**
- * The values of one figure: round n is at n-1, NaN for a round that failed or has no such value.
+ * The values of one figure: round n is at index n-1, with NaN for a round that failed or has no
+ * such value.
  */
 export function valuesOf(
   results: Results,

@@ -1,11 +1,9 @@
-/**
- * Results made by hand, for the tests of the reports. Nothing else uses it.
- */
+/** Results made by hand, for the tests of the reports. Nothing else uses them. */
 import { measurement } from '../scenarios/scenario.js';
 import { SCENARIOS } from '../scenarios/table.js';
 import { factsOf, type Results } from './results.js';
 
-/** One system's values in one scenario, by figure, one for each round. */
+/** One system's values in one scenario, by figure, with one value for each round. */
 export interface Sample {
   readonly scenario: string;
   readonly system: string;

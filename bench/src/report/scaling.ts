@@ -19,9 +19,9 @@ export interface ScalingTable {
 export interface ScalingRow {
   readonly at: number;
   readonly system: string;
-  /** In the order of the figures; null if not measured. */
+  /** In the order of the figures; null if a figure was not measured. */
   readonly values: readonly (number | null)[];
-  /** Relative to the smallest size of the same system. */
+  /** Each value relative to that of the smallest size of the same system. */
   readonly growth: readonly (number | null)[];
 }
 
@@ -41,7 +41,7 @@ export function scalingTables(results: Results): readonly ScalingTable[] {
 function tableOf(results: Results, group: readonly ScenarioFacts[]): ScalingTable | null {
   const [first, ...others] = group;
   if (first === undefined || first.scale === null) return null;
-  // Only figures that all sizes measure: the largest may measure more.
+  // Only figures that all sizes measure are shown: the largest size may measure more.
   const figures = first.figures.filter(({ key }) =>
     others.every((other) => other.figures.some((figure) => figure.key === key)),
   );

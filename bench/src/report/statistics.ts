@@ -1,5 +1,5 @@
 /**
- * What several rounds say: medians, their spread, and the ratio of two systems round by round.
+ * Summarizes several rounds: medians, their spread, and the ratio of two systems round by round.
  *
  * Pure. The ratio is that of the medians; its spread is the lowest and highest ratio of one round,
  * whose two runs are closest together in time. A ratio above 1 always favours the measured system.
@@ -61,7 +61,10 @@ export function median(values: readonly number[]): number {
   return ((sorted[sorted.length / 2 - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Least squares: how much `values` grow with each step. 0 for fewer than two. */
+/**
+ * Fits a line by least squares and returns how much `values` grow with each step; 0 for fewer than
+ * two.
+ */
 export function slopeOf(values: readonly number[]): number {
   const count = values.length;
   if (count < 2) return 0;
@@ -76,7 +79,7 @@ export function slopeOf(values: readonly number[]): number {
   return above / below;
 }
 
-/** Sums of `size` neighbours; an incomplete group at the end is dropped. */
+/** Adds up groups of `size` neighbours; an incomplete group at the end is dropped. */
 export function inGroupsOf(size: number, values: readonly number[]): readonly number[] {
   return Array.from({ length: Math.floor(values.length / size) }, (_, group) =>
     values.slice(group * size, (group + 1) * size).reduce((sum, value) => sum + value, 0),

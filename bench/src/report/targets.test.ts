@@ -1,4 +1,4 @@
-/** Goal: a verdict is what the figures say. Method: results made by hand, one figure at a time. */
+/** A verdict follows from the figures: the results are made by hand, one figure at a time. */
 import { describe, expect, it } from 'vitest';
 import { SCENARIOS } from '../scenarios/table.js';
 import { caveat } from './facts-text.js';
@@ -33,7 +33,7 @@ describe('the targets', () => {
     expect(names).not.toContain('members-7-read');
   });
 
-  it('are met when every goal of the row is, at the bound too', () => {
+  it('are met when every goal of the row is met, also exactly at its bound', () => {
     const met: Sample[] = [
       { scenario: 'mix-100-w32', system: 'rookery', values: { perSecond: [1400], p99Ms: [5] } },
       { scenario: 'mix-100-w32', system: 'zookeeper', values: { perSecond: [100] } },
@@ -41,7 +41,7 @@ describe('the targets', () => {
     expect(outcomeOf(READS, met)).toBe('met');
   });
 
-  it('are not met when the ratio of medians falls short, whatever the best round was', () => {
+  it('are not met when the ratio of medians falls short, however good the best round was', () => {
     const missed: Sample[] = [
       {
         scenario: 'mix-100-w32',
@@ -53,7 +53,7 @@ describe('the targets', () => {
     expect(outcomeOf(READS, missed)).toBe('not met');
   });
 
-  it('are not met when one bound is missed, though the ratio is unknown', () => {
+  it('are not met when one bound is missed, even if the ratio is unknown', () => {
     const slow: Sample[] = [
       { scenario: 'mix-100-w32', system: 'rookery', values: { perSecond: [1], p99Ms: [5.01] } },
     ];
@@ -68,16 +68,16 @@ describe('the targets', () => {
     expect(outcomeOf(READS, [])).toBe('not measured');
   });
 
-  it('take a frozen leader found soon for nothing when load alone gets one elected', () => {
+  it('are not met by fast detection of a frozen leader when load alone causes an election', () => {
     const what = 'leader frozen: longest gap, and no election by load alone';
     const run = { scenario: 'failover-freeze', system: 'rookery' };
     expect(outcomeOf(what, [{ ...run, values: { gapMs: [900], elections: [0] } }])).toBe('met');
-    const tripped = { gapMs: [900], elections: [0, 1, 0] };
-    expect(outcomeOf(what, [{ ...run, values: tripped }])).toBe('not met');
+    const withElection = { gapMs: [900], elections: [0, 1, 0] };
+    expect(outcomeOf(what, [{ ...run, values: withElection }])).toBe('not met');
     expect(outcomeOf(what, [{ ...run, values: { gapMs: [900] } }])).toBe('not measured');
   });
 
-  it('are met with no election at all', () => {
+  it('bound the number of elections by 0', () => {
     const what = 'minutes at half of the maximum load';
     const values = { p999Ms: [20], growthPercent: [-0.3], elections: [0] };
     const run = { scenario: 'sustained-half', system: 'rookery' };

@@ -52,7 +52,7 @@ export interface GoalVerdict {
   readonly outcome: Outcome;
   /** Rookery's median; for a bound of every round, its worst round. */
   readonly measured: number | null;
-  /** The same for ZooKeeper. */
+  /** The same value for ZooKeeper. */
   readonly baseline: number | null;
   readonly ratio: Ratio | null;
 }

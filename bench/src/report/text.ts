@@ -70,7 +70,7 @@ function targetsText(verdicts: readonly Verdict[]): string {
   return `${head}\n${alignColumns(cells)}`.trimEnd();
 }
 
-/** The goal as text. */
+/** Returns the goal as text. */
 export function goalText({ goal, unit }: GoalVerdict): string {
   if (goal.kind === 'ratio') return `at least ${goal.least}x`;
   const isInEveryRound = goal.kind === 'everyRoundAtMost';
@@ -78,19 +78,19 @@ export function goalText({ goal, unit }: GoalVerdict): string {
   return `at most ${formatValue(goal.most, unit)}${isInEveryRound ? ' in every round' : ''}`;
 }
 
-/** The measurement as text. */
+/** Returns the measurement as text. */
 export function goalMeasured({ outcome, measured, baseline, ratio, unit }: GoalVerdict): string {
   if (measured === null) return 'not measured';
   const parts = [formatValue(measured, unit)];
   if (baseline !== null) parts.push(`ZooKeeper ${formatValue(baseline, unit)}`);
   const ratioText = formatRatio(ratio);
   if (ratioText !== '-') parts.push(`ratio ${ratioText}`);
-  // Only a ratio can be without a verdict: ZooKeeper was not measured.
+  // Only a ratio can lack a verdict here: ZooKeeper was not measured.
   if (outcome === 'not measured') return `${parts.join(', ')}; nothing to compare with`;
   return `${parts.join(', ')}: ${outcome}`;
 }
 
-/** Columns are as wide as their widest cell; the last one is not padded. */
+/** Each column is as wide as its widest cell; the last one is not padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {

@@ -22,7 +22,7 @@ export interface LoadRequest {
   /** The znodes of an earlier load; if absent, a root of its own, which is set up first. */
   readonly space?: KeySpace;
   readonly isSetUp?: boolean;
-  /** Null: until the workload ends, or `stop`. */
+  /** The duration; null means until the workload ends, or `stop` is called. */
   readonly seconds?: number | null;
   readonly warmupSeconds?: number;
   readonly perSecond?: number | null;
@@ -57,14 +57,15 @@ export class Context {
     return this.#parts.system;
   }
 
-  /** For a scenario that has declared that it needs processes. */
+  /** Only for a scenario that has declared that it needs processes. */
   get ensemble(): Ensemble {
     const { ensemble } = this.#parts.system;
-    if (ensemble === null) throw new Error('these servers are not ours');
+    if (ensemble === null)
+      throw new Error('the bench did not start these servers and must not touch them');
     return ensemble;
   }
 
-  /** Shown while the run continues. */
+  /** Names the current step, which is shown while the run continues. */
   step(text: string): void {
     this.#parts.onStep(text);
   }
@@ -77,7 +78,7 @@ export class Context {
     return await (await this.startLoad(request)).result;
   }
 
-  /** Resolves when the load runs; the run ends it if the scenario did not. */
+  /** Resolves when the load runs; the end of the run ends it if the scenario did not. */
   async startLoad(request: LoadRequest): Promise<LoadGroup> {
     const { settings, generators, system } = this.#parts;
     const space = request.space ?? {
@@ -111,14 +112,14 @@ export class Context {
     return group;
   }
 
-  /** A generator process for purposes other than load. */
+  /** Starts a generator process for purposes other than load. */
   agent(): Agent {
     const agent = new Agent();
     this.#ends.push(() => agent.end());
     return agent;
   }
 
-  /** For single requests around a measurement. */
+  /** Opens a client for single requests around a measurement. */
   async client(): Promise<Client> {
     const client = await connect(this.connectString);
     this.#ends.push(() => client.close());
@@ -129,7 +130,7 @@ export class Context {
     return this.system.hosts.map(({ host, port }) => `${host}:${port}`).join(',');
   }
 
-  /** For what a scenario started by itself. */
+  /** Registers how something that a scenario started by itself is ended. */
   onEnd(end: () => Promise<unknown>): void {
     this.#ends.push(end);
   }

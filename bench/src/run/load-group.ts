@@ -91,7 +91,7 @@ function partOf(
   };
 }
 
-/** As even as whole numbers allow. */
+/** Returns shares that are as even as whole numbers allow. */
 export function shares(total: number, parts: number): readonly number[] {
   return Array.from(
     { length: parts },

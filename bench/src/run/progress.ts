@@ -1,5 +1,6 @@
 /**
- * What is shown while the bench runs: which run, which step of it, how long everything will take.
+ * Shows progress while the bench runs: which run, which step of it, and how long everything will
+ * take.
  *
  * On a terminal, the line of the current run is rewritten in place; elsewhere each run is one line
  * when it ends. The remaining time is measured where a run of the scenario has ended, and estimated
@@ -24,7 +25,7 @@ export class Progress {
   readonly #planned: readonly PlannedRun[];
   readonly #settings: Settings;
   readonly #output: ProgressOutput;
-  /** By scenario and system, of the last run. */
+  /** The duration of the last run, by scenario and system. */
   readonly #seconds = new Map<string, number>();
   #ended = 0;
   #current: PlannedRun | null = null;
@@ -35,7 +36,7 @@ export class Progress {
     this.#output = output;
   }
 
-  /** The time for everything that has not ended. */
+  /** The estimated time for all runs that have not ended, in seconds. */
   get secondsLeft(): number {
     return this.#planned.slice(this.#ended).reduce((sum, run) => {
       const { scenario } = run;

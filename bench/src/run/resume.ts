@@ -5,17 +5,17 @@
  * with one set of sizes; anything else is refused by name. What was measured stays, what is missing
  * is planned. Whole scenarios may be of a later product than the others, and the report says so.
  */
-import type { Again, Results, Run } from '../report/results.js';
+import type { MeasuredAgain, Results, Run } from '../report/results.js';
 import type { PlannedRun } from './schedule.js';
 
 /**
  * The results without the runs of these scenarios, which are to be measured at another commit.
  * Throws for a scenario that is not in them.
  */
-export function measuredAgain(before: Results, { at, commit, scenarios }: Again): Results {
+export function measuredAgain(before: Results, { at, commit, scenarios }: MeasuredAgain): Results {
   const known = new Set(before.scenarios.map(({ name }) => name));
   for (const name of scenarios) {
-    if (!known.has(name)) throw new Error(`the bench that is there has no scenario ${name}`);
+    if (!known.has(name)) throw new Error(`the bench in --out has no scenario ${name}`);
   }
   return {
     ...before,
@@ -45,7 +45,7 @@ export function requireSameBench(before: Results, now: Omit<Results, 'runs'>): v
   }
 }
 
-/** The runs that have not been made, and the warm-ups of those. */
+/** The runs that have not been made, and their warm-ups. */
 export function missingRuns(
   planned: readonly PlannedRun[],
   made: readonly Run[],

@@ -1,6 +1,4 @@
-/**
- * Goal: rounds alternate, shares add up, the remaining time shrinks. Method: plans made by hand.
- */
+/** Rounds alternate, shares add up, and the remaining time shrinks. The plans are made by hand. */
 import { describe, expect, it } from 'vitest';
 import { Histogram } from '../load/histogram.js';
 import type { LoadResult } from '../load/load.js';
@@ -28,14 +26,14 @@ const plain = scenario({
 const systems = ['rookery', 'zookeeper'];
 
 describe('the schedule', () => {
-  it('alternates the systems round by round, after one that warms up', () => {
+  it('alternates the systems round by round, after one round that warms up', () => {
     const runs = plannedRuns([plain], { settings, systems });
     expect(runs.map(({ system, round }) => `${round} ${system}`)).toEqual([
       ...['0 rookery', '0 zookeeper', '1 rookery', '1 zookeeper', '2 rookery', '2 zookeeper'],
     ]);
   });
 
-  it('has no warm-up where each run has an ensemble of its own, and keeps to a limit', () => {
+  it('has no warm-up where each run has an ensemble, and respects a limit of rounds', () => {
     const fresh = { ...plain, isFresh: true, roundsMax: 1 };
     expect(plannedRuns([fresh], { settings, systems })).toHaveLength(2);
   });
@@ -46,23 +44,23 @@ describe('the schedule', () => {
     expect(changes).toEqual([5, 7, 3]);
   });
 
-  it('takes names and groups, and refuses what is neither', () => {
+  it('accepts names and groups, and refuses anything else', () => {
     const names = chooseScenarios(['client', 'mix-0-w1']).map(({ name }) => name);
     expect(names).toEqual(['mix-0-w1', 'client']);
     expect(() => chooseScenarios(['mixes', 'nonsense'])).toThrow('nonsense');
   });
 
-  it('has no two scenarios of one name', () => {
+  it('has no two scenarios with the same name', () => {
     expect(new Set(SCENARIOS.map(({ name }) => name)).size).toBe(SCENARIOS.length);
   });
 });
 
-describe('a bench that was cut short', () => {
+describe('an interrupted bench', () => {
   const before = sampleResults([
     { scenario: 'mix-0-w32', system: 'rookery', values: { perSecond: [1] } },
   ]);
 
-  it('makes what is missing, each after its warm-up, and nothing twice', () => {
+  it('makes the missing runs, each after its warm-up, and none twice', () => {
     const planned = plannedRuns([plain, { ...plain, name: 'next' }], { settings, systems });
     const at = (scenario: string, system: string, round: number) => ({
       ...{ scenario, system, round, measurement: measurement({}) },
@@ -79,7 +77,7 @@ describe('a bench that was cut short', () => {
     expect(missingRuns(planned, [])).toEqual(planned);
   });
 
-  it('goes on with the same product, machine and sizes only', () => {
+  it('continues only with the same product, machine and sizes', () => {
     const { runs, ...now } = before;
     expect(runs).toHaveLength(1);
     expect(() => requireSameBench(before, now)).not.toThrow();
@@ -101,7 +99,7 @@ describe('scenarios that are measured again', () => {
   ]);
   const again = { at: '2026-02-02', commit: 'def', scenarios: ['mix-0-w1'] };
 
-  it('lose their runs, all others stay, and the commit is named', () => {
+  it('lose their runs while all others stay, and their commit is named', () => {
     const results = measuredAgain(before, again);
     expect(results.runs.map(({ scenario }) => scenario)).toEqual(['mix-0-w32']);
     expect(factLines(results)).toContainEqual([
@@ -110,7 +108,7 @@ describe('scenarios that are measured again', () => {
     expect(() => measuredAgain(before, { ...again, scenarios: ['nonsense'] })).toThrow('nonsense');
   });
 
-  it('go on with the commit that they were begun with', () => {
+  it('continue only with the commit that they were begun with', () => {
     const { runs, ...now } = measuredAgain(before, again);
     expect(runs).toHaveLength(1);
     const results = measuredAgain(before, again);
@@ -121,7 +119,7 @@ describe('scenarios that are measured again', () => {
 });
 
 describe('progress', () => {
-  it('knows the time left better once a run has ended', () => {
+  it('estimates the remaining time from the runs that have ended', () => {
     const lines: string[] = [];
     const output = { write: (text: string) => lines.push(text) };
     const runs = plannedRuns([plain], { settings, systems: ['rookery'] });
@@ -134,7 +132,7 @@ describe('progress', () => {
     expect(lines.join('')).toContain('!! it creaked');
   });
 
-  it('gives times as people say them', () => {
+  it('formats durations for people', () => {
     expect([5.2, 600, 9000].map(formatDuration)).toEqual(['6 s', '10 min', '2.5 h']);
   });
 });
@@ -148,7 +146,7 @@ describe('a load of several processes', () => {
     generator: { cpuShare: silenceMs / 100, delayMaxMs: 0 },
   });
 
-  it('adds up, but is as silent as its least silent part and as busy as its busiest', () => {
+  it('adds operations up, but takes the fewest silences and the busiest process', () => {
     const all = merged([part(10, [4, 6], 30), part(5, [5], 20)]);
     expect([all.operations, all.slices]).toEqual([15, [9, 6]]);
     expect(all.slowestMs).toEqual([50, 60]);
@@ -156,14 +154,14 @@ describe('a load of several processes', () => {
     expect([all.errors, all.lostConnections]).toEqual([{ NoNode: 2 }, 2]);
   });
 
-  it('shares its connections out evenly, all of them', () => {
+  it('distributes all of its connections evenly', () => {
     expect(shares(30, 4)).toEqual([7, 8, 7, 8]);
     expect(shares(2, 2)).toEqual([1, 1]);
   });
 });
 
 describe('a pace', () => {
-  it('keeps the time at which a request was due, however late it is taken', () => {
+  it('keeps the time at which a request was due, however late it is sent', () => {
     const pace = new Pace(100, 10);
     expect(pace.take(99)).toBeNull();
     expect([pace.take(125), pace.take(125), pace.take(125), pace.take(125)]).toEqual([
@@ -185,7 +183,7 @@ describe('a recorder', () => {
     expect(recorder.slowestMs).toEqual([10, 0, 0, 0, 400]);
   });
 
-  it('leaves out what comes before and after', () => {
+  it('ignores replies before and after the measured time', () => {
     const recorder = new Recorder();
     recorder.onReply(1, 2, true);
     recorder.measure(1000, 2000);
@@ -194,8 +192,8 @@ describe('a recorder', () => {
   });
 });
 
-describe('the slowest answer of each second', () => {
-  it('is of the tenths that had one, and of what ended a second without any', () => {
+describe('the slowest answer of a second', () => {
+  it('is that of its tenths, or of the answer that ended a second without any', () => {
     const tenths = [...[3, 9, 4, 0, 0, 0, 0, 0, 0, 2], ...Array(10).fill(0), ...[1500, 2]];
     expect(slowestPerSecond(tenths, 3)).toEqual([9, 1500, 1500]);
     expect(slowestPerSecond([5, 6], 0)).toEqual([]);
@@ -203,7 +201,7 @@ describe('the slowest answer of each second', () => {
 });
 
 describe('memory growth', () => {
-  it('is per minute, from minute 2 on, of what was there then', () => {
+  it('is per minute, from minute 2 on, as a share of the memory at that time', () => {
     const settling = Array.from({ length: 120 }, (_, second) => 50 + second);
     const steady = Array.from({ length: 300 }, (_, second) => 1000 + second);
     expect(growthPercentPerMinute([...settling, ...steady])).toBeCloseTo(6);
@@ -212,7 +210,7 @@ describe('memory growth', () => {
 });
 
 describe('an election', () => {
-  it('is a change of role or epoch, not a member that is slow or has seen nothing yet', () => {
+  it('is a change of leader or epoch, not a member that is slow or still shows epoch 0', () => {
     const leading = { mode: 'leader', epoch: 3 };
     const following = { mode: 'follower', epoch: 3 };
     expect(isElectionBetween([leading, following], [leading, following])).toBe(false);
@@ -222,7 +220,7 @@ describe('an election', () => {
     expect(isElectionBetween([leading], [null])).toBe(false);
   });
 
-  it('shows though no member answers while it lasts', () => {
+  it('is detected although no member answers while it lasts', () => {
     const leading = { mode: 'leader', epoch: 3 };
     const following = { mode: 'follower', epoch: 3 };
     const known = knownAfter(knownAfter([], [leading, following]), [null, null]);

@@ -33,7 +33,7 @@ export interface RunnerOptions {
 }
 
 interface Shared {
-  /** Ensembles of another kind are not needed any more. */
+  /** Ensembles of other kinds are no longer needed. */
   readonly kind: string;
   readonly ensemble: Ensemble;
 }
@@ -52,7 +52,9 @@ export class Runner {
     this.#progress = progress;
   }
 
-  /** `onRuns` gets all runs made so far, each time, because a long bench may be interrupted. */
+  /**
+   * `onRuns` receives all runs made so far after each run, because a long bench may be interrupted.
+   */
   async runAll(
     planned: readonly PlannedRun[],
     onRuns: (runs: readonly Run[]) => void,
@@ -81,12 +83,12 @@ export class Runner {
       return await this.#measure(scenario, subject);
     } catch (error) {
       this.#progress.onFailure(error instanceof Error ? (error.stack ?? '') : String(error));
-      // Whatever state it is in, nothing else may be measured on it.
+      // The ensemble may be in any state, so nothing else may be measured on it.
       await this.#stopShared();
       return null;
     } finally {
-      if (ensemble !== null && ensemble.obituary !== '') {
-        this.#progress.onFailure(ensemble.obituary);
+      if (ensemble !== null && ensemble.failureOutput !== '') {
+        this.#progress.onFailure(ensemble.failureOutput);
       }
       if (ensemble !== null && scenario.isFresh) await this.#remove(ensemble);
     }
@@ -144,7 +146,8 @@ export class Runner {
     const { directory, basePort, profileDirectory } = this.#options;
     const { members, javaHeapMegabytes, memberSettings } = scenario;
     this.#progress.onStep('starting');
-    // Named by the scenario for which it was started; others may share it.
+    // The directory is named after the scenario for which the ensemble was started; others may
+    // share it.
     const name = `${++this.#ensembles}-${system}-${scenario.name}`;
     return await Ensemble.start({
       system,

@@ -1,4 +1,4 @@
-/** Goal: an election counts, whatever hides it. Method: a member that answers as instructed. */
+/** An election counts, whatever hides it. The member in this test answers as instructed. */
 import net from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { Sampler } from './sampler.js';
@@ -21,7 +21,7 @@ async function member(answers: readonly string[]) {
     server.listen(0, '127.0.0.1', resolve);
   });
   const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('it has a port');
+  if (address === null || typeof address === 'string') throw new Error('the server has a port');
   return { host: '127.0.0.1', port: address.port };
 }
 

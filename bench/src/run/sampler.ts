@@ -1,6 +1,6 @@
 /**
- * Samples the members once a second while something runs: memory, and who leads. It samples the
- * host too.
+ * Samples the members once a second while something runs: memory, and which member leads. It
+ * samples the host too.
  *
  * Asking costs the servers next to nothing. A change of leader between two samples is an election;
  * two within a second count once.
@@ -17,10 +17,13 @@ export class Sampler {
   /** The state of each member when it last answered. */
   #states: readonly (MemberState | null)[] = [];
   #pending: Promise<void>;
-  /** The memory of the largest member, at each sample; empty for servers that are not ours. */
+  /**
+   * The memory of the largest member at each sample; empty for servers that the bench did not
+   * start.
+   */
   readonly residentBytes: number[] = [];
   /**
-   * Since the sample before: the share of the wanted processor time that the host stole; empty if
+   * The share of the wanted processor time that the host stole since the previous sample; empty if
    * unknown.
    */
   readonly stolenShares: number[] = [];
@@ -33,7 +36,7 @@ export class Sampler {
     this.#timer = setInterval(() => void this.look(), EVERY_MS);
   }
 
-  /** Takes one more sample, after those that are under way. */
+  /** Takes one more sample after those that are in progress. */
   async look(): Promise<void> {
     this.#pending = this.#pending.then(() => this.#look());
     await this.#pending;

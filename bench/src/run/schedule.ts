@@ -1,9 +1,9 @@
 /**
- * Plans which runs there are, in which order. Pure.
+ * Plans which runs there are, and their order. Pure.
  *
- * The order is scenario by scenario, round by round, the systems in turn; ZooKeeper only where it
- * has what the scenario is about. Round 0 warms up and does not count; scenarios with ensembles of
- * their own have none, because nothing of it would remain.
+ * The order is scenario by scenario, round by round, with the systems in turn; ZooKeeper is
+ * included only where it has what the scenario is about. Round 0 warms up and does not count;
+ * scenarios with ensembles of their own have no such round, because its effect would not last.
  */
 import type { Scenario } from '../scenarios/scenario.js';
 import type { Settings } from './settings.js';

@@ -1,5 +1,5 @@
 /**
- * How much of everything a run does; `--quick` makes all of it small, to see that it works.
+ * How much of everything a run does. `--quick` makes all of it small, to see that it works.
  *
  * Scenarios take their sizes from here, so that a figure's size is stated in one place.
  */
@@ -7,7 +7,7 @@ export interface Settings {
   readonly rounds: number;
   readonly seconds: number;
   readonly warmupSeconds: number;
-  /** Of a sustained load. */
+  /** The duration of a sustained load. */
   readonly minutes: number;
   readonly isQuick: boolean;
   readonly sizes: Sizes;
@@ -18,11 +18,11 @@ export interface Sizes {
   readonly keys: number;
   /** A tree large enough to matter for restarts, memory and disk. */
   readonly manyZnodes: number;
-  /** The tree under a load with checkpoints. */
+  /** The tree under a load during which checkpoints are written. */
   readonly checkpointZnodes: number;
   readonly hotChildren: number;
   readonly sessions: number;
-  /** Calls and watches when the client library is measured. */
+  /** Calls and watches for the measurement of the client library. */
   readonly clientCalls: number;
   readonly clientWatches: number;
   /** How often one run repeats what takes only a moment: failovers, changes of a watched znode. */

@@ -11,7 +11,7 @@ import { type Measurement, measurement, type Scenario, scenario } from './scenar
 
 const MULTI_OPERATIONS = 10;
 const PAGE = 1000;
-/** A list of 100,000 names has more than a megabyte: a few at a time are enough. */
+/** A list of 100,000 names is larger than a megabyte, so a few requests at a time are enough. */
 const LIST_CONNECTIONS = 3;
 
 export const createScenarios: readonly Scenario[] = [

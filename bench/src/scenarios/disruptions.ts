@@ -1,9 +1,10 @@
 /**
  * The steps in which members die, freeze and come back; for every scenario that needs them.
  *
- * Each leaves the ensemble whole: all members serve when it resolves. A gap is the longest time
- * without an acknowledged write by any of the writers, which are at all members and resume their
- * sessions as a client does. It includes the time that the generator itself needs to reconnect.
+ * Each leaves the ensemble intact: all members serve when it resolves. A gap is the longest time
+ * without an acknowledged write by any of the writers, which are connected to all members and
+ * resume their sessions as a client does. It includes the time that the generator itself needs to
+ * reconnect.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../run/context.js';
@@ -20,7 +21,7 @@ const WRITERS = 6;
 
 export interface Gap {
   readonly gapMs: number;
-  /** Acknowledged writes, from a second before to a second after. */
+  /** The acknowledged writes, from a second before the disruption to a second after it. */
   readonly writes: Series;
   readonly troubles: readonly string[];
 }
@@ -93,7 +94,8 @@ async function gapDuring(context: Context, disruption: Disruption): Promise<Gap>
   const isOver = await writesFlow(context, disruption.others);
   await sleep(AFTER_MS);
   const ending = writers.stop();
-  // Repaired now, so that what hangs at a frozen member is answered or cut.
+  // The connections are cut now, so that requests that hang at a frozen member are answered or
+  // lost.
   disruption.repair();
   const result = await ending;
   await ensemble.untilServing();

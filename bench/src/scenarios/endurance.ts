@@ -17,11 +17,11 @@ const WRITES = { kind: 'mix', readPercent: 0 } as const;
 const CHECKPOINT_SECONDS_MIN = 20;
 const SECONDS_PER_MINUTE = 60;
 const SLICES_PER_SECOND = 10;
-/** Growth counts from minute 2; for a shorter run, from its half. */
+/** Growth counts from minute 2, or from the half of a shorter run. */
 const GROWTH_FROM_SECONDS = 120;
 const SETTLE_MS = 1000;
 
-/** Loading and sampling around the load would count as its processor time. */
+/** Loading and sampling before and after the load would otherwise count as its processor time. */
 const TAIL_FIGURES: readonly Figure[] = [
   ...LOAD_FIGURES.filter(({ key }) => key !== 'cpuUs'),
   { key: 'over50', title: 'silences over 50 ms', unit: '', better: 'lower' },
@@ -174,7 +174,7 @@ async function written(context: Context, valueBytes: number): Promise<Measuremen
   const load = await context.startLoad({ workload: WRITES, valueBytes, warmupSeconds: 0 });
   const before = ensemble.facts().writtenBytes;
   const result = await load.result;
-  // What a checkpoint or compaction still writes for the load belongs to it.
+  // The disk writes of a checkpoint or compaction that is still in progress belong to the load.
   await sleep(SETTLE_MS);
   const bytes = ensemble.facts().writtenBytes - before;
   return measurement({ factor: bytes / (result.operations * valueBytes) }, partsOf(result));

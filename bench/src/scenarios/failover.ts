@@ -1,10 +1,10 @@
 /**
- * The loss of the leader: killed, or frozen as if its machine hung. And how fast an ensemble
- * starts.
+ * The loss of the leader, which is killed, or frozen as if its machine hung; and how fast an
+ * ensemble starts.
  *
- * The gap is that of acknowledged writes; the median of several repetitions in one ensemble. A
- * product that notices a frozen leader quickly might mistake a busy one for it, so all freezing
- * comes after a full load, in which no other leader may be elected.
+ * The gap is that of acknowledged writes, as the median of several repetitions in one ensemble. A
+ * product that notices a frozen leader quickly might mistake a busy one for it, so every freeze
+ * comes after a full load, during which no other leader may be elected.
  */
 import { median } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
@@ -22,7 +22,7 @@ import {
 } from './scenario.js';
 
 const FROZEN_REPETITIONS_MAX = 2;
-/** Several times as long as a leader that is taken for dead would last. */
+/** Several times as long as a silent leader needs to be considered dead. */
 const FULL_LOAD_SECONDS_MIN = 5;
 
 export const GAP_FIGURES: readonly Figure[] = [

@@ -18,11 +18,11 @@ const LOADERS = 6;
 const LOADERS_WINDOW = 250;
 const SETTLE_MS = 3000;
 const QUICK_SETTLE_MS = 300;
-/** As for the targets: Java takes what it is given. */
+/** This is the size for the targets, with the heap that Java takes by default. */
 const JAVA_HEAP_MEGABYTES = 3000;
-/** The write rate of a slow server, for the progress shown. */
+/** The write rate of a slow server, for the estimate that is shown. */
 const LOADS_PER_SECOND = 12_000;
-/** The share of the largest. */
+/** The share of the largest tree. */
 const SHARES = { '10k': 0.01, '100k': 0.1, '1m': 1 } as const;
 const MISSED_WRITES_MS = 500;
 

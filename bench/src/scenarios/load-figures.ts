@@ -66,7 +66,7 @@ export function partsOf(result: LoadResult): Partial<Measurement> {
   };
 }
 
-/** The last slice is cut short where the run ends. */
+/** The last slice is incomplete where the run ends. */
 export function throughputOf(result: LoadResult): Series {
   const slices = Math.floor((result.seconds * 1000) / SLICE_MS);
   const values = Array.from(
@@ -81,11 +81,13 @@ export function troublesOf(result: LoadResult): readonly string[] {
   if (result.lostConnections > 0) {
     troubles.push(`${result.lostConnections} connections lost, ${result.lostRequests} requests`);
   }
-  if (result.operations === 0) troubles.push('nothing was answered');
+  if (result.operations === 0) troubles.push('no request was answered');
   return troubles;
 }
 
-/** Its processor time includes the warm-up and the end; operations are scaled to the same time. */
+/**
+ * The processor time includes the warm-up and the end, so operations are scaled to the same time.
+ */
 function cpuOf(
   result: LoadResult,
   around: {

@@ -23,7 +23,7 @@ export interface Figure {
 export const DIMENSIONS = ['members', 'znodes', 'sessions', 'watches', 'value bytes'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** One point of a row of the scaling table: `what`, at this size. */
+/** One point of a row of the scaling table, which shows `what` at this size. */
 export interface Scale {
   readonly dimension: Dimension;
   readonly what: string;
@@ -40,16 +40,22 @@ export interface Scenario {
   readonly figures: readonly Figure[];
   /** Each run gets an ensemble that was not used before. */
   readonly isFresh: boolean;
-  /** It kills, freezes or watches processes, so servers that are not ours cannot be used. */
+  /**
+   * The scenario kills, freezes or watches processes, so servers that the bench did not start
+   * cannot be used.
+   */
   readonly needsProcesses: boolean;
   /** Elections are part of it; elsewhere an election is reported as a trouble. */
   readonly isDisruptive: boolean;
   readonly javaHeapMegabytes: number | null;
   /** ZooKeeper has nothing to compare with. */
   readonly isRookeryOnly: boolean;
-  /** Beyond what every ensemble has; only for a fresh one, because others are shared. */
+  /**
+   * What members are started with beyond the usual; only for a fresh ensemble, because others are
+   * shared.
+   */
   readonly memberSettings: Partial<MemberSettings>;
-  /** Fewer rounds than requested, where one takes very long; null for no limit. */
+  /** At most this many rounds, where one takes very long; null for no limit. */
   readonly roundsMax: number | null;
   readonly scale: Scale | null;
   /** The approximate time of one run, only for the progress shown. */
@@ -68,7 +74,7 @@ export interface Measurement {
   readonly values: Readonly<Record<string, number>>;
   readonly latency: HistogramData | null;
   readonly series: readonly Series[];
-  /** What went wrong, or must be known to read the values; empty if all went well. */
+  /** What went wrong, or must be known to interpret the values; empty if all went well. */
   readonly troubles: readonly string[];
   /** The busiest generator's share of one processor; null if it does not matter. */
   readonly generatorShare: number | null;

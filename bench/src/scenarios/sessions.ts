@@ -1,11 +1,11 @@
 /**
- * Sessions in thousands: connected, cut and resumed all at once, left to expire; and the memory
+ * Thousands of sessions are connected, cut, resumed all at once, and left to expire; and the memory
  * that they and an empty member cost.
  *
- * Connecting is timed twice: just after the start, when memory is measured, and once the code has
- * been compiled, by either product. Each session of the expiry has an ephemeral znode. Expiry is
- * over when the last of these is gone, and a writer continues meanwhile: expiring so many must not
- * silence it.
+ * Connecting is timed twice: just after the start, when memory is measured, and once either product
+ * has compiled its code. In the expiry scenario each session has an ephemeral znode. Expiry is over
+ * when the last of these is gone, and a writer continues meanwhile: expiring so many sessions must
+ * not silence it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MEGABYTE } from '../report/units.js';
@@ -17,11 +17,9 @@ import { type Measurement, measurement, type Scenario, scenario } from './scenar
 const SHARES = [0.01, 0.1, 1] as const;
 const DIALS_MAX = 100;
 const SESSION_TIMEOUT_MS = 30_000;
-/** The shortest that both products give by default: two ticks. */
+/** The shortest timeout that both products grant by default: two ticks. */
 const SHORT_TIMEOUT_MS = 4000;
-/**
- * How long a member needs until garbage and start-up are behind it; memory is measured afterwards.
- */
+/** The time after which garbage and start-up no longer affect a member; memory is measured then. */
 const SETTLE_MS = 3000;
 const QUICK_SETTLE_MS = 500;
 const POLL_MS = 20;

@@ -27,7 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...BAD_NEIGHBOURS.map(badNeighbourScenario),
 ];
 
-/** By names and groups, in the table's order; throws for a name that is neither. */
+/** Chooses by names and groups, in the table's order; throws for a name that is neither. */
 export function chooseScenarios(names: readonly string[]): readonly Scenario[] {
   for (const name of names) {
     if (SCENARIOS.some((one) => one.name === name || one.group === name)) continue;

@@ -1,9 +1,9 @@
 /**
- * What other members show: a znode is created through one member, and the moment this is answered
- * every other member is asked whether it is there.
+ * Measures what other members show: a znode is created through one member, and as soon as the
+ * create is answered every other member is asked whether the znode exists.
  *
- * Without `sync` either answer is right, but applications notice. The share of questions that find
- * the znode says how far the other members are behind an answer.
+ * Without `sync` either answer is correct, but applications notice the difference. The share of
+ * questions that find the znode says how far the other members are behind an answer.
  */
 import { type Client, connect } from '@rookery/client';
 import { Histogram } from '../load/histogram.js';
@@ -11,7 +11,7 @@ import type { Context } from '../run/context.js';
 import { type Measurement, measurement, type Scenario, scenario } from './scenario.js';
 
 const WARMUP_CREATES = 200;
-/** One after the other: about so many in a second. */
+/** One create follows the other: there are about this many in a second. */
 const CREATES_PER_SECOND = 400;
 
 export const visibilityScenarios: readonly Scenario[] = [

@@ -1,8 +1,9 @@
 /**
- * One change seen by very many: every session watches the same znode, which is then written.
+ * One change that very many sessions see: every session watches the same znode, which is then
+ * written.
  *
- * It is timed from just before the write to the last session's event; the median of several
- * changes.
+ * The time runs from just before the write to the last session's event; the figure is the median of
+ * several changes.
  */
 
 import type { Timed } from '../load/agent-service.js';

@@ -1,9 +1,10 @@
 /**
- * The local members of one system under test: started, stopped, killed, frozen, wiped, measured.
+ * The local members of one system under test: they are started, stopped, killed, frozen, wiped and
+ * measured here.
  *
  * They use only loopback, and ports and a directory of their own. Members are numbered from 0.
  * Nothing here decides what is measured; `SystemUnderTest` is what scenarios see of servers,
- * whether these or somebody else's.
+ * whether the bench started them or somebody else.
  */
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,18 +16,16 @@ import { untilServing } from './serving.js';
 import { type MemberState, statesOf } from './srvr.js';
 
 export interface EnsembleFacts {
-  /** Of all members together. */
+  /** Added up over all members. */
   readonly cpuSeconds: number;
   readonly residentBytes: readonly number[];
-  /** The highest memory of each since it was started. */
+  /** The highest memory of each member since it was started. */
   readonly peakResidentBytes: readonly number[];
-  /** Of all members together, since they were started. */
+  /** Added up over all members, since they were started. */
   readonly writtenBytes: number;
 }
 
-/**
- * `ensemble` is null if the servers were running before, in which case they are not ours to touch.
- */
+/** `ensemble` is null if the servers were running before; the bench must not touch them then. */
 export interface SystemUnderTest {
   readonly name: string;
   readonly hosts: readonly Host[];
@@ -37,7 +36,7 @@ const START_TIMEOUT_MS = 120_000;
 const ASK_AGAIN_MS = 50;
 
 export class Ensemble {
-  /** Everything that it has on disk. */
+  /** Removes everything that the ensemble has on disk. */
   readonly directory: string;
   readonly #system: string;
   readonly #plans: readonly MemberPlan[];
@@ -53,7 +52,7 @@ export class Ensemble {
     });
   }
 
-  /** Resolves once every member serves; throws an error that says what is missing otherwise. */
+  /** Resolves once every member serves; otherwise it throws an error that says what is missing. */
   static async start(options: EnsembleOptions): Promise<Ensemble> {
     const missing = missingFor(options.system);
     if (missing !== null) throw new Error(missing);
@@ -81,18 +80,18 @@ export class Ensemble {
     };
   }
 
-  /** The blocks taken by the data of all members, so that holes do not count. */
+  /** Counts the blocks that the data of all members takes, so that holes do not count. */
   diskBytes(): number {
     return this.#plans.reduce((sum, { dataDirectory }) => sum + bytesUnder(dataDirectory), 0);
   }
 
-  /** How many ended although nobody asked them to. */
+  /** The number of members that ended without being asked to. */
   get membersEnded(): number {
     return this.#processes.filter((member) => member.hasFailed).length;
   }
 
-  /** What members that ended by themselves said last; empty if there are none. */
-  get obituary(): string {
+  /** The last output of members that ended by themselves; empty if there are none. */
+  get failureOutput(): string {
     const ended = this.#processes.filter((member) => member.hasFailed);
     return ended.map((member) => `${member.ending}\n${member.lastOutput}`).join('\n');
   }
@@ -102,7 +101,7 @@ export class Ensemble {
     return await statesOf(this.hosts.filter((_, index) => members.includes(index)));
   }
 
-  /** Waits for a leader if there is none. */
+  /** Returns the leader; waits for one if there is none. */
   async leader(): Promise<number> {
     const deadlineMs = performance.now() + START_TIMEOUT_MS;
     while (performance.now() < deadlineMs) {
@@ -139,17 +138,17 @@ export class Ensemble {
     plan.prepare();
   }
 
-  /** Ends all members as an operator would. */
+  /** Ends all members in the way an operator would. */
   async stop(): Promise<void> {
     await Promise.all(this.#processes.map((member) => member.stop()));
   }
 
-  /** Called after `stop`. */
+  /** Must be called after `stop`. */
   startAll(): void {
     for (const member of this.#processes) member.startAgain();
   }
 
-  /** Resolves when these members, or all, give clients sessions. */
+  /** Resolves when these members, or all, grant sessions to clients. */
   async untilServing(members: readonly number[] = [...this.#plans.keys()]): Promise<void> {
     const deadlineMs = performance.now() + START_TIMEOUT_MS;
     await Promise.all(members.map((member) => this.#untilServing(member, deadlineMs)));

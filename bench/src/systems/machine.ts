@@ -1,7 +1,7 @@
 /**
- * The facts of the machine on which figures depend, and the cost of a durable write on its disk.
+ * The facts about the machine on which figures depend, and the cost of a durable write on its disk.
  *
- * What cannot be found out is reported as unknown; nothing here fails a run.
+ * A fact that cannot be found out is reported as unknown; nothing here fails a run.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
@@ -16,9 +16,9 @@ export interface Machine {
   readonly node: string;
   readonly java: string;
   readonly fileSystem: string;
-  /** For one block appended to a file in the directory of the members. */
+  /** The time to append one block to a file in the members' directory and sync it. */
   readonly fdatasyncUs: { readonly median: number; readonly p99: number };
-  /** Processes that wanted to run in the last minute, before the first run. */
+  /** The number of processes that wanted to run in the last minute, before the first run. */
   readonly loadBefore: number;
 }
 

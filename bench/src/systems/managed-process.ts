@@ -1,8 +1,9 @@
 /**
- * A member's process: started, restarted, signalled, measured, and certainly ended.
+ * A member's process, which is started, restarted, signalled and measured here, and certainly
+ * ended.
  *
- * Every one is ended when the bench itself exits, whatever the reason. Facts come from Linux's
- * /proc; elsewhere they are 0. The output of all its lives goes to one file.
+ * Every process is ended when the bench itself exits, whatever the reason. Facts come from Linux's
+ * /proc; elsewhere they are 0. The output of all its incarnations goes to one file.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,9 +16,9 @@ const CLOCK_TICKS_PER_SECOND = 100;
 export interface ProcessFacts {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
-  /** The highest that it ever had. */
+  /** The highest resident memory that it ever had. */
   readonly peakResidentBytes: number;
-  /** Bytes that this process's writes handed to the disk. */
+  /** The bytes that this process's writes sent to the disk. */
   readonly writtenBytes: number;
 }
 
@@ -33,7 +34,7 @@ export class ManagedProcess {
   readonly #logFile: string;
   readonly #killOnExit = () => this.#child.kill('SIGKILL');
   #child: ChildProcess;
-  /** The bench requested its end. */
+  /** The bench requested the end of the process. */
   #isEnded = false;
 
   constructor(command: readonly string[], logFile: string) {
@@ -47,12 +48,12 @@ export class ManagedProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** It ended, and nobody requested it. */
+  /** Whether it ended although nobody requested it. */
   get hasFailed(): boolean {
     return !this.isRunning && !this.#isEnded;
   }
 
-  /** How it ended. */
+  /** Describes how it ended. */
   get ending(): string {
     const { pid, exitCode, signalCode } = this.#child;
     return `process ${pid} ended with ${signalCode ?? `code ${exitCode}`} (${this.#logFile})`;
@@ -81,7 +82,7 @@ export class ManagedProcess {
     }
   }
 
-  /** Freezes or thaws it. */
+  /** Freezes or resumes the process. */
   signal(name: 'SIGSTOP' | 'SIGCONT'): void {
     this.#child.kill(name);
   }
@@ -90,15 +91,15 @@ export class ManagedProcess {
     await this.#end('SIGKILL');
   }
 
-  /** Ends it as an operator would. */
+  /** Ends the process in the way an operator would. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
     process.off('exit', this.#killOnExit);
   }
 
-  /** Called after its end. */
+  /** Must be called after its end. */
   startAgain(): void {
-    if (this.isRunning) throw new Error('it still runs');
+    if (this.isRunning) throw new Error('the process still runs');
     this.#isEnded = false;
     process.off('exit', this.#killOnExit);
     process.prependListener('exit', this.#killOnExit);
@@ -110,18 +111,18 @@ export class ManagedProcess {
     const output = openSync(this.#logFile, 'a');
     const child = spawn(program, parameters, { stdio: ['ignore', output, output] });
     closeSync(output);
-    // A program that does not exist: its exit code says so, as for one that fails at once.
+    // The program may not exist: its exit code says so, as for one that fails at once.
     child.on('error', () => undefined);
     return child;
   }
 
   async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    // A process that had ended by itself stays one that failed.
+    // A process that had ended by itself keeps the state of one that failed.
     if (!this.isRunning) return;
     this.#isEnded = true;
     const ended = once(this.#child, 'exit');
     this.#child.kill(signal);
-    // A frozen process ends only when it runs again.
+    // A frozen process ends only once it runs again.
     this.#child.kill('SIGCONT');
     const kill = setTimeout(() => this.#child.kill('SIGKILL'), KILL_AFTER_MS);
     await ended;

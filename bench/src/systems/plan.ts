@@ -20,29 +20,34 @@ export interface EnsembleOptions {
   readonly system: SystemName;
   readonly directory: string;
   readonly members: number;
-  /** Client ports are this one and the next; peer ports are 100 and 200 above. */
+  /** Client ports are this one and the following ones; peer ports are 100 and 200 above. */
   readonly basePort: number;
-  /** The heap of each ZooKeeper member; null for what Java takes by itself. */
+  /** The heap of each ZooKeeper member; null for the size that Java chooses. */
   readonly javaHeapMegabytes: number | null;
   readonly memberSettings: Partial<MemberSettings>;
-  /** Where each Rookery member writes a CPU profile when it ends; null for none. */
+  /**
+   * The directory to which each Rookery member writes a CPU profile when it ends; null for none.
+   */
   readonly profileDirectory: string | null;
 }
 
-/** What a scenario wants members to be started with, beyond what every ensemble has. */
+/** What a scenario wants members to be started with, in addition to what every ensemble has. */
 export interface MemberSettings {
   /** Keys of Rookery's config file. */
   readonly rookery: Readonly<Record<string, unknown>>;
   /** Lines of ZooKeeper's config file. */
   readonly zookeeper: readonly string[];
-  /** Runs each member's command, which is appended to it: `['prlimit', '--nofile=256']`. */
+  /**
+   * The command that runs each member's command, which is appended to it: `['prlimit',
+   * '--nofile=256']`.
+   */
   readonly command: readonly string[];
 }
 
 export interface MemberPlan {
   readonly host: Host;
   readonly command: readonly string[];
-  /** Contains all its data, and nothing else. */
+  /** The directory that contains all of the member's data, and nothing else. */
   readonly dataDirectory: string;
   /** Prepares the data directory for a first start. */
   readonly prepare: () => void;
@@ -59,7 +64,7 @@ const HOST = '127.0.0.1';
 const PEER_PORT = 100;
 const ELECTION_PORT = 200;
 
-/** What must be installed or built first; null if nothing is missing. */
+/** Says what must be installed or built first; null if nothing is missing. */
 export function missingFor(system: SystemName): string | null {
   switch (system) {
     case 'zookeeper':

@@ -1,7 +1,7 @@
 /**
- * Waits until a member serves, which means until it gives a client a session; that takes a quorum.
+ * Waits until a member serves, which means until it grants a client a session; that takes a quorum.
  *
- * A member that only listens, or looks for a leader, gives none. It asks anew every few
+ * A member that only listens, or looks for a leader, grants none. The wait tries again every few
  * milliseconds, which is the precision of what is timed by it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,7 +30,7 @@ async function givesSession(host: Host): Promise<boolean> {
   } finally {
     clearTimeout(timeout);
   }
-  // Nobody waits for the end of the session; a member may be busy with more than us.
+  // Nobody waits for the end of the session; the member may be busy with other clients.
   void connection.close();
   return true;
 }

@@ -27,8 +27,9 @@ export async function statesOf(hosts: readonly Host[]): Promise<readonly (Member
 }
 
 /**
- * A member shows epoch 0 until the first transaction reaches it: that is no election. One that does
- * not answer in time tells nothing: a busy member is not a new leader.
+ * Whether two states differ by an election. A member shows epoch 0 until the first transaction
+ * reaches it; that is no election. One that does not answer in time tells nothing: a busy member is
+ * not a new leader.
  */
 export function isElectionBetween(
   before: readonly (MemberState | null)[],
@@ -42,9 +43,9 @@ export function isElectionBetween(
 }
 
 /**
- * What is known after a sample: for a member that did not answer, what it said before. While a
- * leader is being elected none answers, so a change shows only between what was said before and
- * after.
+ * Returns what is known after a sample: for a member that did not answer, its previous state. While
+ * a leader is being elected no member answers, so a change is visible only between the states
+ * before and after.
  */
 export function knownAfter(
   before: readonly (MemberState | null)[],

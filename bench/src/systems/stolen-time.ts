@@ -1,15 +1,16 @@
 /**
  * The processor time that a virtual machine was ready to use and its host gave to others ("steal").
  *
- * It slows down whatever is measured, and tails most, so every run says how much it was. Only Linux
- * reports it, in /proc/stat, since the machine started; elsewhere it is unknown, not zero.
+ * It slows down whatever is measured, and tail latencies most, so every run says how much it was.
+ * Only Linux reports it, in /proc/stat, since the machine started; elsewhere it is unknown, not
+ * zero.
  */
 import { readFileSync } from 'node:fs';
 
-/** Above this, figures are those of the host's other guests as well. */
+/** Above this share, the figures depend on the host's other guests as well. */
 export const STOLEN_SHARE_MAX = 0.05;
 
-/** In ticks of the kernel, for all processors together. */
+/** In ticks of the kernel, summed over all processors. */
 export interface ProcessorTime {
   readonly used: number;
   readonly stolen: number;
@@ -23,7 +24,7 @@ export function readProcessorTime(): ProcessorTime | null {
   }
 }
 
-/** From the line of all processors: user nice system idle iowait irq softirq steal (proc(5)). */
+/** Parses the line of all processors: user nice system idle iowait irq softirq steal (proc(5)). */
 export function parseProcessorTime(stat: string): ProcessorTime | null {
   const numbers = /^cpu +(.*)$/m.exec(stat)?.[1]?.split(' ').map(Number) ?? [];
   const [user, nice, system, , , irq, softirq, stolen] = numbers;
@@ -32,7 +33,9 @@ export function parseProcessorTime(stat: string): ProcessorTime | null {
   return { used: parts.reduce<number>((sum, part) => sum + (part ?? 0), 0), stolen };
 }
 
-/** The share of what was wanted in between, used or not given; null if that is unknown. */
+/**
+ * Returns the stolen share of the time that was wanted in between, used or not; null if unknown.
+ */
 export function stolenShare(
   before: ProcessorTime | null,
   after: ProcessorTime | null,

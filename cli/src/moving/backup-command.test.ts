@@ -1,6 +1,6 @@
 /**
- * Backups of a member's directory made here: saved, listed, proved, pruned, with every byte
- * changed, and what is said where a file or a member is missing.
+ * Backups of a member's directory that the test makes are saved, listed, verified and pruned, every
+ * byte of one is changed, and a missing file or member is reported.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe('a backup', () => {
-  it('is saved, listed and proved', async () => {
+  it('is saved, listed and verified', async () => {
     expect(await runBackupSave({ config, id: 1 }, backups)).toBe(0);
     const [name = ''] = await readdir(backups);
     expect(await readdir(backups)).toEqual([name, `${name}.sha256`]);
@@ -76,8 +76,8 @@ describe('a backup', () => {
   });
 });
 
-describe('a mistake', () => {
-  it('is said in a sentence that names the file or the member', async () => {
+describe('a mistake of the caller', () => {
+  it('is reported in a sentence that names the file or the member', async () => {
     const target = { config, id: null, ensembleId: null, plan: false, json: false };
     const [name = ''] = (await readdir(backups)).filter((each) => each.startsWith('snapshot.3e8'));
     await expect(runRestore(join(backups, name), target)).rejects.toThrow('is not empty');

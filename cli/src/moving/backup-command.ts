@@ -1,6 +1,6 @@
 /**
- * `rookery backup save | list | verify | prune`: backups are snapshots of ZooKeeper, compressed, in
- * one directory, named by their zxids.
+ * `rookery backup save | list | verify | prune` works on backups, which are snapshots in
+ * ZooKeeper's format, compressed, in one directory, named by their zxids.
  *
  * Exit code 0: done, or sound; 1: a backup is damaged; 2: a mistake of the caller.
  */
@@ -20,7 +20,7 @@ interface Backup {
 
 const NAME = /^snapshot\.([\da-f]{1,16})\.gz$/;
 
-/** Throws OperatorError unless a running member is named, or a stopped one. */
+/** Saves a backup. Throws OperatorError unless either a running or a stopped member is named. */
 export function memberToSave(options: {
   readonly url?: string;
   readonly config?: string;
@@ -32,7 +32,7 @@ export function memberToSave(options: {
   throw new OperatorError('give --url for a running member, or --config and --id for another');
 }
 
-/** Each resolves with the exit code. */
+/** Each command resolves with the exit code. */
 export async function runBackupSave(
   from: MemberOfFile | RunningMember,
   directory: string,

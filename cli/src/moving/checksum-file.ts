@@ -1,8 +1,8 @@
 /**
  * The SHA-256 of a backup, in a file beside it that `sha256sum -c` reads.
  *
- * The checksums within a snapshot cover all that is in it, but not the head of a compressed file,
- * where a changed byte changes nothing. A backup without such a file is taken as it is.
+ * The checksums within a snapshot cover all of its content, but not the header of a compressed
+ * file, where a changed byte changes nothing. A backup without such a file is accepted as it is.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,7 +15,7 @@ export function checksumPath(path: string): string {
   return `${path}.sha256`;
 }
 
-/** Durable when it resolves. `name` is that of the file that `content` becomes. */
+/** The file is durable when this resolves. `name` is the name that `content` will get. */
 export async function writeChecksum(content: string, name: string, to: string): Promise<void> {
   const file = await open(to, 'w');
   try {
@@ -26,7 +26,7 @@ export async function writeChecksum(content: string, name: string, to: string): 
   }
 }
 
-/** Throws SnapshotFileError where the file beside the backup names another checksum. */
+/** Throws SnapshotFileError if the file beside the backup contains another checksum. */
 export async function checkChecksum(path: string): Promise<'equal' | 'none'> {
   let text: string;
   try {

@@ -4,7 +4,7 @@
 import type { Command } from 'commander';
 import type { RestoreTarget } from './restore-command.js';
 
-/** How an option's text becomes a whole number. */
+/** Converts an option's text to a whole number. */
 type WholeNumber = (min: number, max: number) => (text: string) => number;
 
 interface Wiring {
@@ -44,7 +44,7 @@ function addRecover(program: Command, wiring: Wiring): void {
     .command('recover')
     .description('After a majority is lost for good: begin a new ensemble with what is left.')
     .requiredOption('--from-config <file>', 'the config file of the lost ensemble')
-    .requiredOption('--from <ids>', 'the members that are left, none of which runs: 1 or 1,2', ids);
+    .requiredOption('--from <ids>', 'the surviving members, all of them stopped: 1 or 1,2', ids);
   withTarget(recover, wiring).action(
     async (options: TargetOptions & { fromConfig: string; from: readonly number[] }) => {
       const { runRecover } = await import('./restore-command.js');
@@ -66,7 +66,7 @@ function addImport(program: Command, wiring: Wiring): void {
     .description('Begin a new ensemble with the state of a stopped ZooKeeper, 3.4 to 3.9.')
     .requiredOption('--data-dir <dir>', "ZooKeeper's dataDir, which holds version-2")
     .option('--log-dir <dir>', "ZooKeeper's dataLogDir (default: its dataDir)")
-    .option('--stop-at-damage', 'take what is before a damaged transaction (default: refuse)');
+    .option('--stop-at-damage', 'import what precedes a damaged transaction (default: refuse)');
   withTarget(zookeeper, wiring).action(
     async (options: TargetOptions & { dataDir: string; logDir?: string; stopAtDamage?: true }) => {
       const { runImport } = await import('./restore-command.js');
@@ -91,10 +91,10 @@ function addExport(program: Command, wiring: Wiring): void {
 
 function addBackup(program: Command, wiring: Wiring): void {
   const { wholeNumber, onEnd } = wiring;
-  const backup = program.command('backup').description('Save, list, prove and remove backups.');
+  const backup = program.command('backup').description('Save, list, verify and remove backups.');
   backup
     .command('save <directory>')
-    .description('Save the state of a member, and read it again to prove it.')
+    .description('Save the state of a member, and read it again to verify it.')
     .option('--url <url>', 'a running member: http://host:port of its admin port')
     .option('--config <file>', 'or the config file of a member that does not run')
     .option('--id <n>', 'and its id', wholeNumber(1, 255))
@@ -104,7 +104,7 @@ function addBackup(program: Command, wiring: Wiring): void {
     });
   backup
     .command('list <directory>')
-    .description('The backups of a directory, the newest last.')
+    .description('List the backups of a directory, the newest last.')
     .action(async (directory: string) => {
       const { runBackupList } = await import('./backup-command.js');
       onEnd(await runBackupList(directory));
@@ -119,7 +119,7 @@ function addBackup(program: Command, wiring: Wiring): void {
   backup
     .command('prune <directory>')
     .description('Remove all backups but the newest.')
-    .requiredOption('--keep <n>', 'how many stay', wholeNumber(1, 1_000_000))
+    .requiredOption('--keep <n>', 'how many backups to keep', wholeNumber(1, 1_000_000))
     .action(async (directory: string, { keep }: { keep: number }) => {
       const { runBackupPrune } = await import('./backup-command.js');
       onEnd(await runBackupPrune(directory, keep));
@@ -135,10 +135,10 @@ function withMember(command: Command, { wholeNumber }: Wiring): Command {
 function withTarget(command: Command, { wholeNumber }: Wiring): Command {
   return command
     .requiredOption('--config <file>', 'the config file of the new ensemble')
-    .option('--id <n>', 'only this member (default: all of the file)', wholeNumber(1, 255))
-    .option('--ensemble-id <id>', 'as the restore of the first member printed it')
-    .option('--plan', 'only tell what would be done')
-    .option('--json', 'the report as JSON');
+    .option('--id <n>', 'only this member (default: all members of the file)', wholeNumber(1, 255))
+    .option('--ensemble-id <id>', 'the id that the restore of the first member printed')
+    .option('--plan', 'only report what would be done')
+    .option('--json', 'print the report as JSON');
 }
 
 function targetOf(options: TargetOptions): RestoreTarget {

@@ -1,9 +1,9 @@
 /**
- * `rookery export zookeeper`: the state of a stopped member as a data directory that a ZooKeeper
- * starts on.
+ * `rookery export zookeeper` writes the state of a stopped member as a data directory on which a
+ * ZooKeeper can start.
  *
- * Sessions and their ephemerals go along; ZooKeeper ends them when their timeouts are over. Exit
- * code 0: written; 2: a mistake of the caller.
+ * Sessions and their ephemerals are included; ZooKeeper ends them when their timeouts have passed.
+ * Exit code 0: written; 2: a mistake of the caller.
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ async function makeTarget(into: string): Promise<void> {
     await makeDirectory(into);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(`${into} cannot be made: ${reason}`, { cause: error });
+    throw new OperatorError(`${into} cannot be created: ${reason}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-/** What of a log is printed, and how. */
+/** Which transactions of a log are printed, and how. */
 import type { Transaction } from '@rookery/server';
 import { expect, it } from 'vitest';
 import { isAskedFor, runInspectLog, textLine } from './log-lines.js';
@@ -11,7 +11,7 @@ const WRITE: Transaction = {
   ],
 };
 
-it('a line names zxid, time, session and changes, and no path breaks it', () => {
+it('a line names zxid, time, session and changes, and no path can break it', () => {
   expect(textLine(WRITE)).toBe(
     '0x100000005  2026-01-31T12:00:00.000Z  session 0xff  ' +
       'create "/a/b\\n" 3 bytes, persistent, delete "/c"\n',
@@ -19,7 +19,7 @@ it('a line names zxid, time, session and changes, and no path breaks it', () => 
   expect(textLine({ ...WRITE, kind: 'createSession', changes: [] })).toContain(' createSession\n');
 });
 
-it('what is asked for is a path with what is below it, a session, or a time', () => {
+it('transactions are selected by a path with everything below it, a session, or a time', () => {
   const asked = (what: object) => isAskedFor(WRITE, { json: false, ...what });
   expect(['/', '/a', '/c'].map((path) => asked({ path }))).toEqual([true, true, true]);
   expect(['/a/', '/b', '/a/b'].map((path) => asked({ path }))).toEqual([false, false, false]);
@@ -28,7 +28,7 @@ it('what is asked for is a path with what is below it, a session, or a time', ()
   expect([asked({ sinceMs: timeMs }), asked({ sinceMs: timeMs + 1 })]).toEqual([true, false]);
 });
 
-it('a source that is missing or named twice is a mistake', async () => {
+it('a source that is missing or named twice is a mistake of the caller', async () => {
   await expect(runInspectLog({ json: false })).rejects.toThrow('give a file of ZooKeeper');
   const both = { file: 'log.1', config: 'c.json', id: 1, json: false };
   await expect(runInspectLog(both)).rejects.toThrow('give a file of ZooKeeper');

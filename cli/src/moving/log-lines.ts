@@ -1,8 +1,8 @@
 /**
- * `rookery inspect log`: the transactions of a log of ZooKeeper, or of a stopped member, one line
- * each, and which of them are asked for.
+ * `rookery inspect log` prints the transactions of a log of ZooKeeper, or of a stopped member, one
+ * line each, and selects among them.
  *
- * Nothing is written. Exit code 0: all of it was read; 1: it is damaged, after what was printed; 2:
+ * Nothing is written. Exit code 0: all of it was read; 1: it is damaged after what was printed; 2:
  * a mistake of the caller.
  */
 import {
@@ -15,16 +15,16 @@ import {
 } from '@rookery/server';
 
 export interface LogCommand {
-  /** A file of ZooKeeper, `log.<zxid>`. */
+  /** A log file of ZooKeeper, `log.<zxid>`. */
   readonly file?: string | undefined;
-  /** Or a member that does not run. */
+  /** Alternatively, the config file of a member that does not run. */
   readonly config?: string;
   readonly id?: number;
-  /** Only what touches this path or something below it. */
+  /** Selects what touches this path or something below it. */
   readonly path?: string;
-  /** In hex, as logs print it. */
+  /** The session id in hex, as logs print it. */
   readonly session?: bigint;
-  /** ms since 1970. */
+  /** The time in ms since 1970. */
   readonly sinceMs?: number;
   readonly json: boolean;
 }

@@ -1,10 +1,10 @@
 /**
- * `rookery restore FILE`, `rookery import zookeeper` and `rookery recover`: a state becomes that of
- * a new ensemble.
+ * `rookery restore FILE`, `rookery import zookeeper` and `rookery recover` turn a state into that
+ * of a new ensemble.
  *
- * All judge the whole source before they write, and write into empty directories only. With
- * `--plan` nothing is written. The report goes to standard output. Exit code 0: written, or nothing
- * stands against it; 1: the source is damaged; 2: a mistake of the caller.
+ * Each checks the whole source before it writes, and writes only into empty directories. With
+ * `--plan` nothing is written. The report goes to standard output. Exit code 0: written, or
+ * possible according to the plan; 1: the source is damaged; 2: a mistake of the caller.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -28,9 +28,12 @@ import { readMember } from './snapshot-output.js';
 
 export interface RestoreTarget {
   readonly config: string;
-  /** One member; null for all of the file, whose directories are on this machine then. */
+  /**
+   * The member to restore; null for all members of the file, whose directories are then on this
+   * machine.
+   */
   readonly id: number | null;
-  /** Null for a new one. */
+  /** The id of the new ensemble; null for a random one. */
   readonly ensembleId: string | null;
   readonly plan: boolean;
   readonly json: boolean;
@@ -42,13 +45,13 @@ export interface ZooKeeperSource {
   readonly stopAtDamage: boolean;
 }
 
-/** Members of which a majority is lost; none of them runs. */
+/** The surviving members after a majority is lost; none of them runs. */
 export interface Survivors {
   readonly config: string;
   readonly ids: readonly number[];
 }
 
-/** Facts in the order in which they are printed. */
+/** The facts in the order in which they are printed. */
 type Facts = Readonly<Record<string, string | number | readonly string[]>>;
 
 interface Source {
@@ -68,8 +71,7 @@ export async function runImport(from: ZooKeeperSource, target: RestoreTarget): P
 }
 
 /**
- * The survivor with the newest log becomes the state of a new ensemble. Resolves with the exit
- * code.
+ * Makes the survivor with the newest log the state of a new ensemble. Resolves with the exit code.
  */
 export async function runRecover(from: Survivors, target: RestoreTarget): Promise<number> {
   return await restored(target, () => survivorSource(from));
@@ -82,7 +84,7 @@ async function restored(target: RestoreTarget, read: () => Promise<Source>): Pro
     const { plan, sessions, facts } = await read();
     const ensembleId = target.ensembleId ?? randomUUID();
     const result = target.plan
-      ? { written: 'nothing, this is a plan' }
+      ? { written: 'nothing, because this is a plan' }
       : await writeMembers({ config, ids, ensembleId, plan });
     print({ ...facts, ...planFacts(plan, sessions), ...result }, target.json);
     return 0;
@@ -125,7 +127,9 @@ async function snapshotSource(file: string): Promise<Source> {
   const { digest, lastZxid, sessions } = readSnapshot(bytes, (node) => planner.add(node));
   const at = zxid ?? lastZxid ?? digest?.zxid ?? null;
   if (at === null) {
-    throw new OperatorError(`${file} does not tell its zxid: name it snapshot.<zxid in hex>`);
+    throw new OperatorError(
+      `the name of ${file} does not contain its zxid: name it snapshot.<zxid in hex>`,
+    );
   }
   if (digest !== null && digest.kept !== digest.computed) {
     throw new OperatorError(
@@ -175,7 +179,7 @@ async function zooKeeperSource({
   const facts = {
     source: dataDir,
     snapshot: read.snapshot,
-    ...(read.passedOver.length === 0 ? {} : { 'passed over': read.passedOver }),
+    ...(read.passedOver.length === 0 ? {} : { skipped: read.passedOver }),
     logs: read.logs.length,
     transactions: read.transactions,
     zxid: hex(lastZxid),

@@ -1,21 +1,22 @@
 /**
  * Gets the state of a running member through its admin port.
  *
- * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER,
- * so that they are in no list of processes. What is got is proved by its digest before it is used.
+ * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER, so
+ * that they appear in no list of processes. The received state is verified by its digest before it
+ * is used.
  */
 import { get, type IncomingMessage } from 'node:http';
 import { OperatorError, readBackup } from '@rookery/server';
 import type { StateHolder } from './snapshot-output.js';
 
 export interface RunningMember {
-  /** `http://host:port` of its admin port. */
+  /** `http://host:port` of the member's admin port. */
   readonly url: string;
 }
 
 const USER_VARIABLE = 'ROOKERY_ADMIN_USER';
 const REFUSAL_CHARACTERS_MAX = 1000;
-/** A member sends while its disk reads; silence means that it hangs. */
+/** A member sends while its disk reads, so silence means that it hangs. */
 const SILENCE_MS = 60_000;
 
 /** Rejects with OperatorError. */

@@ -1,8 +1,8 @@
 /**
- * Writes the state of a stopped member as a snapshot of ZooKeeper, whole or not at all.
+ * Writes the state of a stopped member as a snapshot of ZooKeeper, completely or not at all.
  *
- * The file is written beside its name, made durable, read again and proved by its digest; only then
- * does it get its name.
+ * The file is written under a temporary name, made durable, read again and verified by its digest;
+ * only then does it get its name.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import {
 
 import { checksumPath, writeChecksum } from './checksum-file.js';
 
-/** A third of the time of the default level, for files that are a fifth larger. */
+/** This level takes a third of the time of the default one, for files that are a fifth larger. */
 const COMPRESSION_LEVEL = 3;
 
 export interface MemberOfFile {
@@ -46,10 +46,10 @@ export async function readMember({ config, id }: MemberOfFile): Promise<StoppedM
   return await readStoppedMember(loaded, id);
 }
 
-/** What has a state to be written. */
+/** A source of the state to be written. */
 export type StateHolder = Pick<StoppedMember, 'state'>;
 
-/** In hex, as in the names of ZooKeeper's files. */
+/** The zxid in hex, as in the names of ZooKeeper's files. */
 export function zxidName({ state }: StateHolder): string {
   return state.lastZxid.toString(16);
 }
@@ -85,8 +85,8 @@ export async function writeSnapshot(
 }
 
 /**
- * Its parent has to exist: node's recursive mkdir never ends where nothing can be created, such as
- * in /proc.
+ * The parent directory must exist: Node's recursive mkdir never ends where nothing can be created,
+ * such as in /proc.
  */
 export async function makeDirectory(path: string): Promise<void> {
   try {

@@ -1,9 +1,7 @@
-/**
- * Asks a server of ZooKeeper's protocol one four-letter word.
- */
+/** Sends one four-letter word to a server of ZooKeeper's protocol and reads the answer. */
 import { connect } from 'node:net';
 
-/** More than any answer of `srvr` has. */
+/** More than any answer to `srvr` has. */
 const ANSWER_BYTES_MAX = 1 << 20;
 
 export interface ServerToAsk {
@@ -28,7 +26,8 @@ export function askWord(server: ServerToAsk, word: string, timeoutMs: number): P
     socket.on('data', (part) => {
       parts.push(part);
       bytes += part.length;
-      if (bytes > ANSWER_BYTES_MAX) end(new Error(`more than ${ANSWER_BYTES_MAX} bytes came`));
+      if (bytes > ANSWER_BYTES_MAX)
+        end(new Error(`the answer is longer than ${ANSWER_BYTES_MAX} bytes`));
     });
     socket.on('end', () => end(null));
     socket.on('error', end);

@@ -1,20 +1,18 @@
-/**
- * What one server says of itself with `srvr`, of Rookery or of ZooKeeper.
- */
+/** What one server, of Rookery or of ZooKeeper, reports about itself with `srvr`. */
 
 export interface ServerStatus {
   readonly mode: string;
-  /** As the server prints it, in hex with 0x. */
+  /** In hex with 0x, as the server prints it. */
   readonly zxid: string;
   readonly connections: number;
   readonly outstanding: number;
   readonly znodes: number;
-  /** In ms. */
+  /** Latencies in ms. */
   readonly latency: { readonly avg: number; readonly max: number };
   readonly version: string;
 }
 
-/** Null unless the server serves; one without a quorum answers something else. */
+/** Null unless the server serves; a server without a quorum answers with another text. */
 export function parseStatus(text: string): ServerStatus | null {
   const lines = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -36,7 +34,7 @@ export function parseStatus(text: string): ServerStatus | null {
   };
 }
 
-/** A sentence for what a server answered instead of its status. */
+/** Returns a sentence for an answer that is not a status. */
 export function reasonOf(text: string): string {
   if (text.trim() === '') return 'it closes the connection without an answer';
   if (text.includes('not currently serving requests')) return 'it has no quorum and serves nobody';

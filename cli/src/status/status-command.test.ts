@@ -1,4 +1,7 @@
-/** Servers that answer here, one way or another: what is shown of them, and the exit code. */
+/**
+ * Servers in this test answer in various ways; the tests check what is shown of them, and the exit
+ * code.
+ */
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parseStatus } from './server-status.js';
@@ -62,7 +65,7 @@ it('an ensemble that serves is shown with its leader, and the exit code is 0', a
   expect(text).toContain('All serve.\n');
 });
 
-it('a server without a quorum, and one that is not there, are told with the reason', async () => {
+it('a server without a quorum, and one that is not there, are shown with the reason', async () => {
   const waiting = await serverThatSays(
     () => 'This ZooKeeper instance is not currently serving requests\n',
   );
@@ -85,14 +88,14 @@ it('it waits until all serve', async () => {
   expect(shown[0].status).toMatchObject({ mode: 'standalone', znodes: 5, connections: 3 });
 });
 
-it('two that lead are no ensemble that serves', async () => {
+it('two servers that lead are not an ensemble that serves', async () => {
   const leaders = [0, 1].map(() => serverThatSays(() => SRVR('leader')));
   const connect = (await Promise.all(leaders)).join(',');
   expect(await runStatus({ ...LOOK, connect })).toBe(1);
   expect(output.join('')).toContain('2 servers say that they lead');
 });
 
-it('addresses are taken apart, and a mistake in one is said', () => {
+it('addresses are parsed, and a mistake in one is reported', () => {
   const of = (connect: string) => serversOf({ ...LOOK, connect });
   expect(of('zk1,[::1]:2182')).toEqual([
     { id: null, host: 'zk1', port: 2181 },

@@ -1,5 +1,6 @@
 /**
- * `rookery status`: who leads, who follows, how far each server is; of Rookery or of ZooKeeper.
+ * `rookery status` shows which server leads, which follow, and how far each is, for Rookery and for
+ * ZooKeeper.
  *
  * Each server is asked `srvr` on its client port, all at the same time. Exit code 0: one leads and
  * all serve; 1: anything else; 2: a mistake of the caller. With `--wait` it asks again until all
@@ -15,7 +16,7 @@ export interface StatusCommand {
   /** `host:port,host:port`. */
   readonly connect?: string;
   readonly timeoutMs: number;
-  /** 0 for one look. */
+  /** How long to wait until all serve; 0 asks once. */
   readonly waitSeconds: number;
   readonly json: boolean;
 }
@@ -49,7 +50,7 @@ export async function runStatus(command: StatusCommand): Promise<number> {
 
 type NamedServer = ServerToAsk & { readonly id: number | null };
 
-/** Throws OperatorError. */
+/** Throws OperatorError if an address is invalid or missing. */
 export function serversOf({ config, connect }: StatusCommand): readonly NamedServer[] {
   if (config !== undefined && connect === undefined) {
     return loadEnsembleConfig(config).servers.map(

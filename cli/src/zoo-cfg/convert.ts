@@ -1,7 +1,7 @@
 /**
- * Turns a zoo.cfg into the config file that all members of an ensemble share, and says of each of
- * its keys what became of it. Pure but for the file that `dynamicConfigFile` names, which it is
- * handed.
+ * Turns a zoo.cfg into the config file that all members of an ensemble share, and reports what
+ * became of each of its keys. Pure except for the file that `dynamicConfigFile` names, whose reader
+ * is passed in.
  */
 import { outcomeOf } from './keys.js';
 import { readProperties } from './properties.js';
@@ -10,7 +10,7 @@ import { readServer, SERVER_KEY, type ZooServer } from './servers.js';
 export interface KeyReport {
   readonly key: string;
   readonly outcome: 'taken' | 'no effect' | 'refused';
-  /** Why, or into what it is taken; never a value, which may be a secret. */
+  /** The reason, or the setting that it becomes; never a value, which may be a secret. */
   readonly text: string;
 }
 
@@ -20,10 +20,10 @@ export interface Converted {
 }
 
 const DYNAMIC_FILE = 'dynamicconfigfile';
-/** The host and the peer port of a server that is alone: nobody dials the latter. */
+/** The host and the peer port of a server that is alone; nobody dials the peer port. */
 const ALONE = { id: 1, host: '127.0.0.1', peerPort: 2888 } as const;
 
-/** `readDynamic` gives the text of the file of that name; it throws what the file system does. */
+/** `readDynamic` returns the text of the file of that name; it throws the file system's error. */
 export function convertZooCfg(text: string, readDynamic: (path: string) => string): Converted {
   const properties = new Map(readProperties(text));
   const report: KeyReport[] = [];

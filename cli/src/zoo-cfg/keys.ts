@@ -7,7 +7,7 @@
  */
 import { isEveryAddress } from './servers.js';
 
-/** Settings of the config file, and of each entry of `servers`. */
+/** Settings for the config file, and for each entry of `servers`. */
 export interface Taken {
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly eachServer?: Readonly<Record<string, unknown>>;
@@ -43,7 +43,9 @@ const always =
   () =>
     refused(why);
 
-/** Java's Integer.decode, as far as files have it: decimal, or hex with 0x. */
+/**
+ * Parses numbers as Java's Integer.decode does, as far as files use it: decimal, or hex with 0x.
+ */
 function numberOf(value: string): number | null {
   return /^-?(\d+|0x[0-9a-f]+)$/i.test(value) ? Number(value) : null;
 }
@@ -51,12 +53,12 @@ function numberOf(value: string): number | null {
 function number(setting: string, note?: string): Rule {
   return (value) => {
     const number = numberOf(value);
-    if (number === null) return refused(`${value} is no whole number`);
+    if (number === null) return refused(`${value} is not a whole number`);
     return taken({ [setting]: number }, note);
   };
 }
 
-/** ZooKeeper's -1 means its default, which is ours. */
+/** ZooKeeper's -1 means its default, which is the same as ours. */
 function sessionTimeout(setting: string): Rule {
   return (value) =>
     value === '-1' ? { kind: 'noEffect', why: 'it is the default' } : number(setting)(value);
@@ -70,7 +72,7 @@ function flag(setting: string): Rule {
   return (value) => taken({ [setting]: isYes(value) });
 }
 
-/** Only harmful when it is switched on. */
+/** For a key that is harmful only when it is switched on. */
 function refusedIfOn(why: string): Rule {
   return (value) => (isYes(value) ? refused(why) : { kind: 'noEffect', why: 'it is switched off' });
 }
@@ -82,7 +84,7 @@ function text(setting: string): Rule {
 function ofEachServer(setting: string): Rule {
   return (value) => {
     const number = numberOf(value);
-    if (number === null) return refused(`${value} is no whole number`);
+    if (number === null) return refused(`${value} is not a whole number`);
     return number <= 0
       ? { kind: 'noEffect', why: 'it is switched off' }
       : { kind: 'taken', eachServer: { [setting]: number } };
@@ -211,7 +213,7 @@ const PREFIXES: readonly (readonly [string, Rule])[] = [
   ['learner.', noEffect(OWN_PACE)],
 ];
 
-/** One file serves all members, and only all addresses mean the same at each. */
+/** One file serves all members, and only a wildcard address means the same on each of them. */
 function clientPortAddress(value: string): Outcome {
   if (!isEveryAddress(value)) return refused('set it as listen in the entry of this member alone');
   return { kind: 'taken', eachServer: { listen: '*' }, note: 'members, too, reach it there' };
@@ -237,7 +239,10 @@ function adminServer(value: string): Outcome {
   return isYes(value) ? { kind: 'noEffect', why } : { kind: 'noEffect', why: 'it is the default' };
 }
 
-/** ZooKeeper's default is every address; here that needs users. */
+/**
+ * ZooKeeper's default is every address; on any address but loopback, the admin port here needs
+ * users.
+ */
 function adminAddress(value: string): Outcome {
   return taken({ adminHost: value }, 'off loopback the admin port needs adminUsers');
 }

@@ -1,4 +1,4 @@
-/** Java's format of properties, as java.util.Properties documents it. */
+/** The test cases are in Java's format of properties, as java.util.Properties documents it. */
 import { expect, it } from 'vitest';
 import { readProperties } from './properties.js';
 

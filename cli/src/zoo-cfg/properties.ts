@@ -2,8 +2,8 @@
  * Reads a file of Java properties as ZooKeeper reads its zoo.cfg.
  *
  * A line is `key=value`, `key:value` or `key value`. `#` and `!` begin a comment. A backslash at
- * the end of a line goes on with the next one; `\uXXXX` and other escapes stand for characters.
- * A key that comes twice has its last value. Spaces around values are dropped, as ZooKeeper does.
+ * the end of a line continues it on the next one; `\uXXXX` and other escapes stand for characters.
+ * A key that occurs twice has its last value. Spaces around values are dropped, as ZooKeeper does.
  */
 export function readProperties(text: string): ReadonlyMap<string, string> {
   const properties = new Map<string, string>();

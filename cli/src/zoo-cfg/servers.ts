@@ -9,9 +9,9 @@ export interface ZooServer {
   readonly id: number;
   readonly host: string;
   readonly peerPort: number;
-  /** Null when the line does not say it: `clientPort` of the file holds then. */
+  /** Null if the line has no client port: `clientPort` of the file applies then. */
   readonly clientPort: number | null;
-  /** Only where the line says where clients are listened for. */
+  /** Present only where the line says where to listen for clients. */
   readonly listen?: string;
   readonly peerListen?: string;
 }
@@ -20,11 +20,11 @@ export interface ReadServer {
   readonly server: ZooServer | null;
   /** Why the line cannot be taken over as it is. */
   readonly problems: readonly string[];
-  /** What becomes of parts of it that are not taken over. */
+  /** What becomes of the parts of the line that are not taken over. */
   readonly notes: readonly string[];
 }
 
-/** What `key` begins with for a server. */
+/** Matches the key of a server. */
 export const SERVER_KEY = /^server\.(\d+)$/i;
 
 const ADDRESS = /^(\[[^\]]+\]|[^:|;]+):(\d+)(?::(\d+))?(?::(participant|observer))?$/i;
@@ -50,7 +50,7 @@ export function readServer(id: number, line: string): ReadServer {
   return { server: { ...server, ...listening }, problems, notes };
 }
 
-/** ZooKeeper listens for clients there, and for members on the host. */
+/** ZooKeeper listens for clients on this address, and for members on the host. */
 function listeningOf(
   address: string | null,
   host: string,
@@ -77,7 +77,7 @@ function readClient(
   return { port: Number(port), address: address === undefined ? null : plain(address) };
 }
 
-/** Without the brackets of an IPv6 address. */
+/** Removes the brackets of an IPv6 address. */
 function plain(host: string): string {
   return host.replace(/^\[|\]$/g, '');
 }

@@ -35,6 +35,10 @@ export class Durations implements SummaryView {
     return this.#micros.percentile(share) / MICROS_PER_MS;
   }
 
+  nextWindow(): void {
+    this.#micros.nextWindow();
+  }
+
   /** How many were shorter. Exact for a power of two of microseconds, else rounded down. */
   countBelowMs(ms: number): number {
     return this.#micros.countBelow(ms * MICROS_PER_MS);

@@ -11,6 +11,21 @@ describe('a summary', () => {
     expect([count, sum, min, max, average, summary.percentile(0.5)]).toEqual([0, 0, 0, 0, 0, 0]);
   });
 
+  it('shows percentiles of the current window and the one before it, and counts all', () => {
+    const summary = new Summary();
+    const p50s: number[] = [];
+    for (const value of [8, 1, 2, 3]) {
+      for (let times = 0; times < 10; times += 1) summary.record(value);
+      p50s.push(summary.percentile(0.5));
+      summary.nextWindow();
+    }
+    expect(p50s).toEqual([8, 1, 1, 2]);
+    summary.nextWindow();
+    const { count, sum, min, max } = summary;
+    expect([count, sum, min, max, summary.countBelow(3)]).toEqual([40, 140, 1, 8, 20]);
+    expect([summary.percentile(0.5), summary.percentile(1)]).toEqual([0, 0]);
+  });
+
   it('is exact in count, sum and bounds, and within an eighth in percentiles', () => {
     const values = fc.array(fc.integer({ min: 0, max: 2 ** 31 }), { minLength: 1 });
     fc.assert(

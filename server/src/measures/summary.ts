@@ -1,8 +1,10 @@
 /**
  * Count, sum, minimum, maximum and percentiles of a stream of durations or sizes, in fixed memory.
  *
- * Percentiles come from buckets that are exact below 16 and an eighth wide above. Recording is a
- * few additions: it may be called for every request.
+ * Percentiles come from buckets that are exact below 16 and an eighth wide above. They cover the
+ * current window and the one before it, so that a bad hour is seen while it lasts and not for the
+ * rest of the process's life. Everything else counts from the beginning. Recording is a few
+ * additions: it may be called for every request.
  */
 const EXACT_MAX = 16;
 const BUCKETS_PER_DOUBLING = 8;
@@ -11,15 +13,20 @@ const VALUE_END = 2 ** 31;
 /** The doublings from 2^4 to 2^31, and one bucket for all above. */
 const BUCKETS = EXACT_MAX + 27 * BUCKETS_PER_DOUBLING + 1;
 
-/** What is shown of a summary; each of these is 0 before the first record. */
+/**
+ * What is shown of a summary; each of these is 0 before the first record, and `percentile` also
+ * when nothing was recorded lately.
+ */
 export interface SummaryView {
   readonly count: number;
   readonly sum: number;
   readonly min: number;
   readonly max: number;
   readonly average: number;
-  /** What `share` of all are not above, rounded down to its bucket. */
+  /** What `share` of the recent records are not above, rounded down to its bucket. */
   percentile(share: number): number;
+  /** Begins a window: percentiles forget what was recorded before the window that ends now. */
+  nextWindow(): void;
 }
 
 export class Summary implements SummaryView {
@@ -29,6 +36,12 @@ export class Summary implements SummaryView {
   max = 0;
   /** Doubles, as 32 bits are counted through within a week of reads. */
   readonly #buckets = new Float64Array(BUCKETS);
+  /** The buckets when the window before the current one began, and when the current one began. */
+  readonly #atFormer = new Float64Array(BUCKETS);
+  readonly #atCurrent = new Float64Array(BUCKETS);
+  /** The counts at the same times. */
+  #countAtFormer = 0;
+  #countAtCurrent = 0;
 
   get average(): number {
     return this.count === 0 ? 0 : this.sum / this.count;
@@ -48,15 +61,21 @@ export class Summary implements SummaryView {
     this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + times;
   }
 
-  /** What `share` of all are not above, rounded down to its bucket; 0 when there is nothing. */
   percentile(share: number): number {
-    let left = Math.ceil(this.count * share);
+    let left = Math.ceil((this.count - this.#countAtFormer) * share);
     if (left === 0) return 0;
     for (const [bucket, count] of this.#buckets.entries()) {
-      left -= count;
+      left -= count - (this.#atFormer[bucket] ?? 0);
       if (left <= 0) return Math.max(this.min, leastOf(bucket));
     }
     return this.max;
+  }
+
+  nextWindow(): void {
+    this.#atFormer.set(this.#atCurrent);
+    this.#countAtFormer = this.#countAtCurrent;
+    this.#atCurrent.set(this.#buckets);
+    this.#countAtCurrent = this.count;
   }
 
   /** How many are below `value`, rounded down to its bucket. */
@@ -73,6 +92,9 @@ export class Summary implements SummaryView {
     this.min = 0;
     this.max = 0;
     this.#buckets.fill(0);
+    // Nothing is recorded, so both windows are empty after this.
+    this.nextWindow();
+    this.nextWindow();
   }
 }
 

@@ -126,7 +126,7 @@ class Leader {
 
   run(one: Exclude<Step, { kind: 'apply' }>): void {
     const session = this.#sessions[one.by] ?? 0;
-    const isLive = this.prepare.overlay.isLive(session);
+    const isLive = this.prepare.overlay.sessions.isLive(session);
     if (one.kind === 'expire' || (one.kind === 'close' && isLive)) {
       const asked = { session, origin: 0, request: 0 };
       if (isLive) this.#keep(this.prepare.prepareClose(asked, 1));

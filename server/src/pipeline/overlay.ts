@@ -3,14 +3,13 @@
  *
  * It owns a record for each znode that a transaction in flight touches, the changes in flight of
  * data alone and the plain creates (DataInFlight, CreatesInFlight: nearly every write), and the
- * sessions that are being opened or closed. Reads fall through to the tree. A record belongs to the
- * last transaction that changed it and is removed when that one is applied: from then on the tree
- * says the same. A record that is kept is never changed, so a failed multi is undone by restoring
- * the former ones.
+ * sessions that are being opened or closed (SessionsInFlight). Reads fall through to the tree. A
+ * record belongs to the last transaction that changed it and is removed when that one is applied:
+ * from then on the tree says the same. A record that is kept is never changed, so a failed multi is
+ * undone by restoring the former ones.
  *
  * Closing a session touches none of its ephemerals: while the close is in flight, whatever it owns
- * counts as absent, in the records and in the tree. A session whose end is decided, but whose close
- * comes later, does nothing more; its ephemerals exist until they are deleted one by one.
+ * counts as absent, in the records and in the tree.
  */
 import { assert, Fifo, nameOf, parentOf, type Zxid } from '@rookery/protocol';
 import { CONFIG_NODE } from '../state/node-record.js';
@@ -22,21 +21,18 @@ import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
 import { CREATED_NAME_BYTES_MAX, CreatesInFlight } from './creates-in-flight.js';
 import { DataInFlight } from './data-in-flight.js';
-import { LOCAL_SESSION } from './local-sessions.js';
 import { NONE } from './newest-by-hash.js';
 import { absent, type NodeRecord, type NodeView } from './node-view.js';
 import { type ChildChange, OverlayChildren } from './overlay-children.js';
+import { SessionsInFlight } from './sessions-in-flight.js';
 
-/** What a transaction does to one znode, beyond its data alone, or to a session. */
+/** What a transaction does to one znode, beyond its data alone. */
 interface Change {
   readonly zxid: Zxid;
-  /** '' for a session. */
   readonly path: string;
   readonly before: NodeRecord | undefined;
   /** What happens to the path as a child of its parent; null if none was added or removed. */
   readonly child: ChildChange | null;
-  /** The session that is being closed, otherwise 0. */
-  readonly closes: SessionId;
 }
 
 /**
@@ -46,12 +42,9 @@ interface Change {
 const FEW_CHILDREN = 64;
 
 export class Overlay {
+  readonly sessions: SessionsInFlight;
   readonly #state: ReplicatedState;
   readonly #nodes = new Map<string, NodeRecord>();
-  readonly #opened = new Map<SessionId, OpenedSession>();
-  readonly #closing = new Set<SessionId>();
-  /** Sessions whose end is decided, in flight or in the state, until the close is applied. */
-  readonly #ending = new Set<SessionId>();
   readonly #children = new OverlayChildren();
   /**
    * The number of children that disappear with the sessions being closed, for parents that were
@@ -71,15 +64,14 @@ export class Overlay {
 
   constructor(state: ReplicatedState) {
     this.#state = state;
-    for (const [id, { isClosing }] of state.sessions.sorted()) if (isClosing) this.#ending.add(id);
+    this.sessions = new SessionsInFlight(state);
   }
 
   /** The number of records of all kinds; 0 if nothing is in flight. */
   get size(): number {
-    const sessions = this.#opened.size + this.#closing.size + this.#closingBelow.size;
-    const nodes = this.#nodes.size + this.#children.size;
+    const nodes = this.#nodes.size + this.#children.size + this.#closingBelow.size;
     const plain = this.#data.length + this.#creates.length;
-    return nodes + sessions + this.#inFlight.length + plain;
+    return nodes + this.sessions.length + this.#inFlight.length + plain;
   }
 
   /** The root is its own parent: callers must not create or delete it. */
@@ -141,10 +133,10 @@ export class Overlay {
     const node = tree.find(path);
     const applied = node === NO_NODE ? 0 : tree.childCount(node);
     const count = applied + this.#children.net(path) + this.#createdBelow(node);
-    if (count === 0 || this.#closing.size === 0) return count > 0;
+    if (count === 0 || this.sessions.closing.size === 0) return count > 0;
     const known = this.#closingBelow.get(path);
     if (known !== undefined) return count > known;
-    const closing = this.#children.netOwnedBy(path, this.#closing);
+    const closing = this.#children.netOwnedBy(path, this.sessions.closing);
     return this.#closingIsLess(path, { node, closing, count });
   }
 
@@ -162,33 +154,6 @@ export class Overlay {
   /** The number of ephemerals that the session owns once everything in flight is applied. */
   ephemeralsOwned(session: SessionId): number {
     return this.#state.tree.ephemeralsOwned(session) + this.#children.netOf(session);
-  }
-
-  /** The sessions whose end is decided, in this term or before it. */
-  ending(): Iterable<SessionId> {
-    return this.#ending;
-  }
-
-  /** Whether its end is decided and its close is not proposed yet, or not applied. */
-  isClosing(session: SessionId): boolean {
-    return this.#ending.has(session);
-  }
-
-  /** Whether its end is decided, or its close is in flight. */
-  isEnding(session: SessionId): boolean {
-    return this.#closing.has(session) || this.#ending.has(session);
-  }
-
-  openedSession(session: SessionId): OpenedSession | undefined {
-    return this.#opened.get(session);
-  }
-
-  /** Whether it exists, or will, and is not being closed. */
-  isLive(session: SessionId): boolean {
-    // Its member vouches for it.
-    if (session === LOCAL_SESSION) return true;
-    if (this.isEnding(session)) return false;
-    return this.#state.sessions.has(session) || this.#opened.has(session);
   }
 
   /** Starts the changes of one transaction; `commit` or `rollBack` ends them. */
@@ -279,30 +244,26 @@ export class Overlay {
 
   /** A transaction of its own; the session's id is the zxid given to `begin`. */
   openSession(opened: OpenedSession): void {
-    this.#opened.set(this.#zxid, opened);
-    this.#trackSession(0);
-  }
-
-  /** A transaction of its own, which changes no znode. */
-  beginClose(session: SessionId): void {
-    assert(!this.isEnding(session), () => `the end of session ${session} is decided once`);
-    this.#ending.add(session);
+    this.sessions.open(this.#zxid, opened);
   }
 
   /** A transaction of its own. The session's ephemerals count as deleted from here on. */
   closeSession(session: SessionId): void {
-    assert(!this.#closing.has(session), () => `session ${session} is closed once`);
-    this.#closing.add(session);
+    this.sessions.close(this.#zxid, session);
     this.#closingBelow.clear();
-    this.#trackSession(session);
   }
 
   /** The transaction is in the state now. */
   applied(zxid: Zxid): void {
-    const first = Math.min(this.#data.firstZxid, this.#creates.firstZxid);
+    const { firstZxid: firstSession } = this.sessions;
+    const first = Math.min(this.#data.firstZxid, this.#creates.firstZxid, firstSession);
     assert(first >= zxid, () => `${first} is not applied after ${zxid}`);
     if (this.#data.firstZxid === zxid) return this.#data.shift();
     if (this.#creates.firstZxid === zxid) return this.#creates.shift();
+    if (firstSession === zxid) {
+      this.sessions.shift();
+      return this.#closingBelow.clear();
+    }
     for (;;) {
       const change = this.#inFlight.first;
       if (change === undefined || change.zxid > zxid) return;
@@ -313,14 +274,7 @@ export class Overlay {
     }
   }
 
-  #changeApplied({ zxid, path, child, closes }: Change): void {
-    if (path === '') {
-      if (closes === 0) this.#opened.delete(zxid);
-      this.#closing.delete(closes);
-      this.#ending.delete(closes);
-      this.#closingBelow.clear();
-      return;
-    }
+  #changeApplied({ zxid, path, child }: Change): void {
     if (this.#nodes.get(path)?.zxid === zxid) this.#nodes.delete(path);
     if (child !== null) this.#children.remove(child);
   }
@@ -342,7 +296,7 @@ export class Overlay {
     const look = (child: number): boolean => {
       seen += 1;
       unseen -= 1;
-      if (this.#closing.has(tree.owner(child))) closing += 1;
+      if (this.#isClosing(tree.owner(child))) closing += 1;
       return closing + unseen >= asked.count || seen > FEW_CHILDREN;
     };
     if (unseen > 0) tree.visitChildren(asked.node, look);
@@ -351,7 +305,8 @@ export class Overlay {
   }
 
   #isClosing(owner: SessionId): boolean {
-    return this.#closing.size > 0 && this.#closing.has(owner);
+    const { closing } = this.sessions;
+    return closing.size > 0 && closing.has(owner);
   }
 
   /** Fills the record with the znode as the tree has it, with the newest of its data in flight. */
@@ -404,14 +359,8 @@ export class Overlay {
 
   #set(path: string, record: NodeRecord, child: ChildChange | null): void {
     const before = this.#nodes.get(path);
-    this.#inFlight.push({ zxid: this.#zxid, path, before, child, closes: 0 });
+    this.#inFlight.push({ zxid: this.#zxid, path, before, child });
     this.#nodes.set(path, record);
     if (child !== null) this.#children.add(child);
-  }
-
-  /** `closes` is 0 for a session that is opened. A transaction of its own. */
-  #trackSession(closes: SessionId): void {
-    this.#inFlight.push({ zxid: this.#zxid, path: '', before: undefined, child: null, closes });
-    this.commit();
   }
 }

@@ -70,7 +70,7 @@ export function decideCreate(
   if (created.mode === 'ephemeral' && requester.session === LOCAL_SESSION) {
     return ErrorCode.ephemeralOnLocalSession;
   }
-  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
   const acl = legalAcl(request.acl, requester.identities);
   if (acl === null) return ErrorCode.invalidAcl;
@@ -120,7 +120,7 @@ export function decideCreateView(
   requester: Requester,
   request: CreateView,
 ): Decision {
-  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   const parent = overlay.parentNodeOf(request);
   if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
   if (request.depth > requester.pathDepthMax) return ErrorCode.badArguments;
@@ -138,7 +138,7 @@ export function decideDelete(
   request: PathVersionRequest,
 ): Decision {
   const { path, version } = request;
-  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
   if (SPECIAL_PATHS.has(path)) return ErrorCode.badArguments;
   const parent = overlay.node(parentOf(path));
@@ -159,7 +159,7 @@ export function decideSetData(
   request: SetDataRequest,
 ): Decision {
   const { path, data, version } = request;
-  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
@@ -176,7 +176,7 @@ export function decideSetDataView(
   requester: Requester,
   request: SetDataView,
 ): Decision {
-  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   const node = overlay.viewOf(request);
   const { dataBytes, version } = request;
   const asked = { request, dataBytes: Math.max(0, dataBytes), version };
@@ -205,7 +205,7 @@ export function decideSetAcl(
   request: SetAclRequest,
 ): Decision {
   const { path, version } = request;
-  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
   const acl = legalAcl(request.acl, requester.identities);
   if (acl === null) return ErrorCode.invalidAcl;
@@ -223,7 +223,7 @@ export function decideCheck(
   request: PathVersionRequest,
 ): Decision {
   const { path, version } = request;
-  if (!overlay.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;

@@ -51,6 +51,7 @@ import {
 } from './prepare-op.js';
 import { QuotaGuard } from './quota-guard.js';
 import { RequestView } from './request-view.js';
+import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
 /** Must be encoded before the next one is prepared, which overwrites it. */
@@ -78,10 +79,9 @@ export interface WriteRules {
   readonly treeBound: TreeBound;
 }
 
-export type SeenOverlay = Pick<
-  Overlay,
-  'isLive' | 'isClosing' | 'ending' | 'ephemeralsOwned' | 'node'
->;
+export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'node'> & {
+  readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'ending'>;
+};
 
 interface AskedMulti {
   readonly ops: readonly MultiRequestOp[];
@@ -185,7 +185,7 @@ export class Prepare {
   /** The end of a session is decided; its close comes later. */
   prepareBeginClose({ session, ...asked }: SessionEnd, wallMs: number): PreparedTxn {
     const zxid = this.#begin();
-    this.#overlay.beginClose(session);
+    this.#overlay.sessions.beginClose(session);
     const op = { kind: 'beginClose' } as const;
     return { zxid, txn: { ...asked, session, time: wallMs, op } };
   }
@@ -251,8 +251,8 @@ export class Prepare {
 
   /** A session that exists or is being created, unless it is being closed. */
   liveSession(session: SessionId): OpenedSession | undefined {
-    if (this.#overlay.isEnding(session)) return undefined;
-    return this.#state.sessions.get(session) ?? this.#overlay.openedSession(session);
+    if (this.#overlay.sessions.isEnding(session)) return undefined;
+    return this.#state.sessions.get(session) ?? this.#overlay.sessions.opened(session);
   }
 
   #begin(): Zxid {

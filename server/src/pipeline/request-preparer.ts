@@ -116,7 +116,7 @@ export class RequestPreparer {
 
   /** What it owned is being deleted, and its close comes after that. */
   isClosing(session: SessionId): boolean {
-    return this.#prepare.overlay.isClosing(session);
+    return this.#prepare.overlay.sessions.isClosing(session);
   }
 
   /** Records that are kept of it: at least one for each znode that it changes. */
@@ -214,7 +214,7 @@ export class RequestPreparer {
     const room = Math.min(max, this.#prepare.counterLeft());
     const prepared: PreparedTxn[] = [];
     for (const session of this.#leases.expired(time.nowMs, room)) {
-      if (!this.#prepare.overlay.isLive(session)) continue;
+      if (!this.#prepare.overlay.sessions.isLive(session)) continue;
       prepared.push(this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs));
       this.#expiries += 1;
     }
@@ -274,7 +274,7 @@ export class RequestPreparer {
 
   #prepareOne(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn {
     const { session, request, opcode } = item;
-    if (opcode === OpCode.closeSession && this.#prepare.overlay.isLive(session)) {
+    if (opcode === OpCode.closeSession && this.#prepare.overlay.sessions.isLive(session)) {
       this.#leases.remove(session);
       return this.#ends.end({ session, origin, request }, time.wallMs);
     }

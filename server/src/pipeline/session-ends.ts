@@ -51,7 +51,7 @@ export class SessionEnds {
     this.#state = state;
     this.#prepare = prepare;
     this.#partMax = ephemeralsPerPartMax;
-    for (const session of prepare.overlay.ending()) {
+    for (const session of prepare.overlay.sessions.ending()) {
       this.#waiting.push({ session, origin: 0, request: 0 });
     }
   }

@@ -6,7 +6,7 @@
 export type { Config } from '../config.js';
 export { settingsJsonSchema } from '../config-schema.js';
 export type { MemberObserver } from '../driver/observer.js';
-export { Member, type Surroundings } from '../member.js';
+export { Member } from '../member.js';
 export { MemoryNetwork } from '../net/memory-transport.js';
 export { PeerDialler } from '../net/peer-dialler.js';
 export { PeerNames } from '../net/peer-names.js';
@@ -43,6 +43,7 @@ export {
   RECORDS_START,
   type SegmentHeader,
 } from '../storage/log-segment.js';
+export type { Surroundings } from '../surroundings.js';
 export type { Tuning } from '../tuning.js';
 export type { RoleName, StorageOutput, Ticket, ZabInput, ZabOutput } from '../zab/index.js';
 export { MemoryClient } from './memory-client.js';

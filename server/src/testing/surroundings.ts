@@ -8,8 +8,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { directoryBytes } from '../directory-bytes.js';
 import { keepAside } from '../keep-aside.js';
-import type { Surroundings } from '../member.js';
 import { openStores, type Stores } from '../storage/index.js';
+import type { Surroundings } from '../surroundings.js';
 import { EndingLife } from './ending-life.js';
 import { EndingLog } from './ending-log.js';
 import { EndingStore } from './ending-store.js';

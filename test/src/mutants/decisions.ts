@@ -146,7 +146,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.works=["ephemerals"]',
       'clients.readShare=0',
     ],
-    file: 'pipeline/overlay.ts',
+    file: 'pipeline/sessions-in-flight.ts',
     find: '    if (this.isEnding(session)) return false;\n',
     replace: '',
   },

@@ -37,7 +37,7 @@ export const sessionEndMutants: readonly Mutant[] = [
     // It has a lease again, and whoever knows its password resumes what is left of it.
     breaks: 'nobody resumes a session whose end is decided, under the next leader either',
     aim: ENDS_AND_LEADERS,
-    file: 'pipeline/overlay.ts',
+    file: 'pipeline/sessions-in-flight.ts',
     find: 'if (isClosing) this.#ending.add(id);',
     replace: 'if (isClosing && id < 0) this.#ending.add(id);',
     also: [

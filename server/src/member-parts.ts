@@ -1,0 +1,86 @@
+/**
+ * The parts of a member that need nothing but its configuration and what was recovered: its core
+ * and its pipeline. Called by member.ts, which puts them together with ports and driver.
+ */
+import type { Config, ServerAddress } from './config.js';
+import { digestOf } from './digest-of.js';
+import type { Counters } from './driver/counters.js';
+import type { FileBudget } from './file-budget.js';
+import { type DerivedLimits, derivedLimits } from './limits.js';
+import { type MemberOptions, zabOptions, zabStart } from './member-options.js';
+import type { MemoryBudget } from './memory-budget.js';
+import { Pipeline } from './pipeline/pipeline.js';
+import type { ServingPlan } from './served-with.js';
+import type { ReplicatedState } from './state/replicated-state.js';
+import type { Recovered, Storage } from './storage/index.js';
+import type { Surroundings } from './surroundings.js';
+import { Zab } from './zab/index.js';
+
+/** What a member is made of, as `Member.open` found it. */
+export interface MemberParts {
+  readonly config: Config;
+  readonly self: ServerAddress;
+  readonly options: MemberOptions;
+  readonly surroundings: Surroundings;
+  readonly storage: Storage;
+  /** Of this process. */
+  readonly instance: string;
+  readonly recovered: Recovered;
+  readonly plan: ServingPlan;
+  readonly budget: MemoryBudget;
+  readonly files: FileBudget;
+  newState(): ReplicatedState;
+  readonly counters: Counters;
+}
+
+export function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
+  const { config, options, surroundings, budget, recovered, plan } = parts;
+  const newEnsembleId = surroundings.uuid();
+  const newIdentity = identityOf(surroundings.randomBytes(6));
+  const given = { ...limits, ...budget, ...plan, newEnsembleId, newIdentity };
+  return new Zab(zabOptions(config, options, given), zabStart(recovered));
+}
+
+/** Random in [1, 2^48): 0 says that an identity is not known. */
+function identityOf(bytes: Uint8Array): number {
+  return Math.max(1, firstRequestOf(bytes));
+}
+
+export function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {
+  const { windowBytes } = options.tuning ?? {};
+  return derivedLimits({ ...config, ...budget, members: config.servers.length, windowBytes });
+}
+
+export function newPipeline(
+  { config, self, surroundings, budget }: MemberParts,
+  state: ReplicatedState,
+  limits: DerivedLimits,
+): Pipeline {
+  return new Pipeline({
+    state,
+    options: {
+      id: self.id,
+      minSessionTimeoutMs: config.minSessionTimeoutMs,
+      maxSessionTimeoutMs: config.maxSessionTimeoutMs,
+      outstandingMax: config.globalOutstandingLimit,
+      outstandingBytesMax: limits.outstandingBytesMax,
+      watchLimits: {
+        watcherBytesMax: budget.watcherBytesMax,
+        bytesMax: budget.watchBytesMax,
+      },
+      firstRequest: firstRequestOf(surroundings.randomBytes(6)),
+      skipAcl: config.skipACL,
+      multiOpsMax: config.multiOpsMax,
+      superDigest: config.superDigest,
+      localSessions: config.localSessions,
+      tickMs: config.peerHeartbeatMs / 2,
+    },
+    digestOf,
+    random16: () => surroundings.randomBytes(16),
+  });
+}
+
+/** Random in [0, 2^48): no number of an earlier run of this member comes again. */
+function firstRequestOf(bytes: Uint8Array): number {
+  return bytes.reduce((number, byte) => number * 256 + byte, 0);
+}

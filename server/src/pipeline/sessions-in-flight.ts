@@ -1,0 +1,105 @@
+/**
+ * Knows which sessions are being opened and closed, and which ones do nothing more.
+ *
+ * The end of a session whose ephemerals are many has two steps: it is decided (`beginClose`), its
+ * ephemerals are deleted one by one, and the close comes last. From the decision on, the session
+ * changes nothing. Opens and closes are a queue in the order of zxids. Called by Overlay, and by
+ * those who ask whether a session lives.
+ */
+import { assert, Fifo, type Zxid } from '@rookery/protocol';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import type { OpenedSession } from '../state/session.js';
+import type { SessionId } from '../state/txn.js';
+import { LOCAL_SESSION } from './local-sessions.js';
+
+/** A session is opened or closed. Its id is the zxid of the transaction that opens it. */
+interface SessionChange {
+  readonly zxid: Zxid;
+  readonly session: SessionId;
+}
+
+export class SessionsInFlight {
+  readonly #state: ReplicatedState;
+  readonly #opened = new Map<SessionId, OpenedSession>();
+  readonly #closing = new Set<SessionId>();
+  /** Sessions whose end is decided, in flight or in the state, until the close is applied. */
+  readonly #ending = new Set<SessionId>();
+  /** The opens and closes, not applied yet. */
+  readonly #changes = new Fifo<SessionChange>();
+
+  constructor(state: ReplicatedState) {
+    this.#state = state;
+    for (const [id, { isClosing }] of state.sessions.sorted()) if (isClosing) this.#ending.add(id);
+  }
+
+  /** The number of opens and closes in flight. */
+  get length(): number {
+    return this.#changes.length;
+  }
+
+  /** The zxid of the oldest open or close in flight; infinite without one. */
+  get firstZxid(): Zxid {
+    return this.#changes.first?.zxid ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The sessions whose close is in flight: their ephemerals count as deleted. */
+  get closing(): ReadonlySet<SessionId> {
+    return this.#closing;
+  }
+
+  /** The sessions whose end is decided, in this term or before it. */
+  ending(): Iterable<SessionId> {
+    return this.#ending;
+  }
+
+  /** Whether its end is decided and its close is not proposed yet, or not applied. */
+  isClosing(session: SessionId): boolean {
+    return this.#ending.has(session);
+  }
+
+  /** Whether its end is decided, or its close is in flight. */
+  isEnding(session: SessionId): boolean {
+    return this.#closing.has(session) || this.#ending.has(session);
+  }
+
+  opened(session: SessionId): OpenedSession | undefined {
+    return this.#opened.get(session);
+  }
+
+  /** Whether it exists, or will, and is not being closed. */
+  isLive(session: SessionId): boolean {
+    // Its member vouches for it.
+    if (session === LOCAL_SESSION) return true;
+    if (this.isEnding(session)) return false;
+    return this.#state.sessions.has(session) || this.#opened.has(session);
+  }
+
+  open(zxid: Zxid, opened: OpenedSession): void {
+    this.#opened.set(zxid, opened);
+    this.#changes.push({ zxid, session: zxid });
+  }
+
+  beginClose(session: SessionId): void {
+    assert(!this.isEnding(session), () => `the end of session ${session} is decided once`);
+    this.#ending.add(session);
+  }
+
+  close(zxid: Zxid, session: SessionId): void {
+    assert(!this.#closing.has(session), () => `session ${session} is closed once`);
+    this.#closing.add(session);
+    this.#changes.push({ zxid, session });
+  }
+
+  /** The oldest open or close is in the state now. */
+  shift(): void {
+    const change = this.#changes.shift();
+    if (change === undefined) return;
+    const { zxid, session } = change;
+    if (session === zxid) {
+      this.#opened.delete(session);
+    } else {
+      this.#closing.delete(session);
+      this.#ending.delete(session);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * Everything that a member has from outside: clock, network, disk, randomness. The same member runs
+ * on sockets and LevelDB or in a simulator.
+ */
+import type { MeasureSpace } from './driver/disk-space.js';
+import type { MeasureBytes } from './driver/disk-usage.js';
+import type { MemberObserver } from './driver/observer.js';
+import type { FileBudget } from './file-budget.js';
+import type { keepAside } from './keep-aside.js';
+import type { MemoryLimit } from './memory-limit.js';
+import type { Timers } from './net/timers.js';
+import type { Transport } from './net/transport.js';
+import type { KeyValueStore, LogDirectory } from './storage/index.js';
+
+/** The world that a member lives in. */
+export interface Surroundings {
+  readonly transport: Transport;
+  readonly timers: Timers;
+  readonly treeStore: KeyValueStore;
+  readonly logFiles: LogDirectory;
+  /** Of a release that kept its log in LevelDB; null where there is none. */
+  readonly formerLog?: KeyValueStore | null;
+  /** In [0, 1): jitter only. */
+  random(): number;
+  randomBytes(count: number): Uint8Array;
+  /** Never the same twice, in any process. */
+  uuid(): string;
+  readonly directoryBytes: MeasureBytes;
+  /** Absent where nothing is a disk. */
+  readonly spaceOf?: MeasureSpace;
+  /** As the function of that name. */
+  readonly keepAside: typeof keepAside;
+  /** Absent where members share a process: then none of them is bounded by memory. */
+  readonly memory?: MemoryLimit;
+  /** What may be open at a time; absent where nothing is a file. */
+  readonly files?: FileBudget;
+  /** Only the simulator has one. */
+  readonly observer?: MemberObserver;
+}
