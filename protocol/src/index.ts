@@ -185,6 +185,7 @@ export {
   type ZxidRange,
 } from './peer/proposal-batch.js';
 export {
+  ASKING_SINCE,
   CLOCKS_SINCE,
   commonWireVersion,
   DIGESTS_SINCE,

@@ -74,6 +74,7 @@ export async function startServer(
       spaceOf,
       keepAside,
       memory: memoryLimit(),
+      events,
       files,
     },
   );

@@ -5,6 +5,7 @@
 import type { MeasureSpace } from './driver/disk-space.js';
 import type { MeasureBytes } from './driver/disk-usage.js';
 import type { MemberObserver } from './driver/observer.js';
+import type { EventRing } from './events/event-ring.js';
 import type { FileBudget } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import type { MemoryLimit } from './memory-limit.js';
@@ -34,6 +35,8 @@ export interface Surroundings {
   readonly memory?: MemoryLimit;
   /** What may be open at a time; absent where nothing is a file. */
   readonly files?: FileBudget;
+  /** What happened here, for other members that ask; absent where nobody keeps it. */
+  readonly events?: EventRing;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

@@ -48,6 +48,7 @@ import type {
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
 import {
+  ASKING_SINCE,
   ATTACHMENTS_SINCE,
   CLOCKS_SINCE,
   DIGESTS_SINCE,
@@ -91,6 +92,7 @@ const history = struct<HistorySummary>({
 });
 
 const DIGEST_CHARACTERS_MAX = 64;
+const QUESTION_CHARACTERS_MAX = 4096;
 const lineage = list(struct<LeadershipOf>({ epoch, identity: uint }));
 /** `former` of a vote: a list of lists, and nothing for none. */
 const memberLists = list(list(peerId));
@@ -177,6 +179,12 @@ const LAYOUTS: {
   ),
   diverged: message(29, { zxid }, { since: DIGESTS_SINCE }),
   diskFull: message(31, { freeBytes: uint }, { since: DISK_FULL_SINCE }),
+  ask: message(
+    32,
+    { number: uint, question: shortText(QUESTION_CHARACTERS_MAX) },
+    { since: ASKING_SINCE },
+  ),
+  tell: message(33, { number: uint, answer: bytes }, { since: ASKING_SINCE }),
   hello: message(
     25,
     {

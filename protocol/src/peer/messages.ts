@@ -304,6 +304,21 @@ export interface DiskFull {
   readonly freeBytes: number;
 }
 
+/** To any member: a question of an operator, in JSON. Answered by `tell`, or not at all. */
+export interface Ask {
+  readonly kind: 'ask';
+  /** Chosen by the sender; the answer has it, too. */
+  readonly number: number;
+  readonly question: string;
+}
+
+export interface Tell {
+  readonly kind: 'tell';
+  readonly number: number;
+  /** JSON in UTF-8. */
+  readonly answer: Uint8Array;
+}
+
 /** Leader to learner: key and value pairs of the tree database at one zxid. */
 export interface SnapshotChunk {
   readonly kind: 'snapshotChunk';
@@ -329,6 +344,8 @@ export type MemberMessage =
   | Digests
   | Diverged
   | DiskFull
+  | Ask
+  | Tell
   | SnapshotChunk
   | SnapshotAck;
 
