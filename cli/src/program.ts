@@ -165,9 +165,10 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
   config
     .command('from-zoo-cfg <file>')
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
-    .action(async (file: string) => {
+    .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")
+    .action(async (file: string, options: { jaas?: string }) => {
       const { runFromZooCfg } = await import('./config-command.js');
-      onEnd(runFromZooCfg(file));
+      onEnd(runFromZooCfg({ file, ...options }));
     });
 }
 

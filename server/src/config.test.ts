@@ -238,7 +238,7 @@ describe('settings', () => {
     expect(words('ruok,nope').problems).toHaveLength(1);
   });
 
-  it('answer by default no word that shows paths or sessions, but all where hosts are loopback', () => {
+  it('answer by default no word that shows paths or sessions (CVE-2017-5637), but all on loopback', () => {
     const words = (...hosts: readonly string[]) => {
       const servers = three.map((server, index) => ({ ...server, host: hosts[index] }));
       return checkSettings({ dataDir: 'd', servers, peerAuth: 'none' }).settings?.fourLetterWords;

@@ -27,6 +27,7 @@ export {
   restoreMembers,
   type StateHolder,
   type StoppedMember,
+  standBack,
   type Transaction,
   writeSnapshot,
   zooKeeperTransactions,

@@ -12,6 +12,7 @@ import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
+import { memberAnswers } from './driver/member-answers.js';
 import { MemberStatus } from './driver/member-status.js';
 import { SummaryWindows } from './driver/summary-windows.js';
 import { fileBudgetOf } from './file-budget.js';
@@ -107,10 +108,13 @@ export class Member {
       newState,
       counters,
     };
-    return new Member(
+    const member = new Member(
       { config, self, options, ...own },
       recovered.damaged === null ? state : newState(),
     );
+    const { events = null } = surroundings;
+    member.#driver.neighbours.answerWith(memberAnswers(() => member.context(), events));
+    return member;
   }
 
   private constructor(parts: MemberParts, state: ReplicatedState) {
@@ -205,6 +209,11 @@ export class Member {
     return this.status.sessionOf(watcher);
   }
 
+  /** Asks another member what it tells operators; null without an answer. */
+  askMember(id: number, question: string): Promise<string | null> {
+    return this.#driver.neighbours.ask(id, question);
+  }
+
   /** A client's stream from within this process, for the admin port. */
   openStream(client: InnerClient): InnerStream {
     const stream = new InnerStream(this.#timers, client);
@@ -273,6 +282,7 @@ export class Member {
   async #shutDown(): Promise<void> {
     this.#stopPeriodic();
     this.#driver.stop();
+    this.#driver.neighbours.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
     await this.#storage.close();

@@ -86,6 +86,7 @@ export async function startServer(
       spaceOf,
       keepAside,
       memory: memoryLimit(),
+      events,
       files,
       ...(await backupTakerOf(config, self)),
       ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),

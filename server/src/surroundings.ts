@@ -6,6 +6,7 @@ import type { BackupTaker } from './driver/backup-schedule.js';
 import type { MeasureSpace } from './driver/disk-space.js';
 import type { MeasureBytes } from './driver/disk-usage.js';
 import type { MemberObserver } from './driver/observer.js';
+import type { EventRing } from './events/event-ring.js';
 import type { FileBudget } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import type { MemoryLimit } from './memory-limit.js';
@@ -42,6 +43,8 @@ export interface Surroundings {
   readonly clientTls?: ClientTls | undefined;
   /** What members share that authenticate each other by it; read at each new link. */
   readonly peerSecrets?: () => readonly Uint8Array[];
+  /** What happened here, for other members that ask; absent where nobody keeps it. */
+  readonly events?: EventRing;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

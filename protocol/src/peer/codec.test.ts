@@ -136,6 +136,8 @@ const MESSAGES: {
   diverged: fc.record({ zxid }),
   diskFull: fc.record({ freeBytes: uint }),
   backupNews: fc.record({ slot: uint, isDone: fc.boolean() }),
+  ask: fc.record({ number: uint, question: fc.string({ maxLength: 4096 }) }),
+  tell: fc.record({ number: uint, answer: bytes }),
   clock: fc.record({ wallMs: fc.integer({ min: -8_640_000_000_000_000, max: 8.64e15 }) }),
   hello: fc.record({
     version: uint,

@@ -11,6 +11,7 @@
 import { Packr } from 'msgpackr';
 import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
+import type { AuthenticationMessage, Hello, Refuse } from './admission-messages.js';
 import {
   added,
   asArray,
@@ -37,20 +38,18 @@ import {
 import { forwardedRequests, packRequests } from './forwarded.js';
 import { helloOffer } from './hello.js';
 import type {
-  AuthenticationMessage,
   DigestAt,
   EpochRange,
-  Hello,
   HistorySummary,
   LeadershipOf,
   PeerMessage,
   Propose,
-  Refuse,
   Requests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
 import {
+  ASKING_SINCE,
   ATTACHMENTS_SINCE,
   BACKUPS_SINCE,
   CLOCKS_SINCE,
@@ -102,6 +101,7 @@ export const SECRETS_MAX = 2;
 const ENSEMBLE_ID_CHARACTERS_MAX = 100;
 
 const DIGEST_CHARACTERS_MAX = 64;
+const QUESTION_CHARACTERS_MAX = 4096;
 const lineage = list(struct<LeadershipOf>({ epoch, identity: uint }));
 /** `former` of a vote is a list of lists; it is absent if there is none. */
 const memberLists = list(list(peerId));
@@ -188,7 +188,13 @@ const LAYOUTS: {
   ),
   diverged: message(29, { zxid }, { since: DIGESTS_SINCE }),
   diskFull: message(31, { freeBytes: uint }, { since: DISK_FULL_SINCE }),
-  backupNews: message(32, { slot: uint, isDone: flag }, { since: BACKUPS_SINCE }),
+  backupNews: message(35, { slot: uint, isDone: flag }, { since: BACKUPS_SINCE }),
+  ask: message(
+    36,
+    { number: uint, question: shortText(QUESTION_CHARACTERS_MAX) },
+    { since: ASKING_SINCE },
+  ),
+  tell: message(37, { number: uint, answer: bytes }, { since: ASKING_SINCE }),
   hello: message(
     25,
     {
@@ -213,6 +219,8 @@ const LAYOUTS: {
 const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
   (Object.keys(LAYOUTS) as LinkMessage['kind'][]).map((kind) => [LAYOUTS[kind].code, kind]),
 );
+
+assert(KINDS.size === Object.keys(LAYOUTS).length, 'every kind of message has a code of its own');
 
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 

@@ -83,6 +83,20 @@ describe('a proof', () => {
     expect(again.next({ ...proof, ...proved })).toMatchObject({ kind: 'refused' });
   });
 
+  it.each<[string, readonly (Claim | Proof)[]]>([
+    ['claim', [proof]],
+    ['proof', [dialler.claim]],
+    ['code', [dialler.claim, { ...proof, codes: [] }]],
+    ['right code', [dialler.claim, { ...proof, codes: [Buffer.alloc(32)] }]],
+    ['ensemble', [dialler.claim, { ...proof, ensembleId: '' }]],
+    ['member', [{ ...dialler.claim, id: 0 }, proof]],
+    ['nonce', [{ ...dialler.claim, nonce: Buffer.alloc(32) }, proof]],
+  ])('CVE-2023-44981: without a %s nobody is let in', (_what, messages) => {
+    const again = new AcceptorAuthentication({ ...partsOf(1), nonce: nonceOf(challenge) });
+    const steps = messages.map((message) => again.next(message).kind);
+    expect(steps).not.toContain('proven');
+  });
+
   it('of which one bit is changed is refused', () => {
     const [code = new Uint8Array()] = proof.codes;
     for (let bit = 0; bit < 8 * code.length; bit++) {

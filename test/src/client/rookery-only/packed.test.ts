@@ -158,16 +158,34 @@ it('unit tests of a user run with a fake client, faults and time by hand', async
   expect(outcome).toEqual({ code: 0, stdout: 'false true true\n1 true\n', stderr: '' });
 });
 
+/** The first program of a page, at the servers of this test. */
+function firstProgram(page: string): string {
+  const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(page) ?? [];
+  const printed = '127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183/';
+  expect(code).toContain(printed);
+  return code.replace(printed, `${servers()}/`);
+}
+
 it('the first example of its README runs as printed, by whoever has only that', async (context) => {
   project.need(context);
   const readme = readFileSync(project.path('node_modules/@rookery/client/README.md'), 'utf8');
-  const [, code = ''] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
-  const printed = '127.0.0.1:2181,127.0.0.1:2182,127.0.0.1:2183/';
-  expect(code).toContain(printed);
-  project.write('first.mjs', code.replace(printed, `${servers()}/`));
+  project.write('first.mjs', firstProgram(readme));
   const outcome = await project.node('first.mjs');
   expect(outcome).toMatchObject({ code: 0, stderr: '' });
   expect(outcome.stdout).toMatch(/^hello \d+n\nthe only one who works here true \d+n\n$/);
+});
+
+it("the site's first page works as printed, in two processes at once", async (context) => {
+  project.need(context);
+  const page = readFileSync(join(REPOSITORY, 'docs/client/start.md'), 'utf8');
+  project.write('worker.mjs', firstProgram(page));
+  const both = await Promise.all([project.node('worker.mjs'), project.node('worker.mjs')]);
+  const tokens = both.map(({ code, stdout, stderr }) => {
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    return /^this process alone works now; token (\d+)n\ndone\n$/.exec(stdout)?.[1];
+  });
+  expect(tokens).toEqual([expect.any(String), expect.any(String)]);
+  expect(new Set(tokens).size).toBe(2);
 });
 
 it('an example runs from where npm has put it', async (context) => {
