@@ -45,10 +45,10 @@ export interface LeaderServiceHooks {
 export interface Share {
   readonly from: number;
   /** Called after each decided request, with its opcode. */
-  mayGoOn(opcode: number): boolean;
+  mayContinue(opcode: number): boolean;
 }
 
-const EVERYTHING: Share = { from: 0, mayGoOn: () => true };
+const EVERYTHING: Share = { from: 0, mayContinue: () => true };
 
 /** An answer that needs a confirmation by a quorum: a sync, or that a session is gone. */
 interface Unconfirmed {
@@ -124,11 +124,11 @@ export class LeaderService {
     }
   }
 
-  /** Decides the items from `from` on while `mayGoOn`, at least one. Returns the next index. */
+  /** Decides the items from `from` on while `mayContinue`, at least one. Returns the next index. */
   onRequests(
     origin: PeerId,
     items: readonly ForwardedRequest[],
-    { from, mayGoOn }: Share = EVERYTHING,
+    { from, mayContinue }: Share = EVERYTHING,
   ): number {
     const time = this.#hooks.time();
     let next = from;
@@ -138,8 +138,8 @@ export class LeaderService {
       const prepared = this.preparer.onRequest(origin, item, time);
       if (prepared !== null) this.#collect(prepared);
       next += 1;
-    } while (mayGoOn(items[next - 1]?.opcode ?? 0));
-    this.#goOnWithEnds();
+    } while (mayContinue(items[next - 1]?.opcode ?? 0));
+    this.#continueEnds();
     this.#sendDetaches();
     return next;
   }
@@ -193,7 +193,7 @@ export class LeaderService {
     const most = Math.min(CHANGES_PER_TICK_MAX, this.#inFlightMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
-    this.#goOnWithEnds();
+    this.#continueEnds();
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
       for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
@@ -207,7 +207,7 @@ export class LeaderService {
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
     this.#applied = zxid;
-    if (this.preparer.closing > 0) this.#goOnWithEnds();
+    if (this.preparer.closing > 0) this.#continueEnds();
     if (this.#unapplied.length > 0) this.#answerApplied();
   }
 
@@ -264,7 +264,7 @@ export class LeaderService {
   }
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */
-  #goOnWithEnds(): void {
+  #continueEnds(): void {
     if (this.preparer.closing === 0) return;
     const time = this.#hooks.time();
     for (;;) {

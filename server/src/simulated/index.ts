@@ -1,6 +1,6 @@
 /**
- * The inner face of a member, for this repository's own simulator and tests (`test/`): not in the
- * package that users install.
+ * The internal interface of a member, for this repository's own simulator and tests (`test/`). It
+ * is not in the package that users install.
  */
 
 export type { Config } from '../config.js';
@@ -31,6 +31,7 @@ export {
 } from '../security/testing/certificates.js';
 export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
+export { ephemeralPaths } from '../state/ephemeral-paths.js';
 export { LEVEL } from '../state/level.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
