@@ -1,7 +1,7 @@
 /**
- * Goal: the rules of STYLE.md that a linter does not know hold in every file. Method: look at the
- * sources as text, comments and strings blanked out, and list every offender. The first tests show
- * that the rules bite.
+ * Every file obeys the rules of STYLE.md that a linter does not know. The test reads the sources as
+ * text, with comments and strings blanked out, and lists every violation. The first tests show that
+ * the rules detect violations.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ function packageJson(folder: string): Record<string, Record<string, string> | un
 const architecture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
 
 describe('the rules', () => {
-  it('see code only, not comments, strings, templates or regular expressions', () => {
+  it('look at code only, not at comments, strings, templates or regular expressions', () => {
     const open = '$' + '{';
     const text = `const a = \`x ${open}b(\`y ${open}c} "\`)} z\`; // Date\n/* Date */ f("Date", /[/"]Date/);`;
     const code = codeOf(text);
@@ -32,7 +32,7 @@ describe('the rules', () => {
     );
   });
 
-  it('take no string for an import but that of an import', () => {
+  it('treat only the string of an import statement as an import', () => {
     const text = "import 'a'; import('b'); export * from 'c'; Buffer.from('d'); s.import('e');";
     expect(sourceFile('cli/src/x.ts', text).imports).toEqual(['a', 'b', 'c']);
   });
@@ -67,7 +67,7 @@ describe('the rules', () => {
 });
 
 describe('the tree', () => {
-  it('has no import against the direction of the folders', () => {
+  it('contains no import against the direction of the folders', () => {
     expect(offenders(rules.directionOffences)).toEqual([]);
   });
 
@@ -102,7 +102,7 @@ describe('the tree', () => {
     expect(unexplained).toEqual([]);
   });
 
-  it('has the files that a reader looks for', () => {
+  it('contains the files that a reader expects', () => {
     const names = [
       ...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'STYLE.md', 'docs/README.md'],
       ...['LICENSE', 'ensemble.example.json'],

@@ -143,6 +143,18 @@ export interface WorkCounters {
 }
 
 /** Figures that ZooKeeper does not have. */
+/** Scheduled backups that this member took; times in ms, 0 for never. */
+export interface BackupFigures {
+  readonly lastSavedWallMs: number;
+  readonly lastDurationMs: number;
+  readonly lastBytes: number;
+  readonly saved: number;
+  readonly failed: number;
+  /** Whether the last attempt failed. */
+  readonly isFailing: boolean;
+  readonly isUnderWay: boolean;
+}
+
 export interface InsideView {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
@@ -158,6 +170,8 @@ export interface InsideView {
   readonly diskFreeBytes: number | null;
   /** Writes that it refused as the leader because a disk was full. */
   readonly refusedForDisk: number;
+  /** Null where no scheduled backups are configured. */
+  readonly backups: BackupFigures | null;
   readonly counters: WorkCounters;
   /** The zxid of the last checkpoint and when it ended, in ms since 1970; 0 for none. */
   readonly checkpoint: { readonly zxid: Zxid; readonly wallMs: number };

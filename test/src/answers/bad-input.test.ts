@@ -1,8 +1,9 @@
 /**
- * What no well-behaved client or peer sends: it is answered as ZooKeeper would, or its connection
- * is closed with one log line, and the member goes on serving everybody else.
+ * Input that no well-behaved client or peer sends: it is answered as ZooKeeper would answer it, or
+ * its connection is closed with one log line, and the member continues to serve everybody else.
  *
- * One quiet ensemble for all: between two marks its logs hold nothing but what the test provoked.
+ * All tests share one quiet ensemble: between two marks its logs contain only what the test
+ * provoked.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -38,7 +39,7 @@ import { ConnectionLost, connectRequest, WireClient } from '../harness/wire-clie
 
 const FRAME_BYTES_MAX = 1_048_575;
 const CLOSED_DEADLINE_MS = 10_000;
-/** ZooKeeper's sessionless timeout, and as much again. */
+/** ZooKeeper's timeout for connections without a session, doubled. */
 const HANDSHAKE_DEADLINE_MS = 20_000;
 const CONNECTIONS_MAX = 12;
 
@@ -52,7 +53,7 @@ beforeAll(async () => {
   ensemble.start();
   await ensemble.serving();
   member = await ensemble.leader();
-  // The last line of a start, which may come after the first test has begun to count lines.
+  // This is the last line of a start; it may come after the first test has begun to count lines.
   const isRaised = () => member.log().includes('level.raised') || undefined;
   await until('the level is raised', SERVING_DEADLINE_MS, isRaised);
   witness = await connectTo(member, { timeoutMs: 10_000 });
@@ -67,12 +68,12 @@ beforeEach(() => {
   mark = member.logMark();
 });
 
-/** The same session on the same connection is served as before, whatever a test has sent. */
+/** The same session on the same connection is still served, whatever a test has sent. */
 afterEach(async () => {
   const before = Number((await getData(witness, '/witness')).data);
   await setData(witness, '/witness', String(before + 1));
   expect((await getData(witness, '/witness')).data).toBe(String(before + 1));
-  expect(ensemble.running.length, 'no member died of it').toBe(3);
+  expect(ensemble.running.length, 'no member has died').toBe(3);
 });
 
 describe('before the handshake', () => {
@@ -95,12 +96,12 @@ describe('before the handshake', () => {
     await expectOneLine();
   });
 
-  it('random garbage never harms the member', async () => {
+  it('random bytes never harm the member', async () => {
     const random = Random.forTest('garbage');
     for (let round = 0; round < 100; round++) {
       const connection = await useRawConnection();
       const bytes = random.bytes(1 + random.below(200));
-      // Every other time behind a plausible length, so that it gets past the framing.
+      // Half of the time a plausible length comes first, so that the bytes get past the framing.
       if (round % 2 === 0) connection.send(bytes);
       else connection.sendFrame(bytes);
       connection.destroy();
@@ -116,9 +117,10 @@ describe('before the handshake', () => {
       HANDSHAKE_DEADLINE_MS,
       Promise.all([silent.ended, halfWay.ended]),
     );
-    // Lines of the garbage before may still come; the second of a kind is told a second later.
+    // Lines about the random bytes before may still come; the second of a kind is logged a second
+    // later.
     const told = () => member.linesSince(mark).filter((line) => line.includes('sessionless'));
-    await until('both are told', CLOSED_DEADLINE_MS, () => told().length >= 2 || undefined);
+    await until('both lines are logged', CLOSED_DEADLINE_MS, () => told().length >= 2 || undefined);
     expect(told()).toHaveLength(2);
   });
 });
@@ -134,7 +136,7 @@ describe('in a session', () => {
     await expectOneLine();
   });
 
-  it('a frame too short for a header closes the connection', async () => {
+  it('a frame that is too short for a header closes the connection', async () => {
     const client = await useClient(member);
     client.sendRaw(framed(new Uint8Array(3)));
     await within('the end of the connection', CLOSED_DEADLINE_MS, client.closed);
@@ -153,15 +155,15 @@ describe('in a session', () => {
     ['multi', OpCode.multi],
     ['create2', OpCode.create2],
     ['setWatches', OpCode.setWatches],
-  ])('a truncated %s is answered with -5 and the connection kept', async (_name, opcode) => {
+  ])('a truncated %s is answered with -5 and the connection is kept', async (_name, opcode) => {
     const client = await useClient(member);
-    // A string or vector of three, and nothing behind it.
+    // A string or vector of length three, with nothing after the length.
     const reply = await client.request(opcode, int, 3);
     expect(reply.error).toBe(ErrorCode.marshallingError);
     expect((await getData(client, '/')).data).toBe('');
   });
 
-  it('every prefix of a request is answered with -5, and the whole of it is served', async () => {
+  it('every proper prefix of a request is answered with -5, and the complete request is served', async () => {
     const connection = await useRawSession();
     const whole = encode(PathWatchRequest, { path: '/witness', watch: false });
     for (let length = 0; length <= whole.length; length++) {
@@ -179,7 +181,7 @@ describe('in a session', () => {
   });
 
   it.each([77, 0, -1, -77, 999_999, -10])(
-    'opcode %i is answered with -6 and closed',
+    'opcode %i is answered with -6, and the connection is closed',
     async (opcode) => {
       const connection = await useRawSession();
       connection.sendFrame(encode(RequestHeader, { xid: 1, type: opcode }));
@@ -190,13 +192,13 @@ describe('in a session', () => {
   );
 });
 
-describe('too much', () => {
-  it('a client that never reads is bounded and slows nobody', async () => {
+describe('excessive load', () => {
+  it('a client that never reads is bounded and slows down nobody', async () => {
     const client = await useClient(member, { timeoutMs: 4_000, pings: false });
     await create(client, '/large', 'x'.repeat(500_000), CreateFlag.ephemeral);
     const before = residentBytes(member);
     client.stopReading();
-    // 4 GB of replies, if they were all made.
+    // This would be 4 GB of replies if all of them were built.
     client.pipeline(() => {
       for (let i = 0; i < 8_000; i++) {
         client
@@ -209,13 +211,13 @@ describe('too much', () => {
     await client.drop();
   });
 
-  it('connections over maxClientCnxns are closed, the others and later ones are served', async () => {
+  it('connections beyond maxClientCnxns are closed, while the others and later ones are served', async () => {
     const open: WireClient[] = [];
     const fill = async () => {
       while (open.length < CONNECTIONS_MAX + 1) open.push(await useClientOnce());
     };
     await expect(fill()).rejects.toBeInstanceOf(ConnectionLost);
-    // The witness has one of the places.
+    // The control connection occupies one of the places.
     expect(open.length).toBe(CONNECTIONS_MAX - 1);
     await expectOneLine(/refused|too many|maxClientCnxns/i);
     for (const client of open) expect((await getData(client, '/')).data).toBe('');
@@ -224,14 +226,14 @@ describe('too much', () => {
   });
 });
 
-describe('a peer that is no peer', () => {
+describe('a stranger at the peer port', () => {
   it.each([
     ['garbage', Random.forTest('peer garbage').bytes(100)],
     ['a small frame of garbage', framed(new Uint8Array([0xc1, 1, 2, 3]))],
     ['an oversized length', lengthOnly(0x7fffffff)],
     ['an HTTP request', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
     ['a client of ZooKeeper', connectRequest({})],
-  ])('%s is closed with one log line and the ensemble goes on', async (_what, bytes) => {
+  ])('%s is closed with one log line, and the ensemble continues', async (_what, bytes) => {
     const { ended, received } = await talkToPeerPort(bytes);
     await within('the end of the connection', CLOSED_DEADLINE_MS, ended);
     expect(received()).toBeLessThan(2_000);
@@ -239,10 +241,10 @@ describe('a peer that is no peer', () => {
   });
 });
 
-/** Exactly one line is logged for it, and a moment later it is still one. */
+/** Exactly one line is logged for it, and a moment later it is still only one. */
 async function expectOneLine(pattern = /./): Promise<void> {
   await until('a log line', CLOSED_DEADLINE_MS, () => member.linesSince(mark)[0]);
-  // A round trip of another connection gives a second line the time to be there.
+  // The round trip of another connection gives a second line the time to appear.
   await setData(witness, '/witness', '0');
   const lines = member.linesSince(mark);
   expect(lines).toHaveLength(1);
@@ -299,7 +301,7 @@ function framed(payload: Uint8Array): Uint8Array {
   return Buffer.concat([lengthOnly(payload.length), payload]);
 }
 
-/** A connect request whose password's length says -2. */
+/** A connect request that states a password length of -2. */
 function badPasswordLength(): Uint8Array {
   const payload = Buffer.from(connectRequest({}).subarray(4));
   payload.writeInt32BE(-2, 24);

@@ -1,9 +1,10 @@
 /**
  * How a member that was away catches up: by DIFF after a few writes, by SNAP when the log no longer
- * reaches back or its disk is new, and cleanly from the start when it dies in the middle of a SNAP.
+ * reaches back or the member's disk is new, and completely again when it dies in the middle of a
+ * SNAP.
  *
- * The members that serve it count both ways (`zk_diff_count`, `zk_snap_count`). The log's limits
- * are made small for the test, so that a few megabytes go past its start.
+ * The members that serve it count both ways (`zk_diff_count`, `zk_snap_count`). The test makes the
+ * log's limits small, so that a few megabytes exceed them.
  */
 import { expect, it } from 'vitest';
 import { fillTree, overwrite } from '../harness/bulk.js';
@@ -16,7 +17,10 @@ import { expectNothingLost } from '../harness/verify.js';
 import { within } from '../harness/wait.js';
 import { WriteLoad } from '../harness/write-load.js';
 
-/** On disk and in memory, and with checkpoints often enough for the log to be purged. */
+/**
+ * The log is small on disk and in memory, and checkpoints are frequent enough for the log to be
+ * purged.
+ */
 const SMALL_LOG = {
   ROOKERY_LOG_KEEP_BYTES: '262144',
   ROOKERY_LOG_SEGMENT_BYTES: '131072',
@@ -26,15 +30,15 @@ const SMALL_LOG = {
 const TEST_DEADLINE_MS = 120_000;
 const HELD_DEADLINE_MS = 30_000;
 const TREE = { parent: '/tree', count: 3_000, bytes: 2_000 };
-/** Some 3 MB: many times what the log keeps. */
+/** About 3 MB: many times what the log keeps. */
 const PAST_THE_LOG = { path: '/hot', count: 3_000, bytes: 1_000 };
-/** Well inside the 6 MB of the tree. */
+/** Well below the 6 MB of the tree. */
 const SNAPSHOT_CUT_BYTES = 2_000_000;
 
 const isApache = productUnderTest().name === 'apache';
 
 it(
-  'a member down for ten writes returns by DIFF',
+  'a member that was down for ten writes returns by DIFF',
   async () => {
     const ensemble = await useServingEnsemble();
     const { follower, client } = await leaderAndFollower(ensemble);
@@ -53,7 +57,7 @@ it(
 );
 
 it.skipIf(isApache)(
-  'a member down past the start of the log returns by SNAP while writes go on',
+  'a member whose history ends before the start of the log returns by SNAP while writes continue',
   async () => {
     const ensemble = await useServingEnsemble({ environment: SMALL_LOG });
     const { follower, client } = await leaderAndFollower(ensemble);
@@ -67,7 +71,7 @@ it.skipIf(isApache)(
 );
 
 it.skipIf(isApache)(
-  'a member with a new disk returns by SNAP while writes go on',
+  'a member with a new disk returns by SNAP while writes continue',
   async () => {
     const ensemble = await useServingEnsemble({ environment: SMALL_LOG });
     const { follower, client } = await leaderAndFollower(ensemble);
@@ -80,7 +84,7 @@ it.skipIf(isApache)(
 );
 
 it.skipIf(isApache)(
-  'a member killed in the middle of a SNAP starts it again and returns',
+  'a member that is killed in the middle of a SNAP starts it again and returns',
   async () => {
     const ensemble = await useServingEnsemble({ environment: SMALL_LOG, proxied: true });
     const { leader, follower, client } = await leaderAndFollower(ensemble);
@@ -90,12 +94,12 @@ it.skipIf(isApache)(
     await overwrite(client, PAST_THE_LOG);
     const held = ensemble.network.holdAfter(leader.id, follower.id, SNAPSHOT_CUT_BYTES);
     ensemble.start([follower.id]);
-    await within('the snapshot stuck half way', HELD_DEADLINE_MS, held);
-    expect(await follower.status(), 'it does not serve half a snapshot').toBeUndefined();
+    await within('the snapshot is stuck half way', HELD_DEADLINE_MS, held);
+    expect(await follower.status(), 'the member serves half a snapshot').toBeUndefined();
     await follower.kill();
     ensemble.network.healWithReset(follower.id);
     await expectReturnBySnapshot(ensemble, follower);
-    // Its disk alone carries it from now on: the half snapshot has left nothing behind.
+    // From now on the ensemble depends on its disk: the half snapshot has left nothing behind.
     await follower.kill();
     ensemble.start([follower.id]);
     await ensemble.serving();
@@ -117,7 +121,7 @@ async function expectReturnBySnapshot(ensemble: Ensemble, member: Member): Promi
   await expectNothingLost(ensemble, load.ledgers);
 }
 
-/** Summed over the members, since the one that leads may change. */
+/** The sum over all members, because the leader may change. */
 async function syncCounts(ensemble: Ensemble): Promise<{ diffs: number; snaps: number }> {
   return {
     diffs: await ensemble.metric('zk_diff_count'),

@@ -1,8 +1,9 @@
 /**
- * Goal: what `ops/` has for containers works. Method: the command and the config file of the
- * Kubernetes manifest, with directories of the test, run in network namespaces that stand for pods;
- * probes are those of the manifest. Of the Compose file the entries are compared with its config.
+ * The files in `ops/` for containers work. The command and the config file of the Kubernetes
+ * manifest are run with the test's own directories, in network namespaces that stand for pods, with
+ * the probes of the manifest. The entries of the Compose file are compared with its config.
  */
+import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkSettings } from '@rookery/server';
@@ -35,10 +36,10 @@ const [container] = statefulSet.template.spec.containers;
 const config = JSON.parse(ofKind('ConfigMap').data['ensemble.json']);
 
 it(
-  'the manifest of Kubernetes runs an ensemble, and finds a pod that comes back elsewhere',
+  'the Kubernetes manifest runs an ensemble whose members find a pod that returns at another address',
   async ({ skip }) => {
     if (productUnderTest().name === 'apache') skip('these are files of Rookery');
-    if (!canMakePods) skipOrFail(skip, 'network namespaces cannot be made here');
+    if (!canMakePods) skipOrFail(skip, 'network namespaces cannot be created on this machine');
     const directory = newTestDirectory();
     const pods = Pods.open(directory);
     onTestFinished(async ({ task }) => {
@@ -49,7 +50,10 @@ it(
       rmSync(directory, { recursive: true, force: true });
     });
     const file = join(directory, 'ensemble.json');
-    writeFileSync(file, JSON.stringify({ ...config, dataDir: join(directory, 'data') }));
+    const secretFile = join(directory, 'secret');
+    writeFileSync(secretFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o400 });
+    const here = { dataDir: join(directory, 'data'), peerAuth: { secretFile } };
+    writeFileSync(file, JSON.stringify({ ...config, ...here }));
     const [, , , ...shell] = ['', ...container.command, ...container.args];
     const command = String(shell[0]).replace(MANIFEST_CONFIG, file);
     expect(container.command).toEqual(['sh', '-c']);
@@ -72,13 +76,13 @@ it(
         );
       }
     };
-    // A member starts before its own name is published.
+    // A member may start before its own name is published.
     NAMES.forEach((name, index) => {
       start(name, `10.244.7.${index + 1}`);
     });
     await untilReady(NAMES);
     const others = NAMES.slice(1).map((name) => pods.pidOf(name));
-    // The others dial the member with the lowest id.
+    // The other members dial the member with the lowest id.
     await pods.kill('rookery-0');
     start('rookery-0', '10.244.7.101');
     await untilReady(NAMES);
@@ -93,7 +97,7 @@ it(
   TEST_DEADLINE_MS,
 );
 
-it('the manifest of Kubernetes agrees with its config file', () => {
+it('the Kubernetes manifest agrees with its config file', () => {
   expect(checkSettings(config).problems).toEqual([]);
   expect(config.servers).toHaveLength(statefulSet.replicas);
   const ports = new Map(
@@ -122,6 +126,12 @@ it('the manifest of Kubernetes agrees with its config file', () => {
     { path: '/livez', port: 'metrics' },
     { path: '/readyz', port: 'metrics' },
   ]);
+  const { volumes } = statefulSet.template.spec;
+  const peer = volumes.find(({ name }: { name: string }) => name === 'peer');
+  const mount = container.volumeMounts.find(({ name }: { name: string }) => name === 'peer');
+  expect(config.peerAuth.secretFile).toBe(`${mount.mountPath}/secret`);
+  // Root's, and readable by the group that fsGroup names: see server/src/security/secret-file.ts.
+  expect(peer.secret.defaultMode).toBe(0o400);
   const members = ofKind('Service', statefulSet.serviceName).spec;
   expect([members.clusterIP, members.publishNotReadyAddresses]).toEqual(['None', true]);
   const { maxUnavailable, selector } = ofKind('PodDisruptionBudget').spec;
@@ -129,7 +139,7 @@ it('the manifest of Kubernetes agrees with its config file', () => {
   const labels = statefulSet.template.metadata.labels;
   for (const used of [selector, statefulSet.selector]) expect(used.matchLabels).toEqual(labels);
   expect(members.selector).toEqual(labels);
-  // A member counts its limit of memory and stays below it; Kubernetes has to know it, too.
+  // A member derives its limits from the memory that it may use, which Kubernetes must know, too.
   expect(container.resources.limits.memory).toBeDefined();
 });
 
@@ -150,7 +160,7 @@ it('the Compose file agrees with its config file', () => {
   });
 });
 
-it('the unit of systemd starts a member that tells it of its readiness', () => {
+it('the systemd unit starts a member that reports its readiness', () => {
   const unit = read('systemd/rookery@.service');
   const settings = new Map(
     [...unit.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]),
@@ -158,7 +168,7 @@ it('the unit of systemd starts a member that tells it of its readiness', () => {
   expect(settings.get('Type')).toBe('notify');
   expect(settings.get('NotifyAccess')).toBe('all');
   expect(settings.get('ExecStart')).toMatch(/ server --config \S+ --id %i$/);
-  // Exit code 2 is a mistake in the config: no restart mends it.
+  // Exit code 2 is a mistake in the config, which a restart does not repair.
   expect(settings.get('RestartPreventExitStatus')).toBe('2');
 });
 

@@ -1,9 +1,10 @@
 /**
- * Writes without end take a bounded disk.
+ * Writes without end need a bounded amount of disk.
  *
- * A third of a minute by default, with small log limits so that the bound is passed several times
- * if nothing is given back; `ROOKERY_DISK_BOUND_MINUTES=10` runs ten minutes with the real limits.
- * The data directories are looked at all the while, not only at the end.
+ * The test takes a third of a minute by default, with limits of the log that are so small that the
+ * bound is exceeded several times over if nothing is given back; `ROOKERY_DISK_BOUND_MINUTES=10`
+ * runs for ten minutes with the real limits. The size of the data directories is checked all the
+ * time, not only at the end.
  */
 import { expect, it } from 'vitest';
 import { bulk, fillTree } from '../harness/bulk.js';
@@ -19,9 +20,11 @@ import { ConnectionLost } from '../harness/wire-client.js';
 const MEGABYTE = 1_048_576;
 const minutes = Number(process.env['ROOKERY_DISK_BOUND_MINUTES'] ?? 1 / 3);
 const isShort = minutes <= 1;
-/** The tree itself takes some 5 MB. */
+/** The tree itself takes about 5 MB. */
 const TREE = { parent: '/disk', count: 2_000, bytes: 1_000 };
-/** Per member: what the log keeps and one segment being written, the tree twice over, LevelDB. */
+/**
+ * For each member: what the log keeps and one segment being written, the tree twice, and LevelDB.
+ */
 const BOUND_BYTES = (isShort ? 96 : 384) * MEGABYTE;
 const CHUNK = 256;
 
@@ -39,7 +42,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     const data = Buffer.from(random.bytes(TREE.bytes / 2)).toString('hex');
     let writes = 0;
     let largest = 0;
-    // What a slow machine writes in the time may prove nothing: then it takes longer.
+    // What a slow machine writes in this time may prove nothing; it then takes longer.
     const goesOn = () => performance.now() < end || writes * TREE.bytes <= 2 * BOUND_BYTES;
     const writeOn = async (member: Member): Promise<void> => {
       const client = await connectTo(member, { recording: false });
@@ -57,7 +60,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     };
     await Promise.all(
       ensemble.members.map(async (member) => {
-        // A change of the leader under load costs the connection, not the test.
+        // A change of the leader under load costs only the connection and does not fail the test.
         while (goesOn()) await writeOn(member).catch(ignoreConnectionLost);
       }),
     );
@@ -67,7 +70,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     console.log(
       `disk-bound: ${writes} writes, ${megabytes(written)}; at most ${megabytes(largest)}`,
     );
-    expect(written, 'the test proves nothing below this').toBeGreaterThan(2 * BOUND_BYTES);
+    expect(written, 'with fewer writes the test proves nothing').toBeGreaterThan(2 * BOUND_BYTES);
     expect(largest).toBeLessThan(BOUND_BYTES);
     await ensemble.sameState();
   },

@@ -1,5 +1,6 @@
 /**
- * Five members with two of them killed go on; with three of them down they stop acknowledging.
+ * Of five members the ensemble continues when two are killed, and stops acknowledging when three
+ * are down.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { useServingEnsemble } from '../harness/ensemble.js';
@@ -13,7 +14,7 @@ const TEST_DEADLINE_MS = 150_000;
 const DEADLINE_MS = 30_000;
 
 it(
-  'five members go on without their leader and one more, and lose nothing',
+  'five members continue without their leader and one more, and lose nothing',
   async () => {
     const ensemble = await useServingEnsemble({ size: 5 });
     const load = new WriteLoad({ ports: ensemble.ports });
@@ -45,7 +46,7 @@ it(
     const attempt = sendCreate(client, '/without-quorum').catch(() => undefined);
     await within('the end of the connection', DEADLINE_MS, client.closed);
     expect(await attempt, 'an answer without a quorum').toBeUndefined();
-    await until('neither serves', DEADLINE_MS, async () => {
+    await until('neither of the two serves', DEADLINE_MS, async () => {
       const statuses = await Promise.all([first.status(), second.status()]);
       return statuses.every((status) => status === undefined) || undefined;
     });

@@ -1,8 +1,8 @@
 /**
  * Clients that know nothing of Rookery: kazoo (Python), zkCli.sh (Java) and cli_mt (C).
  *
- * Each creates, reads, sets, lists, watches and deletes, each through a different member of one
- * ensemble; the changes that watches wait for are made through another member than the watcher's.
+ * Each creates, reads, sets, lists, watches and deletes through a different member of one ensemble.
+ * The changes that trigger watches are made through another member than the watcher's.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -37,7 +37,7 @@ it.skipIf(await mayLackKazoo())(
       [KAZOO_SCRIPT, ...ensemble.ports.map((port) => `127.0.0.1:${port}`)],
       { timeout: KAZOO_DEADLINE_MS },
     );
-    expect(stdout).toContain('everything as expected');
+    expect(stdout).toContain('all results are as expected');
   },
   TEST_DEADLINE_MS,
 );
@@ -72,7 +72,7 @@ it.skipIf(mayLack(CLI_MT))(
   async () => {
     const other = await useClient(ensemble.member(1));
     const server = `127.0.0.1:${ensemble.member(3).clientPort}`;
-    // It buffers what it prints when nobody sits at a terminal.
+    // It buffers its output when it does not run in a terminal.
     const cli = useConversation('stdbuf', ['-oL', CLI_MT, '-h', server]);
     await cli.expect(/state = CONNECTED_STATE/);
     await cli.ask('create /c', /\[\/c\]: rc = 0\n/);
@@ -81,7 +81,7 @@ it.skipIf(mayLack(CLI_MT))(
     await cli.ask('ls /', /rc = 0\n(\t.*\n)*\tc\n/);
     await cli.ask('create +es /c/seq-', /name = \/c\/seq-0000000000\n/);
     await cli.ask('delete /c/seq-0000000000', /\/c\/seq-0000000000: rc = 0/);
-    // Its get always sets a watch; its own set has used up the first one.
+    // Its `get` always sets a watch; its own `set` has used up the first one.
     await cli.ask('get /c', /second\n/);
     await setData(other, '/c', 'third');
     await cli.expect(/Watcher CHANGED_EVENT state = CONNECTED_STATE for path \/c/);

@@ -1,8 +1,8 @@
 /**
- * The recipes of Apache Curator, as Debian's libcurator-recipes-java ships them.
+ * The recipes of Apache Curator, as Debian's libcurator-recipes-java contains them.
  *
  * A Java program, compiled here, runs every recipe between two clients at two members and prints
- * one line for each. What it checks is written there.
+ * one line for each. The program itself contains the checks.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../foreign/command.js';
@@ -29,7 +29,7 @@ const RECIPES = [
 ];
 
 it.skipIf(mayLackCurator())(
-  'every recipe of Curator does between two members what it promises',
+  'every recipe of Curator keeps its promise between two members',
   async () => {
     const ensemble = await useServingEnsemble();
     const program = await compileJava('CuratorRecipes');

@@ -1,9 +1,9 @@
 /**
- * Kazoo's own test suite, as Debian's python3-kazoo ships it, against three members.
+ * Kazoo's own test suite, as Debian's python3-kazoo contains it, against three members.
  *
- * The plugin beside the fixtures puts members in place of the servers that kazoo would start, and
+ * The plugin beside the fixtures substitutes members for the servers that kazoo would start, and
  * names the tests that are left out: SASL and reconfiguration. Two parts run at the same time, each
- * with three members of its own; most of the suite's time is waiting.
+ * with three members of its own, because the suite spends most of its time waiting.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ const PORTS_PER_ENSEMBLE = 24;
 const PASSED_AT_LEAST = 460;
 
 it.skipIf(await mayLackPythonModules())(
-  "kazoo's own suite passes but for SASL and reconfiguration",
+  "kazoo's own suite passes except for SASL and reconfiguration",
   async () => {
     const parts = Array.from({ length: PARTS }, (_, index) => index + 1);
     const bases = await basePorts();
@@ -65,7 +65,7 @@ async function runPart(part: number, basePort: number) {
       ROOKERY_E2E_PRODUCT: productUnderTest().name,
       ROOKERY_NODE: process.execPath,
       ROOKERY_MAIN,
-      // What kazoo's harness asks for before it starts anything.
+      // Kazoo's harness requires these variables before it starts anything.
       ZOOKEEPER_VERSION: '3.8.0',
       ZOOKEEPER_CLASSPATH: '/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-nop.jar',
       ZOOKEEPER_PORT_OFFSET: String(basePort),
@@ -73,7 +73,7 @@ async function runPart(part: number, basePort: number) {
   });
 }
 
-/** For each part the first of as many free ports in a row. */
+/** For each part, the first of as many consecutive free ports. */
 async function basePorts(): Promise<number[]> {
   for (;;) {
     const ports = await freePorts(PARTS * PORTS_PER_ENSEMBLE);
@@ -83,7 +83,7 @@ async function basePorts(): Promise<number[]> {
   }
 }
 
-/** The report without the log lines that threads print after pytest's end. */
+/** The report without the log lines that threads print after pytest has ended. */
 function summaryOf(output: string): string {
   const lines = output.split('\n').filter((line) => {
     return !/^(Connection dropped|Transition to|Session has|Zookeeper process)/.test(line);

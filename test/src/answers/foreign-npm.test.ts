@@ -1,5 +1,5 @@
 /**
- * The npm clients `node-zookeeper-client` (JavaScript) and `zookeeper` (on the C client).
+ * The npm clients `node-zookeeper-client` (JavaScript) and `zookeeper` (a wrapper of the C client).
  *
  * They are installed beside their scripts by `npm ci --prefix test/npm-clients`, apart from the
  * workspace; the second one compiles C and is skipped where that does not work.
@@ -37,6 +37,6 @@ async function expectScriptPasses(name: string): Promise<void> {
     args: [join(DIRECTORY, `${name}.js`), ...servers],
     deadlineMs: DEADLINE_MS,
   });
-  expect(output).toContain(`${name}: everything as expected`);
+  expect(output).toContain(`${name}: all results are as expected`);
   expect(code).toBe(0);
 }

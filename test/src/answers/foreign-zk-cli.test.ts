@@ -1,8 +1,8 @@
 /**
  * Every command of zkCli.sh that needs no reconfiguration, against Rookery and against ZooKeeper.
  *
- * The same script runs against both in one test run, and the two transcripts must be equal, so no
- * expectation is written down here. Zxids, times, session ids and ports are masked.
+ * The same script runs against both in one test run, and the two transcripts must be equal, so the
+ * test contains no expectations. Zxids, times, session ids and ports are masked.
  */
 import { execFile } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -33,7 +33,7 @@ describe.skipIf(mayLack(ZK_CLI))('zkCli.sh', () => {
   );
 
   it(
-    'ends one-shot commands with the same output and exit code as with ZooKeeper',
+    'runs one-shot commands with the same output and exit code as with ZooKeeper',
     async () => {
       const commands = [['ls', '/'], ['get', '/nowhere'], ['create', '/once', 'x'], ['nonsense']];
       const runAll = async (server: string) => {
@@ -160,7 +160,7 @@ function script(server: string): Step[] {
   ];
 }
 
-/** What Rookery is to answer where ZooKeeper answered so. */
+/** What Rookery must answer where ZooKeeper gave this answer. */
 function asHere([command, ...answer]: Exchange, step: Step | undefined): Exchange {
   const differs = productUnderTest().name === 'rookery' && step?.divergence !== undefined;
   return [command, ...(differs ? step.divergence : answer)];
@@ -211,7 +211,8 @@ function watches(): Step[] {
     { command: 'delete /watched', events: 1 },
     { command: 'stat -w /watched' },
     { command: 'create /watched x', events: 1 },
-    // No event meanwhile: the shell prints it in a thread of its own, and nothing tells when.
+    // No events come meanwhile: the shell prints them in another thread, at a time that nothing
+    // determines.
     { command: 'printwatches off' },
     { command: 'printwatches on' },
     { command: 'addWatch /recursive' },

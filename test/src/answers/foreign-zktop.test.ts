@@ -1,7 +1,7 @@
 /**
- * zktop, a terminal monitor, as Debian ships it: it reads what `stat` answers, to the letter.
+ * zktop, a terminal monitor, as Debian contains it: it parses the answers to `stat` very strictly.
  *
- * It runs in a pseudo-terminal, and the test looks at the screen that a user would see.
+ * It runs in a pseudo-terminal, and the test reads the screen that a user would see.
  */
 import { expect, it } from 'vitest';
 import { runCommand } from '../foreign/command.js';
@@ -20,12 +20,12 @@ it.skipIf(mayLack(ZKTOP))(
     const client = await useClient(ensemble.member(3));
     const leader = await ensemble.leader();
     const servers = ensemble.members.map((member) => `127.0.0.1:${member.clientPort}`);
-    // A row: id, host, port, first letter of the mode, then eight numbers.
+    // A row consists of id, host, port, the first letter of the mode, and eight numbers.
     const rows = ensemble.members.map((member, index) => {
       const mode = member === leader ? 'L' : 'F';
       return `${index}  127\\.0\\.0\\.1 +${member.clientPort} ${mode}( +[\\d.]+){7}`;
     });
-    // The whole screen, the client's row included: the top of it is drawn first.
+    // Waits for the whole screen, including the client's row: the top of it is drawn first.
     const head = 'Ensemble -- nodecount:\\d+ zxid:0x[0-9a-f]+ sessions:\\d+\\n';
     const clientRow = '127\\.0\\.0\\.1 +\\d+ 2 +\\d';
     const pattern = `${head}[\\s\\S]*${rows.join('\\n')}[\\s\\S]*\\n${clientRow}`;

@@ -1,6 +1,6 @@
 /**
  * Four-letter words of running members: each answer has the lines of the recorded one, and words
- * that are not whitelisted are refused, with the very texts of ZooKeeper 3.8.0.
+ * that are not whitelisted are refused with exactly the text of ZooKeeper 3.8.0.
  */
 import { readFileSync } from 'node:fs';
 import { CreateFlag } from '@rookery/protocol';
@@ -15,11 +15,11 @@ const TEST_DEADLINE_MS = 60_000;
 const recorded: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(`${REPOSITORY}/test/vectors/four-letter-words.json`, 'utf8'),
 );
-/** Compared line by line with the numbers masked. */
+/** The answers are compared line by line with the numbers masked. */
 const EXACT = ['ruok', 'isro', 'srvr', 'wchs', 'dirs', 'crst', 'srst', 'gtmk', 'conf'];
 
 it(
-  'a standalone member answers each word in the lines of the recorded answer',
+  'a standalone member answers each word with the lines of the recorded answer',
   async () => {
     const ensemble = await useServingEnsemble({ size: 1 });
     const port = ensemble.member(1).clientPort;
@@ -40,7 +40,7 @@ it(
 );
 
 it(
-  'dump, wchc and wchp tell of sessions, ephemerals and watches, at a leader and a follower',
+  'dump, wchc and wchp show sessions, ephemerals and watches, at a leader and a follower',
   async () => {
     const ensemble = await useServingEnsemble();
     const [leader, [follower]] = [await ensemble.leader(), await ensemble.followers()];
@@ -69,7 +69,7 @@ it(
 );
 
 it(
-  'mntr counts what happened, under the names of ZooKeeper',
+  "mntr counts events under ZooKeeper's names",
   async () => {
     const ensemble = await useServingEnsemble();
     const [leader, [follower]] = [await ensemble.leader(), await ensemble.followers()];
@@ -122,7 +122,7 @@ it(
 );
 
 it(
-  'only whitelisted words are answered, and what is no word is taken for a frame',
+  'only whitelisted words are answered, and anything else is read as a frame',
   async () => {
     const ensemble = await useServingEnsemble({ size: 1, settings: { fourLetterWords: 'srvr' } });
     const port = ensemble.member(1).clientPort;
@@ -130,13 +130,14 @@ it(
       const refusal = `${word} is not executed because it is not in the whitelist.\n`;
       expect(await fourLetterWord(port, word)).toBe(refusal);
     }
-    // Commands of ZooKeeper's admin server, and nonsense: closed without a word.
+    // Commands of ZooKeeper's admin server and meaningless words: the connection is closed without
+    // an answer.
     for (const word of ['orst', 'lsnp', 'abcd']) expect(await fourLetterWord(port, word)).toBe('');
   },
   TEST_DEADLINE_MS,
 );
 
-/** Without what differs from run to run. */
+/** The answer without what differs from run to run. */
 function masked(answer: string): string {
   return answer
     .replace(/3\.8\.0-.*/g, 'VERSION')
@@ -145,7 +146,7 @@ function masked(answer: string): string {
     .replace(/-?[\d.]*\d\b/g, 'N');
 }
 
-/** The kinds of lines, each once: as many clients as there are share one. */
+/** The kinds of lines, each once, because several clients produce the same line. */
 function kinds(answer: string): string[] {
   const lines = masked(answer)
     .replace(/lop=\w+/g, 'lop=NAME')

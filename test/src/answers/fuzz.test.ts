@@ -1,8 +1,7 @@
 /**
- * Fuzzing in short: mutated frames over many connections; the long run is `npm run test:fuzz`.
+ * A short fuzzing run: mutated frames over many connections; the long run is `npm run test:fuzz`.
  *
- *   ROOKERY_FUZZ_FRAMES   how many; default 25,000
- *   ROOKERY_TEST_SEED     repeats a run
+ * ROOKERY_FUZZ_FRAMES is the number of frames, 25,000 by default; ROOKERY_TEST_SEED repeats a run.
  */
 import { expect, it } from 'vitest';
 import { FUZZ_SETTINGS, fuzz } from '../fuzz/fuzz.js';
@@ -11,7 +10,7 @@ import { Random } from '../harness/random.js';
 
 const FRAMES = Number(process.env['ROOKERY_FUZZ_FRAMES'] ?? 25_000);
 
-it('garbage from many connections ends no member, harms no other client and leaves nothing', {
+it('garbage from many connections ends no member, harms no other client and leaves nothing behind', {
   timeout: 300_000 + FRAMES,
 }, async () => {
   const { seed } = Random.forTest('fuzz');

@@ -1,10 +1,10 @@
 /**
- * A name server that answers nothing delays only what nobody knows.
+ * A name server that never answers delays only the lookup of unknown names.
  *
- * Five members know each other by names: a lookup of whatever is not in their hosts file hangs for
- * as long as the C library asks the name server again, some 20 seconds. Two members are dead and
- * their names are unknown; a third one that restarts must find the rest as soon as when their names
- * are known. Needs Linux and root.
+ * Five members know each other by names: a lookup of a name that is not in their hosts file hangs
+ * until the C library has asked the name server again, about 20 seconds. Two members are dead and
+ * their names are unknown; a third one that restarts must find the rest as quickly as when the
+ * names are known. Needs Linux and root.
  */
 import { createSocket } from 'node:dgram';
 import { expect, it } from 'vitest';
@@ -13,17 +13,17 @@ import { skipOrFail } from '../harness/foreign.js';
 import { canMount, idsAt, namedMembers, writeHosts } from '../harness/named-members.js';
 import { productUnderTest } from '../harness/product.js';
 
-/** Not that of systemd's resolver, 127.0.0.53. */
+/** A loopback address other than that of systemd's resolver, 127.0.0.53. */
 const NAME_SERVER = '127.29.22.53';
 const NAME_SERVER_PORT = 53;
-/** The C library gives a question up no sooner, by the options below. */
+/** The C library does not give up a query earlier, with the options below. */
 const LOOKUP_MS = 10_000;
-it('a member that restarts while the names of two dead ones hang serves again', async ({
+it('a member that restarts serves again although lookups of two dead members hang', async ({
   skip,
   onTestFinished,
 }) => {
-  if (productUnderTest().name === 'apache') skip('this asks for what Rookery promises');
-  if (!canMount) skipOrFail(skip, 'mount namespaces cannot be made here');
+  if (productUnderTest().name === 'apache') skip('this tests a promise of Rookery alone');
+  if (!canMount) skipOrFail(skip, 'mount namespaces cannot be created on this machine');
   const silent = createSocket('udp4');
   onTestFinished(() => {
     silent.close();
@@ -44,7 +44,7 @@ it('a member that restarts while the names of two dead ones hang serves again', 
   writeHosts(ensemble.directory, idsAt('127.0.0.1', ensemble.ids));
   ensemble.start();
   await ensemble.serving();
-  // The member with the higher id dials: member 5 dials all others.
+  // The member with the higher id dials, so member 5 dials all others.
   await Promise.all([1, 2].map((id) => ensemble.member(id).kill()));
   const restartMs = async (): Promise<number> => {
     await ensemble.member(5).kill();
@@ -57,7 +57,7 @@ it('a member that restarts while the names of two dead ones hang serves again', 
   expect(questions).toBe(0);
   writeHosts(ensemble.directory, idsAt('127.0.0.1', [3, 4, 5]));
   const hangingMs = await restartMs();
-  expect(questions, 'lookups that nobody answered').toBeGreaterThan(0);
-  // About as long: it has waited for no lookup.
+  expect(questions, 'the name server received lookups').toBeGreaterThan(0);
+  // It took about as long, so it has waited for no lookup.
   expect(hangingMs - ordinaryMs).toBeLessThan(LOOKUP_MS / 2);
 });

@@ -1,7 +1,7 @@
 /**
- * A directory whose list is larger than a frame is read in pages: of 100,000 names while it
- * changes, where each name that stays comes exactly once, at the leader and at a follower; and of
- * more names than a member keeps sorted, where each page is picked out of all.
+ * A directory whose list of children is larger than a frame is read in pages. With 100,000 names
+ * that change meanwhile, each name that stays is listed exactly once, at the leader and at a
+ * follower. With more names than a member keeps sorted, each page is selected from all names.
  */
 import {
   CreateFlag,
@@ -22,7 +22,7 @@ import { useClient } from '../harness/use-client.js';
 import type { Reply, WireClient } from '../harness/wire-client.js';
 
 const COUNT = 100_000;
-/** Above what the server's child-pages.ts keeps sorted. */
+/** More than the server's child-pages.ts keeps sorted. */
 const HUGE_COUNT = 260_000;
 const CREATES_PER_MULTI = 1_000;
 const LIMIT = 10_000;
@@ -74,7 +74,8 @@ it.skipIf(productUnderTest().name === 'apache')(
     const ensemble = await useServingEnsemble({ size: 1 });
     const client = await useClient(ensemble.member(1), { recording: false });
     await create(client, '/big');
-    // Made backwards: nothing of the order can come from the order of creation.
+    // The names are created in descending order, so the order of creation cannot explain the
+    // result.
     await bulk(HUGE_COUNT / CREATES_PER_MULTI, client, (index) => {
       return sendCreates(client, HUGE_COUNT - (index + 1) * CREATES_PER_MULTI);
     });
@@ -111,8 +112,8 @@ async function list(reader: WireClient): Promise<Listing> {
 }
 
 /**
- * Names of its own between the others, made and deleted as long as somebody lists. One round of
- * them is there at any time, spread over the directory, so that every page has some.
+ * Other names between the stable ones, created and deleted as long as somebody lists. One round of
+ * them exists at any time, spread over the directory, so that every page contains some.
  */
 async function comeAndGo(
   writer: WireClient,

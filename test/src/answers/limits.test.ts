@@ -1,7 +1,7 @@
 /**
- * At every limit: what was accepted once is read back after a restart and by a member that came by
- * SNAP, and what is refused harms nobody (ZOOKEEPER-3496, -4306). And nothing wedges: however small
- * the room or large the burst, every request is answered.
+ * At every limit: what was accepted once is read back after a restart and by a member that received
+ * a SNAP, and what is refused harms nobody (ZOOKEEPER-3496, -4306). And nothing gets stuck: however
+ * small the limit or large the burst, every request is answered.
  */
 import {
   type Acl,
@@ -33,14 +33,14 @@ const SYNC_DEADLINE_MS = 60_000;
 const FRAME_BYTES_MAX = 1_048_575;
 const TOKENS = 4;
 const ACL = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];
-/** What a stored list may take, and what an entry takes besides its texts. */
+/** The maximal size of a stored ACL list, and the overhead of an entry beside its strings. */
 const ACL_BYTES_MAX = 256 << 10;
 const ACL_ENTRY_BYTES = 12;
 const LARGEST_ACL = largestAcl();
 const HEADER_BYTES = 8;
-/** What is tested is limits: a machine busy with other things shall depose nobody. */
+/** This tests limits, so a busy machine must not depose a leader. */
 const PATIENT = { peerTimeoutMs: 5_000, multiOpsMax: 100_000 };
-/** So that who was away needs a snapshot. */
+/** A member that was away thus needs a snapshot. */
 const NO_OLD_LOG = {
   ROOKERY_LOG_KEEP_BYTES: '1',
   ROOKERY_LOG_SEGMENT_BYTES: '65536',
@@ -62,7 +62,7 @@ function sendCreateOf(client: WireClient, request: CreateRequest): Promise<Reply
   return client.request(OpCode.create, CreateRequest, request);
 }
 
-/** As many operations as a frame holds, each made by `op`. */
+/** As many operations as fit into a frame, each made by `op`. */
 function fullMulti(path: (index: number) => string, flags: number): MultiRequest {
   const op = (index: number) => ({
     opcode: OpCode.create,
@@ -99,7 +99,7 @@ async function expectReadBack(member: Member, largest: CreateRequest, names: num
   expect(decode(GetChildrenResponse, sequential.body).children.length).toBeGreaterThan(15_000);
 }
 
-/** 256 entries that fill it to the byte; the last lets everybody read all of it. */
+/** 256 entries that fill the limit to the byte; the last one lets everybody read all of it. */
 function largestAcl(): Acl[] {
   const sizeOf = ({ scheme, id }: Acl) => ACL_ENTRY_BYTES + scheme.length + id.length;
   const share = ACL_BYTES_MAX / 256;
@@ -139,7 +139,7 @@ async function bringBackBySnapshot(ensemble: Ensemble, away: Member): Promise<vo
 }
 
 it(
-  'what fills a frame is replicated, comes by SNAP, and is read back after a restart',
+  'data that fills a frame is replicated, sent in a SNAP, and read back after a restart',
   async () => {
     const ensemble = await useEnsemble({ settings: PATIENT, environment: NO_OLD_LOG });
     ensemble.start();
@@ -187,7 +187,7 @@ it(
 );
 
 it(
-  'a session with more ephemerals than a frame could list is closed, replayed and gone everywhere',
+  'a session with more ephemerals than a frame could list is closed, replayed and removed everywhere',
   async () => {
     const ensemble = await useServingEnsemble({ settings: PATIENT, environment: NO_OLD_LOG });
     const [member] = await ensemble.followers();
@@ -220,7 +220,7 @@ it(
 );
 
 it(
-  'with the largest frames that can be configured, a znode that fills one comes by SNAP as well',
+  'with the largest frames that can be configured, a znode that fills one is sent in a SNAP as well',
   async () => {
     const frameBytesMax = 32 << 20;
     const settings = { frameBytesMax, peerTimeoutMs: 5_000 };
@@ -250,7 +250,7 @@ it(
 );
 
 it(
-  'a burst of large writes from many clients at every member is answered, and no link is dropped',
+  'a burst of large writes from many clients at every member is answered, and no link breaks',
   async () => {
     const ensemble = await useServingEnsemble({ settings: PATIENT, tickTimeMs: 2_000 });
     const clients = await Promise.all(
@@ -277,7 +277,7 @@ it(
 );
 
 it(
-  'with room for a single outstanding request every client is answered all the same',
+  'with a limit of a single outstanding request every client is still answered',
   async () => {
     const ensemble = await useServingEnsemble({ settings: { globalOutstandingLimit: 1 } });
     const clients = await Promise.all(
@@ -300,13 +300,14 @@ it(
 );
 
 it(
-  'connections that come too fast are closed without a reply, and are let in again in time',
+  'connections that come too fast are closed without a reply, and accepted again later',
   async () => {
     const settings = { connectionTokensMax: TOKENS, connectionTokensPerSecond: 1 };
     const ensemble = await useServingEnsemble({ size: 1, settings });
     const port = ensemble.member(1).clientPort;
     const first = await WireClient.connect({ port });
-    // How many there are is not limited: only a machine that needs a second for each refuses none.
+    // The number of attempts is not limited: only a machine that needs a second for each refuses
+    // none.
     const attempts = Array.from({ length: 10 * TOKENS }, () => WireClient.connect({ port }));
     const outcomes = await Promise.allSettled(attempts);
     const others = outcomes.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
@@ -315,7 +316,7 @@ it(
     expect(refused.length).toBeGreaterThan(0);
     for (const reason of refused) expect(reason).toBeInstanceOf(ConnectionLost);
     await Promise.all(others.map((client) => client.close()));
-    const session = await until('a token is there again', CLOSED_DEADLINE_MS, async () => {
+    const session = await until('a token is available again', CLOSED_DEADLINE_MS, async () => {
       const client = await WireClient.connect({ port });
       await client.close();
       return client.session;

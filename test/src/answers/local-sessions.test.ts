@@ -1,6 +1,6 @@
 /**
- * Local sessions, where the operator asks for them: they list, read and write, own no ephemerals,
- * cost no transaction, and live at their member alone.
+ * Local sessions, where the operator enables them: they list, read and write, own no ephemerals,
+ * cost no transaction, and exist at their member alone.
  */
 import { CreateFlag, ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -21,7 +21,7 @@ it(
     const ensemble = await useServingEnsemble({ settings: SETTINGS });
     const [follower] = await ensemble.followers();
     if (follower === undefined) throw new Error('there is a follower');
-    // The one write that no client asks for: the first leader raises the ensemble level.
+    // The only write without a client: the first leader raises the ensemble level.
     await until('the ensemble level is raised', TEST_DEADLINE_MS, () => {
       return follower.log().includes('level.raised') || undefined;
     });
@@ -53,7 +53,7 @@ it(
 );
 
 it(
-  'a local session is resumed at its member alone, also over a change of the leader',
+  'a local session can be resumed at its member alone, also after a change of the leader',
   async () => {
     const ensemble = await useServingEnsemble({ settings: SETTINGS });
     const [leader, [home]] = [await ensemble.leader(), await ensemble.followers()];

@@ -1,9 +1,9 @@
 /**
  * Random pipelined sequences of every operation, against the reference model and three members:
- * as they usually are, with local sessions, and without a quorum.
+ * with the usual settings, with local sessions, and without a quorum.
  *
- *   ROOKERY_MODEL_SEQUENCES   how many, at least 500; default 1,000
- *   ROOKERY_TEST_SEED         repeats a run
+ * ROOKERY_MODEL_SEQUENCES is the number of sequences, at least 500 and 1,000 by default;
+ * ROOKERY_TEST_SEED repeats a run.
  */
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -16,13 +16,13 @@ import { ROOKERY } from '../model/dialect.js';
 import { MEMBER_SETTINGS } from '../model/operations.js';
 
 const SEQUENCES = Number(process.env['ROOKERY_MODEL_SEQUENCES'] ?? 1_000);
-/** A second is plenty for what is measured here; a slow machine must not end connections. */
+/** A second is more than these runs need; a slow machine must not end connections. */
 const SETTINGS = { ...MEMBER_SETTINGS, peerTimeoutMs: 10_000 };
 
-/** Of what is a variation; enough to meet what is rare. */
+/** The number of sequences for a variation; enough to cover rare cases. */
 const FEWER_SEQUENCES = Math.max(200, Math.ceil(SEQUENCES / 10));
 const READ_ONLY_DEADLINE_MS = 30_000;
-/** Whatever a plan can be refused with must have been met. */
+/** Every code with which a plan can be refused must have occurred. */
 const COMMON_CODES = [0, -2, -5, -8, -101, -102, -103, -110, -111, -114, -121, -125];
 
 it('three members agree with the reference model on random sequences', {
@@ -40,7 +40,7 @@ it('three members agree with the reference model on random sequences', {
   await ensemble.sameState();
 });
 
-it('members with local sessions agree with it, too: their clients own no ephemerals', {
+it('members with local sessions agree with the model, too: their clients own no ephemerals', {
   timeout: 600_000 + FEWER_SEQUENCES * 100,
 }, async () => {
   const { seed } = Random.forTest('model of local sessions');
@@ -61,11 +61,11 @@ it('members with local sessions agree with it, too: their clients own no ephemer
   await ensemble.sameState();
 });
 
-it('a member that lost its quorum agrees with it, too: every read is served, no write', {
+it('a member that lost its quorum agrees with the model, too: it serves every read and no write', {
   timeout: 600_000 + FEWER_SEQUENCES * 100,
 }, async () => {
   const { seed } = Random.forTest('model of reads without a quorum');
-  // Reads without a quorum begin after twice this.
+  // Reads without a quorum begin after twice this time.
   const settings = { ...MEMBER_SETTINGS, readOnlyMode: true, peerTimeoutMs: 2_000 };
   const ensemble = await useServingEnsemble({
     tickTimeMs: 2_000,

@@ -1,8 +1,10 @@
 /**
- * Members are found where their names lead: later than they start, and elsewhere than before.
+ * Members find each other by name, also if a name is published after they start, or changes its
+ * address.
  *
- * Each listens for clients on every address, and for the other members on the address of its name
- * alone, so whoever does not look the name up anew does not find it. Needs Linux and root.
+ * Each member listens for clients on every address, and for the other members on the address of its
+ * name alone, so a member that does not look a name up again does not find the other. Needs Linux
+ * and root.
  */
 import { expect, it } from 'vitest';
 import { useEnsemble } from '../harness/ensemble.js';
@@ -14,10 +16,10 @@ const TEST_DEADLINE_MS = 60_000;
 const product = namedMembers({ entry: (id) => ({ listen: '*', peerListen: nameOf(id) }) });
 
 it(
-  'a member waits for its name, and others find it when it has moved',
+  'a member waits for its name to resolve, and others find it after it has moved',
   async ({ skip }) => {
-    if (productUnderTest().name === 'apache') skip('this asks for what Rookery promises');
-    if (!canMount) skipOrFail(skip, 'mount namespaces cannot be made here');
+    if (productUnderTest().name === 'apache') skip('this tests a promise of Rookery alone');
+    if (!canMount) skipOrFail(skip, 'mount namespaces cannot be created on this machine');
     const ensemble = await useEnsemble({ size: 3, product });
     const { directory } = ensemble;
     writeHosts(directory, idsAt('127.0.0.1', [2, 3]));
@@ -28,7 +30,7 @@ it(
     await first.waitForLog(/server\.name_resolved/, TEST_DEADLINE_MS);
     await ensemble.serving();
 
-    // The others dial the member with the lowest id, and go on running.
+    // The others dial the member with the lowest id, and keep running.
     await first.kill();
     writeHosts(directory, new Map([...idsAt('127.0.0.1', [2, 3]), [1, '127.0.0.33']]));
     ensemble.start([1]);
@@ -39,10 +41,10 @@ it(
 );
 
 it(
-  'a member that waits for its name stops at once',
+  'a member that waits for its name to resolve can be stopped at once',
   async ({ skip }) => {
-    if (productUnderTest().name === 'apache') skip('this asks for what Rookery promises');
-    if (!canMount) skipOrFail(skip, 'mount namespaces cannot be made here');
+    if (productUnderTest().name === 'apache') skip('this tests a promise of Rookery alone');
+    if (!canMount) skipOrFail(skip, 'mount namespaces cannot be created on this machine');
     const ensemble = await useEnsemble({ size: 3, product });
     writeHosts(ensemble.directory, new Map());
     ensemble.start([1]);

@@ -1,7 +1,7 @@
 /**
- * The admin port of real members beside the admin server of a real ZooKeeper 3.8.0: every command
- * that it has, by its name and by each alias, with the same keys and kinds of values, standalone
- * and in an ensemble, with a session that owns and watches something.
+ * The admin port of real members is compared with the admin server of a real ZooKeeper 3.8.0: every
+ * command, by its name and by each alias, with the same keys and kinds of values, standalone and in
+ * an ensemble, with a session that owns and watches something.
  */
 import { CreateFlag } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -31,9 +31,9 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   },
 };
 
-/** Their keys are of the process: variables of the system, and properties of Java. */
+/** Their keys depend on the process: environment variables, and properties of Java. */
 const OF_THE_PROCESS = new Set(['environment', 'system_properties']);
-/** What mntr leaves out is explained where its names are. */
+/** The comment at mntr's names explains what it leaves out. */
 const WITH_FIGURES_OF_ITS_OWN = new Set(['monitor']);
 
 async function answersOf(ensemble: Ensemble): Promise<Map<string, unknown>> {
@@ -62,7 +62,7 @@ async function commandOf(member: Member, name: string): Promise<unknown> {
   return JSON.parse(reply.text);
 }
 
-/** Keys with kinds of values; of a list its first element, of a map by ids any of its values. */
+/** Keys with kinds of values: of a list its first element, of a map by ids any of its values. */
 function shapeOf(value: unknown): unknown {
   if (value === null) return 'null';
   if (Array.isArray(value)) return value.length === 0 ? [] : [shapeOf(value[0])];
@@ -75,7 +75,7 @@ function shapeOf(value: unknown): unknown {
 
 for (const size of [1, 3]) {
   it.skipIf(mayLack(ZOOKEEPER))(
-    `has the commands of ZooKeeper with their keys, in an ensemble of ${size}`,
+    `has ZooKeeper's commands with their keys, in an ensemble of ${size}`,
     async () => {
       const theirs = await answersOf(
         await useServingEnsemble({ size, operated: true, product: productNamed('apache') }),
@@ -88,7 +88,8 @@ for (const size of [1, 3]) {
           expect(own, name).toMatchObject({ command: name, error: null });
           continue;
         }
-        // ZooKeeper's is null in an ensemble, and it keeps a digest every 128 transactions only.
+        // ZooKeeper's value is null in an ensemble, and it keeps a digest every 128 transactions
+        // only.
         if (name === 'initial_configuration' || name === 'hash') continue;
         expect(shapeOf(own), name).toEqual(shapeOf(answer));
       }
@@ -101,7 +102,7 @@ for (const size of [1, 3]) {
 }
 
 it(
-  'tells what happened, and lets nobody in who should not be',
+  'shows recent events, and refuses users without credentials',
   async () => {
     const adminUsers = ['ops:1vdFRDCql3UzcxJ7kySyFCmtSF0='];
     const ensemble = await useServingEnsemble({
@@ -126,7 +127,7 @@ it(
     expect(names).toContain('server.recovered');
     const newest = events.at(-1)?.number ?? 0;
     const later = await httpGet(adminPort, `/api/v1/events?after=${newest}`, { authorization });
-    // There may be newer ones by now, but none of those again.
+    // There may be newer events by now, but none of the old ones again.
     const since = JSON.parse(later.text) as { lost: number; events: { number: number }[] };
     expect(since.lost).toBe(0);
     expect(since.events.filter(({ number }) => number <= newest)).toEqual([]);

@@ -1,9 +1,10 @@
 /**
- * Goal: a disk that fills up ends no member and loses no session: writes that carry data are
- * refused by one error, probes and metrics tell, and all of it ends by itself once there is room.
+ * A disk that fills up ends no member and loses no session: writes that carry data are refused with
+ * one error code, probes and metrics show the condition, and all of it ends by itself once there is
+ * free space.
  *
- * Method: each member has a tmpfs in a mount namespace of its own. The test fills that of the
- * leader, then that of a follower, with a file, and removes it. Needs Linux and root.
+ * Each member has a tmpfs in a mount namespace of its own. The test fills that of the leader, then
+ * that of a follower, with a file, and removes the file. Needs Linux and root.
  */
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,12 +46,12 @@ function onSmallDisks(): Product {
   };
 }
 
-/** As the member's process sees it. */
+/** The path as the member's process sees it. */
 function diskOf(ensemble: Ensemble, member: Member): string {
   return `/proc/${member.pid}/root${join(ensemble.directory, 'data')}`;
 }
 
-/** Returns the file that fills it. */
+/** Returns the file that fills the disk. */
 function fillDisk(directory: string): string {
   const { bavail, bsize } = statfsSync(directory);
   const file = join(directory, 'filler');
@@ -58,7 +59,7 @@ function fillDisk(directory: string): string {
   return file;
 }
 
-/** Writes until one is answered so. */
+/** Writes until a write is answered with `error`. */
 async function untilAnswered(client: WireClient, error: ErrorCode): Promise<void> {
   await until(`a write that is answered ${error}`, DEADLINE_MS, async () =>
     (await sendSetData(client, '/written', 'v')).error === error ? true : undefined,
@@ -92,10 +93,10 @@ async function survivesFullDisk(ensemble: Ensemble, member: Member, other: Membe
 }
 
 it(
-  'a full disk refuses data at every member, and nothing else ends; room ends that',
+  'with a full disk every member refuses data and nothing else fails, until space is freed',
   async ({ skip }) => {
     if (productUnderTest().name === 'apache') skip('Apache ZooKeeper has no such bound');
-    if (!canMount) skipOrFail(skip, 'mount namespaces cannot be made here');
+    if (!canMount) skipOrFail(skip, 'mount namespaces cannot be created on this machine');
     const ensemble = await useServingEnsemble({ operated: true, product: onSmallDisks() });
     const leader = await ensemble.leader();
     const [follower, third] = await ensemble.followers();

@@ -1,6 +1,6 @@
 /**
- * What monitoring sees of real members: the names that alerts and dashboards ask for, in each role,
- * with plausible figures; and the probes, while a majority is lost.
+ * What monitoring sees of real members: the names that alerts and dashboards use, in each role,
+ * with plausible values; and the probes, while a majority is lost.
  */
 import { expect, it } from 'vitest';
 import { useServingEnsemble } from '../harness/ensemble.js';
@@ -13,7 +13,7 @@ import { alertQueries, dashboardQueries, namesIn } from '../operating/queries.js
 const TEST_DEADLINE_MS = 120_000;
 const DEADLINE_MS = 30_000;
 
-/** Of ZooKeeper's example of alert rules, in its monitoring guide; all members have these. */
+/** The names in the example alert rules of ZooKeeper's monitoring guide; all members have these. */
 const OFFICIAL = [
   ...['znode_count', 'num_alive_connections', 'approximate_data_size', 'watch_count'],
   ...['open_file_descriptor_count', 'avg_latency', 'election_time_count', 'fsynctime_sum'],
@@ -22,9 +22,10 @@ const OFFICIAL = [
 ];
 
 it(
-  'every name that an alert or the dashboard asks for is printed by members, with figures',
+  'members print every name that an alert or the dashboard uses, with plausible values',
   async () => {
-    const ensemble = await useServingEnsemble({ operated: true });
+    const settings = { backupDirectory: 'backups' };
+    const ensemble = await useServingEnsemble({ operated: true, settings });
     const [leader, [follower]] = [await ensemble.leader(), await ensemble.followers()];
     if (follower === undefined) throw new Error('there is a follower');
     const client = await useClient(follower);
@@ -70,7 +71,7 @@ it(
     for (const member of [leader, ...followers.slice(1)]) await member.kill();
     const alone = await until('it is not ready', DEADLINE_MS, async () => {
       const reply = await httpGet(left.metricsPort, '/readyz');
-      expect((await httpGet(left.adminPort, '/livez')).status, 'it lives all the time').toBe(200);
+      expect((await httpGet(left.adminPort, '/livez')).status, 'it is live all the time').toBe(200);
       return reply.status === 503 ? reply : undefined;
     });
     expect(alone.text).toContain('[-]leader failed: no leader for ');

@@ -1,9 +1,9 @@
 /**
- * Moving in and out, against a real ZooKeeper 3.8.0: a data directory that it wrote under load,
- * killed with SIGKILL, is imported, and one that was exported is started by it. Every znode is
+ * Moving in and out, against a real ZooKeeper 3.8.0: a data directory that it wrote under load
+ * until SIGKILL is imported, and it starts on a directory that was exported. Every znode is
  * compared with its data and its Stat.
  *
- * `ROOKERY_IMPORT_ROUNDS` is the number of directories that are imported; default 2.
+ * `ROOKERY_IMPORT_ROUNDS` is the number of directories that are imported; 2 by default.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ async function writeWithoutEnd(client: WireClient, writer: number, done: { write
       () => sendRefusedCreate(client, `${root}/r-${step}`),
     ];
     const write = writes[Math.floor(writes.length * random())];
-    // A znode that is there already, or is not, is part of the load.
+    // A znode that already exists, or does not exist, is part of the load.
     await write?.().catch((error: unknown) => {
       if (!client.open) throw error;
     });
@@ -85,7 +85,10 @@ async function allOf(client: WireClient, skipped: ReadonlySet<string> = new Set(
   return seen;
 }
 
-/** What is expected of the import: without ephemerals, and what that changes at their parents. */
+/**
+ * The state that the import must have: without ephemerals, and with what that changes at their
+ * parents.
+ */
 function withoutEphemerals(seen: ReadonlyMap<string, Seen>): Map<string, Seen> {
   const left = new Map([...seen].filter(([, { stat }]) => BigInt(stat.ephemeralOwner) === 0n));
   const lost = new Map<string, number>();
@@ -95,7 +98,7 @@ function withoutEphemerals(seen: ReadonlyMap<string, Seen>): Map<string, Seen> {
   return new Map(
     [...left].map(([path, { data, stat }]) => {
       const count = lost.get(path) ?? 0;
-      // As if each of them had been deleted; only the zxid of it is that of the source.
+      // As if each ephemeral had been deleted; only the zxid is that of the source.
       const numChildren = stat.numChildren - count;
       return [path, { data, stat: { ...stat, numChildren, cversion: stat.cversion + count } }];
     }),
@@ -109,11 +112,11 @@ async function killed(ensemble: Ensemble): Promise<Member> {
   return member;
 }
 
-/** Each member's data of this is its own. */
+/** The data of these is different on each member. */
 const OWN = new Set(['/zookeeper/config']);
 
 it.skipIf(mayLack(ZOOKEEPER))(
-  'a directory that ZooKeeper wrote under load, killed with SIGKILL, is imported znode by znode',
+  'a directory that ZooKeeper wrote under load until a SIGKILL is imported znode by znode',
   async () => {
     for (let round = 0; round < ROUNDS; round++) {
       // It writes snapshots all the time, while its tree changes.
@@ -134,7 +137,7 @@ it.skipIf(mayLack(ZOOKEEPER))(
       });
       await killed(source);
       await Promise.all(writing);
-      // What it answers after its own restart is what the import has to show.
+      // The import must show what ZooKeeper answers after its own restart.
       source.start();
       await source.serving();
       const expected = withoutEphemerals(await allOf(await useClient(zookeeper), OWN));
@@ -203,7 +206,7 @@ it.skipIf(mayLack(ZOOKEEPER))(
 );
 
 it(
-  'a lost majority: what a survivor has logged is there again in a new ensemble',
+  'after the loss of a majority, a new ensemble has what a survivor has logged',
   async () => {
     const ensemble = await useServingEnsemble({ size: 3 });
     const client = await useClient(ensemble.member(3));
@@ -250,9 +253,13 @@ it(
     const writing = (async () => {
       for (; !isOver; acknowledged++) await create(client, `/n${acknowledged}`, `${acknowledged}`);
     })();
-    // Where the test fails earlier, its members end before the load does.
+    // If the test fails earlier, its members end before the load does.
     writing.catch(() => undefined);
-    await until('a few hundred writes', 30_000, async () => acknowledged > 300 || undefined);
+    await until(
+      'a few hundred writes are acknowledged',
+      30_000,
+      async () => acknowledged > 300 || undefined,
+    );
     const backups = join(ensemble.directory, 'backups');
     const url = `http://127.0.0.1:${follower.adminPort}`;
     const save = (user: string) =>

@@ -1,7 +1,7 @@
 /**
- * Goal: `rookery ensemble` starts a member again that died, leaves one alone that was told to stop,
- * and leaves nothing behind at its own end. Method: the command with a file of its own; members are
- * found by the process ids in its log, killed and stopped from outside.
+ * `rookery ensemble` starts a member again that died, leaves one alone that was told to stop, and
+ * leaves nothing behind when it ends. The command runs with a config file of the test's own; the
+ * test finds members by the process ids in the log, and kills and stops them from outside.
  */
 import { spawn } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -53,7 +53,7 @@ async function useSupervised() {
   return { child, exited, seen, serving, pidOf, ports };
 }
 
-/** Nothing for what is no line of a log, or half of one. */
+/** Empty for text that is not a complete line of a log. */
 function parsed(line: string): Line[] {
   try {
     const value: unknown = JSON.parse(line);
@@ -63,13 +63,13 @@ function parsed(line: string): Line[] {
   }
 }
 
-it('a member that dies is started again, one that was told to stop is not', async () => {
+it('a member that dies is started again, and one that was told to stop is not', async () => {
   const { child, exited, seen, serving, pidOf, ports } = await useSupervised();
   await until('all serve', DEADLINE_MS, () => seen('ensemble.serving').length > 0 || undefined);
 
   const first = pidOf(2);
   process.kill(first, 'SIGKILL');
-  await until('it is told', DEADLINE_MS, () => seen('ensemble.member-died', 2)[0]);
+  await until('it is logged', DEADLINE_MS, () => seen('ensemble.member-died', 2)[0]);
   await until(
     'it is started',
     DEADLINE_MS,
@@ -82,7 +82,7 @@ it('a member that dies is started again, one that was told to stop is not', asyn
   ]);
 
   process.kill(pidOf(3), 'SIGTERM');
-  await until('it is told', DEADLINE_MS, () => seen('ensemble.member-stopped', 3)[0]);
+  await until('it is logged', DEADLINE_MS, () => seen('ensemble.member-stopped', 3)[0]);
   await serving(1);
   expect(seen('server.start', 3)).toHaveLength(1);
 
@@ -91,7 +91,7 @@ it('a member that dies is started again, one that was told to stop is not', asyn
   for (const port of ports.slice(0, 3)) expect(await statusOf(port)).toBeUndefined();
 });
 
-it('a member that dies again and again is given up, and the others go on', async () => {
+it('a member that dies again and again is given up, and the others continue', async () => {
   const { child, exited, seen, serving, pidOf } = await useSupervised();
   await until('all serve', DEADLINE_MS, () => seen('ensemble.serving').length > 0 || undefined);
   for (let starts = 1; starts <= 6; starts++) {

@@ -1,6 +1,6 @@
 /**
- * `rookery inspect snapshot` on what a real ZooKeeper 3.8.0 wrote: znodes of all kinds, a session,
- * its digest, plain and compressed, and with any part of it changed.
+ * `rookery inspect snapshot` on files that a real ZooKeeper 3.8.0 wrote: znodes of all kinds, a
+ * session, the digest, plain and compressed, and with any part changed.
  */
 import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ async function inspect(file: string): Promise<Record<string, unknown>> {
 }
 
 it.skipIf(mayLack(ZOOKEEPER))(
-  'tells what is in a snapshot, proves it by the digest, and refuses it damaged',
+  'shows what is in a snapshot, verifies it by the digest, and refuses a damaged one',
   async () => {
     const ensemble = await useServingEnsemble({ size: 1, product: productNamed('apache') });
     const [member] = ensemble.members;
@@ -41,7 +41,7 @@ it.skipIf(mayLack(ZOOKEEPER))(
     });
     await create(client, '/app/s-', '', CreateFlag.persistentSequential);
     await member.kill();
-    // It writes down what it has replayed when it starts.
+    // ZooKeeper writes a snapshot of what it has replayed when it starts.
     ensemble.start();
     await ensemble.serving();
     await member.kill();

@@ -1,7 +1,8 @@
 /**
- * Mistakes of the operator: a clear message that names all of it, exit code 2, nothing written.
+ * Mistakes of the operator lead to a clear message that names all of them, exit code 2, and nothing
+ * written.
  *
- * And one that only the other members can notice: the data directory of another ensemble.
+ * One mistake only the other members can notice: the data directory of another ensemble.
  */
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -17,11 +18,11 @@ import { never, until } from '../harness/wait.js';
 
 const MISTAKE = 2;
 const REFUSED_DEADLINE_MS = 20_000;
-/** Many rounds of dialling with back-off. */
+/** Long enough for many rounds of dialling with back-off. */
 const WATCHED_MS = 4_000;
 
 it.each(['clientPort', 'peerPort'] as const)(
-  'a %s in use is named and nothing written',
+  'a %s that is in use is named, and nothing is written',
   async (key) => {
     const { directory, config } = await useStandalone();
     const [own] = config.servers;
@@ -41,7 +42,7 @@ it.each(['clientPort', 'peerPort'] as const)(
 
 it('a data directory that cannot be written is named', async () => {
   const { directory, config } = await useStandalone();
-  // Tests may run as root, whom no permission stops: a file in the way does.
+  // Tests may run as root, who ignores permissions, so a file is put where the directory should be.
   const dataDir = join(directory, 'in-the-way');
   writeFileSync(dataDir, 'not a directory');
   const before = fingerprint(directory);
@@ -53,7 +54,41 @@ it('a data directory that cannot be written is named', async () => {
   expect(fingerprint(directory)).toEqual(before);
 });
 
-it("another member's data directory is refused and left as it is", async () => {
+it.each([
+  [
+    'a port for members that other machines reach, without peerAuth',
+    { host: '0.0.0.0' },
+    null,
+    /"none"/,
+  ],
+  [
+    'a secret that is not there',
+    {},
+    undefined,
+    /peer\.secret cannot be read: there is no such file/,
+  ],
+  ['a secret that others can read', {}, 0o644, /peer\.secret is open to other users.*chmod 600/],
+  ['a secret that is too short', {}, 0o600, /peer\.secret has a line of 5 characters/],
+])('%s is named in one sentence and nothing written', async (_what, changes, mode, message) => {
+  const { directory, config } = await useStandalone();
+  const [own] = config.servers;
+  const other = { ...own, id: 2, clientPort: own.clientPort + 100, peerPort: own.peerPort + 100 };
+  const bound = 'host' in changes ? { peerListen: changes.host } : {};
+  const peerAuth = mode === null ? {} : { peerAuth: { secretFile: 'peer.secret' } };
+  if (typeof mode === 'number') writeFileSync(join(directory, 'peer.secret'), 'short', { mode });
+  const servers = [{ ...own, ...bound }, other];
+  const { code, said } = await runServerToEnd(
+    writeConfig(directory, { ...config, ...peerAuth, servers }),
+    1,
+  );
+  expect(code, said).toBe(MISTAKE);
+  expect(said).toMatch(message);
+  expect(said.trim().split('\n').length).toBeLessThanOrEqual(2);
+  expect(said).not.toContain('short');
+  expect(fingerprint(join(directory, 'data'))).toEqual([]);
+});
+
+it("another member's data directory is refused and left unchanged", async () => {
   const ensemble = await useServingEnsemble();
   const [first, second] = ensemble.members;
   if (first === undefined || second === undefined) throw new Error('two members are needed');
@@ -110,8 +145,8 @@ it('a config with five mistakes names all five and touches nothing', async () =>
 });
 
 it.each([
-  ['a config that is not there', undefined, /no-such-file|config\.json/],
-  ['a config that is no JSON', '{ "dataDir": ', /config\.json/],
+  ['a config that does not exist', undefined, /no-such-file|config\.json/],
+  ['a config that is not JSON', '{ "dataDir": ', /config\.json/],
   ['an id that is not in the list', '', /\b1\b/],
 ])('%s ends with exit code 2', async (_what, text, message) => {
   const { directory, config } = await useStandalone();
@@ -125,7 +160,7 @@ it.each([
   expect(said).toMatch(message);
 });
 
-it("peers refuse a member with another ensemble's data, and it never votes", async () => {
+it("members refuse a member with another ensemble's data, and it never votes", async () => {
   const ours = await useServingEnsemble();
   const theirs = await useServingEnsemble();
   await create(await useClient(theirs.member(3)), '/theirs');

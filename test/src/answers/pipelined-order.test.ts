@@ -1,8 +1,9 @@
 /**
  * The order of replies and events on one connection, as real clients rely on it.
  *
- * Requests leave in one write, so the member reads them from one segment and cannot have answered
- * one before it knew the next. Run against the leader and a follower: their ways differ.
+ * Requests are sent in one write, so the member reads them from one segment and cannot have
+ * answered one before it knew the next. The tests run against the leader and against a follower,
+ * because these process requests differently.
  */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Ensemble, SERVING_DEADLINE_MS } from '../harness/ensemble.js';
@@ -35,7 +36,7 @@ afterAll(async () => {
 });
 
 describe.each(['leader', 'follower'])('through a %s', (role) => {
-  it('each read sees the write before it and not the one behind it', async () => {
+  it('each read sees the write before it and not the one after it', async () => {
     const client = await useClientOf(role);
     const path = await create(client, `/pipelined-${role}`, 'start');
     for (let round = 0; round < ROUNDS; round++) {
@@ -56,7 +57,7 @@ describe.each(['leader', 'follower'])('through a %s', (role) => {
     expect(xids, 'replies come in the order of the requests').toEqual(xids.map((_, i) => i + 1));
   });
 
-  it('a read behind a sync shows what another session wrote before it', async () => {
+  it('a read after a sync shows what another session wrote before it', async () => {
     const reader = await useClientOf(role);
     const writer = await useClientOf(role === 'leader' ? 'follower' : 'leader');
     const path = await create(writer, `/synced-${role}`, 'start');
@@ -71,18 +72,18 @@ describe.each(['leader', 'follower'])('through a %s', (role) => {
   });
 
   /**
-   * The reply of the read that set a watch comes before the event of the change, and shows the old
-   * data; an event that came first would find no watcher in the client. Once the event is there, a
-   * read shows the change: no reply that was written before the event does.
+   * The reply to the read that set a watch comes before the event of the change, and shows the old
+   * data; the client would have no watcher for an event that came first. After the event, a read
+   * shows the change: every reply that shows the old data was written before the event.
    */
-  it('an event comes between the reads that show the old data and the new', async () => {
+  it('an event arrives between the reads that show the old data and those that show the new data', async () => {
     const reader = await useClientOf(role);
     const writer = await useClientOf(role === 'leader' ? 'follower' : 'leader');
     const path = await create(writer, `/raced-${role}`, '0');
     await sync(reader);
     for (let round = 1; round <= RACE_ROUNDS; round++) {
       const from = reader.arrivals.length;
-      // Both at once: where the change falls among the reads is the machine's choice.
+      // Both are sent at once; where the change falls among the reads depends on the machine.
       const change = setData(writer, path, `${round}`);
       const reads = reader.pipeline(() => [
         sendGetData(reader, path, true),
@@ -91,7 +92,7 @@ describe.each(['leader', 'follower'])('through a %s', (role) => {
       await Promise.all([change, ...reads]);
       const first = readOf(await (reads[0] ?? Promise.reject(new Error('no read'))));
       if (first.data === `${round}`) {
-        // The watch was set behind the change; it is used up so that every round starts alike.
+        // The watch was set after the change; it is used up so that every round begins alike.
         await setData(writer, path, `${round}`);
       }
       const seen = new Set(reader.arrivals.slice(0, from));
@@ -110,12 +111,12 @@ describe.each(['leader', 'follower'])('through a %s', (role) => {
 function expectKeptOrder(order: readonly string[], first: string, last: string): void {
   const eventAt = order.indexOf('event');
   expect(order.lastIndexOf('event'), `one event in ${order}`).toBe(eventAt);
-  expect(eventAt, `the event is behind the reply that set the watch: ${order}`).toBeGreaterThan(0);
+  expect(eventAt, `the event follows the reply that set the watch: ${order}`).toBeGreaterThan(0);
   if (first === last) return;
-  expect(new Set(order.slice(0, eventAt)), `old before the event: ${order}`).toEqual(
+  expect(new Set(order.slice(0, eventAt)), `old data comes before the event: ${order}`).toEqual(
     new Set([first]),
   );
-  expect(new Set(order.slice(eventAt + 1)), `new behind the event: ${order}`).toEqual(
+  expect(new Set(order.slice(eventAt + 1)), `new data comes after the event: ${order}`).toEqual(
     new Set([last]),
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Quotas on running members: a hard one refuses where the operator enforces it, a soft one and one
- * that is not enforced are only told in the log of the leader, which decides every write.
+ * Quotas on running members: the leader, which decides on every write, refuses what exceeds an
+ * enforced hard quota; a soft quota, and one that is not enforced, is only reported in its log.
  */
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -13,7 +13,10 @@ import type { WireClient } from '../harness/wire-client.js';
 const TEST_DEADLINE_MS = 60_000;
 const LOG_DEADLINE_MS = 20_000;
 
-/** The znode and one child are within each; written as ZooKeeper's shell writes them. */
+/**
+ * The znode and one child are within each quota; the limits are written as ZooKeeper's shell writes
+ * them.
+ */
 const HARD_COUNT = 'count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=2';
 const HARD_BYTES = 'count=-1,bytes=-1=;byteHardLimit=10;countHardLimit=-1';
 const SOFT_COUNT = 'count=2,bytes=-1=;byteHardLimit=-1;countHardLimit=-1';
@@ -80,7 +83,7 @@ it.skipIf(productUnderTest().name === 'apache')(
   TEST_DEADLINE_MS,
 );
 
-/** The event and its detail are on one line. */
+/** The event and its fields are on one line. */
 function lineAbout(detail: string): RegExp {
   return new RegExp(`^(?=.*quota\\.exceeded).*${detail}.*$`, 'm');
 }

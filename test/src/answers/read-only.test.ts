@@ -1,6 +1,6 @@
 /**
  * Read-only mode: a member that lost its quorum serves a read-only client and refuses the others;
- * afterwards nothing of it is in the replicated state (ZOOKEEPER-3526).
+ * afterwards the replicated state contains no trace of it (ZOOKEEPER-3526).
  */
 import { ErrorCode, OpCode, ReconfigRequest } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -23,7 +23,7 @@ import { ConnectionLost, type Reply, SessionExpired, WireClient } from '../harne
 
 const TEST_DEADLINE_MS = 120_000;
 const MODE_DEADLINE_MS = 20_000;
-/** Longer than it takes to begin. */
+/** Longer than read-only mode takes to begin. */
 const WATCHED_MS = 4_000;
 
 async function startedEnsemble(): Promise<Ensemble> {
@@ -63,7 +63,7 @@ it(
 
     await expect(WireClient.connect({ port })).rejects.toThrow(ConnectionLost);
     const { session, lastZxid } = writer;
-    // The last transaction need not be the writer's: the probe of the start closed its session.
+    // The last transaction need not be the writer's: the probe at the start closed its session.
     const newest = (await statusOf(port))?.zxid ?? 0n;
     const global = { port, session, lastZxidSeen: lastZxid, readOnly: true };
     await expect(WireClient.connect(global)).rejects.toThrow(ConnectionLost);
@@ -92,7 +92,7 @@ it(
     await within('the end of the read-only connection', MODE_DEADLINE_MS, client.closed);
     await ensemble.serving();
     const readOnly = { port, session: client.session };
-    await until('the read-only session is told that it is gone', MODE_DEADLINE_MS, async () => {
+    await until('the read-only session is reported as expired', MODE_DEADLINE_MS, async () => {
       const error = await WireClient.connect(readOnly).catch((failure: unknown) => failure);
       return error instanceof SessionExpired ? true : undefined;
     });
@@ -104,7 +104,7 @@ it(
 );
 
 it(
-  'read-only clients that come, time out and go leave no trace in the replicated state',
+  'read-only clients that connect, time out and leave cause no trace in the replicated state',
   async () => {
     const ensemble = await startedEnsemble();
     const [alone, ...others] = ensemble.members;

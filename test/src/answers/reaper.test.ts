@@ -1,6 +1,6 @@
 /**
- * Containers and TTL znodes go by themselves, also when another member leads than the one under
- * which they were made, and on every member alike.
+ * Containers and TTL znodes are removed by themselves, also when another member leads than when
+ * they were created, and on every member alike.
  */
 import { CreateRequest, CreateTtlRequest, OpCode, Perms } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const GONE_DEADLINE_MS = 15_000;
 const ACL = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'a used container and an old TTL znode go, under the next leader too',
+  'a used container and an expired TTL znode are removed, also by the next leader',
   async () => {
     const ensemble = await useServingEnsemble({
       environment: { ROOKERY_CONTAINER_CHECK_MS: '200' },

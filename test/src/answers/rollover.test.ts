@@ -1,8 +1,8 @@
 /**
- * A zxid's counter that nears 2^32 rolls over to a new epoch, under load and without loss.
+ * When the counter of a zxid approaches 2^32, a new epoch begins, under load and without loss.
  *
- * A test-only setting makes every epoch start at 0xfffffff0, so that each has room for no more than
- * 15 transactions: a few hundred writes go through many rollovers, and so do restarts.
+ * A test-only setting makes every epoch start at 0xfffffff0, so that each has space for only 15
+ * transactions: a few hundred writes, and restarts, go through many rollovers.
  */
 import { counterOf, epochOf } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -32,10 +32,10 @@ it.skipIf(productUnderTest().name === 'apache')(
 
     const zxids = load.ledgers.flatMap((ledger) => [...ledger.acknowledged.values()]).map(Number);
     const epochs = new Set(zxids.map(epochOf));
-    expect(epochs.size, 'epochs used by the load').toBeGreaterThan(2);
+    expect(epochs.size, 'the load uses several epochs').toBeGreaterThan(2);
     expect(Math.min(...zxids.map(counterOf))).toBeGreaterThanOrEqual(FIRST_COUNTER);
     expect(Math.max(...zxids)).toBeGreaterThan(before);
-    expect(ensemble.running.length, 'no member died of it').toBe(3);
+    expect(ensemble.running.length, 'no member has died').toBe(3);
   },
   TEST_DEADLINE_MS,
 );

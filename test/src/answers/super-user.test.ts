@@ -1,6 +1,6 @@
 /**
- * The two ways past an ACL that the operator can open, on running members: the super user of
- * `superDigest` and `skipACL`. Both are shut by default, for reads and for forwarded writes.
+ * The two settings by which an operator can bypass ACLs, on running members: the super user of
+ * `superDigest`, and `skipACL`. Both are off by default, for reads and for forwarded writes.
  */
 import { AuthPacket, CreateFlag, CreateRequest, ErrorCode, OpCode, Perms } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const SUPER_SECRET = 'super:control';
 const SUPER_DIGEST = 'super:H8A9p8zmEqGes/QUR4WeRDKL+Xk=';
 const PATH = '/sealed';
 
-/** Nobody may read, write or delete it. */
+/** An ACL with which nobody may read, write or delete the znode. */
 async function createSealed(client: WireClient): Promise<void> {
   const acl = [{ perms: Perms.admin, scheme: 'world', id: 'anyone' }];
   const request = { path: PATH, data: Buffer.from('secret'), acl, flags: CreateFlag.persistent };
@@ -41,7 +41,7 @@ async function expectAllowed(client: WireClient): Promise<void> {
 }
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'superDigest opens every znode to the super user, at a follower, and to nobody else',
+  'superDigest gives the super user, and nobody else, access to every znode, also at a follower',
   async () => {
     const ensemble = await useServingEnsemble({ settings: { superDigest: SUPER_DIGEST } });
     const [follower] = await ensemble.followers();
@@ -54,14 +54,14 @@ it.skipIf(productUnderTest().name === 'apache')(
     await expectRefused(impostor);
     await authenticate(client, SUPER_SECRET);
     await expectAllowed(client);
-    // The connection is the super user, not the member.
+    // The connection is that of the super user; the member does not matter.
     await expectRefused(impostor);
   },
   TEST_DEADLINE_MS,
 );
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'skipACL opens every znode to a client that has authenticated nothing',
+  'skipACL gives a client without any identity access to every znode',
   async () => {
     const ensemble = await useServingEnsemble({ size: 1, settings: { skipACL: true } });
     const client = await useClient(ensemble.member(1));
@@ -74,7 +74,7 @@ it.skipIf(productUnderTest().name === 'apache')(
 );
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'without either, -102 is the answer to everybody, whoever calls himself super',
+  'without either setting everybody is answered with -102, including a user who claims to be super',
   async () => {
     const ensemble = await useServingEnsemble({ size: 1 });
     const client = await useClient(ensemble.member(1));

@@ -1,9 +1,9 @@
 /**
- * A member with a wiped disk must not be taken for one that never had anything.
+ * A member with a wiped disk must not be taken for one that never had any data.
  *
- * A write is acknowledged by A and B while C is down; then B loses its disk and A is stopped. C
- * has an older history and B has none: together they are a majority that knows nothing of the
- * write. They must elect nobody until A is back.
+ * A and B acknowledge a write while C is down; then B loses its disk and A is stopped. C has an
+ * older history and B has none: together they are a majority that does not know the write. They
+ * must not elect a leader until A is back.
  */
 import { expect, it } from 'vitest';
 import { useServingEnsemble } from '../harness/ensemble.js';
@@ -13,9 +13,9 @@ import { never, until } from '../harness/wait.js';
 
 const TEST_DEADLINE_MS = 120_000;
 const SAYS_WHY_DEADLINE_MS = 20_000;
-/** Many election rounds: who wanted to lead would do so in the first. */
+/** Long enough for many election rounds: a candidate would lead in the first one. */
 const WATCHED_MS = 4_000;
-/** The wiped member has no ensemble id; that is the reason to be given. */
+/** The wiped member has no ensemble id, which is the reason that must be given. */
 const REASON = /ensemble id|not founded|no ensemble|unfounded/i;
 
 it(
@@ -25,16 +25,16 @@ it(
     const [a, b, c] = ensemble.members;
     if (a === undefined || b === undefined || c === undefined) throw new Error('three are needed');
     await c.stop();
-    // C may have led: then the others need a leader first.
+    // If C has led, the others need a new leader first.
     await ensemble.leader();
     const client = await useClient(a);
-    await create(client, '/acknowledged', 'by A and B');
+    await create(client, '/acknowledged', 'a write by A and B');
     await Promise.all([a.stop(), b.stop()]);
     ensemble.wipe(b.id);
 
     const marks = new Map([b, c].map((member) => [member, member.logMark()]));
     ensemble.start([b.id, c.id]);
-    await until('one of them says why nobody is elected', SAYS_WHY_DEADLINE_MS, () => {
+    await until('one of them logs why nobody is elected', SAYS_WHY_DEADLINE_MS, () => {
       const said = [b, c].some((member) => REASON.test(member.log().slice(marks.get(member))));
       return said || undefined;
     });
@@ -56,7 +56,7 @@ it(
 );
 
 it(
-  'three members that start for the first time found an ensemble only when all are there',
+  'three members that start for the first time found an ensemble only when all are up',
   async () => {
     const ensemble = await useServingEnsemble();
     for (const member of ensemble.members) await member.stop();

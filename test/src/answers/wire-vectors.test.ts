@@ -1,8 +1,8 @@
 /**
- * The exchanges recorded from ZooKeeper 3.8.0, replayed against a running member.
+ * The exchanges recorded from ZooKeeper 3.8.0 are replayed against a running member.
  *
- * Every reply must equal the recorded one, frame by frame and in order, but for what cannot be the
- * same twice.
+ * Every reply must equal the recorded one, frame by frame and in order, except for values that
+ * differ from run to run.
  */
 import { ConnectRequest, ConnectResponse, decode, encode, type Int64 } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
@@ -10,10 +10,12 @@ import { useServingEnsemble } from '../harness/ensemble.js';
 import { RawConnection } from '../harness/raw-connection.js';
 import { describeReply, type Exchange, isConnect, readVectors } from '../harness/vectors.js';
 
-/** So that no test passes with a part of them. */
+/** The number of exchanges, so that no test passes with only a part of them. */
 const EXCHANGES = 89;
 
-/** Recorded on a second connection without credentials, while the first one stayed open. */
+/**
+ * These were recorded on a second connection without credentials, while the first one stayed open.
+ */
 const ON_SECOND_CONNECTION = new Set([
   'getData: no auth',
   'setData: no auth',
@@ -44,7 +46,7 @@ it.each([
 class Replay {
   readonly #port: number;
   readonly #connections: RawConnection[] = [];
-  /** What this member gave out for each recorded session id. */
+  /** The id that this member gave out for each recorded session id. */
   readonly #sessions = new Map<Int64, ConnectResponse>();
   #first: RawConnection | undefined;
   #latest: RawConnection | undefined;
@@ -80,7 +82,7 @@ class Replay {
     this.#latest = connection;
   }
 
-  /** After the second connect everything goes on over the first, until that is resumed. */
+  /** After the second connect everything continues on the first connection, until it is resumed. */
   #connectionFor(exchange: Exchange): RawConnection {
     const second = this.#connections[1];
     const isEarly = this.#connections.length === 2;
@@ -100,7 +102,7 @@ class Replay {
       frames.push(frame);
     }
     if (exchange.closed) {
-      expect(await connection.nextFrame(), `${name}: closed behind the reply`).toBeUndefined();
+      expect(await connection.nextFrame(), `${name}: closed after the reply`).toBeUndefined();
     }
     return frames;
   }

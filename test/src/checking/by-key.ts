@@ -1,7 +1,7 @@
 /**
- * Histories of many independent objects: each is checked by itself, which is as good as checking
- * them together (linearizability is local), and much cheaper. Also what is told of a contradiction:
- * the part of the history that suffices to show it.
+ * Checks histories of many independent objects: each object is checked by itself, which is
+ * equivalent to checking them together (linearizability is a local property), and much cheaper. It
+ * also reduces a contradiction to the part of the history that suffices to show it.
  */
 import { checkLinearizable, type Linearizability, type SearchBounds } from './linearizability.js';
 import type { Model, Operation } from './model.js';
@@ -9,11 +9,11 @@ import type { Model, Operation } from './model.js';
 export interface KeyedVerdict<Key, Op, Result> {
   readonly key: Key;
   readonly outcome: Linearizability<Op, Result>;
-  /** Of a contradiction: operations that suffice for it, in the order of their calls. */
+  /** For a contradiction: operations that suffice to show it, in the order of their calls. */
   readonly evidence: readonly Operation<Op, Result>[];
 }
 
-/** The objects whose history is not linearizable, or too hard to tell. */
+/** The objects whose history is not linearizable, or could not be decided. */
 export function checkByKey<Key, State, Op, Result>(
   model: Model<State, Op, Result>,
   histories: ReadonlyMap<Key, readonly Operation<Op, Result>[]>,
@@ -31,8 +31,8 @@ export function checkByKey<Key, State, Op, Result>(
 }
 
 /**
- * What is left of a history that cannot be explained up to the answer of `at`, when what was called
- * after it is left out, and every reading that is not needed for the contradiction.
+ * Reduces a history that cannot be explained up to the answer of `at`: operations that were called
+ * after it are left out, and so is every read that the contradiction does not need.
  */
 export function evidenceOf<State, Op, Result>(
   model: Model<State, Op, Result>,

@@ -1,17 +1,19 @@
 /**
- * Is a set's history linearizable, when elements are only added, each once, and a read shows all?
- * Exactly what the search would say of it, but in time that grows no faster than the reads' length.
+ * Checks whether the history of a set is linearizable if elements are only added, each once, and a
+ * read returns all of them. The verdict is exactly that of the search, but the time grows only with
+ * the total size of the reads.
  *
- * The sets that were read must be a chain. It divides time: an element was added between the last
- * set without it and the first with it, and each read has its place at its set. All that is left to
- * ask is whether whoever was answered before another began also comes no later in that order.
+ * The sets that were read must form a chain, which divides time: an element was added between the
+ * last set without it and the first set with it, and each read has its place at its set. What
+ * remains to be checked is that no operation that was answered before another began comes later in
+ * that order.
  */
 import { checkPlaces, type Placed } from './places.js';
 
 export interface SetAdd {
   readonly element: number;
   readonly calledAt: number;
-  /** Null when nobody knows whether it took effect. */
+  /** Null if the answer is unknown; the operation may or may not have taken effect. */
   readonly answeredAt: number | null;
 }
 
@@ -21,7 +23,7 @@ export interface SetRead {
   readonly answeredAt: number;
 }
 
-/** What is wrong, in sentences; nothing when it is linearizable. */
+/** What is wrong, in sentences; empty if the history is linearizable. */
 export function checkGrowOnlySet(adds: readonly SetAdd[], reads: readonly SetRead[]): string[] {
   const levels = [...reads].sort((a, b) => a.elements.length - b.elements.length);
   const known = new Set(adds.map(({ element }) => element));
@@ -36,7 +38,8 @@ export function checkGrowOnlySet(adds: readonly SetAdd[], reads: readonly SetRea
       problems.push(`${nameOf(read)} lacks ${listed(missing)}, which ${nameOf(last)} shows`);
     }
     for (const element of shown) {
-      if (!known.has(element)) problems.push(`${nameOf(read)} shows ${element}: nobody added it`);
+      if (!known.has(element))
+        problems.push(`${nameOf(read)} shows ${element}, which nobody added`);
       if (!firstSeen.has(element)) firstSeen.set(element, level);
     }
     last = read;
@@ -45,7 +48,10 @@ export function checkGrowOnlySet(adds: readonly SetAdd[], reads: readonly SetRea
   return checkPlaces(placed(adds, levels, firstSeen));
 }
 
-/** Reads of equal sets share a place; what leads from one set to the next stands between them. */
+/**
+ * Reads of equal sets share a place; the additions between one set and the next are placed between
+ * them.
+ */
 function placed(
   adds: readonly SetAdd[],
   levels: readonly SetRead[],
@@ -58,7 +64,7 @@ function placed(
   }));
   for (const { element, calledAt, answeredAt } of adds) {
     const level = firstSeen.get(element);
-    // Nobody knows of it and nobody saw it: it need not have been.
+    // The answer is unknown and no read shows the element, so it need not have been added.
     if (level === undefined && answeredAt === null) continue;
     const place = level === undefined ? Number.POSITIVE_INFINITY : (places[level] ?? 0) - 1;
     const name = `the add of ${element}`;

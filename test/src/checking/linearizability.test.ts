@@ -1,7 +1,7 @@
 /**
- * Goal: the checker says yes to what a real object did, and no to what no object can have done.
- * Method: examples; histories made with real objects and damaged ones; and on tiny histories the
- * same verdict as trying every order.
+ * The checker accepts what a real object did, and rejects what no object can have done. The tests
+ * use examples, histories that were made with real objects, damaged ones, and on tiny histories the
+ * verdict of trying every order.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +45,7 @@ function verdictOf(history: readonly OnRegister[]) {
 }
 
 describe('a register', () => {
-  it('may show either value while a write is under way', () => {
+  it('may show either value while a write is in progress', () => {
     const base = [did(1, 10, write(1))];
     expect(verdictOf([...base, did(2, 3, read(0)), did(4, 5, read(1))])).toBe('linearizable');
     expect(verdictOf([...base, did(2, 3, read(1)), did(4, 5, read(0))])).toBe('contradiction');
@@ -70,14 +70,14 @@ describe('a register', () => {
     expect(verdictOf([unknown(1, cas(0, 1)), did(2, 8, cas(1, 2))])).toBe('linearizable');
   });
 
-  it('that is too hard to judge within the bound is told as unknown', () => {
+  it('is reported as unknown if its history is too hard to judge within the bound', () => {
     const history = Array.from({ length: 10 }, (_, value) => did(1, 50, write(value)));
     const impossible = [...history, did(51, 52, read(99))];
     expect(checkLinearizable(register, impossible, { stepsMax: 100 }).verdict).toBe('unknown');
     expect(verdictOf(impossible)).toBe('contradiction');
   });
 
-  it('is judged quickly though dozens of writes were never answered', () => {
+  it('is judged quickly although dozens of writes were never answered', () => {
     const doubtful = Array.from({ length: 60 }, (_, i) => unknown(i, write(1000 + i)));
     const seen = Array.from({ length: 180 }, (_, i) => [
       did(400 + 4 * i, 401 + 4 * i, write(i)),
@@ -89,7 +89,7 @@ describe('a register', () => {
     expect(verdictOf([...doubtful, ...seen, did(5000, 5001, read(1000))])).toBe('contradiction');
   });
 
-  it('that contradicts is told with the answer at fault and the operations that show it', () => {
+  it('is reported with the wrong answer and the operations that show the contradiction', () => {
     const stale = did(7, 8, read(0));
     const history = [did(1, 2, write(1)), did(3, 4, read(1)), did(5, 6, read(1)), stale];
     const outcome = checkLinearizable(register, [...history, did(9, 10, read(1))]);
@@ -109,7 +109,7 @@ describe('queues, sets and lists', () => {
   const dequeue = (from: number, to: number, element: number | null) =>
     on<QueueOp, QueueResult>(from, to, { kind: 'dequeue' }, element);
 
-  it('a queue in order gives in order, one without in any, both each element once', () => {
+  it('an ordered queue returns elements in order, an unordered one in any order, both each once', () => {
     const base = [enqueue(1, 2, 1), enqueue(3, 4, 2)];
     const swapped = [...base, dequeue(5, 6, 2), dequeue(7, 8, 1)];
     expect(checkLinearizable(fifoQueue, swapped).verdict).toBe('contradiction');
@@ -124,7 +124,7 @@ describe('queues, sets and lists', () => {
     expect(checkLinearizable(fifoQueue, [...lost, taken]).verdict).toBe('linearizable');
   });
 
-  it('a list shows what was appended in the order of the answers', () => {
+  it('a list shows its elements in the order in which they were appended', () => {
     const append = (from: number, to: number, element: number) =>
       on(from, to, { kind: 'append' as const, element }, null);
     const base = [append(1, 2, 1), append(3, 4, 2)];
@@ -168,7 +168,10 @@ const onQueue: Pick<Made<QueueOp, QueueResult>, 'newOp' | 'answersOf'> = {
     kind === 'enqueue' ? [null] : [null, ...Array.from({ length: 80 }, (_, i) => i)],
 };
 
-/** Answers of two operations change places, or one operation is left out, or one done twice. */
+/**
+ * Damages a history: the answers of two operations are exchanged, one operation is left out, or one
+ * is repeated.
+ */
 function damaged<Op, Result>(
   history: readonly Operation<Op, Result>[],
   random: Random,
@@ -220,15 +223,15 @@ describe('the search', () => {
   it.each([
     ['register', () => agrees(register, onRegister)],
     ['set', () => agrees(setModel, onSet)],
-    ['queue in order', () => agrees(fifoQueue, onQueue)],
-    ['queue without order', () => agrees(unorderedQueue, onQueue)],
-  ] as const)('says of a %s what trying every order says', (_, run) => {
+    ['ordered queue', () => agrees(fifoQueue, onQueue)],
+    ['unordered queue', () => agrees(unorderedQueue, onQueue)],
+  ] as const)('agrees with trying every order: %s', (_, run) => {
     const { refused, accepted } = run();
     expect(refused).toBeGreaterThan(30);
     expect(accepted).toBeGreaterThan(30);
   });
 
-  it('accepts long histories of real objects, and evidence of damage is itself refused', () => {
+  it('accepts long histories of real objects, and rejects the evidence that it gives for damaged ones', () => {
     let refused = 0;
     for (let seed = 1; seed <= 15; seed++) {
       const random = new Random(seed);

@@ -1,13 +1,14 @@
 /**
- * Is there one order in which every operation takes effect at once, somewhere between its call and
- * its answer, and that explains all answers?
+ * Decides whether there is one order that explains all answers, in which every operation takes
+ * effect at an instant between its call and its answer.
  *
- * The search of Wing and Gong (1993): take operations whose call precedes the first answer that is
- * still to be explained, one after the other, and go back when there is none. With Lowe's additions
- * (2017): a configuration, which is the state together with what was taken, is looked at once; and
- * it is short to write down, for all that was answered before has been taken. Operations without an
- * answer are taken only where they make a difference, see `isNeedless`. Gives up at a bound on its
- * work. Never changes the history; knows of objects only what the model says.
+ * It is the search of Wing and Gong (1993): it linearizes operations whose call precedes the first
+ * answer that is still to be explained, one after the other, and backtracks when there is none.
+ * Lowe (2017) added that a configuration, which is the state together with the set of linearized
+ * operations, is visited only once; its representation is short, because all operations that were
+ * answered before are in the set. Operations without an answer are linearized only where they make
+ * a difference, see `isNeedless`. The search gives up at a bound on its work. It never changes the
+ * history, and knows about objects only what the model says.
  */
 import type { Model, Operation } from './model.js';
 
@@ -16,15 +17,17 @@ export type Linearizability<Op, Result> =
   | {
       readonly verdict: 'contradiction';
       readonly steps: number;
-      /** The answer that no order explains; all that were given before it can be explained. */
+      /**
+       * The answer that no order explains; all answers that were given before it can be explained.
+       */
       readonly at: Operation<Op, Result>;
-      /** Keys of states in which the object may have been before it, some of them. */
+      /** Keys of some of the states in which the object may have been before it. */
       readonly states: readonly (string | number)[];
     }
   | { readonly verdict: 'unknown'; readonly steps: number };
 
 export interface SearchBounds {
-  /** How often the model may be asked; default a million. */
+  /** How many times the model may be asked; a million by default. */
   readonly stepsMax?: number | undefined;
 }
 
@@ -44,16 +47,21 @@ type Answered<Op, Result> = Operation<Op, Result> & {
 };
 
 interface Configuration<State> {
-  /** Of those with an answer, in the order of answers: how many from the first were all taken. */
+  /**
+   * The operations with an answer, in the order of answers: all before this index are linearized.
+   */
   readonly next: number;
-  /** Those taken behind `next`, ascending: they are under way when the next answer is given. */
+  /**
+   * The linearized operations at or after `next`, ascending: they are in progress when the next
+   * answer is given.
+   */
   readonly ahead: readonly number[];
-  /** Those taken that have no answer, ascending. */
+  /** The linearized operations without an answer, ascending. */
   readonly unanswered: readonly number[];
   readonly state: State;
-  /** When the last one taken has no answer: which, and the state before it. */
+  /** If the operation linearized last has no answer: its index, and the state before it. */
   readonly doubtful: { readonly index: number; readonly before: State } | null;
-  /** Whether only those without an answer are still to be tried. */
+  /** Whether only operations without an answer are still to be tried. */
   readonly isSecondVisit: boolean;
 }
 
@@ -62,9 +70,9 @@ class Search<State, Op, Result> {
   readonly #stepsMax: number;
   readonly #answered: readonly Answered<Op, Result>[];
   readonly #unanswered: readonly Operation<Op, Result>[];
-  /** For each answer, who is under way when it is given, itself first. */
+  /** For each answer, the operations that are in progress when it is given, its own first. */
   readonly #open: readonly (readonly number[])[];
-  /** For each answer, how many of those without one were called before it. */
+  /** For each answer, how many operations without an answer were called before it. */
   readonly #doubtfulCount: readonly number[];
   readonly #seen = new Set<string>();
   readonly #stack: Configuration<State>[] = [];
@@ -112,7 +120,8 @@ class Search<State, Op, Result> {
     }
     this.#stack.push({ ...from, isSecondVisit: true });
     const open = this.#open[from.next] ?? [];
-    // The last one pushed is looked at first: it shall be the one whose answer comes next.
+    // The configuration that is pushed last is visited first: this is the operation whose answer
+    // comes next.
     for (let i = open.length - 1; i >= 0; i--) {
       const index = open[i] ?? 0;
       const taken = this.#answered[index];
@@ -127,9 +136,9 @@ class Search<State, Op, Result> {
   }
 
   /**
-   * One that changes nothing and is explained by the state: whatever order there is from here, it
-   * may as well come first, so nothing else need be tried. Without this, reads of one value that
-   * are under way together would be tried in each of their orders.
+   * Returns an operation that changes nothing and that the state explains. Whatever order follows
+   * from here, the operation may as well come first, so no other choice need be tried. Without
+   * this, concurrent reads of one value would be tried in each of their orders.
    */
   #observerNow({ next, ahead, state }: Configuration<State>): number | null {
     for (const index of this.#open[next] ?? []) {
@@ -148,7 +157,7 @@ class Search<State, Op, Result> {
     for (let index = count - 1; index >= 0; index--) {
       const taken = this.#unanswered[index];
       if (taken === undefined || from.unanswered.includes(index)) continue;
-      // It would hide the last one.
+      // The overwriting operation would hide the effect of the one before it.
       if (from.doubtful !== null && this.#model.overwrites(taken.op)) continue;
       for (const state of this.#step(before, taken.op, undefined)) {
         if (this.#isNeedless(from, { op: taken.op, result: undefined, state, index })) continue;
@@ -159,10 +168,11 @@ class Search<State, Op, Result> {
   }
 
   /**
-   * Whether it has no answer and changes nothing, or follows one without an answer in an order that
-   * has a twin in which the latter is left out, or comes later. If there is an order at all, there
-   * is one without any such pair: leaving out and putting off come to an end. (Two without an
-   * answer change places only into the order of their calls, so that they do not do so for ever.)
+   * Whether the operation has no answer and changes nothing, or follows an operation without an
+   * answer in an order for which an equivalent one exists in which the latter is left out or comes
+   * later. If there is an order at all, there is one without any such pair, because repeated
+   * leaving out and postponing terminates. (Two operations without an answer are only exchanged
+   * into the order of their calls, so that this terminates as well.)
    */
   #isNeedless(from: Configuration<State>, taken: Taken<State, Op, Result>): boolean {
     const key = this.#model.key(taken.state);
@@ -215,7 +225,7 @@ interface Taken<State, Op, Result> {
   readonly op: Op;
   readonly result: Result | undefined;
   readonly state: State;
-  /** -1 for one with an answer. */
+  /** -1 for an operation with an answer. */
   readonly index: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Goal: the quick checks of sets, queues and plain reads say what they claim. Method: the first two
- * must agree with the search on small histories of real objects, whole and damaged; plain reads are
- * made by readers that follow a log, and damaged.
+ * The fast checks of sets, queues and plain reads are correct. The first two must agree with the
+ * search on small histories of real objects, intact and damaged; plain reads are made by readers
+ * that follow a log, and damaged.
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ function patternsOfSet(history: readonly Operation<SetOp, SetResult>[]): string[
   return checkGrowOnlySet(adds, reads);
 }
 
-/** A removal whose answer may be unheard has looked the element up before. */
+/** A removal whose answer may be lost has looked the element up before. */
 function madeQueue(
   model: Model<readonly number[], QueueOp, QueueResult>,
   random: Random,
@@ -137,11 +137,11 @@ function agree<State, Op, Result>(
   return tally;
 }
 
-describe('quick checks agree with the search', () => {
+describe('the fast checks agree with the search', () => {
   it.each([
     ['set', () => agree(setModel, madeSet, patternsOfSet)],
     [
-      'queue in order',
+      'ordered queue',
       () =>
         agree(
           fifoQueue,
@@ -150,7 +150,7 @@ describe('quick checks agree with the search', () => {
         ),
     ],
     [
-      'queue without order',
+      'unordered queue',
       () =>
         agree(
           unorderedQueue,
@@ -158,7 +158,7 @@ describe('quick checks agree with the search', () => {
           (history) => patternsOfQueue(history, false),
         ),
     ],
-  ] as const)('on a %s', (_, run) => {
+  ] as const)('on histories of a %s', (_, run) => {
     const { refused, accepted } = run();
     expect(refused).toBeGreaterThan(20);
     expect(accepted).toBeGreaterThan(20);
@@ -170,7 +170,7 @@ describe('plain reads', () => {
     ...{ reader, register, zxid, kind: 'read', reached: 0, at: 0 },
   });
 
-  it('may be old, but never older than what the same reader has seen of any register', () => {
+  it('may be stale, but never older than what the same reader has seen of any register', () => {
     const known = new Map([
       ['a', [1, 3]],
       ['b', [2, 4]],
@@ -184,14 +184,14 @@ describe('plain reads', () => {
     ).toHaveLength(1);
   });
 
-  it('show a reader its own writes', () => {
+  it('include the own writes of the reader', () => {
     const wrote: PrefixStep = { ...step(1, 'a', 5), kind: 'wrote' };
     expect(checkPrefixReads([wrote, step(1, 'a', 5)])).toEqual([]);
     expect(checkPrefixReads([wrote, step(1, 'a', 0)])).toHaveLength(1);
     expect(checkPrefixReads([step(1, 'b', 7), wrote])).toHaveLength(1);
   });
 
-  it('of readers that follow the log are accepted, and each step back is found', () => {
+  it('by readers that follow the log are accepted, and each step back is found', () => {
     for (let seed = 1; seed <= 50; seed++) {
       const random = new Random(seed);
       const log = Array.from({ length: 40 }, (_, index) => ({

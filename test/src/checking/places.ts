@@ -1,19 +1,19 @@
 /**
- * When the order of effects is known (by a version, a sequence number, the set that was read),
- * linearizability is a question about pairs: whoever had its answer before another was called must
- * not come later in that order.
+ * When the order of effects is known (by a version, a sequence number, or the set that was read),
+ * linearizability is a question about pairs: an operation that was answered before another was
+ * called must not come later in that order.
  */
 export interface Placed {
-  /** For the message. */
+  /** The name of the operation in messages. */
   readonly name: string;
   readonly calledAt: number;
-  /** Infinity when it was not answered. */
+  /** Infinity if the operation was not answered. */
   readonly answeredAt: number;
-  /** Its place in the order of effects; operations at one place may be in any order. */
+  /** The place in the order of effects; operations at the same place may be in any order. */
   readonly place: number;
 }
 
-/** Who was called after the answer of one with a later place, in sentences. */
+/** The operations that were called after the answer of one with a later place, in sentences. */
 export function checkPlaces(all: readonly Placed[]): string[] {
   const problems: string[] = [];
   const byAnswer = [...all].sort((a, b) => a.answeredAt - b.answeredAt);

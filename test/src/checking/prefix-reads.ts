@@ -1,28 +1,29 @@
 /**
- * Do plain reads keep what the service promises of them: each reader sees the registers as they
- * were after some prefix of all writes, and never goes back to a shorter one?
+ * Checks that plain reads keep the service's promise: each reader sees the registers as they were
+ * after some prefix of all writes, and never goes back to a shorter one.
  *
- * The order of all writes is known: every value carries the zxid of its write. So a reader's view
- * is one number, the zxid it has surely reached, and a read that shows a value which was replaced
- * at or before that is stale. A reader's own write, once answered, counts as reached. Together with
- * linearizable writes this is sequential consistency; reads by others' clocks may be old.
+ * The order of all writes is known, because every value carries the zxid of its write. A reader's
+ * view is thus one number, the zxid that it has certainly reached, and a read that shows a value
+ * which was replaced at or before that zxid is stale. A reader's own write, once answered, counts
+ * as reached. Together with linearizable writes this is sequential consistency; by the clocks of
+ * others a read may be old.
  */
 export interface PrefixStep {
   readonly reader: string | number;
   readonly register: string | number;
-  /** Read: of the value shown. Wrote: of the own write. */
+  /** For a read, the zxid of the value that it shows; for a write, its own zxid. */
   readonly zxid: number;
   readonly kind: 'read' | 'wrote';
-  /** The highest zxid that the reader had been told of when it had this answer; 0 if unknown. */
+  /** The highest zxid that the reader had seen when it received this answer; 0 if unknown. */
   readonly reached: number;
-  /** For the message: where in the history. */
+  /** The position in the history, for messages. */
   readonly at: number;
 }
 
-/** Zxids of writes to each register that are known besides those in `steps`. */
+/** Zxids of writes to each register that are known in addition to those in `steps`. */
 export type KnownWrites = ReadonlyMap<string | number, readonly number[]>;
 
-/** `steps` of each reader in its own order. What is wrong, in sentences. */
+/** `steps` contains each reader's steps in order. Returns what is wrong, in sentences. */
 export function checkPrefixReads(
   steps: readonly PrefixStep[],
   known: KnownWrites = new Map(),
@@ -66,7 +67,7 @@ function writesOf(
   return new Map(entries);
 }
 
-/** The highest of the sorted zxids that is not above the limit; 0 if there is none. */
+/** Returns the highest of the sorted zxids that is not above the limit; 0 if there is none. */
 function newestUpTo(zxids: readonly number[], limit: number): number {
   let low = 0;
   let high = zxids.length;

@@ -1,22 +1,22 @@
 /**
- * Is a queue's history linearizable, when each element is added at most once? Exactly what the
- * search would say of it, in time n log n, by looking for the patterns that no queue can show
- * (Henzinger, Sezgin, Vafeiadis: Aspect-Oriented Linearizability Proofs, 2013): an element from
- * nowhere, twice, out of order, or an empty queue that was never empty. The same, without the
- * order, for a queue that gives elements as it likes.
+ * Checks whether a queue's history is linearizable if each element is added at most once. The
+ * verdict is exactly that of the search, in time O(n log n), by looking for the patterns that no
+ * queue can show (Henzinger, Sezgin, Vafeiadis: Aspect-Oriented Linearizability Proofs, 2013): an
+ * element that was never added, one that is removed twice or out of order, or an empty queue that
+ * was never empty. An unordered queue is checked in the same way, without the order.
  *
- * An operation without an answer is given the most favourable end, which is always the same: a
+ * An operation without an answer is given the most favourable outcome, which is always the same: a
  * removal took place if nobody else removed the element, an addition if somebody got it.
  */
 export interface Enqueue {
   readonly element: number;
   readonly calledAt: number;
-  /** Null when nobody knows whether it took effect. */
+  /** Null if it is unknown whether the operation took effect. */
   readonly answeredAt: number | null;
 }
 
 export interface Dequeue {
-  /** Null: the queue was empty. Without an answer: the element that it may have taken. */
+  /** Null if the queue was empty. Without an answer: the element that it may have removed. */
   readonly element: number | null;
   readonly calledAt: number;
   readonly answeredAt: number | null;
@@ -27,7 +27,7 @@ export interface QueueHistory {
   readonly dequeues: readonly Dequeue[];
 }
 
-/** What is wrong, in sentences; nothing when it is linearizable. */
+/** What is wrong, in sentences; empty if the history is linearizable. */
 export function checkQueue(history: QueueHistory, { isOrdered }: { isOrdered: boolean }): string[] {
   const problems: string[] = [];
   const lives = livesOf(history, problems);
@@ -36,7 +36,10 @@ export function checkQueue(history: QueueHistory, { isOrdered }: { isOrdered: bo
   return problems;
 }
 
-/** An element's two intervals; `never` (infinity) for what was not answered or did not happen. */
+/**
+ * The two intervals of an element; `never` (infinity) for an operation that was not answered or did
+ * not happen.
+ */
 interface Life {
   readonly element: number;
   readonly added: { readonly from: number; readonly to: number };
@@ -54,11 +57,12 @@ function livesOf({ enqueues, dequeues }: QueueHistory, problems: string[]): Life
     added.add(element);
     if (answeredAt === null && (removal === undefined || removal.to === never)) continue;
     const removed = removal ?? { from: never, to: never };
-    if (removed.to < calledAt) problems.push(`${element} was given before it was added`);
+    if (removed.to < calledAt) problems.push(`${element} was removed before it was added`);
     lives.push({ element, added: { from: calledAt, to: answeredAt ?? never }, removed });
   }
   for (const [element, { to }] of removals) {
-    if (!added.has(element) && to !== never) problems.push(`${element} was given, never added`);
+    if (!added.has(element) && to !== never)
+      problems.push(`${element} was removed but never added`);
   }
   return lives;
 }
@@ -75,7 +79,7 @@ function removalsOf(
       const isBetter = other === undefined || (other.to === never && calledAt < other.from);
       if (isBetter) removals.set(element, { from: calledAt, to: never });
     } else {
-      if (other !== undefined && other.to !== never) problems.push(`${element} was given twice`);
+      if (other !== undefined && other.to !== never) problems.push(`${element} was removed twice`);
       removals.set(element, { from: calledAt, to: answeredAt });
     }
   }
@@ -94,13 +98,19 @@ function orderProblems(lives: readonly Life[]): string[] {
       if (latest === undefined || before.removed.from > latest.removed.from) latest = before;
     }
     if (latest === undefined || life.removed.to >= latest.removed.from) continue;
-    const late = latest.removed.from === never ? 'which was not given at all' : 'given later';
-    problems.push(`${life.element} was given before ${latest.element}, added earlier, ${late}`);
+    const late =
+      latest.removed.from === never ? 'which was not removed at all' : 'which was removed later';
+    problems.push(
+      `${life.element} was removed before ${latest.element}, which was added earlier and ${late}`,
+    );
   }
   return problems;
 }
 
-/** An empty queue is wrong when at each moment of the question some element was certainly in it. */
+/**
+ * Finding the queue empty is wrong if some element was certainly in it at each moment of the
+ * operation.
+ */
 function emptyProblems(lives: readonly Life[], dequeues: readonly Dequeue[]): string[] {
   const empties = dequeues
     .filter(({ element, answeredAt }) => element === null && answeredAt !== null)
@@ -120,7 +130,7 @@ function emptyProblems(lives: readonly Life[], dequeues: readonly Dequeue[]): st
   return problems;
 }
 
-/** When the queue certainly had something in it: spans that do not touch, in order. */
+/** The spans in which the queue was certainly not empty: they do not touch, and are in order. */
 function spansOf(lives: readonly Life[]): { from: number; to: number; element: number }[] {
   const certain = lives
     .map(({ element, added, removed }) => ({ element, from: added.to, to: removed.from }))

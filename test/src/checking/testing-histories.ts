@@ -1,6 +1,6 @@
 /**
- * Histories for the tests of checkers: made with a real object, so linearizable by construction,
- * and the slowest but plainest way to tell whether one is, which tries every order.
+ * Histories for the tests of checkers: they are made with a real object, so they are linearizable
+ * by construction. It also contains the slowest but simplest checker, which tries every order.
  */
 import type { Random } from '../simulation/random.js';
 import type { Model, Operation } from './model.js';
@@ -9,25 +9,25 @@ export interface Made<Op, Result> {
   readonly random: Random;
   readonly processes: number;
   readonly operations: number;
-  /** How likely it is that nobody hears the answer. */
+  /** The probability that an answer is lost. */
   readonly unknownShare: number;
-  /** Whether it may be that nobody hears the answer of this one; by default of all. */
+  /** Whether the answer to this operation may be lost; by default any may be. */
   readonly mayBeUnknown?: (op: Op) => boolean;
   readonly newOp: (random: Random, index: number) => Op;
-  /** The answer to tell, of those that the model allows. */
+  /** Chooses the answer among those that the model allows. */
   readonly answersOf: (op: Op) => readonly Result[];
 }
 
 interface UnderWay<Op, Result> {
   readonly op: Op;
   readonly calledAt: number;
-  /** Null until it has taken effect. */
+  /** Null until the operation has taken effect. */
   effect: { readonly result: Result } | null;
 }
 
 /**
- * Processes call, the object answers at some moment between, and the answer arrives later or never:
- * then the process goes on without it.
+ * Processes call, the object takes the operation at some moment between, and the answer arrives
+ * later or never; in the latter case the process continues without it.
  */
 export function madeHistory<State, Op, Result>(
   model: Model<State, Op, Result>,
@@ -42,7 +42,7 @@ export function madeHistory<State, Op, Result>(
   const late: UnderWay<Op, Result>[] = [];
   let state = model.initial;
   let calls = 0;
-  /** False if it cannot take effect now. */
+  /** False if the operation cannot take effect now. */
   const takeEffect = (one: UnderWay<Op, Result>) => {
     const possible = made
       .answersOf(one.op)
@@ -82,7 +82,7 @@ export function madeHistory<State, Op, Result>(
   return history.sort((a, b) => a.calledAt - b.calledAt);
 }
 
-/** Tries every order; for a handful of operations. */
+/** Tries every order; suitable for a handful of operations. */
 export function isLinearizableByForce<State, Op, Result>(
   model: Model<State, Op, Result>,
   history: readonly Operation<Op, Result>[],

@@ -1,7 +1,6 @@
 /**
- * Goal: the commands that documents show can be typed. Method: take apart every line of a shell
- * block and every command in backticks; its script, files and options must exist where they are
- * declared.
+ * The commands that documents show can be typed. Every line of a shell block and every command in
+ * backticks is parsed; its script, files and options must exist where they are declared.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,9 +10,9 @@ import { blocksOf, codeSpansOf, pages } from './pages.js';
 
 const COMMAND = /^(?:[A-Z_]+=\S+ )*(npm|npx|node|rookery) /;
 /** Commands of npm itself. */
-const NPM_OWN = new Set(['ci', 'install']);
+const NPM_OWN = new Set(['ci', 'install', 'pack']);
 const TOOLS = new Set(['tsc', 'biome', 'vitest', 'rookery']);
-/** Options of other people's tools that the documents use. */
+/** Options of other tools that the documents use. */
 const TOOL_OPTIONS = new Set(['--write', '--project', '-b']);
 
 const scripts: Readonly<Record<string, string>> = JSON.parse(
@@ -73,7 +72,7 @@ function problemsOf(line: string): string[] {
   return optionProblems(words, sourcesOf('cli/dist/main.js', []));
 }
 
-/** What members answer over HTTP is named in the sources of their ports. */
+/** The HTTP paths of members are named in the sources of their ports. */
 function pathProblems(line: string): string[] {
   const [, path = ''] = /https?:\/\/[^/\s]+(\/[\w/]+)/.exec(line) ?? [];
   const known = sourcesOf('server/src/http/index.ts', []).some((text) =>
@@ -85,7 +84,7 @@ function pathProblems(line: string): string[] {
   return known || isCommand ? [] : [`no HTTP path ${path}`];
 }
 
-/** Paths that the command makes or that stand for the reader's own. */
+/** Paths that the command creates or that stand for the reader's own. */
 function isMade(word: string): boolean {
   return /^(?:data|\.\/data|\/tmp)(?:\/|$)/.test(word);
 }
@@ -96,10 +95,10 @@ function sourceOf(file: string): string {
     .replace(/\.js$/, (end) => (file.includes('/dist/') ? '.ts' : end));
 }
 
-/** The text of the program that a script starts, and of the files beside it. */
+/** The source of the program that a script starts, and of the files beside it. */
 function sourcesOf(entry: string, words: readonly string[]): string[] {
   const folders = [dirname(sourceOf(entry))];
-  // The bootstrap hands its arguments on.
+  // The bootstrap script passes its arguments on.
   if (words.includes('start')) folders.push('cli/src');
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

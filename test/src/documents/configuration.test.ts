@@ -1,6 +1,4 @@
-/**
- * Goal: the configuration reference is what the server applies. Method: render it anew and compare.
- */
+/** The configuration reference is what the server applies: it is rendered again and compared. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

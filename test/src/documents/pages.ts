@@ -1,26 +1,26 @@
 /**
- * The documents of the repository as their tests look at them: paragraphs, links, code.
+ * The documents of the repository in the form that their tests need: paragraphs, links, code.
  *
- * A document is a Markdown file that is under version control or about to be. Knows the little of
- * Markdown that they use: fenced blocks, tables, lists, headings, links and code spans.
+ * A document is a Markdown file that is under version control or about to be. The parser handles
+ * only the Markdown that they use: fenced blocks, tables, lists, headings, links and code spans.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tidy/source.js';
 
 export interface Page {
-  /** From the root of the repository, with slashes. */
+  /** The path from the root of the repository, with slashes. */
   readonly path: string;
   readonly text: string;
 }
 
 export interface Block {
-  /** What stands behind the fence: `sh`, `ts`, `mermaid`. */
+  /** The language after the fence: `sh`, `ts`, `mermaid`. */
   readonly language: string;
   readonly code: string;
 }
 
-/** Where documents are: the root, and these folders with all that is below. */
+/** The places of documents: the root, and these folders with everything below them. */
 const FOLDERS = ['docs', 'protocol', 'server', 'client', 'cli', 'bench', 'test'];
 const SKIPPED = /(^|\/)(node_modules|dist|\.work|npm-clients|api|site)(\/|$)/;
 
@@ -35,14 +35,14 @@ export function pages(): Page[] {
     .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
 }
 
-/** The text without fenced blocks and HTML comments; line breaks are kept. */
+/** Returns the text without fenced blocks and HTML comments; line breaks are kept. */
 export function proseOf(text: string): string {
   return text
     .replace(/^ *```.*?^ *```$/gms, (block) => block.replace(/[^\n]/g, ''))
     .replace(/<!--.*?-->/gs, (comment) => comment.replace(/[^\n]/g, ''));
 }
 
-/** Paragraphs, items of lists, headings and cells of tables, each as one line. */
+/** Returns paragraphs, list items, headings and table cells, each as one line. */
 export function paragraphsOf(text: string): string[] {
   return proseOf(text)
     .split(/\n(?=\s*(?:\n|[-*] |\d+\. |\||#))/)
@@ -57,19 +57,19 @@ export function blocksOf(text: string): Block[] {
   );
 }
 
-/** What is set in backticks within a line. */
+/** Returns the texts in backticks of a line. */
 export function codeSpansOf(text: string): string[] {
   return [...proseOf(text).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span);
 }
 
-/** The targets of links that lead to other files or headings of the repository. */
+/** Returns the targets of links to other files or headings of the repository. */
 export function linksOf(text: string): string[] {
   return [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, target = '']) => target)
     .filter((target) => !/^[a-z]+:/.test(target));
 }
 
-/** The names by which a link can lead to a heading of a page, as GitHub makes them. */
+/** Returns the names by which a link can refer to a heading of a page, as GitHub derives them. */
 export function anchorsOf(text: string): string[] {
   return [...proseOf(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

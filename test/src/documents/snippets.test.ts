@@ -1,7 +1,7 @@
 /**
- * Goal: the programs in docs/ are correct. Method: every `ts` block is type-checked, each in a
- * function of its own, against the sources of our packages, with the names of the prelude at hand.
- * The READMEs of the packages are checked by test/src/client/rookery-only/readme.test.ts.
+ * The programs in docs/ are correct: every `ts` block is type-checked, each in a function of its
+ * own, against the sources of our packages, with the names of the prelude declared. The READMEs of
+ * the packages are checked by test/src/client/rookery-only/readme.test.ts.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { root } from '../tidy/source.js';
 import { blocksOf, pages } from './pages.js';
 
-/** What the snippets use without having made it. */
+/** What the snippets use without defining it. */
 const PRELUDE = `
 declare const zk: import('@rookery/client').Client;
 declare const signal: AbortSignal;
@@ -37,7 +37,7 @@ it('a wrong block is found', () => {
   expect(typeErrors([{ name: 'wrong', code: 'zk.nothing();\n' }])).toContain('wrong.ts(2,4)');
 });
 
-/** What the compiler says; empty when it has nothing to say. */
+/** Returns the compiler's messages; empty if there are none. */
 function typeErrors(blocks: readonly { readonly name: string; readonly code: string }[]): string {
   const work = join(root, 'test/.work');
   mkdirSync(work, { recursive: true });
@@ -72,7 +72,7 @@ function typeErrors(blocks: readonly { readonly name: string; readonly code: str
   }
 }
 
-/** Imports stay at the top; the rest may await, and may name things as the prelude does. */
+/** Imports stay at the top; the rest may use await, and may redeclare names of the prelude. */
 function asModule(code: string): string {
   const lines = code.split('\n');
   const isImport = (line: string) => line.startsWith('import ');

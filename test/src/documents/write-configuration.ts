@@ -1,6 +1,4 @@
-/**
- * `npm run docs:configuration`: writes docs/configuration.md anew from the schema and its comments.
- */
+/** `npm run docs:configuration` writes docs/configuration.md from the schema and its comments. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../tidy/source.js';

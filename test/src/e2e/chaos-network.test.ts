@@ -1,8 +1,8 @@
 /**
- * That the faults of a chaos run's network are faults: a nemesis without effect would go unnoticed.
+ * The faults of a chaos run's network take effect: a nemesis without effect would go unnoticed.
  *
- * Packets are counted between two hosts of a network of its own. Skipped, with the reason in the
- * report, where network namespaces cannot be made.
+ * Packets are counted between two hosts of a separate network. The test is skipped, with the reason
+ * in the report, where network namespaces cannot be created.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,10 +19,12 @@ import { Network } from '../chaos/network.js';
 import { supported } from '../chaos/supported.js';
 import { skipOrFail } from '../harness/foreign.js';
 
-/** What a socket's buffer holds even if its reader does not get to run meanwhile. */
+/**
+ * The number of packets that a socket's buffer holds even if its reader is not scheduled meanwhile.
+ */
 const SENT = 200;
 const PORT = 4_000;
-/** A receiver counts until its standard input has ended and nothing comes any more. */
+/** A receiver counts until its standard input has ended and no more packets arrive. */
 const RECEIVE = `
   let count = 0;
   const socket = require('node:dgram').createSocket('udp4').on('message', () => count++);
@@ -52,12 +54,12 @@ it('a cut drops what one host sends to another, and nothing else, until it is he
   expect(await arrivals(network, 1, 2)).toBe(SENT);
 });
 
-it('loss loses about as much as was asked for, on the way to one host alone', async ({ skip }) => {
+it('loss drops about the requested share, only on the way to one host', async ({ skip }) => {
   const network = await networkOf(skip);
-  if (network.weatherMaker === null) skip('this kernel can make neither loss nor delay');
+  if (network.weatherMaker === null) skip('this kernel supports neither loss nor delay');
   await network.storm(2, { lossPercent: 30, delayMs: 0, rateKbit: 0 });
   const arrived = await arrivals(network, 1, 2);
-  // Seven standard deviations of two hundred throws.
+  // Seven standard deviations of two hundred trials.
   expect(arrived).toBeGreaterThan(95);
   expect(arrived).toBeLessThan(185);
   expect(await arrivals(network, 2, 1)).toBe(SENT);
@@ -65,7 +67,7 @@ it('loss loses about as much as was asked for, on the way to one host alone', as
   expect(await arrivals(network, 1, 2)).toBe(SENT);
 });
 
-it('a host whose plug is pulled is reached by nobody until it is put back', async ({ skip }) => {
+it('a host whose link is down is unreachable until the link is up again', async ({ skip }) => {
   const network = await networkOf(skip);
   await network.unplug(2);
   expect(await arrivals(network, 1, 2)).toBe(0);
@@ -92,7 +94,7 @@ async function arrivals({ layout }: Network, from: Host, to: Host): Promise<numb
     said += text;
   });
   await once(receiver.stdout, 'data');
-  // To a host without a carrier a packet may come back as an error: then it has not arrived.
+  // A packet to a host without a carrier may come back as an error: it has not arrived then.
   await command('ip', [...node(from), SEND, layout.address(to)]);
   receiver.stdin.end();
   await once(receiver, 'close');

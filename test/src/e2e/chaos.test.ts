@@ -1,8 +1,8 @@
 /**
  * `npm run chaos` for a minute: whole processes, in namespaces, under faults of every kind.
  *
- * Skipped, with the reason in the report, where network namespaces cannot be made. The longer form
- * is `npm run chaos`; see test/src/chaos/main.ts.
+ * The test is skipped, with the reason in the report, where network namespaces cannot be created.
+ * The longer form is `npm run chaos`; see test/src/chaos/main.ts.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -30,7 +30,7 @@ interface ReportFile {
   }[];
 }
 
-it('a minute of faults violates nothing that any workload looks at', async ({ skip }) => {
+it('a minute of faults violates nothing that any workload checks', async ({ skip }) => {
   const support = await supported();
   if (support.kind === 'impossible')
     skipOrFail(skip, `no chaos on this machine: ${support.reason}`);
@@ -50,7 +50,7 @@ it('a minute of faults violates nothing that any workload looks at', async ({ sk
   rmSync(directory, { recursive: true });
 });
 
-it('a run that is killed takes its members with it; its namespaces go with the next', async ({
+it('the members of a killed run end with it, and the next run removes its namespaces', async ({
   skip,
 }) => {
   const support = await supported();
@@ -59,7 +59,7 @@ it('a run that is killed takes its members with it; its namespaces go with the n
   const directory = newTestDirectory();
   const chaos = startChaos('--minutes', '1', '--nemeses', 'pause-all', '--keep', directory);
   const run = runNameOf(chaos.child.pid ?? 0);
-  // Members that are stopped take no other signal than this.
+  // Stopped members react to no other signal than this.
   await until('members are stopped', DEADLINE_MS, () => {
     return chaos.said().includes('are stopped') || undefined;
   });
@@ -96,7 +96,7 @@ it('a run that is interrupted leaves nothing behind', async ({ skip }) => {
 
 interface Started {
   readonly child: ChildProcess;
-  /** The exit code; null for an end by a signal. */
+  /** The exit code; null if a signal ended the process. */
   readonly ended: Promise<number | null>;
   readonly said: () => string;
 }
@@ -111,7 +111,8 @@ function startChaos(...args: readonly string[]): Started {
   }
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject);
-    // Not 'close': after a SIGKILL what the run has started may hold the pipes a little longer.
+    // The event is not 'close': after a SIGKILL, processes that the run has started may hold the
+    // pipes a little longer.
     child.once('exit', (code) => resolve(code));
   });
   onTestFinished(async () => {

@@ -1,9 +1,10 @@
 /**
- * Members cut off by a network that loses everything: nobody hears, nothing is closed.
+ * Members are cut off by a network that loses everything: nobody receives anything, and no
+ * connection is closed.
  *
- * A leader without its quorum acknowledges and confirms nothing; the rest goes on; when the cut
- * heals, what the old leader alone had logged is gone everywhere. Late packets of before the cut
- * may still arrive after it: both ways of healing are tried.
+ * A leader without its quorum acknowledges and confirms nothing; the others continue; when the cut
+ * heals, what only the old leader had logged is removed everywhere. Packets from before the cut may
+ * still arrive after it, so both ways of healing are tried.
  */
 import { CreateFlag } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -31,20 +32,20 @@ const LONE_WRITES = 20;
 
 const CUTS = [
   {
-    how: 'that hears nobody and is not heard',
+    how: 'that neither receives nor is received',
     logsAlone: true,
     cut: (ensemble: Ensemble, id: number) => ensemble.network.isolate(id),
     heal: (ensemble: Ensemble, id: number) => ensemble.network.heal(id),
   },
   {
-    how: 'whose connections break in the end',
+    how: 'whose connections finally break',
     logsAlone: true,
     cut: (ensemble: Ensemble, id: number) => ensemble.network.isolate(id),
     heal: (ensemble: Ensemble, id: number) => ensemble.network.healWithReset(id),
   },
   {
-    how: 'that is heard but hears nobody',
-    // The others have logged its writes, so these may well live on, though it never knew.
+    how: 'that is received but receives nothing',
+    // The others have logged its writes, so these may well survive, although it never knew of that.
     logsAlone: false,
     cut: (ensemble: Ensemble, id: number) => {
       for (const other of ensemble.ids.filter((o) => o !== id)) {
@@ -56,7 +57,7 @@ const CUTS = [
 ];
 
 it.each(CUTS)(
-  'a leader $how, acknowledges nothing and forgets what it alone logged',
+  'a leader $how acknowledges nothing and discards what only it has logged',
   async (cut) => {
     const ensemble = await useServingEnsemble({ proxied: true });
     const old = await ensemble.leader();
@@ -93,7 +94,7 @@ it.each(CUTS)(
 );
 
 it(
-  'the clients of a cut-off follower move, keep their sessions and see nothing older',
+  'the clients of a cut-off follower move, keep their sessions and see no older state',
   async () => {
     const ensemble = await useServingEnsemble({ proxied: true });
     const [follower] = await ensemble.followers();
@@ -106,7 +107,8 @@ it(
     ensemble.network.isolate(follower.id);
     let written = 0;
     let seen = 0;
-    // Reads go on while the follower falls behind, until it notices and lets its clients go.
+    // Reads continue while the follower falls behind, until it notices and closes its clients'
+    // connections.
     while (client.open) {
       written += 1;
       await setData(writer, '/register', String(written));
@@ -139,7 +141,7 @@ it(
 );
 
 it(
-  'a leader that was frozen acknowledges nothing of what waited for it',
+  'a leader that was frozen acknowledges none of the requests that waited for it',
   async () => {
     const ensemble = await useServingEnsemble();
     const old = await ensemble.leader();
@@ -174,7 +176,7 @@ it(
 );
 
 it(
-  'every link slow: writes and elections still work',
+  'writes and elections still work when every link is slow',
   async () => {
     const ensemble = await useServingEnsemble({ proxied: true });
     ensemble.network.delay(LINK_DELAY_MS);
@@ -182,7 +184,7 @@ it(
     await create(writer, '/slow', '0');
     const startedMs = performance.now();
     for (let round = 1; round <= 10; round++) await setData(writer, '/slow', String(round));
-    // A quorum is a link away, there and back; timers may be a little early.
+    // A quorum is one link away, there and back; timers may fire slightly early.
     const tookMs = performance.now() - startedMs;
     expect(tookMs, 'the delay is in force').toBeGreaterThan(10 * (2 * LINK_DELAY_MS - 5));
     const old = await ensemble.leader();
@@ -203,7 +205,7 @@ function leaderAmong(members: readonly Member[]): Promise<Member> {
   });
 }
 
-/** Whatever was answered at all, errors included: each would claim to know the outcome. */
+/** Any answer counts, including errors: each would claim to know the outcome. */
 async function answersOf(requests: readonly Promise<Reply>[]): Promise<Reply[]> {
   const outcomes = await Promise.all(requests.map((request) => request.catch(() => undefined)));
   return outcomes.filter((reply) => reply !== undefined);

@@ -1,8 +1,8 @@
 /**
- * Members that may have 256 files open, and strangers that want more than that at both ports.
+ * Members may have 256 files open, and strangers want more than that at both ports.
  *
- * What a member needs to write comes first: it goes on opening log segments, talks to the others
- * and answers its clients, however many connections are refused meanwhile.
+ * What a member needs for writes comes first: it still opens log segments, talks to the others and
+ * answers its clients, however many connections are refused meanwhile.
  */
 import { setMaxListeners } from 'node:events';
 import net from 'node:net';
@@ -17,7 +17,7 @@ const TEST_DEADLINE_MS = 120_000;
 const OPEN_FILES_MAX = 256;
 const STRANGERS = 300;
 const WRITES = 60;
-/** A new log segment every few writes. */
+/** A new log segment begins every few writes. */
 const ENVIRONMENT = { ROOKERY_LOG_SEGMENT_BYTES: '20000', ROOKERY_LOG_KEEP_BYTES: '20000' };
 
 /** Node raises the soft limit to the hard one, so both are set. */
@@ -32,7 +32,7 @@ function withFewFiles(product: Product): Product {
   };
 }
 
-/** A connection that says nothing and comes again when it is closed, until the test ends. */
+/** A connection that sends nothing and is opened again when it is closed, until the test ends. */
 function stranger(port: number, signal: AbortSignal): void {
   if (signal.aborted) return;
   const socket = net.connect({ host: '127.0.0.1', port });
@@ -65,7 +65,7 @@ it(
     expect((await getData(client, '/written')).stat.version).toBe(WRITES);
     expect(ensemble.members.map(({ running }) => running)).toEqual([true, true, true]);
     over.abort();
-    const later = await until('a client is let in again', TEST_DEADLINE_MS, () =>
+    const later = await until('a client is accepted again', TEST_DEADLINE_MS, () =>
       WireClient.connect({ port: member.clientPort }).catch(() => undefined),
     );
     await later.close();

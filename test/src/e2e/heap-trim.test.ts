@@ -1,6 +1,6 @@
 /**
- * That a quiet process gives back the memory that V8 keeps for new objects, in a process that does
- * what a member's does: the part of the command, beside a large buffer instead of a tree.
+ * A quiet process gives back the memory that V8 keeps for new objects. The process does what a
+ * member's process does: it runs that part of the command, with a large buffer instead of a tree.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -16,7 +16,7 @@ it('the young generation of a real process shrinks once it is quiet', async () =
   expect(stdout).toContain('trimmed');
 });
 
-/** Makes garbage beside a large buffer, then waits until the young generation is smaller. */
+/** Produces garbage beside a large buffer, then waits until the young generation is smaller. */
 const PROGRAM = `
   import { getHeapSpaceStatistics } from 'node:v8';
   const { trimHeapWhenQuiet } = await import(process.argv[1]);

@@ -1,9 +1,10 @@
 /**
- * A session that owns 300,000 ephemerals is closed: the ensemble serves others meanwhile, who see
- * the ephemerals go bit by bit, and nobody is elected; then it expires with half as many.
+ * A session that owns 300,000 ephemerals is closed: the ensemble serves other clients meanwhile,
+ * who see the ephemerals disappear gradually, and nobody is elected; then a session with half as
+ * many expires.
  *
- * What a second client is told of the number of children shows that it was served in between,
- * whatever time anything takes.
+ * The numbers of children that a second client sees show that it was served in between, however
+ * long anything takes.
  */
 import { CreateFlag, Empty, ErrorCode, MultiRequest, OpCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -43,7 +44,9 @@ async function createEphemerals(client: WireClient, count: number): Promise<void
   await Promise.all(Array.from({ length: MULTIS_IN_FLIGHT }, createSome));
 }
 
-/** Writes and looks until all are gone; the numbers of ephemerals that it was shown. */
+/**
+ * Writes and reads until all ephemerals are gone; returns the numbers of ephemerals that it saw.
+ */
 async function watchThemGo(client: WireClient): Promise<readonly number[]> {
   const shown: number[] = [];
   for (let turn = 0; shown.at(-1) !== 0; turn++) {
@@ -60,7 +63,7 @@ function expectBitByBit(shown: readonly number[], count: number): void {
 }
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'the end of a session with 300,000 ephemerals keeps nobody waiting and elects nobody',
+  'the end of a session with 300,000 ephemerals blocks nobody and causes no election',
   async () => {
     const ensemble = await useServingEnsemble({ settings: { peerTimeoutMs: 20_000 } });
     const [leader, [first, second]] = [await ensemble.leader(), await ensemble.followers()];
@@ -73,14 +76,17 @@ it.skipIf(productUnderTest().name === 'apache')(
     await createEphemerals(closing, MANY);
     const epoch = epochOf(good);
     const answered = closing.request(OpCode.closeSession, Empty, null);
-    const shown = await within('they go', END_DEADLINE_MS, watchThemGo(good));
+    const shown = await within('the ephemerals disappear', END_DEADLINE_MS, watchThemGo(good));
     expect((await answered).error).toBe(ErrorCode.ok);
     expectBitByBit(shown, MANY);
 
     const expiring = await useClient(leader, { recording: false, timeoutMs: 4_000 });
     await createEphemerals(expiring, MANY / 2);
     await expiring.drop();
-    expectBitByBit(await within('they expire', END_DEADLINE_MS, watchThemGo(good)), MANY / 2);
+    expectBitByBit(
+      await within('the ephemerals expire', END_DEADLINE_MS, watchThemGo(good)),
+      MANY / 2,
+    );
 
     expect(good.open).toBe(true);
     expect(epochOf(good)).toBe(epoch);

@@ -1,8 +1,8 @@
 /**
- * Goal: a session that goes to another member and back, while its first connection still sends,
- * finds a beginning of what that one sent, and nothing more of it ever appears.
- * Method: real processes under load, so that connections are read at different times. What the
- * first connection sends are numbered znodes: `sync` and a listing on the last one show them all.
+ * If a session moves to another member and back while its first connection still sends, the session
+ * finds a prefix of what that connection sent, and nothing more of it ever appears. Real processes
+ * run under load, so that connections are read at different times. The first connection sends
+ * numbered znodes: `sync` and a listing on the last connection show them all.
  */
 import { expect, it } from 'vitest';
 import { useServingEnsemble } from '../harness/ensemble.js';
@@ -16,17 +16,18 @@ import { ConnectionLost, type Session, type WireClient } from '../harness/wire-c
 const MOVES = 100;
 const LOAD_CLIENTS = 4;
 const LOAD_PIPELINE = 24;
-/** Written together, so that a member may be told of the move between two of them. */
+/** They are written together, so that a member may learn of the move between two of them. */
 const WRITES_AT_ONCE = 8;
 const WRITES_MAX = 4_000;
 const CLOSED_DEADLINE_MS = 10_000;
 const TEST_DEADLINE_MS = 170_000;
 
 it(
-  'the writes of a connection that is left are done from the first on, and none appears later',
+  'of the writes of an abandoned connection a prefix is done, and none appears later',
   async () => {
     const random = Random.forTest('moves');
-    // A busy machine must not change the leader, which ends all connections: that is another test.
+    // A busy machine must not change the leader, which ends all connections: another test covers
+    // that.
     const ensemble = await useServingEnsemble({ settings: { peerTimeoutMs: 8_000 } });
     const root = await useClient(ensemble.member(1));
     const load = await Promise.all(
@@ -36,14 +37,15 @@ it(
     for (let move = 0; move < MOVES; move++) {
       const parent = `/moves-${move}`;
       await create(root, parent);
-      // Where the load makes turns longest, half of the time.
+      // Half of the time it is the member where the load makes turns longest.
       const [one, other] = random.shuffle(ensemble.members.filter(({ id }) => id !== leader.id));
       if (one === undefined || other === undefined) throw new Error('two followers are needed');
       const [home, away] = [one, move % 2 === 0 ? other : leader];
       const first = await connectTo(home);
       const writing = writeOn(first, parent);
       await pause(random.below(4));
-      // On its way there when it comes back: nobody waits for a welcome.
+      // The session is still on its way there when it comes back: nobody waits for the connect
+      // response.
       const gone = connectTo(away, { session: first.session }).catch(() => undefined);
       await pause(random.below(3));
       const { back, shown } = await backAndSynced(home, first.session, parent);
@@ -53,7 +55,7 @@ it(
       await sync(root);
       const later = numbersOf(await getChildren(root, parent));
       const beginning = Array.from({ length: shown.length }, (_, at) => at);
-      expect(shown, `move ${move}: what was done is a beginning`).toEqual(beginning);
+      expect(shown, `move ${move}: what was done is a prefix`).toEqual(beginning);
       expect(later, `move ${move}: nothing is done after the sync`).toEqual(shown);
       await back.drop();
     }
@@ -63,7 +65,10 @@ it(
   TEST_DEADLINE_MS,
 );
 
-/** The session's newest connection, once it could ask; the other one may have come after it. */
+/**
+ * The session's newest connection, once it can send; the other one may have been established after
+ * it.
+ */
 async function backAndSynced(home: Member, session: Session, parent: string) {
   return await until('the session is back', CLOSED_DEADLINE_MS, async () => {
     try {
@@ -81,7 +86,7 @@ function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Goes on until the connection is ended; whatever becomes of a write, nobody waits for it. */
+/** Continues until the connection is ended; nobody waits for the outcome of a write. */
 async function writeOn(client: WireClient, parent: string): Promise<void> {
   for (let first = 0; client.open && first < WRITES_MAX; first += WRITES_AT_ONCE) {
     client.pipeline(() => {

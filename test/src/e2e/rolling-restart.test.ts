@@ -1,10 +1,10 @@
 /**
- * Goal: members are restarted one after the other with the next release, and with the one before
- * again until the ensemble level is raised, under load, and nothing is lost or reordered.
+ * Members are restarted under load one after the other, to the next release and back to the
+ * previous one until the ensemble level is raised, and nothing is lost or reordered.
  *
- * The release before is this build that speaks and knows less (ROOKERY_WIRE_VERSION_MAX and
+ * The previous release is this build with fewer capabilities (ROOKERY_WIRE_VERSION_MAX and
  * ROOKERY_LEVEL_MAX), or with ROOKERY_ROLLING_FROM the build of that commit, which is made in a
- * worktree of its own. What clients saw is judged by a search for linearizability.
+ * separate worktree. A linearizability search judges what clients saw.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -50,7 +50,7 @@ function olderBuild(): Build {
     const run = (file: string, args: readonly string[], cwd: string) =>
       execFileSync(file, args, { cwd, stdio: 'pipe' });
     run('git', ['worktree', 'add', '--detach', '--force', folder, commit], REPOSITORY);
-    // Its workspaces are links relative to it, so they are those of the worktree.
+    // Its workspaces are relative links, so they are those of the worktree.
     run('cp', ['-a', join(REPOSITORY, 'node_modules'), join(folder, 'node_modules')], folder);
     run('npm', ['run', 'build'], folder);
   }
@@ -58,7 +58,7 @@ function olderBuild(): Build {
   return { main, environment: HELD };
 }
 
-/** Known once an older build was asked for: its log is kept in LevelDB. */
+/** Whether an older build has been started and keeps its log in LevelDB. */
 let isFromBeforeLogFiles = false;
 
 async function roll(ensemble: Ensemble, build: Build, loads: Loads): Promise<void> {
@@ -72,8 +72,8 @@ async function roll(ensemble: Ensemble, build: Build, loads: Loads): Promise<voi
 }
 
 /**
- * A build from before the log was plain files refuses a directory of later ones. Its member then
- * goes back with an empty one, and takes a snapshot, as ARCHITECTURE.md says.
+ * A build that keeps the log in LevelDB refuses a directory of later builds. Its member then goes
+ * back with an empty directory, and takes a snapshot, as docs/architecture/versions.md says.
  */
 async function startOrEmpty(ensemble: Ensemble, member: Member, build: Build): Promise<void> {
   const mark = member.logMark();

@@ -1,6 +1,7 @@
 /**
- * Sessions and their ephemerals: who vanishes loses them after the timeout and not before, who
- * keeps pinging keeps them whatever happens to members, and a session can move at any time.
+ * Sessions and their ephemerals: a client that vanishes loses them after the timeout and not
+ * before, one that keeps pinging keeps them whatever happens to members, and a session can move at
+ * any time.
  */
 import { CreateFlag, EventType } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
@@ -13,14 +14,14 @@ import { never, within } from '../harness/wait.js';
 import { SessionExpired, WireClient } from '../harness/wire-client.js';
 
 const TIMEOUT_MS = 2_000;
-/** From the end of the timeout to the deletion: heartbeats, a commit, a loaded machine. */
+/** The time from the end of the timeout to the deletion: heartbeats, a commit, a loaded machine. */
 const EXPIRY_SLACK_MS = 8_000;
 const RESUMES = 150;
 const CLOSED_DEADLINE_MS = 10_000;
 const TEST_DEADLINE_MS = 120_000;
 
 it(
-  'the ephemerals of vanished clients go everywhere after the timeout and not before',
+  'the ephemerals of vanished clients are deleted everywhere after the timeout and not before',
   async () => {
     const ensemble = await useServingEnsemble();
     const ages: Promise<number>[] = [];
@@ -36,7 +37,7 @@ it(
         await sync(observer);
         expect(await exists(observer, path, true), path).toBeDefined();
       }
-      // The member hears of this after `sentMs`: nothing may expire before that plus the timeout.
+      // The member learns of this after `sentMs`: nothing may expire before that plus the timeout.
       const sentMs = performance.now();
       await exists(client, path);
       await client.drop();
@@ -50,12 +51,12 @@ it(
 );
 
 it(
-  'the ephemerals of clients that keep pinging stay, across two changes of the leader',
+  'the ephemerals of clients that keep pinging stay through two changes of the leader',
   async () => {
     const ensemble = await useServingEnsemble();
     const kept: KeptSession[] = [];
     for (const id of ensemble.ids) {
-      // Each starts at another member.
+      // Each client starts at another member.
       const ports = [...ensemble.ports.slice(id - 1), ...ensemble.ports.slice(0, id - 1)];
       const session = await KeptSession.open(ports, TIMEOUT_MS);
       onTestFinished(() => session.stop());
@@ -69,9 +70,11 @@ it(
       ensemble.start([leader.id]);
       await ensemble.serving([leader.id]);
     }
-    // Longer than the new leader would wait for a session that it hears nothing of.
-    await never('an expiry', TIMEOUT_MS * 2.5, () => {
-      return kept.some((session) => session.expired) ? 'a client was told so' : undefined;
+    // Longer than the new leader would wait for a session from which it hears nothing.
+    await never('a session expires', TIMEOUT_MS * 2.5, () => {
+      return kept.some((session) => session.expired)
+        ? 'a client is told that its session has expired'
+        : undefined;
     });
     expect(Math.max(...kept.map((session) => session.moves))).toBeGreaterThan(0);
     for (const member of ensemble.ids) {
@@ -87,7 +90,7 @@ it(
 );
 
 it(
-  'a session resumed on another member right after its creation is never called expired',
+  'a session that is resumed on another member right after its creation is never reported as expired',
   async () => {
     const random = Random.forTest('early resume');
     const ensemble = await useServingEnsemble();
@@ -95,7 +98,7 @@ it(
       const [from, to] = random.shuffle(ensemble.members);
       if (from === undefined || to === undefined) throw new Error('two members are needed');
       const client = await connectTo(from);
-      // Half of the time the old connection is still there when the session turns up elsewhere.
+      // Half of the time the old connection still exists when the session appears elsewhere.
       if (round % 2 === 0) await client.drop();
       const { session, lastZxid } = client;
       const resumed = await connectTo(to, { session, lastZxidSeen: lastZxid });
@@ -128,7 +131,7 @@ it(
 );
 
 it(
-  'a session with a wrong password is refused and the right one goes on undisturbed',
+  'a wrong password for a session is refused, and the session continues undisturbed',
   async () => {
     const ensemble = await useServingEnsemble();
     const client = await useClient(ensemble.member(1));

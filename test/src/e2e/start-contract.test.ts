@@ -1,8 +1,8 @@
 /**
- * What a newcomer does: clone, `npm start`, Ctrl-C, `npm start` again.
+ * The steps of a new user: clone, `npm start`, Ctrl-C, `npm start` again.
  *
- * Works on a real clone of what is committed, without node_modules; needs the default ports and
- * whatever npm needs to install. `ROOKERY_SKIP_START=1` leaves it out where it cannot.
+ * The test works on a real clone of what is committed, without node_modules; it needs the default
+ * ports and whatever npm needs to install. `ROOKERY_SKIP_START=1` skips it where it cannot run.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ const CONNECT_STRING = /127\.0\.0\.1:2181,127\.0\.0\.1:2182,127\.0\.0\.1:2183/;
 /** Installing and building on a loaded machine. */
 const FIRST_START_DEADLINE_MS = 180_000;
 const SECOND_START_DEADLINE_MS = 60_000;
-/** Generous: against a hang, not a measurement. */
+/** Generous: this guards against a hang and measures nothing. */
 const STOP_DEADLINE_MS = 60_000;
 const TEST_DEADLINE_MS = 300_000;
 
@@ -51,14 +51,14 @@ it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
 );
 
 interface NpmStart {
-  /** Resolves when the connect string is printed and all three serve. */
+  /** Resolves when the connect string is printed and all three members serve. */
   serving(deadlineMs: number): Promise<void>;
-  /** Ctrl-C as a terminal sends it; resolves when nothing is left of it. */
+  /** Sends Ctrl-C as a terminal does; resolves when no process is left. */
   interrupt(): Promise<void>;
 }
 
 function useNpmStart(directory: string): NpmStart {
-  // A group of its own, as a terminal gives it: Ctrl-C reaches every process in it.
+  // The process has a group of its own, as in a terminal: Ctrl-C reaches every process in it.
   const child = spawn('npm', ['start'], { cwd: directory, detached: true, stdio: 'pipe' });
   const exited = deferred<void>();
   let said = '';
@@ -95,6 +95,6 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, signal);
   } catch {
-    // The group is gone already, which is what the signal was for.
+    // The group has ended already, which was the purpose of the signal.
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Goal: a program that uses `startEnsemble` ends by itself once it has stopped its ensemble, and
- * says nothing that it was not asked for. Method: a child process that does, from dist, as users
- * have it; nothing but the end of its event loop ends it.
+ * A program that uses `startEnsemble` ends by itself once it has stopped its ensemble, and prints
+ * nothing that it was not asked for. A child process runs such a program from dist, as users have
+ * it; only the end of its event loop can end it.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

@@ -1,10 +1,10 @@
 /**
- * Goal: members that may use little memory are not ended by a client that creates without end: it
- * is refused at the tree's bound, and everything that adds nothing goes on, through restarts, a new
- * leader and a member that comes back with an empty disk.
+ * Members that may use little memory are not ended by a client that creates without end: the client
+ * is refused at the tree's bound, and everything that adds nothing continues, through restarts, a
+ * new leader and a member that comes back with an empty disk.
  *
- * Method: members that are told of little memory, or of a small `treeBytesMax`. Control groups need
- * root and are for the bench; here it is the decision that counts.
+ * The members are told that they have little memory, or have a small `treeBytesMax`. Control groups
+ * need root and belong to the bench; this test covers the decision.
  */
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -33,7 +33,7 @@ const VALUE = 'v'.repeat(1000);
 const CREATES_MAX = 5_000;
 const CHUNK = 64;
 
-/** Creates children until one is refused; returns how many there are. */
+/** Creates children until one is refused; returns their number. */
 async function fill(client: WireClient, parent: string): Promise<number> {
   await create(client, parent);
   let count = 0;
@@ -49,7 +49,7 @@ async function fill(client: WireClient, parent: string): Promise<number> {
     expect(new Set(errors.slice(taken))).toEqual(new Set([ErrorCode.quotaExceeded]));
     return count;
   }
-  throw new Error(`${CREATES_MAX} creates were taken`);
+  throw new Error(`${CREATES_MAX} creates were accepted`);
 }
 
 async function treeBytes(member: Member): Promise<{ bytes: number; bytesMax: number }> {
@@ -60,7 +60,7 @@ async function treeBytes(member: Member): Promise<{ bytes: number; bytesMax: num
   return { bytes: bytes ?? Number.NaN, bytesMax: bytesMax ?? Number.NaN };
 }
 
-/** What adds nothing is answered as ever. */
+/** Requests that add nothing are answered as usual. */
 async function goesOn(ensemble: Ensemble, last: string): Promise<void> {
   const [member] = ensemble.running;
   if (member === undefined) throw new Error('no member runs');
@@ -74,7 +74,7 @@ async function goesOn(ensemble: Ensemble, last: string): Promise<void> {
 }
 
 it.skipIf(productUnderTest().name === 'apache')(
-  'members with little memory refuse what adds to a full tree, and nothing else ends',
+  'members with little memory refuse what adds to a full tree, and everything else continues',
   async () => {
     const ensemble = await useServingEnsemble({ environment: LITTLE_MEMORY });
     const [first] = await ensemble.followers();
@@ -95,7 +95,8 @@ it.skipIf(productUnderTest().name === 'apache')(
     }
     await goesOn(ensemble, last);
 
-    // The next leader counts what the one before did, and so does who was started again.
+    // The next leader has the same count as the previous one, and so has a member that was
+    // restarted.
     await leader.kill();
     await ensemble.serving();
     await goesOn(ensemble, last);
@@ -103,7 +104,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     await ensemble.serving();
     await goesOn(ensemble, last);
 
-    // All of it fits a member that has nothing.
+    // All of the tree fits into a member that starts with nothing.
     const wiped = ensemble.member(first.id);
     await wiped.kill();
     ensemble.wipe(wiped.id);
@@ -113,7 +114,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     expect((await treeBytes(wiped)).bytes).toBe((await treeBytes(await ensemble.leader())).bytes);
 
     const again = await useClient(await ensemble.leader());
-    // More than one: the sessions of this test that have not expired yet take room, too.
+    // More than one attempt: sessions of this test that have not expired yet take space, too.
     for (let index = 1; index <= 20; index++) await remove(again, `/full/${count - index}`);
     expect((await sendCreate(again, last, VALUE)).error).toBe(ErrorCode.ok);
     await ensemble.sameState();

@@ -1,6 +1,4 @@
-/**
- * `expireSession` of a test ensemble, seen through raw connections.
- */
+/** `expireSession` of a test ensemble, observed through raw connections. */
 import { CreateFlag } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { create, exists, sync } from '../harness/operations.js';
@@ -8,7 +6,7 @@ import { SessionExpired } from '../harness/wire-client.js';
 import { clientOf, codeOf, follower, resumed, started } from './fixture.js';
 
 describe('expireSession', () => {
-  it.each([1, 3])('of one of %i members ends the session and its ephemerals', async (size) => {
+  it.each([1, 3])('ends the session and its ephemerals, with %i members', async (size) => {
     const ensemble = await started({ size });
     const member = size === 1 ? await ensemble.leader() : await follower(ensemble);
     const client = await clientOf(member);
@@ -24,7 +22,7 @@ describe('expireSession', () => {
     await expect(resumed(member, client)).rejects.toBeInstanceOf(SessionExpired);
   });
 
-  it('takes a number too, and leaves other sessions alone', async () => {
+  it('also accepts a number, and leaves other sessions alone', async () => {
     const ensemble = await started();
     const [one, other] = await Promise.all([
       clientOf(await ensemble.leader()),
@@ -36,7 +34,7 @@ describe('expireSession', () => {
     expect(await exists(other, '/kept')).toBeDefined();
   });
 
-  it('goes through a change of the leader', async () => {
+  it('works during a change of the leader', async () => {
     const ensemble = await started();
     const client = await clientOf(await follower(ensemble));
     const leader = await ensemble.leader();
@@ -47,7 +45,7 @@ describe('expireSession', () => {
     await expect(resuming).rejects.toBeInstanceOf(SessionExpired);
   });
 
-  it('knows no session that is over, local or made up', async () => {
+  it('rejects ids of sessions that have ended, are local or never existed', async () => {
     const ensemble = await started({ size: 1, settings: { localSessions: true } });
     const client = await clientOf(await ensemble.leader());
     expect(await codeOf(ensemble.expireSession(client.session.id))).toBe('noSuchSession');

@@ -1,6 +1,4 @@
-/**
- * `kill`, `restart` and `cutOff` of a test ensemble, seen through raw connections.
- */
+/** `kill`, `restart` and `cutOff` of a test ensemble, observed through raw connections. */
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +19,7 @@ import {
 } from './fixture.js';
 
 describe('kill', () => {
-  it('of the leader ends its connections, and another member leads and serves', async () => {
+  it('of the leader ends its connections, and another member becomes leader and serves', async () => {
     const ensemble = await started();
     const old = await ensemble.leader();
     const client = await clientOf(old);
@@ -36,7 +34,7 @@ describe('kill', () => {
     await create(other, '/after');
   });
 
-  it('leaves a port that refuses connections, and can be called again', async () => {
+  it('leaves a port that refuses connections, and can be repeated', async () => {
     const ensemble = await started();
     const killed = await follower(ensemble);
     await ensemble.kill(killed.id);
@@ -65,7 +63,9 @@ describe('kill', () => {
   });
 });
 
-/** Twenty writers, each counting up at a znode of its own; `enough` comes after `count` answers. */
+/**
+ * Twenty writers, each incrementing a znode of its own; `enough` resolves after `count` answers.
+ */
 function writeUntilLost(client: WireClient, acknowledged: Map<string, number>, count: number) {
   const enough = deferred<void>();
   let answers = 0;
@@ -88,7 +88,7 @@ function writeUntilLost(client: WireClient, acknowledged: Map<string, number>, c
 }
 
 describe('restart', () => {
-  it('brings a member back on its ports, with what it missed', async () => {
+  it('brings a member back on its ports, with the writes that it missed', async () => {
     const ensemble = await started();
     const member = await follower(ensemble);
     await ensemble.kill(member.id);
@@ -101,7 +101,7 @@ describe('restart', () => {
     expect(await exists(again, '/missed')).toBeDefined();
   });
 
-  it('kills a member that runs before', async () => {
+  it('first kills a member that still runs', async () => {
     const ensemble = await started({ size: 1 });
     const [member] = ensemble.members;
     if (member === undefined) throw new Error('there is a member');
@@ -132,7 +132,7 @@ describe('restart', () => {
     expect(ensemble.members.map(({ state }) => state)).toContain('stopped');
   });
 
-  it('is over when the member is killed meanwhile', async () => {
+  it('rejects when the member is killed meanwhile', async () => {
     const ensemble = await started();
     await Promise.all(ensemble.members.map(({ id }) => ensemble.kill(id)));
     const restarted = codeOf(ensemble.restart(1));
@@ -143,13 +143,13 @@ describe('restart', () => {
 });
 
 describe('a member that has to end by itself', () => {
-  it('fails whoever waits, and stop() when all is cleaned up', async () => {
+  it('rejects pending waits at once, and stop() after all is cleaned up', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'failing-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const tuning = { logSegmentBytes: 4_000 };
     const ensemble = await startEnsemble({ size: 1, dataDir: directory, tuning });
     const client = await clientOf(await ensemble.leader());
-    // The next segment of the log cannot be made.
+    // The next segment of the log cannot be created.
     renameSync(join(directory, '1', 'log'), join(directory, '1', 'away'));
     writeFileSync(join(directory, '1', 'log'), '');
     const lost = (async () => {
@@ -163,7 +163,7 @@ describe('a member that has to end by itself', () => {
   });
 });
 
-describe('a process that stands still for longer than peerTimeoutMs', () => {
+describe('a process that is blocked for longer than peerTimeoutMs', () => {
   it('deposes no leader, ends no connection and no session', async () => {
     const ensemble = await started({ settings: { minSessionTimeoutMs: 200 } });
     const leader = await ensemble.leader();
@@ -179,7 +179,7 @@ describe('a process that stands still for longer than peerTimeoutMs', () => {
 });
 
 describe('cutOff', () => {
-  it('of the leader makes another one, and the old one serves nobody until heal', async () => {
+  it('of the leader makes another member leader, and the old one serves nobody until heal', async () => {
     const ensemble = await started();
     const old = await ensemble.leader();
     const client = await clientOf(old);
@@ -200,7 +200,7 @@ describe('cutOff', () => {
     expect(await exists(back, '/never')).toBeUndefined();
   });
 
-  it('that is healed before anybody notices costs no connection', async () => {
+  it('ends no connection if it is healed before anybody notices', async () => {
     const ensemble = await started({ settings: { peerTimeoutMs: 20_000 } });
     const member = await follower(ensemble);
     const leader = await ensemble.leader();
@@ -215,7 +215,7 @@ describe('cutOff', () => {
     expect((await ensemble.leader()).id).toBe(leader.id);
   });
 
-  it('lasts over a restart', async () => {
+  it('remains in force after a restart', async () => {
     const ensemble = await started();
     const member = await follower(ensemble);
     await ensemble.cutOff(member.id);

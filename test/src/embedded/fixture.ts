@@ -1,6 +1,6 @@
 /**
  * What the tests of `startEnsemble` share: ensembles that end with their test, raw connections to
- * their members, and what a port looks like from outside.
+ * their members, and the state of a port as seen from outside.
  */
 import { connect, createServer } from 'node:net';
 import {
@@ -13,7 +13,7 @@ import {
 import { onTestFinished } from 'vitest';
 import { WireClient } from '../harness/wire-client.js';
 
-/** Stopped when the test ends. */
+/** The ensemble is stopped when the test ends. */
 export async function started(options: TestEnsembleOptions = {}): Promise<TestEnsemble> {
   const ensemble = await startEnsemble(options);
   onTestFinished(() => ensemble.stop());
@@ -31,21 +31,21 @@ export function portOf({ clientAddress }: TestMember): number {
   return Number(clientAddress.split(':')[1]);
 }
 
-/** Dropped when the test ends. */
+/** The connection is dropped when the test ends. */
 export async function clientOf(member: TestMember): Promise<WireClient> {
   const client = await WireClient.connect({ port: portOf(member) });
   onTestFinished(() => client.drop());
   return client;
 }
 
-/** Dropped when the test ends. */
+/** The connection is dropped when the test ends. */
 export async function resumed(member: TestMember, old: WireClient): Promise<WireClient> {
   const client = await WireClient.connect({ port: portOf(member), session: old.session });
   onTestFinished(() => client.drop());
   return client;
 }
 
-/** The code that `work` is rejected with; `none` if it is not. */
+/** The code with which `work` rejects; `none` if it resolves. */
 export function codeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'none',
@@ -68,7 +68,7 @@ export function dialled(port: number): Promise<string> {
   });
 }
 
-/** Rejects unless a stranger can listen on the port. */
+/** Rejects unless another socket can listen on the port. */
 export async function listenOn(port: number): Promise<void> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,8 @@
 /**
- * `startEnsemble` and `stop()` as users' tests have them: real sockets and disks in this process.
+ * `startEnsemble` and `stop()` in the way users' tests call them: real sockets and disks in this
+ * process.
  *
- * Waits for what the ensemble itself promises, never for a time.
+ * The tests wait for what the ensemble itself promises, never for a time.
  */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +47,7 @@ describe('an ensemble that has started', () => {
     expect(client.session.timeoutMs).toBe(700);
   });
 
-  it('refuses sizes and settings that no ensemble can have, all at once', async () => {
+  it('refuses sizes and settings that no ensemble can have, and names all of them', async () => {
     expect(await codeOf(startEnsemble({ size: 0 }))).toBe('invalidOption');
     expect(await codeOf(startEnsemble({ size: 10 }))).toBe('invalidOption');
     expect(await codeOf(startEnsemble({ size: 1.5 }))).toBe('invalidOption');
@@ -56,7 +57,7 @@ describe('an ensemble that has started', () => {
 });
 
 describe('stop', () => {
-  it('frees every port, closes every connection, and can be called again', async () => {
+  it('frees every port, closes every connection, and can be repeated', async () => {
     const ensemble = await started();
     const ports = ensemble.members.map(portOf);
     const client = await clientOf(await ensemble.leader());
@@ -72,7 +73,7 @@ describe('stop', () => {
     expect(await codeOf(ensemble.expireSession(1))).toBe('stopped');
   });
 
-  it('rejects whoever still waits', async () => {
+  it('rejects pending waits', async () => {
     const ensemble = await started();
     await Promise.all([ensemble.kill(1), ensemble.kill(2)]);
     const waiting = codeOf(ensemble.restart(1).then(() => ensemble.kill(1)));
@@ -82,7 +83,7 @@ describe('stop', () => {
     expect(await leader).toBe('stopped');
   });
 
-  it('leaves a directory that was given, whose data the next ensemble finds', async () => {
+  it('keeps a directory that was passed in, whose data the next ensemble finds', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'given-'));
     onTestFinished(() => rmSync(directory, { recursive: true }));
     const dataDir = join(directory, 'data');
@@ -105,7 +106,7 @@ describe('stop', () => {
   });
 });
 
-it('asks for members that it has', async () => {
+it('methods refuse ids of members that do not exist', async () => {
   const ensemble = await started();
   for (const id of [0, 4, 1.5, Number.NaN]) {
     expect(await codeOf(ensemble.kill(id))).toBe('noSuchMember');

@@ -1,8 +1,8 @@
 /**
- * Runs a program of a foreign client to its end and returns what it printed.
+ * Runs a program of a foreign client to its end and returns its output.
  *
- * It leads a process group of its own, which is killed as a whole when the deadline passes or the
- * test ends: such programs start others. Called by the tests of foreign clients.
+ * The program leads a process group of its own, which is killed as a whole when the deadline passes
+ * or the test ends, because such programs start others. The tests of foreign clients call it.
  */
 import { spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
@@ -16,7 +16,7 @@ export interface CommandOptions {
 }
 
 export interface Outcome {
-  /** Null when a signal ended it, as the deadline does. */
+  /** Null if a signal ended it, as the deadline does. */
   readonly code: number | null;
   /** Standard output and error in the order of their arrival. */
   readonly output: string;

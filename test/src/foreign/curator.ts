@@ -1,5 +1,5 @@
 /**
- * Curator as Debian ships it: where its jars are, whether they are there, and how the programs
+ * Curator as Debian packages it: where its jars are, whether they exist, and how the programs
  * beside this file are compiled against them.
  */
 import { execFile } from 'node:child_process';
@@ -12,7 +12,7 @@ import { mayLack } from '../harness/foreign.js';
 const JAVAC = '/usr/bin/javac';
 const JARS = '/usr/share/java';
 const RECIPES_JAR = join(JARS, 'curator-recipes.jar');
-/** Each jar names in its manifest the others that it needs. */
+/** Each jar names in its manifest the other jars that it needs. */
 const CLASS_PATH = [
   RECIPES_JAR,
   ...['curator-framework', 'curator-client', 'zookeeper', 'zookeeper-jute', 'guava'],
@@ -24,21 +24,21 @@ const COMPILE_DEADLINE_MS = 60_000;
 
 const run = promisify(execFile);
 
-/** A program that is compiled. */
+/** A compiled program. */
 export interface JavaProgram {
   readonly file: 'java';
-  /** Up to the name of the class; its own arguments follow. */
+  /** The command up to the name of the class; the program's own arguments follow. */
   readonly args: readonly string[];
-  /** Removes what the compiler has written. */
+  /** Removes the compiler's output. */
   readonly remove: () => void;
 }
 
-/** For `skipIf`: true when there is no Java or no Curator and that is tolerated. */
+/** For `skipIf`: true if there is no Java or no Curator and that is tolerated. */
 export function mayLackCurator(): boolean {
   return mayLack(JAVAC) || mayLack(RECIPES_JAR);
 }
 
-/** Compiles the class and Checks; fails with what the compiler says, warnings too. */
+/** Compiles the class and Checks; fails with the compiler's messages, including warnings. */
 export async function compileJava(className: string): Promise<JavaProgram> {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-curator-'));
   const remove = () => rmSync(directory, { recursive: true, force: true });

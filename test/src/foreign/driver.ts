@@ -1,19 +1,19 @@
 /**
- * A program in another language that does what a test asks, line by line, so that a virtual machine
- * is started once for all tests of a file.
+ * A program in another language that does what a test requests, line by line, so that a virtual
+ * machine is started once for all tests of a file.
  *
  * A request is a line of fields separated by tabs: number, actor, operation, arguments. The answer,
- * whenever the operation is done, is the number, `ok` or `error`, and fields. An actor is a client
- * with a session and one thread of its own: its requests are done one after the other, those of
- * different actors at the same time. The program ends with its standard input; for certain, it and
- * what it has started are killed by close() and with the test's process.
+ * which comes when the operation is done, is the number, `ok` or `error`, and fields. An actor is a
+ * client with a session and one thread of its own: its requests are done one after the other, those
+ * of different actors at the same time. The program ends with its standard input; in any case
+ * close() and the end of the test's process kill it and what it has started.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { type Deferred, deferred, within } from '../harness/wait.js';
 
-/** What hangs is found by it; on a loaded machine a hand-over may take seconds. */
+/** This detects a hang; on a loaded machine a hand-over may take seconds. */
 const ANSWER_DEADLINE_MS = 45_000;
 const ERRORS_LENGTH_MAX = 8_000;
 
@@ -23,7 +23,7 @@ export interface DriverCommand {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** The program said that an operation failed; the message begins with the error's class. */
+/** The program reported that an operation failed; the message begins with the error's class. */
 export class ForeignError extends Error {
   override readonly name = 'ForeignError';
 }
@@ -31,7 +31,7 @@ export class ForeignError extends Error {
 export type Argument = string | number | bigint;
 
 export interface ForeignActor {
-  /** Resolves with the fields of the answer; ForeignError when the operation failed. */
+  /** Resolves with the fields of the answer; rejects with ForeignError if the operation failed. */
   call(operation: string, ...args: readonly Argument[]): Promise<readonly string[]>;
 }
 
@@ -61,19 +61,19 @@ export class ForeignDriver {
     process.once('exit', this.#killGroup);
     this.#child.once('error', (error) => this.#end(String(error)));
     this.#child.once('close', (code) => this.#end(`it has ended with code ${code}`));
-    this.#child.stdin.on('error', () => undefined); // its end is told by 'close'
+    this.#child.stdin.on('error', () => undefined); // The event 'close' reports its end.
     this.#child.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.#errors = (this.#errors + text).slice(-ERRORS_LENGTH_MAX);
     });
     createInterface({ input: this.#child.stdout }).on('line', (line) => this.#answer(line));
   }
 
-  /** The last that it wrote to standard error. */
+  /** The last text that it wrote to standard error. */
   get errors(): string {
     return this.#errors;
   }
 
-  /** A new one; its client connects with its first operation. */
+  /** Returns a new actor; its client connects with its first operation. */
   actor(): ForeignActor {
     const name = `actor-${++this.#actors}`;
     return { call: (operation, ...args) => this.#call(name, operation, ...args) };
@@ -94,7 +94,7 @@ export class ForeignDriver {
     const id = ++this.#calls;
     const fields = [id, actor, operation, ...args].map(String);
     if (fields.some((field) => /[\t\r\n]/.test(field)))
-      throw new Error('a field holds a separator');
+      throw new Error('a field contains a separator');
     const answered = deferred<readonly string[]>();
     this.#pending.set(id, answered);
     this.#child.stdin.write(`${fields.join('\t')}\n`);

@@ -3,7 +3,7 @@
  *
  * The shell prints no prompt without a terminal, so every command is followed by `printwatches`,
  * which the shell answers even when it is not connected, as the mark of its end. Watch events come
- * at any time; a step says how many it waits for, and the transcript has them behind the answer.
+ * at any time; a step says how many it waits for, and the transcript has them after the answer.
  * Whatever differs from run to run is masked, so transcripts of two servers can be compared.
  */
 import { Conversation } from '../harness/conversation.js';
@@ -11,14 +11,17 @@ import { ZK_CLI } from '../harness/foreign.js';
 
 const END_MARK = /^([\s\S]*?)printwatches is (?:on|off)\n/;
 const EVENT = /^([\s\S]*?WatchedEvent [^\n]*\n)/;
-/** A closed shell complains after every mark, too, before or behind the next command's answer. */
+/** A closed shell complains after every mark, too, before or after the next command's answer. */
 const NOISE = /^(SLF4J: .*|WATCHER::|Not connected|\s*)$/;
 
 export interface Step {
   readonly command: string;
-  /** Events to wait for that this command or what runs meanwhile brings about; default none. */
+  /**
+   * The number of events to wait for that this command, or what runs meanwhile, causes; 0 by
+   * default.
+   */
   readonly events?: number;
-  /** What Rookery answers where it differs on purpose: ARCHITECTURE.md, Divergences. */
+  /** Rookery's answer where it differs on purpose: see docs/compatibility.md. */
   readonly divergence?: readonly string[];
 }
 
@@ -60,7 +63,7 @@ async function answerTo(shell: Conversation, command: string, events: number): P
   return [...inOneOrder(answer), ...eventsIn(text)].map(masked);
 }
 
-/** An ACL is a set: its entries, of two lines each, are put on one line and sorted. */
+/** An ACL is a set: its entries, of two lines each, are joined to one line each and sorted. */
 function inOneOrder(lines: readonly string[]): string[] {
   const entries: string[] = [];
   const others: string[] = [];
@@ -80,7 +83,7 @@ function isEvent(line: string): boolean {
   return line.startsWith('WatchedEvent ');
 }
 
-/** Without zxids, times, session ids and addresses. */
+/** Removes zxids, times, session ids and addresses. */
 function masked(line: string): string {
   return line
     .replace(/^([cmp]Zxid = )0x[0-9a-f]+$/, '$1<zxid>')

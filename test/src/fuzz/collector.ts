@@ -1,11 +1,11 @@
 /**
- * Loaded into a member by `--import`: makes the runtime an eager collector of garbage, and lets it
+ * Loaded into a member by `--import`: makes the runtime collect garbage eagerly, and makes it
  * collect everything on SIGUSR2.
  *
- * Left to itself it lets the heap grow to several times what is alive before it collects, more one
- * time and less another, and malloc keeps the most that it ever had: 130 to 220 MB where 25 are
- * alive. That is a bargain of memory for speed (eager members need up to two thirds more CPU for a
- * write), but a leak is not seen behind it. Never part of the product.
+ * By default the heap grows to several times of what is alive before it is collected, and by how
+ * much varies; malloc keeps the maximum that it ever had: 130 to 220 MB where 25 are alive. That
+ * trades memory for speed (members with eager collection need up to two thirds more CPU for a
+ * write), but hides a leak. This is never part of the product.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -17,7 +17,7 @@ setFlagsFromString('--expose-gc');
 const collect: unknown = runInNewContext('gc');
 if (typeof collect !== 'function') throw new Error('this runtime does not expose its collector');
 process.on('SIGUSR2', () => {
-  // Pages that are half empty are emptied: how many there are is chance.
+  // Half-empty pages are compacted, because their number is random.
   setFlagsFromString('--compact-on-every-full-gc');
   collect();
   setFlagsFromString('--no-compact-on-every-full-gc');

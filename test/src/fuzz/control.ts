@@ -1,7 +1,9 @@
 /**
- * The client that must not notice: writes and reads its own znode while others send garbage.
+ * The control client, which must not notice anything: it writes and reads its own znode while
+ * others send garbage.
  *
- * Also clears away what garbage has made, as super, so that memory tells of leaks and not of data.
+ * As the super user it also deletes what garbage has created, so that memory shows leaks and not
+ * data.
  */
 import { AUTH_XID, AuthPacket, encode, JuteWriter, OpCode, RequestHeader } from '@rookery/protocol';
 import type { Member } from '../harness/member.js';
@@ -48,7 +50,7 @@ export class Control {
     return Math.round(this.#slowestMs);
   }
 
-  /** Few rounds: the member has next to nothing to do. */
+  /** There are few rounds, so that the member has next to nothing to do. */
   slowDown(): void {
     this.#pauseMs = LONG_PAUSE_MS;
   }
@@ -57,7 +59,7 @@ export class Control {
     this.#pauseMs = PAUSE_MS;
   }
 
-  /** Ends with its znode and session gone. Rejects if anything went wrong since the start. */
+  /** Ends after its znode and session are gone. Rejects if anything has failed since the start. */
   async remove(): Promise<void> {
     this.#running = false;
     await this.#done;
@@ -65,12 +67,12 @@ export class Control {
     await this.#client.close();
   }
 
-  /** Rejects as soon as something goes wrong. */
+  /** Rejects as soon as anything fails. */
   get failed(): Promise<void> {
     return this.#done;
   }
 
-  /** Deletes every znode but the system's and the control clients' own. */
+  /** Deletes every znode except the system's and the control clients' own. */
   async clear(): Promise<number> {
     return await this.#clearBelow('/');
   }

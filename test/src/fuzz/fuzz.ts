@@ -1,10 +1,10 @@
 /**
- * Sends mutated frames to every member over many connections, and watches that nobody suffers.
+ * Sends mutated frames to every member over many connections, and checks that nobody else suffers.
  *
- * A control client per member keeps writing and reading meanwhile. Znodes and sessions are data, so
- * they are kept few all the time, and all that garbage has made must be gone at the end. Memory is
- * compared between an early point and the end, each time when nothing else is going on and the
- * members were asked to collect theirs. Used by the test and the script.
+ * Meanwhile a control client for each member keeps writing and reading. Znodes and sessions are
+ * data, so their number is kept small all the time, and everything that garbage has created must be
+ * gone at the end. Memory is compared between an early point and the end, each time when nothing
+ * else is going on and the members were asked to collect garbage. The test and the script use it.
  */
 import { readFileSync } from 'node:fs';
 import type { Ensemble } from '../harness/ensemble.js';
@@ -21,14 +21,14 @@ export interface FuzzOptions {
   readonly frames: number;
   readonly seed: number;
   /**
-   * Memory is read after this many frames and at the end; not at all without it. The members must
-   * have been started with COLLECTING.
+   * Memory is measured after this many frames and at the end; not at all without it. The members
+   * must have been started with COLLECTING.
    */
   readonly warmUpFrames?: number;
   readonly report?: (line: string) => void;
 }
 
-/** Sessions of garbage go soon; a slow machine must not end connections by itself. */
+/** Sessions of garbage expire soon; a slow machine must not end connections by itself. */
 export const FUZZ_SETTINGS = {
   ...{ minSessionTimeoutMs: 4_000, maxSessionTimeoutMs: 20_000, peerTimeoutMs: 10_000 },
   superDigest: SUPER_DIGEST,
@@ -50,13 +50,16 @@ export interface MemberMemory {
   readonly end: Resident;
 }
 
-/** Least of several readings, MB: as it is, and once the garbage was collected. */
+/** The minimum of several measurements in MB: as it is, and after the garbage was collected. */
 export interface Resident {
   readonly asIsMb: number;
   readonly collectedMb: number;
 }
 
-/** For the environment of members. The young space is small: large ones come and go by 32 MB. */
+/**
+ * Part of the members' environment. The young space is small, because large ones appear and
+ * disappear in steps of 32 MB.
+ */
 export const COLLECTING = {
   NODE_OPTIONS: `--max-semi-space-size=4 --import ${new URL('./collector.js', import.meta.url).href}`,
 } as const;
@@ -69,9 +72,12 @@ const SESSIONS_MAX = 2_000;
 const SETTLE_DEADLINE_MS = 60_000;
 const READINGS = 10;
 const READING_EVERY_MS = 500;
-/** Pages are given back in the background; the second collection finds what the first moved. */
+/** Pages are given back in the background; the second collection finds what the first one moved. */
 const COLLECTIONS = 3;
-/** What clients leave on a member while they are there, and nothing of it once they are gone. */
+/**
+ * What clients occupy at a member while they are connected, and nothing of which may remain once
+ * they are gone.
+ */
 const TRACES = [
   ...['zk_num_alive_connections', 'zk_global_sessions', 'zk_watch_count'],
   ...['zk_ephemerals_count', 'zk_outstanding_requests', 'zk_znode_count'],
@@ -101,7 +107,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
   await until('nothing is left of any client', SETTLE_DEADLINE_MS, async () => {
     const after = await tracesOn(ensemble.members);
     if (after === before) return true;
-    throw new Error(`there is ${after}, was ${before}`);
+    throw new Error(`there is ${after}, but before there was ${before}`);
   });
   return {
     ...run.totals(),
@@ -133,7 +139,7 @@ class FuzzRun {
     this.#garbage = new GarbageMaker(this.#random);
   }
 
-  /** The attacks under way are the last. */
+  /** The attacks in progress are the last ones. */
   stop(): void {
     this.#stopped = true;
   }
@@ -162,7 +168,7 @@ class FuzzRun {
     return (await this.#controls[0]?.clear()) ?? 0;
   }
 
-  /** Per member, once only the control clients are left, nearly idle. */
+  /** One line per member, once only the control clients are left, nearly idle. */
   async memory(): Promise<readonly Resident[]> {
     await this.clear();
     await this.#sessionsAtMost(this.#controls.length);
@@ -231,7 +237,7 @@ class FuzzRun {
   }
 }
 
-/** One line; equal when the same is there. */
+/** One line; it is equal when the state is the same. */
 async function tracesOn(members: readonly Member[]): Promise<string> {
   const metrics = await Promise.all(members.map((member) => metricsOf(member.clientPort)));
   return metrics

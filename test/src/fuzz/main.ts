@@ -1,14 +1,15 @@
 /**
  * The long fuzzing run: `npm run test:fuzz`, after a build.
  *
- *   ROOKERY_FUZZ_FRAMES   how many; default 1,000,000
- *   ROOKERY_TEST_SEED     repeats a run
+ * ROOKERY_FUZZ_FRAMES is the number of frames, 1,000,000 by default; ROOKERY_TEST_SEED repeats a
+ * run.
  *
- * Prints each member's memory and ends with 1 when it has grown by more than a tenth since the
- * first 100,000 frames, both times once garbage was collected: how long the runtime leaves it lying
- * says nothing of leaks, so the members run with an eager collector (collector.ts). What a member's
- * log keeps in memory grows up to one segment, 16 MB, and then begins anew; the segments are small
- * here, so that this and whatever a segment might leave behind happens a hundred times.
+ * It prints each member's memory and exits with 1 if that has grown by more than a tenth since the
+ * first 100,000 frames, both times after garbage was collected: how long the runtime leaves garbage
+ * uncollected says nothing about leaks, so the members run with eager collection (collector.ts).
+ * What a member's log keeps in memory grows up to one segment, 16 MB, and then begins again; the
+ * segments are small here, so that this, and whatever a segment might leave behind, happens a
+ * hundred times.
  */
 import { Ensemble } from '../harness/ensemble.js';
 import { Random } from '../harness/random.js';

@@ -1,15 +1,15 @@
 /**
- * Garbage in the shape of requests: recorded frames, bent, and bytes that mean nothing.
+ * Garbage in the shape of requests: recorded frames that are mutated, and meaningless bytes.
  *
- * Everything comes from one seed. `intact` frames have a right length in front, so that a server
- * must answer each or close the connection; the others may leave it waiting for the rest.
+ * Everything is derived from one seed. `intact` frames have a correct length in front, so that a
+ * server must answer each or close the connection; the others may leave it waiting for more bytes.
  */
 import { decode, RequestHeader } from '@rookery/protocol';
 import type { Random } from '../harness/random.js';
 import { isConnect, readVectors } from '../harness/vectors.js';
 
 export interface Garbage {
-  /** With its length in front. */
+  /** The frame with its length in front. */
   readonly bytes: Uint8Array;
   readonly intact: boolean;
 }
@@ -20,7 +20,7 @@ const INTERESTING = [
 ];
 const LONG_BYTES_MAX = 60_000;
 
-/** Answered whatever the body is, and the connection goes on. */
+/** Opcodes that are answered whatever the body is, after which the connection continues. */
 const PATIENT_OPCODES = [
   ...[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 14, 15, 16, 17, 18, 19, 21, 22],
   ...[101, 103, 104, 105, 106, 107, 10_001],
@@ -31,7 +31,7 @@ export class GarbageMaker {
   readonly #random: Random;
   readonly #connects: readonly Uint8Array[];
   readonly #requests: readonly Uint8Array[];
-  /** Those that leave the connection open however the body is bent. */
+  /** Opcodes that leave the connection open however the body is mutated. */
   readonly #patient: readonly Uint8Array[];
 
   constructor(random: Random) {
@@ -45,7 +45,7 @@ export class GarbageMaker {
     );
   }
 
-  /** A whole ConnectRequest that asks for a new session, or one that is bent. */
+  /** A complete ConnectRequest for a new session, or a mutated one. */
   connect(isWild: boolean): Garbage {
     const bends = isWild && this.#random.below(2) === 0;
     return bends
@@ -134,7 +134,10 @@ export class GarbageMaker {
   }
 }
 
-/** protocolVersion, lastZxidSeen, timeout 6 s, no session, 16 bytes of password, readOnly. */
+/**
+ * The fields are protocolVersion, lastZxidSeen, timeout 6 s, no session, 16 bytes of password,
+ * readOnly.
+ */
 const NEW_SESSION = Uint8Array.of(
   ...[0, 0, 0, 0],
   ...[0, 0, 0, 0, 0, 0, 0, 0],

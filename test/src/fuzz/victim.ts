@@ -1,8 +1,8 @@
 /**
- * One connection full of garbage, and the question whether the member took it well.
+ * One connection full of garbage, and a check whether the member handled it well.
  *
- * Everything is sent in one go. When all frames are intact, the member must close the connection or
- * answer the ping at the end; otherwise it may rightly wait for bytes that never come.
+ * Everything is sent at once. If all frames are intact, the member must close the connection or
+ * answer the ping at the end; otherwise it may legitimately wait for bytes that never come.
  */
 import { connect } from 'node:net';
 import { FrameReader, PING_XID } from '@rookery/protocol';
@@ -12,7 +12,7 @@ export interface Attack {
   readonly port: number;
   readonly bytes: Uint8Array;
   readonly mustAnswer: boolean;
-  /** Ends by a reset in place of an orderly close. */
+  /** Ends by a reset instead of an orderly close. */
   readonly resets: boolean;
 }
 
@@ -21,7 +21,7 @@ export type Outcome = 'answered' | 'closed' | 'left';
 const ANSWER_DEADLINE_MS = 60_000;
 const LEAVE_AFTER_MS = 20;
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
-/** A ping, whole. */
+/** A complete ping. */
 const PING = Uint8Array.of(0, 0, 0, 8, 0xff, 0xff, 0xff, 0xfe, 0, 0, 0, 11);
 
 export async function attack({ port, bytes, mustAnswer, resets }: Attack) {
@@ -50,7 +50,7 @@ export async function attack({ port, bytes, mustAnswer, resets }: Attack) {
     return { outcome: await within(what, ANSWER_DEADLINE_MS, outcome.promise), replies: seen };
   } finally {
     clearTimeout(leaving);
-    // A socket that is shutting down already cannot be reset: its handle would stay for ever.
+    // A socket that is already shutting down cannot be reset: its handle would remain forever.
     if (resets && !socket.readableEnded && !socket.destroyed) socket.resetAndDestroy();
     else socket.destroy();
   }

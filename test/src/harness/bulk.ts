@@ -1,7 +1,7 @@
 /**
- * Many writes in a row, for filling trees and logs: chunk after chunk, each in one segment.
+ * Many writes in a row, for filling trees and logs: batch after batch, each in one segment.
  *
- * Every write must succeed; for load in which members die there is WriteLoad.
+ * Every write must succeed; for load during which members die there is WriteLoad.
  */
 import { sendCreate, sendSetData } from './operations.js';
 import type { Reply, WireClient } from './wire-client.js';
@@ -40,7 +40,7 @@ export async function bulk(
   }
 }
 
-/** Differs from write to write and does not compress to nothing. */
+/** The data differs from write to write and compresses badly. */
 function dataOf(index: number, bytes: number): string {
   let text = '';
   for (let word = index; text.length < bytes; word = Math.imul(word + 1, 0x9e3779b1) >>> 0) {

@@ -1,7 +1,7 @@
 /**
- * Goal: a stranger at the port of a proxy harms no test, and what is to be lost is lost though a
- * connection breaks by itself before. Method: a ZooKeeper learner's words, a four-letter word,
- * which is no frame, and a server that hangs up once.
+ * A stranger at the port of a proxy harms no test, and a reply that is to be lost is lost even if a
+ * connection breaks by itself before. The tests use a ZooKeeper learner's greeting, a four-letter
+ * word, which is not a frame, and a server that closes the connection once.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { ClientProxy, ReplyTrap } from './client-proxy.js';
 import { freePorts } from './ports.js';
 
-/** FOLLOWERINFO: type 11, zxid, then LearnerInfo of 20 bytes; it has no frames. */
+/** FOLLOWERINFO: type 11, zxid, then LearnerInfo of 20 bytes; it has no framing. */
 const FOLLOWER_INFO = Buffer.concat([
   Buffer.from([0, 0, 0, 11, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 20]),
   Buffer.alloc(20),
@@ -25,8 +25,8 @@ function frame(...words: number[]): Buffer {
 
 it.each([
   { who: 'a learner', words: FOLLOWER_INFO },
-  { who: 'who asks for the state', words: Buffer.from('srvr') },
-])('hangs up on $who, as no handshake comes first', async ({ words }) => {
+  { who: 'a client that sends a four-letter word', words: Buffer.from('srvr') },
+])('closes the connection of $who, because no handshake comes first', async ({ words }) => {
   const [port = 0, target = 0] = await freePorts(2);
   let passed = 0;
   const server = createServer((socket) => {
@@ -47,7 +47,7 @@ it.each([
   expect(passed).toBe(0);
 });
 
-it('loses the next reply if the connection broke before the one it waited for', async () => {
+it('loses the next reply if the connection broke before the one that it waited for', async () => {
   const [port = 0, target = 0] = await freePorts(2);
   let connections = 0;
   const server = createServer((socket) => {

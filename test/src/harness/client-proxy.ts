@@ -1,39 +1,42 @@
 /**
  * A TCP proxy in front of one client port that reads the protocol as it passes, so that a
- * connection can be broken at a step of it: after the server has answered a request, before the
- * client learns it. What was asked has then certainly taken effect.
+ * connection can be broken at a certain step: after the server has answered a request, before the
+ * client learns of it. The request has then certainly taken effect.
  *
- * Requests are forwarded as they come, replies frame by frame. Ended by `close`. Who does not begin
- * with a handshake is no client and is hung up on: a ZooKeeper learner that dialled the port of a
- * proxy, which its leader may have had once, ended the process of the tests.
+ * Requests are forwarded as they come, replies frame by frame. `close` ends the proxy. A connection
+ * that does not begin with a handshake is not a client's and is closed: a ZooKeeper learner that
+ * dialled the port of a proxy, which its leader may have used before, once ended the process of the
+ * tests.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { FrameError, FrameReader } from '@rookery/protocol';
 
 const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 const ZXID_BYTES = 8;
-/** Of a ConnectRequest without a password and the flag of old clients. */
+/** The length of a ConnectRequest without a password and without the flag that old clients omit. */
 const HANDSHAKE_BYTES_MIN = 28;
 
-/** The reply that was kept back. */
+/** The reply that was withheld. */
 export interface DroppedReply {
   readonly opcode: number;
   readonly error: number;
 }
 
-/** Shared by the proxies of one client: what is dropped is dropped once, wherever it passes. */
+/** The proxies of one client share this: a reply is dropped once, wherever it passes. */
 export class ReplyTrap {
   #armed: { readonly opcode: number; readonly onDropped: (reply: DroppedReply) => void } | null =
     null;
 
-  /** The reply to the next request of this operation is lost, and its connection with it. */
+  /**
+   * Arms the loss of the reply to the next request of this operation, together with its connection.
+   */
   arm(opcode: number): Promise<DroppedReply> {
     return new Promise((resolve) => {
       this.#armed = { opcode, onDropped: resolve };
     });
   }
 
-  /** Takes what is armed if the request is of its kind; the caller then drops the reply. */
+  /** Returns the armed loss if the request is of its kind; the caller then drops the reply. */
   take(opcode: number): ((reply: DroppedReply) => void) | null {
     if (this.#armed?.opcode !== opcode) return null;
     const { onDropped } = this.#armed;
@@ -41,7 +44,10 @@ export class ReplyTrap {
     return onDropped;
   }
 
-  /** The connection ended before the reply came: the client asks again, and that reply is lost. */
+  /**
+   * The connection ended before the reply came: the client repeats the request, and that reply is
+   * lost.
+   */
   putBack(opcode: number, onDropped: (reply: DroppedReply) => void): void {
     this.#armed ??= { opcode, onDropped };
   }
@@ -103,13 +109,13 @@ export class ClientProxy {
         return;
       }
       far.removeAllListeners('data');
-      // What came before the lost reply still arrives.
+      // The bytes before the lost reply still arrive.
       near.write(pass, end);
     });
   }
 }
 
-/** One connection: which reply of it is to be lost. */
+/** One connection, with the reply of it that is to be lost. */
 class Passage {
   readonly #trap: ReplyTrap;
   readonly #requests = new FrameReader(FRAME_BYTES_MAX);
@@ -130,9 +136,9 @@ class Passage {
     this.#trap.putBack(opcode, onDropped);
   }
 
-  /** Whether it is a client, as far as it goes. */
+  /** Whether the peer is a client, as far as the bytes show. */
   onRequests(chunk: Uint8Array): boolean {
-    // The reader keeps what it is given, and the socket writes it: each its own.
+    // The reader keeps its input, and the socket writes it, so each gets a copy of its own.
     this.#requests.push(Uint8Array.from(chunk));
     try {
       return this.#readRequests();
@@ -157,7 +163,7 @@ class Passage {
     return true;
   }
 
-  /** What may pass; nothing more comes once the reply is dropped. */
+  /** Returns the bytes that may pass; nothing passes after the dropped reply. */
   onReplies(chunk: Uint8Array): { readonly pass: Uint8Array; readonly isDropped: boolean } {
     const passing: Uint8Array[] = [];
     this.#replies.push(Uint8Array.from(chunk));

@@ -1,9 +1,9 @@
 /**
- * A talk with an interactive command-line client: lines in, expected output out.
+ * A conversation with an interactive command-line client: lines in, expected output out.
  *
  * `expect` waits for a pattern in what was printed since the last match, standard output and error
- * together, and moves on behind it; so the order of the outputs is checked as well. The process is
- * killed by `close`, which the caller must call.
+ * together, and continues after it; so the order of the outputs is checked as well. `close` kills
+ * the process and must be called.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { deferred, within } from './wait.js';
@@ -46,7 +46,7 @@ export class Conversation {
     });
   }
 
-  /** Says the line and waits for its effect. */
+  /** Sends the line and waits for its effect. */
   async ask(line: string, pattern: RegExp): Promise<RegExpExecArray> {
     this.say(line);
     return await this.expect(pattern);

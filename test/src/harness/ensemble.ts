@@ -1,7 +1,7 @@
 /**
  * An ensemble of real processes in a fresh directory on free ports.
  *
- * Owns the members, their configuration, data, logs and the proxies between them. `useEnsemble`
+ * It owns the members, their configuration, data, logs and the proxies between them. `useEnsemble`
  * ties it to the running test: whatever the outcome, every process is killed at its end, and on a
  * failure the ends of all logs are printed. Members are numbered from 1.
  */
@@ -24,14 +24,19 @@ const LOG_LINES_ON_FAILURE = 60;
 export interface EnsembleOptions {
   readonly size?: number;
   readonly tickTimeMs?: number;
-  /** Further keys of the config file, the same for every member. */
+  /** Additional keys of the config file, the same for every member. */
   readonly settings?: Readonly<Record<string, unknown>>;
   readonly environment?: Readonly<Record<string, string>>;
   /** Puts a proxy between every two members. */
   readonly proxied?: boolean;
   /** Gives each member a metrics port and an admin port. */
   readonly operated?: boolean;
-  /** Where answers are compared with Apache ZooKeeper's; default the product under test. */
+  /** Gives each member a port for TLS alone; the setting `tls` says by which certificate. */
+  readonly secure?: boolean;
+  /**
+   * The product for tests that compare answers with Apache ZooKeeper's; the product under test by
+   * default.
+   */
   readonly product?: Product;
 }
 
@@ -59,7 +64,8 @@ export class Ensemble {
     const directory = newTestDirectory();
     const ports = await freePorts(3 * size + size * size);
     const addresses = serverAddresses(ports.splice(0, 2 * size));
-    const servers = options.operated === true ? await withOperatorPorts(addresses) : addresses;
+    const operated = options.operated === true ? await withOperatorPorts(addresses) : addresses;
+    const servers = options.secure === true ? await withSecurePorts(operated) : operated;
     const electionPorts = new Map(
       ports.splice(0, size).map((port, index) => [servers[index]?.id ?? 0, port]),
     );
@@ -113,7 +119,7 @@ export class Ensemble {
     const members = ids.map((id) => this.member(id));
     for (const member of members) {
       const settled = await until(`member ${member.id} serves`, SERVING_DEADLINE_MS, async () => {
-        // Without one of the others it may never serve.
+        // Without one of the other members it may never serve.
         const ended = members.find(({ running }) => !running);
         if (ended !== undefined) return ended;
         if ((await member.status()) === undefined) return undefined;
@@ -125,7 +131,7 @@ export class Ensemble {
     }
   }
 
-  /** The member that says it leads; waits for one. */
+  /** Returns the member that reports that it leads; waits for one. */
   leader(deadlineMs = SERVING_DEADLINE_MS): Promise<Member> {
     return until('a member leads', deadlineMs, async () => {
       for (const member of this.running) {
@@ -141,9 +147,10 @@ export class Ensemble {
     return this.running.filter((member) => member !== leader);
   }
 
-  /** Waits until all running members are at one zxid; their digests there must be equal. */
+  /** Waits until all running members have the same zxid; their digests there must be equal. */
   async sameState(): Promise<string> {
-    if (productUnderTest().name === 'apache') return 'Apache keeps no digest of every zxid';
+    if (productUnderTest().name === 'apache')
+      return 'Apache ZooKeeper does not keep a digest of every zxid';
     const running = this.running;
     return await until('all members are at one zxid', SAME_STATE_DEADLINE_MS, async () => {
       const digests = await Promise.all(running.map((member) => digestOf(member.clientPort)));
@@ -152,7 +159,7 @@ export class Ensemble {
       if (digests.some((digest) => digest.zxid !== first.zxid)) {
         throw new Error(digests.map((digest) => digest.zxid.toString(16)).join(' '));
       }
-      // Not retried: replicas that differ at one zxid never become equal again.
+      // This is not retried: replicas that differ at one zxid never become equal again.
       return digests.map((digest) => digest.digest).join(' ');
     }).then((digests) => {
       const distinct = [...new Set(digests.split(' '))];
@@ -187,7 +194,7 @@ export class Ensemble {
       .join('\n');
   }
 
-  /** Kills what runs. The directory stays when `keep` is set, for a look at it. */
+  /** Kills the processes that run. With `keep` the directory stays, for inspection. */
   async close(keep = false): Promise<void> {
     await Promise.all(this.running.map((member) => member.kill()));
     await this.#network?.close();
@@ -195,7 +202,7 @@ export class Ensemble {
   }
 }
 
-/** An ensemble for the running test alone, not yet started. */
+/** Makes an ensemble for the running test alone, not yet started. */
 export async function useEnsemble(options: EnsembleOptions = {}): Promise<Ensemble> {
   const ensemble = await Ensemble.create(options);
   onTestFinished(async ({ task }) => {
@@ -206,7 +213,7 @@ export async function useEnsemble(options: EnsembleOptions = {}): Promise<Ensemb
   return ensemble;
 }
 
-/** As `useEnsemble`, with every member started and serving. */
+/** Like `useEnsemble`, with every member started and serving. */
 export async function useServingEnsemble(options: EnsembleOptions = {}): Promise<Ensemble> {
   const ensemble = await useEnsemble(options);
   ensemble.start();
@@ -227,6 +234,11 @@ async function withOperatorPorts(servers: readonly ServerAddress[]): Promise<Ser
     const [metricsPort, adminPort] = [ports[2 * index], ports[2 * index + 1]];
     return { ...server, metricsPort, adminPort };
   });
+}
+
+async function withSecurePorts(servers: readonly ServerAddress[]): Promise<ServerAddress[]> {
+  const ports = await freePorts(servers.length);
+  return servers.map((server, index) => ({ ...server, secureClientPort: ports[index] }));
 }
 
 function serverAddresses(ports: readonly number[]): ServerAddress[] {

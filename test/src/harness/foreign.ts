@@ -1,9 +1,8 @@
 /**
  * The foreign clients of Debian that the tests drive, and whether they are installed.
  *
- * A machine without them skips their tests by name, as it does those that need the kernel's
- * namespaces; with `ROOKERY_REQUIRE_FOREIGN=1`, as in continuous integration, what is missing fails
- * them instead.
+ * Their tests are skipped by name on a machine without them, like tests that need the kernel's
+ * namespaces; with `ROOKERY_REQUIRE_FOREIGN=1`, as in continuous integration, they fail instead.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -11,7 +10,7 @@ import { promisify } from 'node:util';
 
 export const CLI_MT = '/usr/lib/zookeeper/bin/cli_mt';
 export const ZK_CLI = '/usr/share/zookeeper/bin/zkCli.sh';
-/** Debian's interpreter: the one that sees Debian's python3-kazoo. */
+/** Debian's interpreter, which finds Debian's python3-kazoo. */
 export const PYTHON = '/usr/bin/python3';
 
 const run = promisify(execFile);
@@ -23,7 +22,7 @@ export function skipOrFail(skip: (reason: string) => never, reason: string): nev
   return skip(reason);
 }
 
-/** For `it.skipIf`: true when the program is missing and that is tolerated. */
+/** For `it.skipIf`: true if the program is missing and that is tolerated. */
 export function mayLack(program: string): boolean {
   return !required && !existsSync(program);
 }

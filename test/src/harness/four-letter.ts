@@ -1,8 +1,9 @@
 /**
- * Asks a member its four-letter words and reads the answers.
+ * Sends four-letter words to a member and reads the answers.
  *
- * One connection per word; an answer ends with the end of the stream. Whether a member serves is
- * read from `srvr`: no connection, another text or no `Mode:` line all mean that it does not.
+ * Each word has a connection of its own; an answer ends with the end of the stream. `srvr` shows
+ * whether a member serves: no connection, another text or no `Mode:` line all mean that it does
+ * not.
  */
 import { connect } from 'node:net';
 
@@ -23,7 +24,7 @@ export interface TreeDigest {
 
 const LOOPBACK = '127.0.0.1';
 
-/** The raw answer; rejects when the connection fails or the answer is late. */
+/** Returns the raw answer; rejects if the connection fails or the answer is late. */
 export function fourLetterWord(port: number, word: string, host = LOOPBACK): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -38,7 +39,7 @@ export function fourLetterWord(port: number, word: string, host = LOOPBACK): Pro
   });
 }
 
-/** What `srvr` says, or undefined when the member is down or not serving. */
+/** Returns what `srvr` reports, or undefined if the member is down or not serving. */
 export async function statusOf(port: number, host = LOOPBACK): Promise<MemberStatus | undefined> {
   const text = await fourLetterWord(port, 'srvr', host).catch(() => '');
   const mode = field(text, 'Mode');
@@ -62,7 +63,7 @@ export async function metricsOf(port: number): Promise<ReadonlyMap<string, strin
   return new Map(pairs.filter(([name]) => name !== ''));
 }
 
-/** The last line of `hash`: the digest of the tree as it is now. */
+/** Returns the last line of `hash`: the digest of the current tree. */
 export async function digestOf(port: number, host = LOOPBACK): Promise<TreeDigest> {
   const text = await fourLetterWord(port, 'hash', host);
   const last = text.trimEnd().split('\n').at(-1) ?? '';

@@ -7,7 +7,7 @@ export interface HttpReply {
   readonly text: string;
 }
 
-/** One request to a port of 127.0.0.1; rejects when it is not answered in time. */
+/** Sends one request to a port of 127.0.0.1; rejects if it is not answered in time. */
 export async function httpGet(
   port: number,
   path: string,
@@ -19,7 +19,7 @@ export async function httpGet(
   return { status: response.status, type, text: await response.text() };
 }
 
-/** The series of `/metrics`: each name with its labels, as it is printed. */
+/** Parses the series of `/metrics`: each name with its labels, as it is printed. */
 export async function scrape(port: number): Promise<ReadonlyMap<string, number>> {
   const { text } = await httpGet(port, '/metrics');
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));

@@ -1,8 +1,10 @@
 /**
- * A session kept alive as real clients do it: pings, and a new connection whenever one ends.
+ * A session that is kept alive as real clients do it: with pings, and a new connection whenever one
+ * ends.
  *
- * Moves to the next member on every loss and resumes with the zxid it has seen. Notes each
- * connection it had, and whether it was ever told that its session had expired; it then stops.
+ * It moves to the next member on every loss and resumes with the zxid that it has seen. It records
+ * each connection that it had, and whether it was ever told that its session had expired; it then
+ * stops.
  */
 import { deferred, until, within } from './wait.js';
 import { SessionExpired, WireClient } from './wire-client.js';
@@ -26,7 +28,7 @@ export class KeptSession {
     void this.#run();
   }
 
-  /** Opens a session through the first of the ports; the others are where it may move. */
+  /** Opens a session through the first of the ports; it may move to the others. */
   static async open(ports: readonly number[], timeoutMs: number): Promise<KeptSession> {
     const [port] = ports;
     if (port === undefined) throw new Error('no port to connect to');
@@ -41,19 +43,19 @@ export class KeptSession {
     return this.#client.session.id;
   }
 
-  /** How many times it had to connect again. */
+  /** The number of times that it had to connect again. */
   get moves(): number {
     return this.#moves;
   }
 
-  /** The present connection; waits for one when there is none. */
+  /** The present connection; waits for one if there is none. */
   connected(): Promise<WireClient> {
     return until('the session is connected', CONNECTED_DEADLINE_MS, () => {
       return this.#client.open ? this.#client : undefined;
     });
   }
 
-  /** Stops keeping it alive and closes it if that is possible. */
+  /** Stops keeping the session alive and closes it if that is possible. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await within('the end of the session', CONNECTED_DEADLINE_MS, this.#client.close());

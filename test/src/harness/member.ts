@@ -1,9 +1,9 @@
 /**
  * One member of an ensemble under test: a real process, its signals and its log file.
  *
- * Owns the child process and nothing of its data. At most one process per member runs at a time;
- * `start` after an end makes the next incarnation, whose log goes on in the same file. A member is
- * created by Ensemble only, which also kills it at the end of the test.
+ * It owns the child process and none of its data. At most one process per member runs at a time;
+ * `start` after an end makes the next incarnation, whose log continues in the same file. Only
+ * Ensemble creates a member, and kills it at the end of the test.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { type MemberStatus, statusOf } from './four-letter.js';
 import { type Command, ROOKERY_MAIN } from './product.js';
 import { type Deferred, deferred, until, within } from './wait.js';
 
-/** Against a hang, not a measurement. */
+/** This guards against a hang and measures nothing. */
 const STOP_DEADLINE_MS = 60_000;
 
 export interface Exit {
@@ -22,10 +22,11 @@ export interface Exit {
 export interface MemberOptions {
   readonly id: number;
   readonly clientPort: number;
+  readonly secureClientPort?: number | undefined;
   readonly peerPort: number;
   readonly metricsPort?: number | undefined;
   readonly adminPort?: number | undefined;
-  /** Where this member's data lies; removed whole by `Ensemble.wipe`. */
+  /** The directory of this member's data; `Ensemble.wipe` removes it completely. */
   readonly dataDir: string;
   readonly logFile: string;
   readonly command: Command;
@@ -35,7 +36,8 @@ export class Member {
   readonly id: number;
   readonly clientPort: number;
   readonly peerPort: number;
-  /** 0 without one. */
+  /** 0 if it has none. */
+  readonly secureClientPort: number;
   readonly metricsPort: number;
   readonly adminPort: number;
   readonly dataDir: string;
@@ -47,6 +49,7 @@ export class Member {
   constructor(options: MemberOptions) {
     this.id = options.id;
     this.clientPort = options.clientPort;
+    this.secureClientPort = options.secureClientPort ?? 0;
     this.metricsPort = options.metricsPort ?? 0;
     this.adminPort = options.adminPort ?? 0;
     this.peerPort = options.peerPort;
@@ -63,12 +66,12 @@ export class Member {
     return this.#running().pid ?? 0;
   }
 
-  /** How the present process ends; a new promise for every start. */
+  /** How the present process ends; every start makes a new promise. */
   get exited(): Promise<Exit> {
     return this.#exit.promise;
   }
 
-  /** `main`: the program of another build, in place of that under test. */
+  /** `main` is the program of another build, instead of that under test. */
   start(environment: Readonly<Record<string, string>> = {}, main = ROOKERY_MAIN): void {
     if (this.#child !== undefined) throw new Error(`member ${this.id} runs already`);
     appendFileSync(this.logFile, `--- start ${new Date().toISOString()}\n`);
@@ -93,12 +96,12 @@ export class Member {
     this.#exit = exit;
   }
 
-  /** SIGTERM and the exit that follows; an end that takes too long is a failure. */
+  /** Sends SIGTERM and waits for the exit; an end that takes too long is a failure. */
   stop(): Promise<Exit> {
     return this.#signalled('SIGTERM');
   }
 
-  /** SIGKILL: nothing of what the process had in memory survives. */
+  /** Sends SIGKILL: nothing that the process had in memory survives. */
   kill(): Promise<Exit> {
     return this.#signalled('SIGKILL');
   }
@@ -119,18 +122,18 @@ export class Member {
     return readFileSync(this.logFile, 'utf8');
   }
 
-  /** What was logged since `mark`, without the harness's own lines. */
+  /** Returns what was logged since `mark`, without the harness's own lines. */
   linesSince(mark: number): string[] {
     const lines = this.log().slice(mark).split('\n');
     return lines.filter((line) => line !== '' && !line.startsWith('---'));
   }
 
-  /** How long the log is now: a mark for `waitForLog` and `linesSince` to start from. */
+  /** The present length of the log: a mark for `waitForLog` and `linesSince` to start from. */
   logMark(): number {
     return this.log().length;
   }
 
-  /** The first match in what was logged since `mark`. */
+  /** Waits for the first match in what was logged since `mark`. */
   waitForLog(pattern: RegExp, deadlineMs: number, mark = 0): Promise<RegExpExecArray> {
     return until(`member ${this.id} logs ${pattern}`, deadlineMs, () => {
       return pattern.exec(this.log().slice(mark)) ?? undefined;

@@ -1,5 +1,5 @@
 /**
- * Members that know each other by names that a test decides about.
+ * Members that know each other by names that a test controls.
  *
  * Each runs in a mount namespace in which /etc/hosts is a file of the ensemble's directory, and
  * /etc/resolv.conf names a name server of the test's choice; without one no other name resolves.
@@ -20,7 +20,7 @@ export const nameOf = (id: number) => `rookery-${id}.test`;
 
 export interface NamedOptions {
   readonly nameServer?: string;
-  /** What each member's entry in the config file has besides its name. */
+  /** What each member's entry in the config file contains besides its name. */
   readonly entry?: (id: number) => Partial<ServerAddress>;
 }
 
@@ -33,7 +33,9 @@ export function namedMembers({ nameServer = NO_NAME_SERVER, entry }: NamedOption
         ...{ ...server, host: nameOf(server.id) },
         ...entry?.(server.id),
       }));
-      const command = rookery.prepare({ ...layout, servers });
+      // The names are those of loopback addresses, which a config file cannot know.
+      const settings = { peerAuth: 'none', ...layout.settings };
+      const command = rookery.prepare({ ...layout, servers, settings });
       const resolver = join(layout.directory, 'resolv.conf');
       writeFileSync(resolver, `nameserver ${nameServer}\noptions timeout:5 attempts:2\n`);
       const script =
@@ -52,7 +54,7 @@ export function idsAt(address: string, ids: readonly number[]): ReadonlyMap<numb
   return new Map(ids.map((id) => [id, address]));
 }
 
-/** In place, as a bind mount shows the file and not its name. */
+/** The file is written in place, because a bind mount refers to the file and not to its name. */
 export function writeHosts(directory: string, addresses: ReadonlyMap<number, string>): void {
   const lines = [...addresses].map(([id, address]) => `${address} ${nameOf(id)}`);
   writeFileSync(hostsFile(directory), `127.0.0.1 localhost\n${lines.join('\n')}\n`);

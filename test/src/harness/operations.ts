@@ -1,9 +1,9 @@
 /**
- * The everyday operations over a WireClient, with values instead of bytes.
+ * The common operations over a WireClient, with values instead of bytes.
  *
- * The `send` functions resolve with whatever reply came; the others turn an error in its header
- * into an OperationError that carries the code. A lost connection stays a ConnectionLost, whose
- * outcome is unknown. Data is text here: no test needs more.
+ * The `send` functions resolve with any reply; the others turn an error in its header into an
+ * OperationError that carries the code. A lost connection stays a ConnectionLost, whose outcome is
+ * unknown. Data is text here: no test needs more.
  */
 import {
   CreateFlag,
@@ -27,7 +27,7 @@ import {
 import type { Reply, WireClient } from './wire-client.js';
 
 const ANY_VERSION = -1;
-/** No znode of any test gets this far. */
+/** No znode of any test reaches this version. */
 const IMPOSSIBLE_VERSION = 1_000_000;
 
 export class OperationError extends Error {
@@ -47,7 +47,7 @@ export interface Read {
   readonly zxid: Int64;
 }
 
-/** Resolves with the path that was made: the sequence suffix is in it. */
+/** Resolves with the path that was created, including the sequence suffix. */
 export async function create(
   client: WireClient,
   path: string,
@@ -76,7 +76,7 @@ export async function getData(client: WireClient, path: string, watch = false): 
   return readOf(await succeeded(sendGetData(client, path, watch), `getData ${path}`));
 }
 
-/** Undefined when there is no such znode; the watch is then set all the same. */
+/** Undefined if there is no such znode; the watch is set in that case, too. */
 export async function exists(
   client: WireClient,
   path: string,
@@ -88,7 +88,7 @@ export async function exists(
   return decode(Stat, reply.body);
 }
 
-/** Sorted; the order on the wire says nothing. */
+/** Sorted, because the order on the wire means nothing. */
 export async function getChildren(
   client: WireClient,
   path: string,
@@ -103,7 +103,7 @@ export async function sync(client: WireClient, path = '/'): Promise<Reply> {
   return await succeeded(sendSync(client, path), `sync ${path}`);
 }
 
-/** Leaves the znode there, whoever made it. */
+/** Ensures that the znode exists, whoever created it. */
 export async function ensure(client: WireClient, path: string): Promise<void> {
   const reply = await sendCreate(client, path);
   if (reply.error !== ErrorCode.ok && reply.error !== ErrorCode.nodeExists) {
@@ -142,7 +142,7 @@ export function sendSync(client: WireClient, path = '/'): Promise<Reply> {
   return client.request(OpCode.sync, PathRequest, { path });
 }
 
-/** A multi that creates `path` and then fails at a check: it must leave nothing behind. */
+/** A multi that creates `path` and then fails at a check: it must have no effect. */
 export function sendRefusedCreate(client: WireClient, path: string): Promise<Reply> {
   return client.request(OpCode.multi, MultiRequest, {
     ops: [

@@ -2,7 +2,8 @@
  * The network between the members of one ensemble: a proxy for every ordered pair of members.
  *
  * `portFor(from, to)` is the peer port of `to` as `from`'s configuration names it. A cut stops both
- * directions of both proxies of a pair, whoever dialled; a one-way cut stops what one sends.
+ * directions of both proxies of a pair, whichever member dialled; a one-way cut stops what one
+ * member sends.
  */
 import { LinkProxy } from './proxy.js';
 
@@ -40,7 +41,7 @@ export class PeerNetwork {
     return this.#proxy(from, to).port;
   }
 
-  /** Nothing between this member and any other gets through any more. */
+  /** Stops everything between this member and all others. */
   isolate(id: number): void {
     for (const other of this.#others(id)) {
       this.holdOneWay(id, other);
@@ -48,7 +49,7 @@ export class PeerNetwork {
     }
   }
 
-  /** What `from` sends to `to` waits; the other way works. */
+  /** Stops what `from` sends to `to`; the other direction works. */
   holdOneWay(from: number, to: number): void {
     this.#proxy(from, to).hold('out');
     this.#proxy(to, from).hold('back');
@@ -59,7 +60,7 @@ export class PeerNetwork {
     this.#proxy(to, from).pass('back');
   }
 
-  /** Holds what `from` sends to `to` after about this many bytes; resolves when it is held. */
+  /** Stops what `from` sends to `to` after about this many bytes; resolves when it is stopped. */
   holdAfter(from: number, to: number, bytes: number): Promise<void> {
     return new Promise((resolve) => {
       this.#proxy(from, to).holdAfter('out', bytes, resolve);
@@ -67,7 +68,7 @@ export class PeerNetwork {
     });
   }
 
-  /** What waited arrives late, as after a retransmission. */
+  /** What was held arrives late, as after a retransmission. */
   heal(id: number): void {
     for (const other of this.#others(id)) {
       this.passOneWay(id, other);
@@ -75,7 +76,7 @@ export class PeerNetwork {
     }
   }
 
-  /** The connections of the time of the cut are broken, new ones work. */
+  /** Breaks the connections that existed during the cut; new ones work. */
   healWithReset(id: number): void {
     for (const other of this.#others(id)) {
       this.#proxy(id, other).reset();

@@ -1,8 +1,8 @@
 /**
  * Pods as Kubernetes makes them, as far as Linux alone can: each has a network namespace with an
- * address of its own on one bridge, a hosts file that everybody shares, and a host name.
+ * address of its own on one bridge, a hosts file that all of them share, and a host name.
  *
- * The namespaces, and with them their links and the bridge, are gone when the test is over. Needs
+ * The namespaces, and with them their links and the bridge, are gone when the test has ended. Needs
  * Linux, root and iproute2.
  */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -31,7 +31,7 @@ export interface PodSpec {
 
 export class Pods {
   readonly #directory: string;
-  /** Of this process alone: other tests may make pods, too. */
+  /** The names contain this process's id, because other tests may create pods, too. */
   readonly #prefix = `rk${process.pid}`;
   readonly #pods = new Map<string, Pod>();
   #made = 0;
@@ -57,7 +57,10 @@ export class Pods {
     return pods;
   }
 
-  /** The names that resolve from now on, in all pods. In place: bind mounts show the file. */
+  /**
+   * Sets the names that resolve from now on, in all pods. It writes in place, because bind mounts
+   * refer to the file.
+   */
   publish(addresses: ReadonlyMap<string, string>): void {
     const lines = [...addresses].map(([name, address]) => `${address} ${name}\n`);
     writeFileSync(join(this.#directory, 'hosts'), `127.0.0.1 localhost\n${lines.join('')}`);
@@ -92,7 +95,7 @@ export class Pods {
     this.#pods.set(name, { namespace, address, process: child });
   }
 
-  /** Whether the pod's probe answers yes. */
+  /** Whether the pod's probe succeeds. */
   async probes(name: string, url: string, ...options: readonly string[]): Promise<boolean> {
     const { namespace } = this.#pod(name);
     const health = [process.execPath, ROOKERY_MAIN, 'health', '--url', url, ...options];
@@ -111,7 +114,7 @@ export class Pods {
     return child !== null && child.exitCode === null && child.signalCode === null;
   }
 
-  /** The pod is gone, with its address. */
+  /** Removes the pod together with its address. */
   async kill(name: string): Promise<void> {
     const pod = this.#pod(name);
     const { process: child } = pod;

@@ -1,19 +1,22 @@
-/** Ports that were given must not be given again while their owner may not listen yet. */
+/**
+ * Ports that were handed out must not be handed out again while their owner may not be listening
+ * yet.
+ */
 import { expect, it, vi } from 'vitest';
 import { freePorts } from './ports.js';
 
 const MORE_THAN_A_BLOCK = 600;
 
-it('no port is given twice, in one call, in the next, or at once', async () => {
+it('no port is handed out twice, in one call, in successive calls, or in concurrent ones', async () => {
   const calls = await Promise.all([freePorts(40), freePorts(40), freePorts(40)]);
   const later = await freePorts(MORE_THAN_A_BLOCK);
   expect(new Set([...calls.flat(), ...later]).size).toBe(120 + MORE_THAN_A_BLOCK);
 });
 
-it('what one was given, nobody else is who runs at the same time', async () => {
+it('two processes that run at the same time are handed out different ports', async () => {
   const given = await freePorts(MORE_THAN_A_BLOCK);
   for (let others = 0; others < 4; others += 1) {
-    // A module of its own, as another process has.
+    // A separate module instance stands for another process.
     vi.resetModules();
     const other = await import('./ports.js');
     given.push(...(await other.freePorts(MORE_THAN_A_BLOCK)));

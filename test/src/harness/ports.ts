@@ -2,11 +2,11 @@
  * Free TCP ports on loopback, checked by binding them.
  *
  * They lie below the range from which the kernel takes the source ports of outgoing connections:
- * a port from inside it could be taken by any client, or connect to itself, in the moments in
- * which the member that owns it is dead. Processes that run side by side take theirs from
- * different blocks, for the same reason: each holds its block by listening on the first port of it
- * until the process ends. A number of vitest's does not serve: where one group of projects follows
- * another, two of its workers can have the same VITEST_POOL_ID (seen with 4.1.12).
+ * any client could take a port from inside it, or connect to itself, while the member that owns it
+ * is dead. For the same reason, processes that run side by side take their ports from different
+ * blocks: each claims its block by listening on the first port of it until the process ends.
+ * vitest's worker number cannot be used: where one group of projects follows another, two of its
+ * workers can have the same VITEST_POOL_ID (seen with 4.1.12).
  */
 import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
@@ -16,13 +16,13 @@ const LOWEST_PORT = 12_000;
 const BLOCKS = 40;
 const BLOCK_PORTS = 500;
 
-/** What is left of the block that was claimed last. */
+/** The unused ports of the block that was claimed last. */
 let next = 0;
 let end = 0;
 
 /**
- * No port is given twice by one process: a member may not listen yet, or only while it leads.
- * Throws when all blocks are held.
+ * One process hands out no port twice, because a member may not be listening yet, or only while it
+ * leads. Throws if all blocks are claimed.
  */
 export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
@@ -56,7 +56,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Null where somebody else has the port. */
+/** Null if somebody else has the port. */
 function listenOn(port: number): Promise<Server | null> {
   return new Promise((resolve) => {
     const server = createServer();

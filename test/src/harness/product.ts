@@ -1,11 +1,12 @@
 /**
  * What the tests run: how a member's configuration is written and its process started.
  *
- * Rookery by default. `ROOKERY_E2E_PRODUCT=apache` runs Debian's Apache ZooKeeper instead, to check
- * the tests themselves where they ask for nothing that only Rookery promises.
+ * It is Rookery by default. `ROOKERY_E2E_PRODUCT=apache` runs Debian's Apache ZooKeeper instead, to
+ * check the tests themselves where they require nothing that only Rookery promises.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { apacheSecurity } from './apache-security.js';
 
 export interface Command {
   readonly file: string;
@@ -17,28 +18,31 @@ export interface ServerAddress {
   readonly id: number;
   readonly host: string;
   readonly clientPort: number;
+  readonly secureClientPort?: number | undefined;
   readonly peerPort: number;
   readonly metricsPort?: number | undefined;
   readonly adminPort?: number | undefined;
 }
 
-/** One member as it sees the ensemble: with proxies in between, each sees other peer ports. */
+/**
+ * One member as it sees the ensemble: with proxies between members, each sees different peer ports.
+ */
 export interface MemberLayout {
   readonly id: number;
   /** The test's own directory. */
   readonly directory: string;
   readonly servers: readonly ServerAddress[];
-  /** A second port of each server, by id, for products that elect apart. */
+  /** A second port of each server, by id, for products whose elections use a separate port. */
   readonly electionPorts: ReadonlyMap<number, number>;
   readonly tickTimeMs: number;
-  /** Further keys of Rookery's config file. */
+  /** Additional keys of Rookery's config file. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
 export interface Product {
   readonly name: 'rookery' | 'apache';
   dataDir(layout: MemberLayout): string;
-  /** Writes the member's configuration and says how to start it. */
+  /** Writes the member's configuration and returns how to start it. */
   prepare(layout: MemberLayout): Command;
 }
 
@@ -61,7 +65,7 @@ const rookery: Product = {
   },
 };
 
-/** Settings of ours that Apache ZooKeeper has too, and their names there. */
+/** Settings of Rookery that Apache ZooKeeper has too, and their names there. */
 const APACHE_NAMES = {
   minSessionTimeoutMs: 'minSessionTimeout',
   maxSessionTimeoutMs: 'maxSessionTimeout',
@@ -72,19 +76,21 @@ const APACHE_NAMES = {
 };
 const APACHE_SUPER_DIGEST = 'zookeeper.DigestAuthenticationProvider.superDigest';
 /**
- * A member that several took for the leader, until they heard of a better one, waits so long for
- * them before it looks again: far less than a test waits for it.
+ * A member that several others took for the leader, until they learned of a better one, waits this
+ * long for them before it starts a new election; it is far shorter than a test waits.
  */
 const APACHE_INIT_LIMIT_MS = 10_000;
-/** The last one writes the log to stderr, where a failed test shows it; else there is none. */
+/**
+ * The last option writes the log to stderr, where a failed test shows it; otherwise there is none.
+ */
 const APACHE_CLASS_PATH = [
   '/etc/zookeeper/conf',
   '/usr/share/java/zookeeper.jar',
   '/usr/share/java/slf4j-simple.jar',
 ];
-/** Debian's package leaves out what its admin server needs. */
+/** Debian's package lacks what its admin server needs. */
 const APACHE_ADMIN_CLASS_PATH = ['/usr/share/java/servlet-api.jar'];
-/** No test waits for its reaper, and some would be disturbed by it. */
+/** No test waits for its reaper, and the reaper would disturb some tests. */
 const APACHE_CONTAINER_CHECK_MS = 24 * 3_600_000;
 
 const apache: Product = {
@@ -102,6 +108,7 @@ const apache: Product = {
       'syncLimit=10',
       `dataDir=${dataDir}`,
       `clientPort=${own?.clientPort}`,
+      ...(own?.secureClientPort === undefined ? [] : [`secureClientPort=${own.secureClientPort}`]),
       ...adminLines(own?.adminPort),
       '4lw.commands.whitelist=*',
       'extendedTypesEnabled=true',
@@ -115,12 +122,13 @@ const apache: Product = {
       }),
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
-    const more = own?.adminPort === undefined ? [] : APACHE_ADMIN_CLASS_PATH;
+    const secure = apacheSecurity(layout);
+    const more = [...(own?.adminPort === undefined ? [] : APACHE_ADMIN_CLASS_PATH), ...secure.jars];
     const classPath = [...APACHE_CLASS_PATH, ...more].join(':');
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     const superDigest = layout.settings['superDigest'];
     const flags = [
-      // It lives for seconds, next to others: what the second compiler makes of it comes too late.
+      // It lives for seconds, next to others, so the second compiler's output would come too late.
       '-XX:TieredStopAtLevel=1',
       '-XX:+UseSerialGC',
       `-Dzookeeper.log.dir=${layout.directory}`,
@@ -129,6 +137,7 @@ const apache: Product = {
       '-Dzookeeper.jute.maxbuffer=1048575',
       `-Dznode.container.checkIntervalMs=${APACHE_CONTAINER_CHECK_MS}`,
       ...(superDigest === undefined ? [] : [`-D${APACHE_SUPER_DIGEST}=${superDigest}`]),
+      ...secure.flags,
     ];
     return { file: 'java', args: ['-cp', classPath, ...flags, main, file], environment: {} };
   },

@@ -2,15 +2,16 @@
  * A TCP proxy in front of one peer port that can misbehave like a network.
  *
  * `hold` stops a direction as a network that loses every packet does: nothing is read, so bytes
- * wait and ends of stream stay unseen, new connections are accepted but lead nowhere. `pass` lets
- * what waited go on, as retransmission does. `reset` breaks every connection. A delay keeps the
- * order. Directions are seen from the member that dials: `out` towards the target, `back` from it.
+ * wait and ends of streams stay unseen, and new connections are accepted but lead nowhere. `pass`
+ * releases what was held, as retransmission does. `reset` breaks every connection. A delay keeps
+ * the order. Directions are seen from the member that dials: `out` towards the target, `back` from
+ * it.
  */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 export type Direction = 'out' | 'back';
 
-/** How many bytes may still pass before a direction is held. */
+/** The number of bytes that may still pass before a direction is held. */
 interface Allowance {
   bytes: number;
   readonly onUsedUp: () => void;
@@ -18,7 +19,10 @@ interface Allowance {
 
 interface Link {
   readonly near: Socket;
-  /** Dialled only while nothing is held, so that a connection made during a cut leads nowhere. */
+  /**
+   * The target is dialled only while nothing is held, so that a connection made during a cut leads
+   * nowhere.
+   */
   far: Socket | undefined;
 }
 
@@ -64,7 +68,7 @@ export class LinkProxy {
     }
   }
 
-  /** Lets about this many more bytes through, then holds and calls back. */
+  /** Lets about this many more bytes through, then holds the direction and calls back. */
   holdAfter(direction: Direction, bytes: number, onUsedUp: () => void): void {
     this.#allowances.set(direction, { bytes, onUsedUp });
   }
@@ -74,7 +78,7 @@ export class LinkProxy {
     this.#delayMs = delayMs;
   }
 
-  /** Breaks all connections; what waited in them is lost. */
+  /** Breaks all connections; the bytes held in them are lost. */
   reset(): void {
     for (const link of this.#links) {
       link.near.destroy();
@@ -135,7 +139,10 @@ export class LinkProxy {
     else setTimeout(action, this.#delayMs);
   }
 
-  /** One side is gone: the other learns it, unless the way there is held (then at `pass`). */
+  /**
+   * One side has closed: the other side learns it, unless that direction is held (in that case at
+   * `pass`).
+   */
   #onClose(link: Link, direction: Direction): void {
     if (this.#held.has(direction)) return;
     this.#links.delete(link);

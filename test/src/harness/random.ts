@@ -1,8 +1,8 @@
 /**
- * Randomness that can be repeated: every test that makes random choices takes its seed from here.
+ * Repeatable randomness: every test that makes random choices takes its seed from here.
  *
- * The seed is printed; it is the one of the test run (test-seed.ts). The choices are repeated, not
- * the timing of the processes under test.
+ * The seed is printed; it is the one of the test run (test-seed.ts). The choices are repeated, but
+ * not the timing of the processes under test.
  */
 import { randomInt } from 'node:crypto';
 import { testSeed } from './test-seed.js';
@@ -16,14 +16,14 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From the seed of the test run, which is printed with the name of the test. */
+  /** Uses the seed of the test run, which is printed with the name of the test. */
   static forTest(name: string): Random {
     const seed = testSeed();
     console.log(`${name}: seed ${seed} (ROOKERY_TEST_SEED=${seed} repeats its choices)`);
     return new Random(seed);
   }
 
-  /** For commands that search for new failures: another seed each time, unless one is given. */
+  /** For commands that search for new failures: a different seed each time, unless one is given. */
   static forSearch(name: string): Random {
     process.env['ROOKERY_TEST_SEED'] ??= `${randomInt(2 ** 32)}`;
     return Random.forTest(name);

@@ -1,8 +1,9 @@
 /**
  * A bare connection to a member: bytes out, frames in, in the order of their arrival.
  *
- * Knows nothing of sessions; for what a well-behaved client would never send, and for tests that
- * look at every byte. `nextFrame` takes frames one by one; `ended` tells how the member closed.
+ * It knows nothing of sessions; it is for bytes that a well-behaved client would never send, and
+ * for tests that check every byte. `nextFrame` returns frames one by one; `ended` tells how the
+ * member closed.
  */
 import { connect, type Socket } from 'node:net';
 import { FrameReader } from '@rookery/protocol';
@@ -50,19 +51,19 @@ export class RawConnection {
     return this.#hasEnded;
   }
 
-  /** The bytes as they are. */
+  /** Sends the bytes as they are. */
   send(bytes: Uint8Array): void {
     this.#socket.write(bytes);
   }
 
-  /** The bytes with their length in front. */
+  /** Sends the bytes with their length in front. */
   sendFrame(payload: Uint8Array): void {
     const length = Buffer.alloc(4);
     length.writeInt32BE(payload.length);
     this.send(Buffer.concat([length, payload]));
   }
 
-  /** The next frame without its length, or undefined when the member ended the connection. */
+  /** Returns the next frame without its length, or undefined if the member ended the connection. */
   async nextFrame(): Promise<Uint8Array | undefined> {
     const arrived = deferred<void>();
     const look = () => {

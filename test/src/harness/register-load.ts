@@ -20,7 +20,7 @@ const REGISTERS = 4;
 const CLIENTS = 6;
 const PARENT = '/registers';
 const INITIAL = 'none';
-/** Between two operations of a client: histories stay short enough to be searched. */
+/** The pause between two operations of a client: histories stay short enough for the search. */
 const PAUSE_MS = 20;
 const START_DEADLINE_MS = 30_000;
 
@@ -38,7 +38,7 @@ export class RegisterLoad {
     this.#ports = ports;
   }
 
-  /** Operations that were answered. */
+  /** The number of operations that were answered. */
   get answered(): number {
     return this.#histories.flat().filter(({ answer }) => answer !== null).length;
   }
@@ -57,7 +57,7 @@ export class RegisterLoad {
     this.#loops = Array.from({ length: CLIENTS }, (_, index) => this.#run(index));
   }
 
-  /** Resolves when so many more operations are answered. */
+  /** Resolves when this many more operations have been answered. */
   async progress(count: number, deadlineMs: number): Promise<void> {
     const target = this.answered + count;
     await until(`${count} more operations on registers`, deadlineMs, () =>
@@ -70,7 +70,7 @@ export class RegisterLoad {
     await Promise.all(this.#loops);
   }
 
-  /** For each register whether one order explains all that was seen. */
+  /** For each register, whether one order explains all answers. */
   verdicts(): readonly string[] {
     const model = casRegister(INITIAL);
     return this.#histories.map((history) => checkLinearizable(model, history).verdict);

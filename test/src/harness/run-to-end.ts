@@ -1,5 +1,5 @@
 /**
- * Runs a member that is expected to end by itself, and collects what it said.
+ * Runs a member that is expected to end by itself, and collects its output.
  *
  * One that does not end is killed at the deadline and reported as an exit without a code.
  */

@@ -6,6 +6,6 @@ it('is the same in every run unless the environment names another', () => {
   expect(testSeed('4294967295')).toBe(4_294_967_295);
 });
 
-it.each(['4294967296', '-1', '1.5', 'one'])('refuses %s, which is no seed', (given) => {
+it.each(['4294967296', '-1', '1.5', 'one'])('refuses %s, which is not a seed', (given) => {
   expect(() => testSeed(given)).toThrow(given);
 });

@@ -1,7 +1,8 @@
 /**
- * A client of one member for the running test alone: closed at its end, whatever the outcome.
+ * A client of one member for the running test alone: it is closed at the end of the test, whatever
+ * the outcome.
  *
- * A member that is between two roles closes connections, as it may at any time; so connecting is
+ * A member that is between two roles closes connections, as it may at any time, so connecting is
  * tried again until the deadline. An answer that says "expired" is final and not retried.
  */
 import { onTestFinished } from 'vitest';
@@ -20,7 +21,7 @@ export async function useClient(
   return client;
 }
 
-/** Resolves with a connection that the caller ends. */
+/** Resolves with a connection that the caller must close. */
 export async function connectTo(
   member: Member,
   options: Omit<ConnectOptions, 'port'> = {},
@@ -31,13 +32,13 @@ export async function connectTo(
       return error instanceof Error ? error : new Error(String(error));
     });
   };
-  const what = `member ${member.id} takes a connection`;
+  const what = `member ${member.id} accepts a connection`;
   const outcome = await until(what, CONNECT_DEADLINE_MS, attempt);
   if (outcome instanceof Error) throw outcome;
   return outcome;
 }
 
-/** The same session at another member, as a real client moves. */
+/** Resumes the same session at another member, as a real client moves. */
 export function resumeAt(member: Member, client: WireClient): Promise<WireClient> {
   return useClient(member, { session: client.session, lastZxidSeen: client.lastZxid });
 }

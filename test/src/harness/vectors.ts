@@ -1,9 +1,9 @@
 /**
  * The recorded frames of test/vectors/wire-vectors.jsonl, and how a reply is compared with one.
  *
- * Both frames are decoded by the opcode of the request and described: zxids, times, session ids
- * and passwords become a word that tells only whether they are 0, lists of names are sorted.
- * Lengths are compared as they are, so a mask hides no missing or surplus byte.
+ * Both frames are decoded by the opcode of the request and described: zxids, times, session ids and
+ * passwords become a word that says only whether they are 0, and lists of names are sorted. Lengths
+ * are compared as they are, so a mask hides no missing or surplus byte.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,10 +21,10 @@ import { REPOSITORY } from './product.js';
 
 export interface Exchange {
   readonly name: string;
-  /** Without the length in front, as are the responses. */
+  /** The frame without the length in front; the responses have none either. */
   readonly request: Uint8Array;
   readonly responses: readonly Uint8Array[];
-  /** The server ended the connection after the responses. */
+  /** Whether the server ended the connection after the responses. */
   readonly closed: boolean;
 }
 
@@ -50,7 +50,9 @@ export function isConnect(exchange: Exchange): boolean {
   return /^(connect|resume)/.test(exchange.name);
 }
 
-/** What is left of a frame once everything is masked that differs from run to run. */
+/**
+ * Returns a description of the frame in which everything that differs from run to run is masked.
+ */
 export function describeReply(exchange: Exchange, frame: Uint8Array): unknown {
   const bytes = frame.length;
   if (isConnect(exchange)) return { bytes, ...mask(decode(ConnectResponse, frame)) };

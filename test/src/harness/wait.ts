@@ -1,9 +1,9 @@
 /**
- * Waiting for something to become true, always with a hard deadline and a name for the failure.
+ * Waits for something to become true, always with a hard deadline and a name for the failure.
  *
  * `until` polls at a short interval for what no event announces (a member's mode, a log line);
- * `within` bounds a promise. Neither ever stands in for synchronisation by passing time. Called by
- * every end-to-end test and by the rest of the harness.
+ * `within` bounds a promise. Neither ever replaces synchronization by letting time pass. Every
+ * end-to-end test and the rest of the harness use it.
  */
 
 const POLL_INTERVAL_MS = 20;
@@ -14,7 +14,9 @@ export interface Deferred<T> {
   readonly reject: (error: Error) => void;
 }
 
-/** Resolves with the first value of `probe` that is not undefined; a throwing probe is retried. */
+/**
+ * Resolves with the first value of `probe` that is not undefined; a probe that throws is retried.
+ */
 export async function until<T>(
   what: string,
   deadlineMs: number,
@@ -36,7 +38,7 @@ export async function until<T>(
   }
 }
 
-/** Watches `probe` for `durationMs` and throws as soon as it reports a violation. */
+/** Observes `probe` for `durationMs` and throws as soon as it reports a violation. */
 export async function never(
   what: string,
   durationMs: number,
@@ -50,7 +52,7 @@ export async function never(
   }
 }
 
-/** The promise's own outcome, or a rejection that names what did not happen in time. */
+/** Settles like the promise, or rejects with an error that names what did not happen in time. */
 export async function within<T>(what: string, deadlineMs: number, work: Promise<T>): Promise<T> {
   const late = deferred<never>();
   const timer = setTimeout(
@@ -70,7 +72,8 @@ export function deferred<T>(): Deferred<T> {
     settle = { resolve, reject };
   });
   if (settle === undefined) throw new Error('a promise runs its executor at once');
-  // Whoever awaits it sees the rejection; a deferred that nobody awaits must not end the process.
+  // The caller that awaits it sees the rejection; a deferred that nobody awaits must not end the
+  // process.
   promise.catch(() => undefined);
   return { promise, ...settle };
 }

@@ -1,10 +1,11 @@
 /**
- * One raw client connection: frames by hand, everything recorded in the order it arrived.
+ * One raw client connection: frames are built by hand, and everything is recorded in the order of
+ * arrival.
  *
- * Owns a socket and the handshake; it never reconnects, never sets watches again and never hides
- * an answer: `request` resolves with whatever header came back. What was not answered when the
- * connection ends is rejected with ConnectionLost: its outcome is unknown. `pipeline` puts several
- * frames into one write, so that the member reads them from one segment.
+ * It owns a socket and the handshake; it never reconnects, never sets watches again and never hides
+ * an answer: `request` resolves with whatever header came back. Requests that were not answered
+ * when the connection ends are rejected with ConnectionLost, because their outcome is unknown.
+ * `pipeline` puts several frames into one write, so that the member reads them from one segment.
  */
 import { connect, type Socket } from 'node:net';
 import {
@@ -28,7 +29,8 @@ import {
 import { type Deferred, deferred, within } from './wait.js';
 
 /**
- * Replies have no limit of their own on the wire; long lists of children are larger than a frame.
+ * Replies have no size limit of their own on the wire; long lists of children are larger than a
+ * frame.
  */
 const REPLY_BYTES_MAX = 64 * 1024 * 1024;
 const HANDSHAKE_DEADLINE_MS = 15_000;
@@ -38,7 +40,7 @@ export interface Session {
   readonly id: Int64;
   readonly password: Uint8Array;
   readonly timeoutMs: number;
-  /** The member said that it serves reads alone. */
+  /** Whether the member said that it serves only reads. */
   readonly readOnly?: boolean;
 }
 
@@ -47,7 +49,7 @@ export interface Reply {
   readonly xid: number;
   readonly zxid: Int64;
   readonly error: number;
-  /** What follows the header; a copy of its own. */
+  /** The bytes after the header, as a copy. */
   readonly body: Uint8Array;
 }
 
@@ -72,12 +74,12 @@ export class SessionExpired extends Error {
 export interface ConnectOptions {
   readonly port: number;
   readonly timeoutMs?: number;
-  /** Resumes this session instead of asking for a new one. */
+  /** Resumes this session instead of requesting a new one. */
   readonly session?: Session;
   readonly lastZxidSeen?: Int64;
-  /** Content with a member that has no quorum. */
+  /** Accepts a member that has no quorum. */
   readonly readOnly?: boolean;
-  /** False leaves pings to the test: the session then lives on requests alone. */
+  /** False leaves pings to the test: the session then stays alive by requests alone. */
   readonly pings?: boolean;
   /** False forgets arrivals once they are delivered, for load without end. */
   readonly recording?: boolean;
@@ -86,9 +88,9 @@ export interface ConnectOptions {
 export class WireClient {
   readonly session: Session;
   readonly port: number;
-  /** Replies and events as they came; pings are left out. */
+  /** Replies and events in order of arrival, without pings. */
   readonly arrivals: Arrival[] = [];
-  /** Resolves when the connection is gone, whoever ended it. */
+  /** Resolves when the connection is gone, whichever side ended it. */
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   readonly #frames: FrameReader;
@@ -160,7 +162,7 @@ export class WireClient {
     return this.#open;
   }
 
-  /** The highest zxid of any reply: what a client says when it resumes. */
+  /** The highest zxid of any reply, which a client presents when it resumes. */
   get lastZxid(): Int64 {
     return this.#lastZxid;
   }
@@ -178,7 +180,7 @@ export class WireClient {
     return answer.promise;
   }
 
-  /** Everything that `send` requests leaves in one write. */
+  /** Everything that `send` requests is sent in one write. */
   pipeline<T>(send: () => T): T {
     this.#corked = true;
     const result = send();
@@ -187,7 +189,7 @@ export class WireClient {
     return result;
   }
 
-  /** Bytes as they are, for what no well-behaved client would send. */
+  /** Sends bytes as they are, for what no well-behaved client would send. */
   sendRaw(bytes: Uint8Array): void {
     this.#socket.write(bytes);
   }
@@ -212,12 +214,12 @@ export class WireClient {
     }
   }
 
-  /** Stops reading, as a client that has hung; the socket stays. */
+  /** Stops reading, as a client that hangs; the socket stays open. */
   stopReading(): void {
     this.#socket.pause();
   }
 
-  /** Vanishes: the session lives on until it times out. */
+  /** Vanishes without closing the session, which lives until it times out. */
   drop(): Promise<void> {
     this.#socket.destroy();
     return this.closed;

@@ -1,10 +1,10 @@
 /**
- * A load of pipelined writes from several clients, and the book of what became of each.
+ * A load of pipelined writes from several clients, and a ledger of the outcome of each.
  *
  * Every attempt creates a name that was never used before. Its reply makes it acknowledged or
  * refused; a connection that ends before the reply makes it unknown, and it is never repeated.
- * Every tenth attempt is a multi that must fail: its name is refused and must never be seen. A
- * client whose connection ends goes on at the next member, with its session while that lives.
+ * Every tenth attempt is a multi that must fail: its name is refused and must never appear. A
+ * client whose connection ends continues at the next member, with its session while that lives.
  */
 import { ErrorCode, type Int64 } from '@rookery/protocol';
 import {
@@ -28,11 +28,11 @@ export interface WriteLoadOptions {
   /** Requests in flight per client. */
   readonly window?: number;
   readonly sessionTimeoutMs?: number;
-  /** The parent of everything it creates; one load per parent. */
+  /** The parent of everything that the load creates; each load has a parent of its own. */
   readonly parent?: string;
 }
 
-/** What became of the names below one parent. */
+/** The outcome of the names below one parent. */
 export interface Ledger {
   readonly parent: string;
   /** With the zxid of the reply, in the order of the replies. */
@@ -79,7 +79,7 @@ export class WriteLoad {
     return this.ledgers.reduce((sum, ledger) => sum + ledger.unknown.size, 0);
   }
 
-  /** Resolves once every client has its parent and writes flow. */
+  /** Resolves once every client has its parent and writes are acknowledged. */
   async start(): Promise<void> {
     await this.#makeParents();
     this.ledgers.forEach((ledger, index) => {
@@ -103,7 +103,7 @@ export class WriteLoad {
     }
   }
 
-  /** Stops asking, waits until every attempt has its outcome. */
+  /** Sends no more requests, and waits until every attempt has its outcome. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#loops);
@@ -186,7 +186,7 @@ export class WriteLoad {
     const name = number.toString(36);
     const path = `${ledger.parent}/${name}`;
     const mustFail = number % REFUSED_EVERY === REFUSED_EVERY - 1;
-    // Booked as unknown first: it stays so when no reply comes.
+    // The outcome is first recorded as unknown, which it remains if no reply comes.
     ledger.unknown.add(name);
     const sent = mustFail ? sendRefusedCreate(client, path) : sendCreate(client, path);
     const reply = await sent.catch(() => undefined);
@@ -213,7 +213,7 @@ interface Outcome {
   readonly failed: boolean;
 }
 
-/** Two answers would be wrong whatever happened around them. */
+/** These two answers would be wrong whatever happened around them. */
 function checkOutcome(reply: Reply, outcome: Outcome): void {
   if (outcome.mustFail && !outcome.failed) {
     throw new OperationError(0, `a multi whose check cannot hold, at ${outcome.path}`);

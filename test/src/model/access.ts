@@ -1,7 +1,9 @@
 /**
- * The model's access control: what an ACL in a request becomes, who may do what, what is masked.
+ * The model's access control: what an ACL in a request becomes, what each client may do, what is
+ * masked.
  *
- * Ids are what a connection has shown, its address first. Pure functions; model and tree ask.
+ * Ids are the identities of a connection, its address first. These are pure functions; model and
+ * tree call them.
  */
 import type { Acl } from '@rookery/protocol';
 import { ErrorCode, Perms } from '@rookery/protocol';
@@ -15,13 +17,13 @@ export interface Identity {
 const SUPER_USER: Identity = { scheme: 'super', id: '' };
 export const OWN_ADDRESS: Identity = { scheme: 'ip', id: '127.0.0.1' };
 
-/** The super user becomes one in addition. */
+/** A super user has this identity in addition to its own. */
 export function identitiesOf(user: UserName): readonly Identity[] {
   const own = { scheme: 'digest', id: USERS[user].id };
   return user === 'super' ? [SUPER_USER, own] : [own];
 }
 
-/** The list as it is stored, or the error for one that cannot be. */
+/** Returns the list as it is stored, or the error for an invalid one. */
 export function storedAcl(name: AclName, ids: readonly Identity[]): readonly Acl[] | number {
   const asked = ACLS[name];
   if (asked === null || asked.length === 0) return ErrorCode.invalidAcl;
@@ -40,13 +42,13 @@ export function storedAcl(name: AclName, ids: readonly Identity[]): readonly Acl
   return stored;
 }
 
-/** Whether any of the permissions in `wanted` is given. */
+/** Whether any of the permissions in `wanted` is granted. */
 export function allows(acl: readonly Acl[], ids: readonly Identity[], wanted: number): boolean {
   if (ids.includes(SUPER_USER)) return true;
   return acl.some((entry) => (entry.perms & wanted) !== 0 && ids.some((id) => speaksOf(entry, id)));
 }
 
-/** What getACL shows: without ADMIN no hashes. */
+/** What getACL shows: without ADMIN it hides hashes. */
 export function shownAcl(acl: readonly Acl[], ids: readonly Identity[]): readonly Acl[] {
   if (allows(acl, ids, Perms.admin)) return acl;
   return acl.map((entry) =>
@@ -77,7 +79,7 @@ function isInRange(address: string, range: string): boolean {
   return rangeOf(address)?.bits.slice(0, length) === bits.slice(0, length);
 }
 
-/** Of IPv4 alone: the address as 32 digits, and how many of them count. */
+/** For IPv4 only: the address as 32 digits, and how many of them count. */
 function rangeOf(text: string): { readonly bits: string; readonly length: number } | undefined {
   const [address = '', length = '32'] = text.split('/');
   const parts = address.split('.').map(Number);

@@ -1,9 +1,10 @@
 /**
- * What the model's symbols stand for in one run, learned as it goes, and the comparison itself.
+ * The values of the model's symbols in one run, learned as it proceeds, and the comparison itself.
  *
- * A transaction's zxid is learned from the reply to its request, and must be above all before it; a
- * time from the first Stat that shows it, and must then be the same everywhere; a session's id from
- * the connect. So zxids, times and owners are compared exactly, whatever their values are.
+ * A transaction's zxid is learned from the reply to its request, and must be greater than all
+ * before it; a time is learned from the first Stat that shows it, and must then be the same
+ * everywhere; a session's id is learned from the connect response. So zxids, times and owners are
+ * compared exactly, whatever their values are.
  */
 import type { Int64 } from '@rookery/protocol';
 import { Anything, IdOf, TimeOf, ZxidOf } from './symbols.js';
@@ -18,7 +19,7 @@ export class Bindings {
     this.#ids.set(session, id);
   }
 
-  /** Returns what is wrong with it, if anything is. */
+  /** Returns what is wrong with the zxid, if anything is. */
   bindZxid(txn: number, zxid: Int64): string | undefined {
     const last = this.zxidOf(this.#lastTxn);
     this.#zxids.set(txn, zxid);
@@ -39,7 +40,7 @@ export class Bindings {
     return this.#zxids.get(txn);
   }
 
-  /** Where the two differ first, as a sentence; undefined when they agree. */
+  /** Returns the first difference between the two as a sentence; undefined if they agree. */
   difference(expected: unknown, actual: unknown, at = ''): string | undefined {
     if (expected instanceof Anything) return undefined;
     if (expected instanceof ZxidOf) {
@@ -71,7 +72,7 @@ export class Bindings {
     if (txn === 0) return undefined;
     const known = this.#times.get(txn);
     if (known !== undefined) return same(known, actual, at);
-    if (typeof actual !== 'number') return `${at} is no time: ${String(actual)}`;
+    if (typeof actual !== 'number') return `${at} is not a time: ${String(actual)}`;
     this.#times.set(txn, actual);
     const wrong = [...this.#times].find(
       ([other, time]) => other < txn !== time <= actual && time !== actual,

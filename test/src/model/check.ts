@@ -2,8 +2,8 @@
  * Checks thousands of random plans against running members, several at a time, and reports.
  *
  * Each worker is a fast-check run of its own with its own seed, so that one shrinks its
- * counterexample while plans stay independent. The first failure ends all workers; its text holds
- * the shrunk plan, the disagreement and how to run it again.
+ * counterexample while plans stay independent. The first failure ends all workers; its text
+ * contains the shrunk plan, the disagreement and how to run it again.
  */
 import fc from 'fast-check';
 import type { Ensemble } from '../harness/ensemble.js';
@@ -21,27 +21,27 @@ export interface CheckOptions {
   readonly sequences: number;
   readonly seed: number;
   readonly workers?: number;
-  /** The members keep sessions to themselves; default false. */
+  /** Whether the members have local sessions; false by default. */
   readonly localSessions?: boolean;
 }
 
-/** Each run has a prefix of its own, unless all look at the same. */
+/** Each run has a prefix of its own, unless all runs read the same tree. */
 type Setting = Omit<RunOptions, 'prefix'> & { readonly prefix?: string };
 
 export interface CheckSummary {
   readonly sequences: number;
   readonly operations: number;
-  /** How often each code was the answer, by code. */
+  /** How often each error code was the answer. */
   readonly codes: Readonly<Record<string, number>>;
-  /** How many sequences had fewer operations than 10, 20, 40 and more. */
+  /** How many sequences had fewer than 10, 20 and 40 operations, and more. */
   readonly lengths: Readonly<Record<'below10' | 'below20' | 'below40' | 'longer', number>>;
 }
 
-/** For the members: that a container goes by itself in mid-sequence is no difference. */
+/** For the members: a container must not be removed in the middle of a sequence. */
 export const NO_REAPING = { ROOKERY_CONTAINER_CHECK_MS: String(24 * 3_600_000) };
 
 const DEFAULT_WORKERS = 8;
-/** What fails by a race does not fail each time. */
+/** The number of attempts for what fails by a race, and so not each time. */
 const SHRINK_ATTEMPTS = 3;
 const LIMITS = { sessions: 3, steps: 12, operations: 10 };
 
@@ -60,8 +60,8 @@ export async function checkPlans(options: CheckOptions): Promise<CheckSummary> {
 }
 
 /**
- * The same against the one member that is left, which serves reads alone. `alone` resolves with it
- * once it does; what there is to read is made before.
+ * Checks plans against the single member that is left, which serves only reads. `alone` resolves
+ * with it once it does; the znodes to read are created before.
  */
 export async function checkReads(
   options: CheckOptions & { readonly alone: () => Promise<Member> },
@@ -108,7 +108,7 @@ async function checkShare(
     }
   });
   const result = await fc.check(property, { seed: share.seed, numRuns: share.runs });
-  // Of several that fail at once only the first goes on to be shrunk, and is told.
+  // If several workers fail at once, only the first one goes on to shrink, and is reported.
   if (!result.failed || !counter.isShrinking(share.seed)) return;
   const [plan] = result.counterexample ?? [];
   const error = result.errorInstance;

@@ -9,7 +9,7 @@ import type { Expected, ExpectedEvent, ExpectedReply } from './model.js';
 import { describeOperation } from './operations.js';
 import { bodyOf, comparable } from './wire.js';
 
-/** Model and product say different things: what the shrunk counterexample is about. */
+/** Model and product disagree; this is what the shrunk counterexample shows. */
 export class Disagreement extends Error {
   override readonly name = 'Disagreement';
 }
@@ -35,7 +35,7 @@ export function compareStreams(streams: Streams): void {
     }
   }
   if (actual.length > expected.length) {
-    fail(streams, { expected, actual, index: expected.length }, 'nothing should come');
+    fail(streams, { expected, actual, index: expected.length }, 'nothing was expected');
   }
 }
 
@@ -71,13 +71,13 @@ function differ(wanted: Expected, came: Arrival, streams: Streams): string | und
 function differReply(wanted: ExpectedReply, came: Reply, streams: Streams): string | undefined {
   const { operation, error, body } = wanted;
   if (came.error !== error) return `error should be ${name(error)} and is ${name(came.error)}`;
-  if (error !== 0 && came.body.length > 0) return `${came.body.length} bytes behind an error`;
+  if (error !== 0 && came.body.length > 0) return `${came.body.length} bytes follow an error`;
   const actual = error === 0 ? bodyOf(operation, came) : undefined;
   const { bindings } = streams;
   return bindings.difference(comparable(body), actual) ?? differZxid(wanted, came, bindings);
 }
 
-/** A read's reply is between the write before it and the one behind it. */
+/** The reply to a read lies between the write before it and the one after it. */
 function differZxid(wanted: ExpectedReply, came: Reply, bindings: Bindings): string | undefined {
   if (came.xid === AUTH_XID || wanted.txn !== undefined) return undefined;
   const from = bindings.zxidOf(wanted.after);
@@ -86,7 +86,7 @@ function differZxid(wanted: ExpectedReply, came: Reply, bindings: Bindings): str
   return isRight ? undefined : `zxid should be from ${from}, below ${below}, and is ${came.zxid}`;
 }
 
-/** Runs of events whose order means nothing are sorted; where they are, `guide` tells. */
+/** Runs of events whose order means nothing are sorted; `guide` tells where they are. */
 function sortedRuns<T>(
   items: readonly T[],
   guide: readonly Expected[],

@@ -2,13 +2,14 @@
  * Where Rookery and ZooKeeper 3.8.0 differ in what a client can see, one entry each, with a reason.
  *
  * The model speaks either dialect. The same sequences are run against both products, each with its
- * own dialect, so a difference that is not in this list fails the differential test. Of some
- * a part is a race in ZooKeeper, which the runs there go around: a write behind a setACL or behind
- * a malformed multi, a sync by a client of the leader, and checkWatches after a connection ended.
+ * own dialect, so a difference that is not in this list fails the differential test. Some of the
+ * differences are partly a race in ZooKeeper, which the runs avoid there: a write after a setACL or
+ * after a malformed multi, a sync by a client of the leader, and checkWatches after a connection
+ * ended.
  */
 
 export interface Divergence {
-  /** As docs/compatibility.md has it. */
+  /** The name in docs/compatibility.md. */
   readonly name: string;
   readonly what: string;
   readonly rookery: string;
@@ -22,14 +23,14 @@ export const DIVERGENCES = {
     what: 'the zxid in a watch event',
     rookery: 'that of the change; -1 in what setWatches reports (as 3.9.0)',
     zooKeeper: 'always -1',
-    why: 'a client can tell what it has seen (ZK-4655)',
+    why: 'a client can tell which change it has seen (ZK-4655)',
   },
   existsNeedsRead: {
     name: 'exists without READ',
     what: 'exists on a znode that the client may not read',
     rookery: '-102 and no watch (as 3.9.2)',
     zooKeeper: 'its Stat, and the watch is set',
-    why: 'a Stat tells of data and children (ZK-2590)',
+    why: 'a Stat reveals facts about data and children (ZK-2590)',
   },
   aclCountsAtOnce: {
     name: 'ACLs of requests in flight',
@@ -41,7 +42,7 @@ export const DIVERGENCES = {
   syncSeesEverything: {
     name: 'sync',
     what: 'sync by a client of the leader',
-    rookery: 'what was committed when it was asked is applied before the reply',
+    rookery: 'what was committed when the request arrived is applied before the reply',
     zooKeeper: 'answered like a read: a write that a follower has already answered may be missing',
     why: 'sync and a read are linearizable (there a write is the barrier instead)',
   },
@@ -50,7 +51,7 @@ export const DIVERGENCES = {
     what: 'what setWatches reports of a znode that the client may not read',
     rookery: 'nothing; the watch is used up',
     zooKeeper: 'reported',
-    why: "a path is a secret too, as in live events (CVE-2024-23944, fixed in Debian's 3.8.0)",
+    why: "a path can be secret too, as in live events (CVE-2024-23944, fixed in Debian's 3.8.0)",
   },
   watchModesCoexist: {
     name: 'watch modes',
@@ -69,8 +70,8 @@ export const DIVERGENCES = {
   checksOwnWatches: {
     name: 'checkWatches',
     what: 'checkWatches',
-    rookery: 'tells of the watches of the client that asks',
-    zooKeeper: 'tells of those of any client of the same member',
+    rookery: 'reports the watches of the client that asks',
+    zooKeeper: 'reports those of any client of the same member',
     why: 'the question is about the own watch (there not asked once a connection has ended)',
   },
   emptyPathIsNothing: {

@@ -1,14 +1,12 @@
 /**
  * The differential test: the same random sequences against Apache ZooKeeper and against Rookery.
  *
- * Each product must agree with the model in its own dialect, so whatever differs between them and
- * is not in the list of divergences fails, and so does a divergence that is none.
+ * Each product must agree with the model in its own dialect, so a difference that is not in the
+ * list of divergences fails, and so does a divergence that does not exist.
  *
- *   npm run test:differential               needs Debian's zookeeper and a Java
- *     -- apache local                       one product, with local sessions alone
- *   ROOKERY_MODEL_SEQUENCES   how many; default 2,000
- *   ROOKERY_TEST_SEED         repeats a run
- *   ROOKERY_TEST_KEEP         keeps the members' logs
+ * `npm run test:differential` needs Debian's zookeeper and a Java runtime. `-- apache local` checks
+ * one product, with local sessions alone. ROOKERY_MODEL_SEQUENCES is the number of sequences, 2,000
+ * by default. ROOKERY_TEST_SEED repeats a run. ROOKERY_TEST_KEEP keeps the members' logs.
  */
 import { Ensemble } from '../harness/ensemble.js';
 import { productNamed } from '../harness/product.js';
@@ -34,7 +32,7 @@ for (const { name, dialect, settings } of products) {
   const sequences = ONLY_LOCAL ? SEQUENCES : Math.ceil(SEQUENCES / 10);
   await check(name, spoken, { ...settings, localSessions: true }, sequences);
 }
-console.log('Agreed, but for:');
+console.log('The products agree, except for:');
 for (const { what, rookery, zooKeeper } of Object.values(DIVERGENCES)) {
   console.log(`- ${what}: Rookery ${rookery}; ZooKeeper 3.8.0 ${zooKeeper}`);
 }
@@ -64,7 +62,10 @@ async function check(
   }
 }
 
-/** ZooKeeper 3.8.0 that starts three at once now and then leaves the third out of its election. */
+/**
+ * If three members of ZooKeeper 3.8.0 start at once, they sometimes leave the third out of the
+ * election.
+ */
 async function startAll(ensemble: Ensemble, name: 'apache' | 'rookery'): Promise<void> {
   const [first = [], then = []] = name === 'apache' ? [[1, 2], [3]] : [ensemble.ids, []];
   for (const ids of [first, then]) {

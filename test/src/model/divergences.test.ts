@@ -1,6 +1,4 @@
-/**
- * The divergences that the tests know are exactly those that docs/compatibility.md lists.
- */
+/** The divergences that the tests know are exactly those that docs/compatibility.md lists. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -21,7 +19,7 @@ it('the table of docs/compatibility.md and that of the tests name the same diver
   expect([...told].sort()).toEqual([...divergenceNames()].sort());
 });
 
-it('a divergence that the model does not speak is shown by a test that exists', () => {
+it('every divergence that the model does not cover is shown by a test that exists', () => {
   const files = Object.values(SHOWN_ELSEWHERE);
   expect(files.filter((file) => !existsSync(join(REPOSITORY, file)))).toEqual([]);
 });

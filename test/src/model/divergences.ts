@@ -1,13 +1,14 @@
 /**
- * Every divergence from ZooKeeper 3.8.0, by the name that it has in docs/compatibility.md.
+ * Every divergence from ZooKeeper 3.8.0, by its name in docs/compatibility.md.
  *
- * The model speaks some of them in either dialect (dialect.ts), so the differential test proves
- * those on both products; of the others a test of our own shows what Rookery does. The names are
- * compared with docs/compatibility.md, both ways, in divergences.test.ts. Data alone.
+ * The model speaks some of them in either dialect (dialect.ts), so the differential test verifies
+ * those on both products; for the others a test of our own shows what Rookery does.
+ * divergences.test.ts compares the names with docs/compatibility.md, in both directions. This file
+ * contains only data.
  */
 import { DIVERGENCES } from './dialect.js';
 
-/** Name, and the test in which Rookery's side of it can be seen. */
+/** The name, and the test that shows Rookery's behaviour. */
 export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'session ids': 'server/src/pipeline/sessions.test.ts',
   'session passwords': 'server/src/pipeline/sessions.test.ts',

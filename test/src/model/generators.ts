@@ -1,8 +1,9 @@
 /**
- * Random operations: few names and few values, so that they meet each other.
+ * Random operations: few names and few values, so that the operations affect each other.
  *
- * What is not generated is what depends on others: a watch on a node that all sequences share, and
- * a negative time to live with a plain flag, which stops ZooKeeper's members. Used by plans.ts.
+ * Operations whose result depends on other sequences are not generated: a watch on a node that all
+ * sequences share, and a negative time to live with a plain flag, which stops ZooKeeper's members.
+ * plans.ts uses the generators.
  */
 import fc from 'fast-check';
 import { ACLS, type AclName, type MultiOp, type Operation } from './operations.js';
@@ -25,7 +26,9 @@ const ODD_PATHS = [
 const SPECIAL_PATHS = ['!/', '!/zookeeper', '!/zookeeper/quota', '!/zookeeper/config'];
 const ACL_NAMES = Object.keys(ACLS) as AclName[];
 
-/** A tree for runs that cannot make one: data of all kinds, some of it not for everybody. */
+/**
+ * A tree for runs that cannot create one: data of all kinds, some of it not readable by everybody.
+ */
 export const MADE_BEFORE: readonly Operation[] = [
   ...[...PATHS.slice(1), '/a/0000000000', '/s-0000000001'].map((path, index): Operation => {
     const data = [null, '', 'there'][index % 3] ?? null;
@@ -76,7 +79,7 @@ const sequentialCreate = fc.record({
   flags: fc.constantFrom(2, 3),
   ttlMs: fc.constant(0),
 });
-/** A sequential node at the prefix itself would lie beside it. */
+/** A sequential node at the prefix itself would be its sibling. */
 const isOwn = (path: string) => path !== '';
 
 const container = fc.record({
@@ -88,7 +91,9 @@ const container = fc.record({
   ttlMs: fc.constant(0),
 });
 const timedPath = fc.oneof(anyPath, fc.constantFrom(...SEQUENTIAL_PATHS)).filter(isOwn);
-/** A plain flag with a negative ttl is left out: ZooKeeper's members would log it and stop. */
+/**
+ * A plain flag with a negative time to live is left out: ZooKeeper's members would log it and stop.
+ */
 const ttl = fc.oneof(
   { weight: 8, arbitrary: timed(fc.constantFrom(5, 6), fc.constant(3_600_000)) },
   { weight: 1, arbitrary: timed(fc.constantFrom(5, 6), fc.constantFrom(0, -1, 2 ** 40)) },
@@ -144,7 +149,10 @@ const read = fc.record({
   path: anyPath.filter((path) => path !== '!'),
   watch,
 });
-/** Of what all sequences share, so without a watch; the reads of `!` are of the empty path. */
+/**
+ * These nodes are shared by all sequences, so they are read without a watch; the reads of `!` are
+ * of the empty path.
+ */
 const sharedRead = fc.record({
   op: fc.constantFrom('exists' as const, 'getData', 'getChildren', 'getChildren2'),
   path: fc.constantFrom('!', ...SPECIAL_PATHS),
@@ -209,7 +217,7 @@ const setWatches = fc.record({
   persistent: somePaths,
   recursive: somePaths,
 });
-/** One path, every mode of watch, and what takes some of them away again. */
+/** One path with every mode of watch, and operations that remove some of them again. */
 const watchMix = fc.constantFrom(...WATCHED_PATHS).chain((path) => {
   const at = { path: fc.constant(path) };
   const reads = fc.constantFrom('exists' as const, 'getData', 'getChildren', 'getChildren2');

@@ -1,9 +1,9 @@
 /**
- * The reference model of one sequence: sessions, their connections, and what each is to receive.
+ * The reference model of one sequence: sessions, their connections, and what each must receive.
  *
  * `execute` runs one operation and appends to the streams, per session, what must arrive: events of
- * a change before its own reply. Written from the protocol's description, not from the server's
- * code; maps and arrays, nothing clever. Nothing here knows of members: that is the point.
+ * a change before its own reply. It is written from the protocol's description, not from the
+ * server's code, and with simple means. It knows nothing of members: that is the point.
  */
 import { ErrorCode, EventType, Perms } from '@rookery/protocol';
 import { allows, type Identity, identitiesOf, OWN_ADDRESS } from './access.js';
@@ -14,7 +14,7 @@ import { runRead } from './reads.js';
 import { type Asker, ModelTree, Refusal, type Znode } from './tree.js';
 import { type TellWatcher, Watches } from './watches.js';
 
-/** What becomes a transaction, whoever asks. */
+/** Operations that become a transaction, whichever client sends them. */
 const WRITES: ReadonlySet<Operation['op']> = new Set([
   ...(['create', 'create2', 'createContainer', 'createTtl'] as const),
   ...(['delete', 'setData', 'setAcl', 'multi'] as const),
@@ -36,9 +36,9 @@ export interface ExpectedEvent {
   readonly kind: 'event';
   readonly type: EventType;
   readonly path: string;
-  /** Of the change; undefined for what setWatches reports. */
+  /** The zxid of the change; undefined for what setWatches reports. */
   readonly txn: number | undefined;
-  /** Events of the end of a session come in no order. */
+  /** The events of the end of a session have no defined order. */
   readonly unordered: boolean;
 }
 
@@ -46,7 +46,7 @@ export type Expected = ExpectedReply | ExpectedEvent;
 
 export interface ModelSession {
   readonly number: number;
-  /** A new one for each connection, which watches and ids belong to; 0 while there is none. */
+  /** A new number for each connection, to which watches and ids belong; 0 while there is none. */
   connection: number;
   ids: Identity[];
   /** The last transaction that this session's client knows of. */
@@ -57,15 +57,15 @@ export interface ModelSession {
 export interface ModelOptions {
   readonly prefix: string;
   readonly dialect: Dialect;
-  /** Which of the members leads, counted from 0. */
+  /** The index of the member that leads, from 0. */
   readonly leader: number;
-  /** Sessions are known to their member alone. */
+  /** Whether sessions are known to their member alone. */
   readonly localSessions: boolean;
-  /** For members without a quorum: what is there, which nobody changes any more. */
+  /** For members without a quorum: the existing tree, which nobody changes any more. */
   readonly remains?: Remains;
 }
 
-/** A tree and how many transactions made it. */
+/** A tree and the number of transactions that created it. */
 export interface Remains {
   readonly tree: ModelTree;
   readonly lastTxn: number;
@@ -82,7 +82,7 @@ export class Model {
   readonly #sessions: ModelSession[] = [];
   #connections = 0;
   #txn: number;
-  /** Set while events are told one by one. */
+  /** Set while events are delivered one by one. */
   #unordered = false;
 
   constructor({ prefix, dialect, leader, localSessions, remains }: ModelOptions) {
@@ -96,12 +96,12 @@ export class Model {
     this.watches = new Watches(dialect);
   }
 
-  /** Of all answers, those to operations of a multi too. */
+  /** The codes of all answers, including those to operations of a multi. */
   get codes(): readonly number[] {
     return this.#sessions.flatMap(({ expected }) => expected.flatMap(codesOf));
   }
 
-  /** How many transactions there have been. */
+  /** The number of transactions so far. */
   get lastTxn(): number {
     return this.#txn;
   }
@@ -290,7 +290,10 @@ export class Model {
     }
   }
 
-  /** Events of a change, to whoever may read the znode: its ACL now, or as it was before. */
+  /**
+   * Delivers the events of a change to every client that may read the znode, by its ACL now or as
+   * it was before.
+   */
   #teller(txn: number, acls?: ReadonlyMap<string, Znode['acl']>): TellWatcher {
     return (connection, type, path) => {
       const session = this.#sessions.find((each) => each.connection === connection);
@@ -323,7 +326,7 @@ export class Model {
 
   #statAt(path: string) {
     const node = this.tree.find(path);
-    if (node === undefined) throw new Error(`${path} was just made`);
+    if (node === undefined) throw new Error(`${path} was just created`);
     return this.tree.statOf(node);
   }
 
@@ -338,7 +341,7 @@ export class Model {
   }
 }
 
-/** Whatever could change something, or asks what a quorum knows. */
+/** Operations that could change something, or that need a quorum. */
 function isRefusedReadOnly({ op }: Operation): boolean {
   return WRITES.has(op) || op === 'sync';
 }

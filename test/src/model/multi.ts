@@ -1,13 +1,11 @@
-/**
- * The model's multi: tried on a copy of the tree first, and what its results look like.
- */
+/** The model's multi: it is tried on a copy of the tree first. Also the form of its results. */
 import { CreateFlag, ErrorCode, OpCode } from '@rookery/protocol';
 import type { MultiOp, Operation } from './operations.js';
 import { type Asker, type ModelTree, Refusal } from './tree.js';
 
 /**
- * What an operation of a multi means: there a create's flag decides what is made, not its opcode.
- * Throws a Refusal, which is that of the whole multi, where a time to live is not in the request.
+ * Returns the meaning of an operation of a multi, where a create's flag decides what is created,
+ * not its opcode. Throws a Refusal of the whole multi if the request lacks a time to live.
  */
 export function meantInMulti(op: MultiOp): MultiOp {
   if (!('flags' in op)) return op;
@@ -20,13 +18,16 @@ export function meantInMulti(op: MultiOp): MultiOp {
   return op;
 }
 
-/** Whether it is a multi that may be refused as a whole, unless something before it fails. */
+/** Whether the multi may be refused as a whole, unless something before it fails. */
 export function isMalformed(operation: Operation): boolean {
   if (operation.op !== 'multi') return false;
   return operation.ops.some((op) => refusalOf(() => meantInMulti(op)) !== undefined);
 }
 
-/** The results of a multi that fails, or undefined for one that does not. Spoils the tree. */
+/**
+ * Returns the results of a multi that fails, or undefined for one that does not. It modifies the
+ * tree.
+ */
 export function multiFailure(
   tree: ModelTree,
   ops: readonly MultiOp[],
@@ -44,7 +45,7 @@ export function multiFailure(
   return undefined;
 }
 
-/** In the form of 3.8.0, which answers a create2 as a create; `op` is what is meant. */
+/** In the form of 3.8.0, which answers a create2 as a create; `op` is the meaning. */
 export function multiResult(op: MultiOp, body: unknown): unknown {
   const fields = typeof body === 'object' ? body : {};
   switch (op.op) {

@@ -1,9 +1,10 @@
 /**
- * What a session of the model-based test can ask for, as plain data, and how it is printed.
+ * The operations that a session of the model-based test can request, as plain data, and how they
+ * are printed.
  *
- * Paths are relative to the sequence's own prefix; a leading `!` makes one absolute, a leading `?`
- * is where the quota of what follows lies. The model computes an operation's outcome, wire.ts makes
- * frames of it, generators.ts generates it. No behaviour.
+ * Paths are relative to the sequence's own prefix; a leading `!` makes one absolute, and a leading
+ * `?` is the place of the quota for the path that follows. The model computes an operation's
+ * outcome, wire.ts makes frames of it, generators.ts generates it. This file has no behaviour.
  */
 
 export const ACLS = {
@@ -24,7 +25,7 @@ export const ACLS = {
   auth: [{ perms: 31, scheme: 'auth', id: '' }],
   here: [{ perms: 31, scheme: 'ip', id: '127.0.0.0/8' }],
   elsewhere: [{ perms: 31, scheme: 'ip', id: '10.1.2.3' }],
-  /** The own address is outside the second range, by one bit. */
+  /** The client's own address is outside the second range, by one bit. */
   hereExactly: [
     { perms: 3, scheme: 'ip', id: '127.0.0.1' },
     { perms: 31, scheme: 'ip', id: '127.0.0.2/31' },
@@ -42,7 +43,10 @@ export const ACLS = {
 } as const;
 export type AclName = keyof typeof ACLS;
 
-/** Digest users: what is sent with auth, and the id that it gives. The members know `super`. */
+/**
+ * Digest users: the string that is sent with auth, and the id that results. The members know
+ * `super`.
+ */
 export const USERS = {
   alice: { secret: 'alice:wonder', id: 'alice:8y0lhh/7xkdEiwhX7vo9i+/Nmzc=' },
   bob: { secret: 'bob:builder', id: 'bob:4rsXV9JgUbFl9ZE40xENilxlRV8=' },
@@ -58,7 +62,7 @@ export interface CreateOp {
   readonly data: string | null;
   readonly acl: AclName;
   readonly flags: number;
-  /** Of createTtl only. */
+  /** For createTtl only. */
   readonly ttlMs: number;
 }
 export interface VersionOp {
@@ -72,7 +76,7 @@ export interface SetDataOp {
   readonly data: string | null;
   readonly version: number;
 }
-/** What a multi may hold; a check is nowhere else. */
+/** The operations that a multi may contain; a check occurs nowhere else. */
 export type MultiOp = CreateOp | VersionOp | SetDataOp;
 
 export interface SetAclOp {
@@ -109,12 +113,12 @@ export interface AddWatchOp {
 }
 export interface SetWatchesOp {
   readonly op: 'setWatches' | 'setWatches2';
-  /** How many writes of the sequence before the last one this session knows of. */
+  /** The number of writes of the sequence before the last one that this session knows of. */
   readonly writesBack: number;
   readonly data: readonly string[];
   readonly exist: readonly string[];
   readonly child: readonly string[];
-  /** Of setWatches2 only. */
+  /** For setWatches2 only. */
   readonly persistent: readonly string[];
   readonly recursive: readonly string[];
 }
@@ -138,16 +142,16 @@ export type Operation =
   | { readonly op: 'closeSession' }
   | { readonly op: 'auth'; readonly user: UserName };
 
-/** What the members know of these users and limits: a part of their settings. */
+/** The part of the members' settings that these users and limits require. */
 export const MEMBER_SETTINGS = { superDigest: USERS.super.id, enforceQuota: true };
 
-/** Absolute from the plan's form. */
+/** Converts the plan's form of a path to an absolute path. */
 export function placePath(prefix: string, path: string): string {
   if (path.startsWith('?')) return `/zookeeper/quota${prefix}${path.slice(1)}`;
   return path.startsWith('!') ? path.slice(1) : prefix + path;
 }
 
-/** One line, short: `create(/a "x" flags=1)`. */
+/** One short line: `create(/a "x" flags=1)`. */
 export function describeOperation(operation: Operation): string {
   const { op, ...fields } = operation;
   const words = Object.entries(fields).map(([name, value]) => describeField(op, name, value));

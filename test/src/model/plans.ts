@@ -1,8 +1,8 @@
 /**
- * Random sequences: which sessions do what, in bursts, where they connect, when they vanish.
+ * Random sequences: which sessions do what, in bursts, where they connect, and when they vanish.
  *
- * A plan is plain data, so that fast-check can shrink it and a person can read it. Bursts go out
- * whole, in one write each; generators.ts says what is in them.
+ * A plan is plain data, so that fast-check can shrink it and a person can read it. Each burst is
+ * sent in one write; generators.ts says what is in them.
  */
 import fc from 'fast-check';
 import { operations, PATHS } from './generators.js';
@@ -13,17 +13,17 @@ export interface Burst {
   readonly session: number;
   /** The member to connect to if there is no connection; counted from 0. */
   readonly member: number;
-  /** Gives up the present connection first and resumes at `member`. */
+  /** Drops the present connection first and resumes at `member`. */
   readonly moves: boolean;
-  /** What it had of watches before it moved is set again, as a client does. */
+  /** Sets the watches again that it had before it moved, as a client does. */
   readonly restores: boolean;
-  /** A new connection would be content with reads alone; members with a quorum do not mind. */
+  /** A new connection would accept a read-only member; members with a quorum ignore that. */
   readonly readOnly: boolean;
   /** Sent before everything else. */
   readonly auth: UserName | null;
   readonly operations: readonly Operation[];
 }
-/** Sets limits to what is below a path, lifts them, or forgets what was counted. */
+/** Sets limits on what is below a path, removes them, or deletes the statistics. */
 export interface QuotaStep {
   readonly step: 'quota';
   readonly session: number;
@@ -46,7 +46,7 @@ export interface PlanLimits {
   readonly pages: boolean;
 }
 
-/** As the shells of 3.8 write them; the last two are where within becomes without. */
+/** As the shells of 3.8 write them; the last two are where a value just fits and just does not. */
 const LIMITS = [
   'count=2,bytes=10',
   'count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=3',
@@ -55,7 +55,7 @@ const LIMITS = [
   'count=-1,bytes=-1=;byteHardLimit=0;countHardLimit=-1',
   'count=-1,bytes=-1=;byteHardLimit=-1;countHardLimit=0',
 ];
-/** Something to begin with: else most of a short plan meets nothing. */
+/** Something to begin with, because most of a short plan would otherwise find nothing. */
 const FILLED: Burst = {
   ...{ step: 'burst', session: 0, member: 0, moves: false, restores: false, readOnly: false },
   auth: null,
@@ -63,7 +63,7 @@ const FILLED: Burst = {
     return { op: 'create', path, data: 'there', acl: 'open', flags: 0, ttlMs: 0 };
   }),
 };
-/** How many plans have quotas at all: those send one write at a time. */
+/** The share of plans with quotas: those send one write at a time. */
 const QUOTA_PLANS = { weight: 1, of: 6 };
 
 export function planArbitrary(limits: PlanLimits): fc.Arbitrary<Plan> {
@@ -116,7 +116,7 @@ function burstArbitrary(limits: PlanLimits, session: fc.Arbitrary<number>): fc.A
   });
 }
 
-/** What a step on quotas asks for: a look at what was counted, and writes around the limits. */
+/** The operations of a step on quotas: reads of the statistics, and writes around the limits. */
 export function quotaOperations({ path, change, limits }: QuotaStep): readonly Operation[] {
   const at = `?${path}`;
   const look: Operation = { op: 'getData', path: `${at}/zookeeper_stats`, watch: false };
@@ -142,7 +142,7 @@ export function quotaOperations({ path, change, limits }: QuotaStep): readonly O
   ];
 }
 
-/** One line a step, operations indented. */
+/** One line per step, with the operations indented. */
 export function describePlan(plan: Plan): string {
   return plan.map(describeStep).join('\n');
 }

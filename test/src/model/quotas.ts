@@ -1,9 +1,9 @@
 /**
- * The model's quotas: whose limits a path counts for, what the statistics say, what is refused.
+ * The model's quotas: whose limits apply to a path, what the statistics say, and what is refused.
  *
- * The longest path at or above that has a limits node governs; its stats node is brought along by
- * whoever changes the tree. As client-protocol.md has it: what is in flight does not count, so a
- * multi is measured against the tree before it. Pure functions over a lookup of data.
+ * The longest path at or above that has a limits node governs; whoever changes the tree updates its
+ * stats node as well. As client-protocol.md says, writes in flight do not count, so a multi is
+ * measured against the tree before it. These are pure functions over a lookup of data.
  */
 import { parentOf } from './watches.js';
 
@@ -11,7 +11,7 @@ export const QUOTA_ROOT = '/zookeeper/quota';
 const LIMITS = '/zookeeper_limits';
 const STATS = '/zookeeper_stats';
 
-/** The text of a znode; undefined where there is none. */
+/** The text of a znode; undefined if there is none. */
 export type DataAt = (path: string) => string | null | undefined;
 
 export interface Growth {

@@ -1,5 +1,5 @@
 /**
- * The model's reads, watches by request included: each returns the body of its reply or refuses.
+ * The model's reads, including watches by request: each returns the body of its reply or refuses.
  */
 import { AddWatchMode, ErrorCode, OpCode, Perms } from '@rookery/protocol';
 import { allows, type Identity, shownAcl, shownIdentity } from './access.js';
@@ -9,7 +9,7 @@ import { Anything } from './symbols.js';
 import { type ModelTree, Refusal, SHARED, type Znode } from './tree.js';
 import type { Watches } from './watches.js';
 
-/** Of the model what reads look at. */
+/** The part of the model that reads use. */
 export interface Scene {
   readonly dialect: Dialect;
   readonly tree: ModelTree;
@@ -67,11 +67,11 @@ export function runRead(model: Scene, session: Reader, operation: Operation): un
     case 'removeWatches':
       return findWatches(model, session, operation);
     default:
-      throw new Error(`${operation.op} is no read`);
+      throw new Error(`${operation.op} is not a read`);
   }
 }
 
-/** Of a node that is there from the start, whose Stat and children are everybody's. */
+/** A node that exists from the start, whose Stat and children all sequences change. */
 function isSharedRead(model: Scene, operation: Operation): boolean {
   switch (operation.op) {
     case 'exists':
@@ -92,7 +92,7 @@ function isShared(model: Scene, operationPath: string): boolean {
   return SHARED.includes(path) || (path === '' && !model.dialect.emptyPathIsNothing);
 }
 
-/** On what is not there yet the watch is set all the same. */
+/** The watch is set even if the node does not exist yet. */
 function exists(model: Scene, session: Reader, operation: WatchingReadOp): unknown {
   const path = model.place(operation.path);
   if (path.includes('\0')) throw new Refusal(ErrorCode.badArguments);

@@ -4,7 +4,8 @@
  * Within a burst everything is pipelined; bursts wait for each other, and one that follows another
  * session's writes begins with a sync. So the model knows the whole stream of each connection, and
  * streams are compared item by item: replies, Stats, zxids, events and their places between the
- * replies. Every run has a prefix and sessions of its own: any number of runs share an ensemble.
+ * replies. Every run has a prefix and sessions of its own, so any number of runs can share an
+ * ensemble.
  */
 import type { Int64 } from '@rookery/protocol';
 import { AUTH_XID, encode, JuteWriter, OpCode, RequestHeader } from '@rookery/protocol';
@@ -29,13 +30,13 @@ export interface RunOptions {
   readonly members: readonly Member[];
   readonly dialect: Dialect;
   readonly prefix: string;
-  /** Which of the members leads, counted from 0. */
+  /** The index of the member that leads, from 0. */
   readonly leader: number;
-  /** Resolves once the leader has applied whatever was answered before. */
+  /** Resolves once the leader has applied everything that was answered before. */
   readonly settle: () => Promise<void>;
-  /** The members keep sessions to themselves. */
+  /** The members have local sessions. */
   readonly localSessions: boolean;
-  /** The members have lost their quorum: what is left of an earlier run. */
+  /** The members have lost their quorum: this is what is left of an earlier run. */
   readonly remains?: Remains & { readonly bindings: Bindings };
 }
 
@@ -58,10 +59,12 @@ const PREFIX: Operation = {
   ...{ op: 'create', path: '', data: 'root', acl: 'open', flags: 0, ttlMs: 0 },
 };
 const SYNC: Operation = { op: 'sync', path: '' };
-/** Refused, but only once everything before it is applied. */
+/** These are refused, but only after everything before them is applied. */
 const REFUSED_WRITE: Operation = { op: 'delete', path: '/none/such', version: -1 };
 
-/** Resolves with the codes of all answers, those inside a multi too, as both sides had them. */
+/**
+ * Resolves with the codes of all answers, including those inside a multi, as both sides had them.
+ */
 export async function runPlan(plan: Plan, options: RunOptions): Promise<readonly number[]> {
   const run = new Run(options);
   try {
@@ -72,7 +75,7 @@ export async function runPlan(plan: Plan, options: RunOptions): Promise<readonly
   }
 }
 
-/** Does what is asked and leaves it there, for runs that can change nothing. */
+/** Runs the operations and leaves their results, for runs that can change nothing. */
 export async function leaveBehind(
   operations: readonly Operation[],
   options: RunOptions,
@@ -90,7 +93,7 @@ class Run {
   readonly #model: Model;
   readonly #bindings: Bindings;
   readonly #actors: Actor[] = [];
-  /** Members that a connection of this run has left. */
+  /** Members from which a connection of this run has moved away. */
   readonly #left = new Set<number>();
   #hasQuotas = false;
 
@@ -138,7 +141,9 @@ class Run {
     await Promise.all(this.#actors.map((actor) => actor.client?.drop()));
   }
 
-  /** The end of a local session is no write, so it sees what its member happens to have. */
+  /**
+   * The end of a local session is not a write, so the session sees whatever state its member has.
+   */
   async #close(actor: Actor): Promise<void> {
     if (actor.state === undefined) return;
     const before = this.#options.localSessions ? [this.#barrier(actor)] : [];
@@ -153,7 +158,8 @@ class Run {
     const again = step.restores && watchesAgain !== undefined ? [watchesAgain] : [];
     const isBehind = (actor.state?.seen ?? 0) < this.#model.lastTxn;
     const sync = isBehind ? [this.#barrier(actor)] : [];
-    // What a session may hear depends on who it is: first everything that it is still to hear.
+    // The events that a session receives depend on its identities, so it first receives everything
+    // that is due.
     if (step.auth !== null && isBehind) await this.#burst(actor, sync);
     const before = step.auth === null ? sync : [{ op: 'auth', user: step.auth } as const, SYNC];
     const asked = step.operations.filter((operation) => this.#isAsked(actor, operation));
@@ -170,7 +176,7 @@ class Run {
     return this.#options.localSessions && actor.session !== undefined ? actor.member : wanted;
   }
 
-  /** After it a session has seen whatever was answered to any other. */
+  /** After it a session has seen everything that was answered to any other. */
   #barrier(actor: Actor): Operation {
     const { dialect, leader, members } = this.#options;
     const isAtLeader = actor.member % members.length === leader;
@@ -179,17 +185,17 @@ class Run {
 
   #isAsked(actor: Actor, operation: Operation): boolean {
     const { dialect, localSessions, members } = this.#options;
-    // In ZooKeeper it depends on what else is in the multi whether -5 or -120 wins.
+    // In ZooKeeper it depends on the rest of the multi whether -5 or -120 is the answer.
     const isSpecial = localSessions && !dialect.localEphemeralsAlike;
     if (isSpecial && isMalformed(operation)) return false;
     if (operation.op !== 'checkWatches' || dialect.checksOwnWatches) return true;
-    // Of a path without a slash ZooKeeper may say -5, if anybody at all has a recursive watch; and
+    // For a path without a slash ZooKeeper may answer -5 if any client has a recursive watch; and
     // it notices only after a while that a connection with watches is gone.
     if (!this.#model.place(operation.path).startsWith('/')) return false;
     return !this.#left.has(actor.member % members.length);
   }
 
-  /** Sends what may go out at once; waits where the leader must have applied what was before. */
+  /** Sends what may be pipelined; waits where the leader must have applied everything before. */
   async #pipelined(actor: Actor, operations: readonly Operation[]): Promise<void> {
     const { dialect, settle } = this.#options;
     let burst: Operation[] = [];
@@ -206,7 +212,7 @@ class Run {
       burst.push(operation);
       const leavesAcl = operation.op === 'setAcl' && !dialect.aclCountsAtOnce;
       const leavesOps = isMalformed(operation) && !dialect.malformedLeavesNothing;
-      // Quotas are measured by what is applied, whatever is on its way.
+      // Quotas are measured against the applied tree, whatever is in flight.
       mustSettle ||= leavesAcl || leavesOps || (isWrite && this.#hasQuotas);
     }
     await flush();
@@ -314,7 +320,7 @@ function newActor(number: number, member: number): Actor {
   };
 }
 
-/** Of the whole tree at the end, with what no operation of the plan may have looked at. */
+/** Reads the whole tree at the end, including what no operation of the plan has read. */
 function readsOf(path: string): Operation[] {
   if (SHARED.includes(path)) return [];
   const read = { path: `!${path}`, watch: false } as const;

@@ -1,6 +1,7 @@
 /**
- * What the model cannot know: zxids, times and session ids, each a symbol that the run gives a
- * value. The numbers are those of the sequence: its transactions, its sessions; 0 stands for none.
+ * What the model cannot know: zxids, times and session ids. Each is a symbol to which the run gives
+ * a value. The numbers are those of the sequence: its transactions, its sessions; 0 stands for
+ * none.
  */
 
 export class ZxidOf {
@@ -12,7 +13,7 @@ export class ZxidOf {
   }
 }
 
-/** When a transaction was made, by the leader's clock. */
+/** The time of a transaction, by the leader's clock. */
 export class TimeOf {
   readonly kind = 'time';
   readonly txn: number;
@@ -31,7 +32,7 @@ export class IdOf {
   }
 }
 
-/** What depends on the other sequences that run on the same members. */
+/** A value that depends on other sequences that run on the same members. */
 export class Anything {
   readonly kind = 'anything';
 }

@@ -1,9 +1,10 @@
 /**
- * The model's znodes and every write to them: one function each, checks in the order that counts.
+ * The model's znodes and every write to them: one function each, with checks in the order that
+ * matters.
  *
- * A map of plain objects. Zxids and times are numbers of the sequence's own transactions, session
- * ids its own numbers: whoever compares maps them. A write returns its result or throws a Refusal,
- * and changes nothing then but inside a multi, which the model undoes with a copy.
+ * It is a map of plain objects. Zxids and times are numbers of the sequence's own transactions, and
+ * session ids its own numbers; the comparison maps them. A write returns its result or throws a
+ * Refusal, and then changes nothing except inside a multi, which the model undoes with a copy.
  */
 import { type Acl, CreateFlag, ErrorCode, Perms, TTL_MAX_MS } from '@rookery/protocol';
 import { allows, type Identity, storedAcl } from './access.js';
@@ -28,21 +29,21 @@ export interface Znode {
   childrenModified: number;
   version: number;
   aclVersion: number;
-  /** Children ever created. */
+  /** The number of children ever created. */
   creates: number;
   /** A session's number; 0 for none. */
   readonly owner: number;
   children: number;
 }
 
-/** Who asks: the transaction, the session, its ids. */
+/** The requester: the transaction, the session, its ids. */
 export interface Asker {
   readonly txn: number;
   readonly session: number;
   readonly ids: readonly Identity[];
-  /** The answer to an ephemeral create; undefined for who may own one. */
+  /** The answer to an ephemeral create; undefined if the session may own one. */
   readonly ephemeralRefusal: number | undefined;
-  /** The tree that quotas are measured against: what is applied. */
+  /** The tree against which quotas are measured: only what is applied. */
   readonly applied: ModelTree;
 }
 
@@ -55,14 +56,14 @@ export class Refusal extends Error {
   }
 }
 
-/** Code units. */
+/** Compares by code units. */
 const FORBIDDEN = [
   [0, 0x1f],
   [0x7f, 0x9f],
   [0xd800, 0xf8ff],
   [0xfff0, 0xffff],
 ] as const;
-/** They are there from the start, and what is in them depends on more than one sequence. */
+/** These exist from the start, and their content depends on more than one sequence. */
 export const SHARED: readonly string[] = [
   '/',
   '/zookeeper',
@@ -126,7 +127,7 @@ export class ModelTree {
     };
   }
 
-  /** Returns the path that was made. */
+  /** Returns the path that was created. */
   create(op: CreateOp, path: string, asker: Asker): string {
     const { flags } = op;
     check(flags >= 0 && flags <= 6, ErrorCode.badArguments);
@@ -205,7 +206,7 @@ export class ModelTree {
     checkVersion(op.version, node.version);
   }
 
-  /** Without any check: also what the end of a session does. */
+  /** Deletes without any check, as the end of a session also does. */
   remove(path: string, txn: number): void {
     const { data } = this.#need(path);
     this.#nodes.delete(path);
@@ -219,7 +220,7 @@ export class ModelTree {
     return isOverQuota(path, growth, (at) => this.find(at)?.data);
   }
 
-  /** Statistics are no write: data alone changes. */
+  /** Updating statistics is not a write: only the data changes. */
   #count(path: string, by: Growth): void {
     const stats = this.find(statsOf(path, (at) => this.find(at)?.data) ?? '');
     if (stats === undefined) return;
@@ -227,7 +228,7 @@ export class ModelTree {
     stats.data = statsText({ count: count + by.count, bytes: bytes + by.bytes });
   }
 
-  /** A new stats node holds at once what is there, the path itself counted. */
+  /** A new stats node immediately contains the present values, including the path itself. */
   #measure(stats: string): void {
     const top = measuredBy(stats);
     if (top === undefined) return;

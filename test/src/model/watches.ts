@@ -1,10 +1,10 @@
 /**
  * The model's watches: two tables, data and child, of path, connection and mode.
  *
- * As client-protocol.md has them: one-shot watches go as they fire, persistent ones stay, recursive
- * ones hear of everything at and below but childrenChanged; one event per change and path. In
- * ZooKeeper 3.8.0 a connection has one mode per path and table, and recursive ones are in both
- * tables. A connection is a number that is never used again.
+ * As client-protocol.md describes them: one-shot watches are removed when they fire, persistent
+ * ones stay, and recursive ones receive everything at and below their path except childrenChanged;
+ * there is one event per change and path. In ZooKeeper 3.8.0 a connection has one mode per path and
+ * table, and recursive ones are in both tables. A connection is a number that is never used again.
  */
 import { EventType, WatcherType } from '@rookery/protocol';
 import type { Dialect } from './dialect.js';
@@ -24,7 +24,7 @@ export class Watches {
     this.#dialect = dialect;
   }
 
-  /** Who is at the same member sees each other's watches, in ZooKeeper 3.8.0. */
+  /** In ZooKeeper 3.8.0, clients at the same member see each other's watches. */
   connected(connection: number, member: number): void {
     this.#members.set(connection, member);
   }
@@ -50,7 +50,7 @@ export class Watches {
     }
   }
 
-  /** What this connection has: what its client would set again elsewhere. */
+  /** The watches of this connection, which its client would set again elsewhere. */
   of(connection: number, kind: Kind, mode: Mode): string[] {
     const table = [...this.#tables[kind]];
     const own = table.filter(([, watchers]) => watchers.get(connection)?.has(mode));
@@ -78,7 +78,7 @@ export class Watches {
     this.#fire('child', EventType.childrenChanged, parentOf(path), tell);
   }
 
-  /** Whether there is a watch of this WatcherType; taken away as well if asked. */
+  /** Whether there is a watch of this WatcherType; it is also removed if requested. */
   find(options: {
     readonly path: string;
     readonly type: number;
@@ -95,7 +95,7 @@ export class Watches {
     return found;
   }
 
-  /** Whether anybody at the member of this connection has a watch in these tables. */
+  /** Whether any client at the member of this connection has a watch in these tables. */
   findAnybodys(options: {
     readonly path: string;
     readonly type: number;
@@ -129,7 +129,7 @@ export class Watches {
       case WatcherType.persistentRecursive:
         return lasting('recursive');
       default:
-        throw new Error(`${type} is no WatcherType`);
+        throw new Error(`${type} is not a WatcherType`);
     }
   }
 

@@ -1,8 +1,9 @@
 /**
- * An operation as a request of the wire protocol, and a reply as plain values to compare.
+ * Converts an operation to a request of the wire protocol, and a reply to plain values for
+ * comparison.
  *
- * What has no order on the wire is sorted, data becomes text, as the model has it. A reply that
- * holds more or fewer bytes than its record is an error of its own.
+ * Lists without an order on the wire are sorted, and data becomes text, as in the model. A reply
+ * with more or fewer bytes than its record is an error of its own.
  */
 import {
   type Codec,
@@ -25,7 +26,7 @@ export interface Request {
 
 export interface RequestContext {
   readonly place: (path: string) => string;
-  /** The zxid that setWatches is relative to. */
+  /** The zxid to which setWatches is relative. */
   readonly zxidBack: (writes: number) => Int64;
 }
 
@@ -51,7 +52,7 @@ export function bodyOf(operation: Operation, reply: Reply): unknown {
 
 const UNORDERED = new Set(['children', 'ephemerals', 'acl', 'clientInfo']);
 
-/** Applied to what is expected and to what came. */
+/** Applied to both the expected and the received value. */
 export function comparable(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
   if (Array.isArray(value)) return value.map(comparable);

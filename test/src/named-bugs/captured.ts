@@ -1,18 +1,20 @@
 /**
- * A checkpoint that is taken while transactions go on, as a member takes it: frozen after some of
- * them, handed out record by record behind the others; and what a restart makes of it.
+ * A checkpoint that is taken while transactions continue, as a member takes it: the state is frozen
+ * after some of them and written record by record while others follow; and the result of a restart
+ * from it.
  *
- * ZooKeeper's snapshots were fuzzy: each znode as it was when the snapshot got to it, and the
- * transactions since its beginning replayed over that. Here a checkpoint is exact at one zxid, and
- * that is what the tests of those bugs assert. Called by exact-checkpoints.test.ts.
+ * ZooKeeper's snapshots were fuzzy: they contained each znode as it was when the snapshot reached
+ * it, and the transactions since the snapshot's beginning were replayed over that. Here a
+ * checkpoint is exact at one zxid, which is what the tests of those bugs assert.
+ * exact-checkpoints.test.ts uses it.
  */
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { type CheckpointRecord, IGNORE_CHANGES, ReplicatedState, type Txn } from '../simulated.js';
 
-/** Of a few records. */
+/** Small, so that a block contains few records. */
 const BLOCK_BYTES = 500;
 
-/** What a transaction is asked for; its zxid is its place in the list. */
+/** The request for a transaction; its zxid is its position in the list. */
 export type Step = Pick<Txn, 'session' | 'op'>;
 
 export function zxidAt(index: number): Zxid {
@@ -25,7 +27,7 @@ export function applyStep(state: ReplicatedState, step: Step, index: number): vo
 }
 
 export interface Captured {
-  /** The state that never stopped, after all steps. */
+  /** The state that was never interrupted, after all steps. */
   readonly live: ReplicatedState;
   /** The digest at the freeze. */
   readonly digest: string;
@@ -35,7 +37,7 @@ export interface Captured {
   readonly records: ReadonlyMap<string, CheckpointRecord>;
 }
 
-/** Freezes after `frozenAfter` steps; behind each further one a single record is handed out. */
+/** Freezes the state after `frozenAfter` steps; after each further step one record is written. */
 export function captureDuring(steps: readonly Step[], frozenAfter: number): Captured {
   const live = new ReplicatedState();
   for (const [index, step] of steps.slice(0, frozenAfter).entries()) applyStep(live, step, index);

@@ -1,6 +1,6 @@
 /**
  * Bugs of ZooKeeper's client: an endless loop while no server is up, and names that were resolved
- * once. On the real client, with a scripted network and a clock of its own.
+ * only once. The tests use the real client, with a scripted network and a clock of its own.
  */
 import { expect, it } from 'vitest';
 import { ScriptedClient, SESSION_TIMEOUT_MS } from '../../../client/src/testing/scripted-client.js';
@@ -8,14 +8,14 @@ import { turn } from '../../../client/src/testing/scripted-server.js';
 
 const MINUTE_MS = 60_000;
 
-it('ZK-4508: while no server is up the attempts become fewer, not more, and the first that is up is found', async () => {
+it('ZK-4508: while no server is up, attempts become less frequent, and the first server that comes up is found', async () => {
   const scripted = new ScriptedClient();
   scripted.network.onDial = (link) => link.close(new Error('refused'));
   await scripted.pass(MINUTE_MS);
   const first = scripted.network.links.length;
   await scripted.pass(MINUTE_MS);
   const second = scripted.network.links.length - first;
-  // Three servers a round, and at the end a round every few seconds.
+  // Three servers a round, and later a round every few seconds.
   expect(first).toBeLessThan(150);
   expect(second).toBeLessThanOrEqual(first);
   expect(second).toBeGreaterThan(0);
@@ -28,7 +28,7 @@ it('ZK-4508: while no server is up the attempts become fewer, not more, and the 
   expect(scripted.states.at(-1)).toBe('connected');
 });
 
-it('ZK-2184: a server whose name leads elsewhere now is found there in the next round', async () => {
+it('ZK-2184: a server whose name resolves to a new address is found there in the next round', async () => {
   const addresses = ['10.0.0.1', '10.0.0.1', '10.0.0.2'];
   const asked: string[] = [];
   const scripted = new ScriptedClient({

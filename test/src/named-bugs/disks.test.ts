@@ -1,6 +1,6 @@
 /**
- * Disks on which ZooKeeper's servers came up wrong or not at all: snapshots that were gone or
- * empty, epochs apart from the history they belong to, checkpoints that the log had left behind.
+ * Disk states in which ZooKeeper's servers came up wrong or not at all: snapshots that were missing
+ * or empty, epochs that did not fit the history, and checkpoints that the log had left behind.
  */
 import { randomBytes } from 'node:crypto';
 import { makeZxid, ProposalBatch } from '@rookery/protocol';
@@ -24,12 +24,12 @@ import {
 } from '../simulated.js';
 import { heldByEach } from './ephemerals.js';
 
-/** The key of a tree's checkpoint record; znodes and sessions sort behind it. */
+/** The key of a tree's checkpoint record; the keys of znodes and sessions sort after it. */
 const CHECKPOINT_KEY = 'c';
 
-/** What became of the snapshot, `tree-0`. */
+/** Damages of the snapshot, `tree-0`. */
 const LOSSES: Readonly<Record<string, (tree: MemoryStore) => Promise<void> | void>> = {
-  'it is gone': (tree) => tree.destroy('tree-0'),
+  'it is missing': (tree) => tree.destroy('tree-0'),
   'it is empty': (tree) => tree.tamper('tree-0', (entries) => entries.clear()),
   'it has lost all its records': (tree) =>
     tree.tamper('tree-0', (entries) => {
@@ -41,7 +41,7 @@ const LOSSES: Readonly<Record<string, (tree: MemoryStore) => Promise<void> | voi
     }),
 };
 
-/** Every member has `paths`, in its tree and no longer in its log. */
+/** Every member has `paths` in its tree, and no longer in its log. */
 async function checkpointed(size: number, paths: readonly string[]): Promise<MemoryEnsemble> {
   const ensemble = await serving({ size, tuning: TINY_LOG });
   const client = await connected(ensemble, size === 1 ? 1 : ensemble.leader);
@@ -51,7 +51,7 @@ async function checkpointed(size: number, paths: readonly string[]): Promise<Mem
   return ensemble;
 }
 
-it('ZK-2325, ZK-3056, ZK-3644: a member whose snapshot is gone, empty or zeroed is given another one, and shows nothing before', async () => {
+it('ZK-2325, ZK-3056, ZK-3644: a member whose snapshot is missing, empty or zeroed receives another one, and serves nothing before', async () => {
   const paths = names('kept', 5);
   for (const [how, spoil] of Object.entries(LOSSES)) {
     const ensemble = await checkpointed(3, paths);
@@ -66,7 +66,7 @@ it('ZK-2325, ZK-3056, ZK-3644: a member whose snapshot is gone, empty or zeroed 
   }
 });
 
-it('ZK-2325, ZK-3056: a standalone server whose snapshot is gone, empty or zeroed serves nobody', async () => {
+it('ZK-2325, ZK-3056: a standalone server whose snapshot is missing, empty or zeroed serves nobody', async () => {
   for (const [how, spoil] of Object.entries(LOSSES)) {
     const ensemble = await checkpointed(1, names('kept', 5));
     ensemble.kill(1);
@@ -84,13 +84,13 @@ it('ZK-2325, ZK-3056: a standalone server whose snapshot is gone, empty or zeroe
 interface Course {
   readonly disk: 'tree' | 'log';
   readonly when: 'before' | 'after';
-  /** Writes that it missed: after a few it is brought back by DIFF, after many by SNAP. */
+  /** The number of writes that it missed: after a few it catches up by DIFF, after many by SNAP. */
   readonly missed: number;
 }
 
 /**
  * A follower that missed some writes comes back and is killed at its n-th change of a disk, which
- * reached the disk or not; false when it has joined without so many.
+ * reached the disk or did not; false if it has joined with fewer changes.
  */
 async function joinsAfterKillAt(at: number, { disk, when, missed }: Course): Promise<boolean> {
   const title = `${disk} change ${at}, ${when}, ${missed} writes missed`;
@@ -100,7 +100,7 @@ async function joinsAfterKillAt(at: number, { disk, when, missed }: Course): Pro
   await write(ensemble, await connected(ensemble, leader), names('before', 5));
   ensemble.kill(id);
   await write(ensemble, await connected(ensemble, leader), names('missed', missed));
-  // Another epoch with a write of its own: both epochs are written, and history between them.
+  // Another epoch with a write of its own: both epochs are recorded, with history between them.
   ensemble.kill(leader);
   await ensemble.start(leader);
   await ensemble.until(() => ensemble.leader !== 0, 'was there a leader');
@@ -126,14 +126,14 @@ async function joinsAfterKillAt(at: number, { disk, when, missed }: Course): Pro
     ensemble.lines.filter((line) => line.includes('server.damaged')),
     title,
   ).toEqual([]);
-  // Its epochs and its history fit each other: it can be elected with what it has.
+  // The member's epochs and its history fit each other: it can be elected with what it has.
   for (const other of ensemble.config.servers) if (other.id !== id) ensemble.kill(other.id);
   await ensemble.start(ensemble.config.servers.find((other) => other.id !== id)?.id ?? 0);
   await ensemble.until(() => ensemble.leader !== 0, `was a leader elected after ${title}`);
   return true;
 }
 
-it('ZK-4837: nothing that a checkpoint has, or will have, is ever truncated', async () => {
+it('ZK-4837: nothing that a checkpoint contains, or will contain, is ever truncated', async () => {
   const stores = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
   const open = () =>
     Storage.open({ ...stores, memberId: 1, loader: new ReplicatedState(), randomBytes });
@@ -146,7 +146,7 @@ it('ZK-4837: nothing that a checkpoint has, or will have, is ever truncated', as
     await storage.append(ProposalBatch.of([proposal]));
   }
   if (one === undefined || two === undefined) throw new Error('three zxids');
-  // Being taken: not on disk yet, but it will be.
+  // The checkpoint is being taken: it is not on disk yet, but it will be.
   storage.beginCheckpoint(two);
   await expect(storage.truncate(one)).rejects.toThrow('would undo the checkpoint');
   await storage.truncate(two);
@@ -166,6 +166,6 @@ it('ZK-1653, ZK-2354, ZK-2307, ZK-4269, ZK-335, ZK-3608: a member killed at any 
       }
     }
   }
-  // Both epochs are two changes each, the DIFF one, the snapshot and its log several.
+  // Each epoch costs two changes, the DIFF one, the snapshot and its log several.
   expect(kills).toBeGreaterThan(20);
 }, 60_000);

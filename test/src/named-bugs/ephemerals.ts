@@ -1,6 +1,6 @@
 /**
- * What the members of an ensemble in memory hold of ephemerals, as clients see it; for the named
- * bugs in which one of them kept what the others had lost.
+ * The ephemerals that the members of an ensemble in memory contain, as clients see them; for the
+ * named bugs in which one member kept what the others had lost.
  */
 import { type Codec, ErrorCode, JuteReader, Stat } from '@rookery/protocol';
 import { connected, type MemoryClient, type MemoryEnsemble } from '../simulated.js';
@@ -12,7 +12,7 @@ const STEP_MS = 500;
 
 type Replied<T> = T extends Codec<infer Value> ? Value : never;
 
-/** The Stat of the path as this client's member has it; null when there is no znode. */
+/** The Stat of the path at this client's member; null if there is no znode. */
 export async function statOf(
   ensemble: MemoryEnsemble,
   client: MemoryClient,
@@ -26,8 +26,8 @@ export async function statOf(
 }
 
 /**
- * Until the leader has no znode there: longer than any session of these scenarios lives.
- * `meanwhile` runs between the looks, to keep other sessions alive.
+ * Waits until the leader has no znode at the path: longer than any session of these scenarios
+ * lives. `meanwhile` runs between the checks, to keep other sessions alive.
  */
 export async function untilGone(
   ensemble: MemoryEnsemble,
@@ -40,10 +40,10 @@ export async function untilGone(
     meanwhile();
     await ensemble.timers.advance(STEP_MS);
   }
-  throw new Error(`${path} is still there after ${PATIENCE_MS} ms`);
+  throw new Error(`${path} still exists after ${PATIENCE_MS} ms`);
 }
 
-/** Which of the paths a member has, asked at each member by a client of its own. */
+/** The paths that a member has; each member is asked by a client of its own. */
 export async function heldByEach(
   ensemble: MemoryEnsemble,
   paths: readonly string[],
@@ -60,7 +60,7 @@ export async function heldByEach(
   return held;
 }
 
-/** Ephemerals whose owner is no session at some member, as `path at member`. */
+/** Ephemerals whose owner is not a session at some member, as `path at member`. */
 export async function orphans(
   ensemble: MemoryEnsemble,
   paths: readonly string[],

@@ -1,6 +1,6 @@
 /**
  * ZooKeeper's fuzzy snapshots: what was changed while one was written came back in halves, twice,
- * or without its session or its ACL. Here every checkpoint is exact at one zxid, whatever goes on
+ * or without its session or its ACL. Here every checkpoint is exact at one zxid, whatever happens
  * meanwhile; each scenario tries every point at which one may begin.
  */
 import { OpCode } from '@rookery/protocol';
@@ -42,7 +42,7 @@ function closeSession(session: number): Step {
   return { session, op: { kind: 'closeSession' } };
 }
 
-/** Checks what each checkpoint has, then what the log replayed over it gives. */
+/** Checks the content of each checkpoint, then the result of replaying the log over it. */
 function atEveryBeginning(
   steps: readonly Step[],
   check: (checkpoint: ReplicatedState, frozenAfter: number) => void,
@@ -61,8 +61,8 @@ function atEveryBeginning(
   }
 }
 
-describe('a checkpoint under way', () => {
-  it('ZK-3127: holds each multi that runs into it whole or not at all', () => {
+describe('a checkpoint in progress', () => {
+  it('ZK-3127: contains each concurrent multi completely or not at all', () => {
     const rounds = Array.from({ length: 8 }, (_, round) => [
       multi(create(`/a-${round}`), create(`/b-${round}`), setData('/sum', round + 1)),
       ...(round % 2 === 1 ? [multi(remove(`/a-${round - 1}`), remove(`/b-${round - 1}`))] : []),
@@ -75,7 +75,7 @@ describe('a checkpoint under way', () => {
     });
   });
 
-  it('ZK-3144: has the session of each ephemeral in it, and no ephemeral of a closed one', () => {
+  it('ZK-3144: contains the session of each of its ephemerals, and no ephemeral of a closed session', () => {
     const steps: Step[] = [create('/e')];
     const open: number[] = [];
     for (let round = 0; round < 8; round++) {
@@ -94,7 +94,7 @@ describe('a checkpoint under way', () => {
     });
   });
 
-  it('ZK-3249: gives a parent the cversion and pzxid of its children in it, and replay goes on from them', () => {
+  it('ZK-3249: gives a parent the cversion and pzxid of its children in the checkpoint, from which replay continues', () => {
     const steps: Step[] = [create('/p')];
     for (let round = 0; round < 10; round++) {
       steps.push(create(`/p/${round}`));
@@ -108,8 +108,8 @@ describe('a checkpoint under way', () => {
     });
   });
 
-  it('ZK-3306, ZK-4846, ZK-4689: has every znode with the ACL that it had', () => {
-    // Lists come, go and are shared: a table of them must drop none that is in use.
+  it('ZK-3306, ZK-4846, ZK-4689: contains every znode with the ACL that it had', () => {
+    // Lists are added, removed and shared: a table of them must not drop one that is in use.
     const aclOf = (user: number) => [{ perms: 31, scheme: 'digest', id: `user-${user}:x` }];
     const steps: Step[] = [];
     for (let node = 0; node < 8; node++) {

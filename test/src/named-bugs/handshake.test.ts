@@ -1,6 +1,6 @@
 /**
- * ZOOKEEPER-4814: the readOnly byte, which clients before 3.4 neither send nor expect, was in every
- * ConnectResponse; such a client took it for the beginning of the next frame.
+ * ZOOKEEPER-4814: every ConnectResponse contained the readOnly byte, which clients before 3.4
+ * neither send nor expect; such a client took it for the beginning of the next frame.
  */
 
 import { expect, it } from 'vitest';
@@ -8,14 +8,14 @@ import { type TestClient, TestEnsemble } from '../simulated.js';
 
 const OLD_BYTES = 36;
 
-/** Bytes of the one frame that answered, without its length. */
+/** The bytes of the only frame that was sent as the answer, without its length. */
 function answerBytes(client: TestClient): number {
   const frames = client.takeFrames();
   expect(frames.length).toBe(1);
   return frames[0]?.length ?? 0;
 }
 
-it('ZK-4814: a client gets a readOnly byte if it sent one, and only then, whatever the answer', () => {
+it('ZK-4814: a client receives a readOnly byte if and only if it sent one, whatever the answer', () => {
   for (const readOnly of [null, false, true]) {
     const bytes = readOnly === null ? OLD_BYTES : OLD_BYTES + 1;
     const ensemble = new TestEnsemble();
@@ -23,7 +23,7 @@ it('ZK-4814: a client gets a readOnly byte if it sent one, and only then, whatev
     fresh.connect({ readOnly });
     ensemble.settle();
     expect(answerBytes(fresh), 'a new session').toBe(bytes);
-    // The next frame begins where the client looks for it.
+    // The next frame begins where the client expects it.
     fresh.exists('/');
     expect(fresh.takeOne().error).toBe(0);
 

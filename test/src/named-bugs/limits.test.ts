@@ -1,6 +1,6 @@
 /**
- * ZooKeeper at the edges of its numbers: transactions larger than what is read back, and zxids past
- * the last of an epoch.
+ * Limits of ZooKeeper's numbers: transactions that are too large to be read back, and zxids past
+ * the last one of an epoch.
  */
 import { CreateRequest, ErrorCode, encode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -20,7 +20,7 @@ import { EPHEMERAL, heldByEach, untilGone } from './ephemerals.js';
 const FRAME_BYTES = 20_000;
 const HEADER_BYTES = 8;
 
-/** A create whose frame has exactly the largest size that is admitted. */
+/** A create whose frame has exactly the largest accepted size. */
 function createLargest(client: MemoryClient, path: string): number {
   const body = { path, data: new Uint8Array(0), acl: OPEN_ACL, flags: 0 };
   const rest = encode(CreateRequest, body).length + HEADER_BYTES;
@@ -34,13 +34,13 @@ async function restartAll(ensemble: MemoryEnsemble): Promise<void> {
   await everyoneServes(ensemble);
 }
 
-it('ZK-3496, ZK-4306, ZK-2101: what is admitted is read by every member, log and restart, a close of any number of ephemerals too', async () => {
+it('ZK-3496, ZK-4306, ZK-2101: every member, log and restart can read whatever was accepted, including a close of any number of ephemerals', async () => {
   const ensemble = await serving({ settings: { frameBytesMax: FRAME_BYTES } });
   const client = await connected(ensemble, follower(ensemble));
   const largest = createLargest(client, '/largest');
   await ensemble.until(() => client.errorOf(largest) !== undefined, 'was the largest one answered');
   expect(client.errorOf(largest)).toBe(ErrorCode.ok);
-  // Their paths together are many times what one frame may have.
+  // Their paths together are many times as large as one frame may be.
   const owner = await connected(ensemble, follower(ensemble));
   const paths = names('e'.repeat(200), 500);
   const xids = paths.map((path) => owner.create(path, '', EPHEMERAL));
@@ -53,17 +53,17 @@ it('ZK-3496, ZK-4306, ZK-2101: what is admitted is read by every member, log and
   expect(await heldByEach(ensemble, asked)).toEqual([['/largest'], ['/largest'], ['/largest']]);
 });
 
-it('ZK-1277, ZK-2789, ZK-4883: writes go on past the last zxid of an epoch, in the next one, and a restart has them all', async () => {
+it('ZK-1277, ZK-2789, ZK-4883: writes continue in the next epoch after the last zxid of one, and a restart has all of them', async () => {
   const ensemble = await serving({ tuning: { firstCounter: 0xffff_fff0 } });
   const epochOf = (zxid: number) => Math.floor(zxid / 2 ** 32);
   const all: string[] = [];
   const zxids: number[] = [];
-  // Pipelined: the leader is asked for more numbers at once than its epoch has left.
+  // Pipelined: the leader needs more zxids at once than its epoch has left.
   for (let round = 0; round < 3; round++) {
     const client = await connected(ensemble, ensemble.leader);
     const xids = names(`r${round}`, 40).map((path) => ({ path, xid: client.create(path) }));
     const isDone = () => xids.every(({ xid }) => client.errorOf(xid) !== undefined);
-    await ensemble.until(() => client.closed || isDone(), `was round ${round} over`);
+    await ensemble.until(() => client.closed || isDone(), `was round ${round} completed`);
     for (const { path, xid } of xids) {
       const reply = client.replies.find((one) => one.xid === xid);
       if (reply === undefined) continue;

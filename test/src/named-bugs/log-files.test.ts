@@ -1,10 +1,10 @@
 /**
- * ZOOKEEPER-2332, 1621, 4813: a transaction log whose last write was cut short, down to its header,
- * kept a server from starting. On real files.
+ * ZOOKEEPER-2332, 1621, 4813: a transaction log whose last write was incomplete, even within its
+ * header, kept a server from starting. The tests use real files.
  *
- * What was written may end at any byte behind the last that was durable, and the file with it, or
- * zeros that were there before follow. The member must start, with the log up to some proposal, and
- * go on from it.
+ * What was written may end at any byte after the last durable one; the file may end there too, or
+ * contain zeros that were there before. The member must start, with the log up to some proposal,
+ * and continue from it.
  */
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,12 +35,12 @@ async function append(storage: Storage): Promise<void> {
   await storage.append(ProposalBatch.of([proposal]));
 }
 
-/** The directory as it was found if the process had been killed after so many appends. */
+/** The directory as a process would find it that was killed after this many appends. */
 function behind(appends: number): string {
   return join(home, `after-${appends}`);
 }
 
-/** Appends, one by one, and keeps the directory as it is behind each. */
+/** Appends one by one, and keeps a copy of the directory after each. */
 async function write(count: number): Promise<void> {
   const live = join(home, 'live');
   const { storage } = await open(live);
@@ -57,7 +57,10 @@ function segmentIn(directory: string, seq: number): string {
   return join(directory, '1', 'log', `0-${seq}.log`);
 }
 
-/** What was written to it: no record, and no header, ends with a zero. Empty if it is not there. */
+/**
+ * The bytes that were written to the file; no record, and no header, ends with a zero. Empty if the
+ * file does not exist.
+ */
 async function writtenIn(directory: string, seq: number): Promise<Uint8Array> {
   const bytes = await readFile(segmentIn(directory, seq)).catch(() => Buffer.alloc(0));
   return bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
@@ -70,8 +73,8 @@ const TEARS = {
 };
 
 /**
- * Starts with these bytes in place of a segment of a directory; how many proposals are left. It
- * must go on.
+ * Starts with these bytes in place of a segment of a directory; returns how many proposals are
+ * left. The log must then accept more.
  */
 async function startsWith(from: string, seq: number, bytes: Uint8Array): Promise<number> {
   const directory = join(home, 'torn');
@@ -85,14 +88,14 @@ async function startsWith(from: string, seq: number, bytes: Uint8Array): Promise
   return recovered.suffix.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The first and last few, and some between. */
+/** The first and last few sizes, and some between. */
 function sampled(from: number, to: number, step: number): readonly number[] {
   const all = Array.from({ length: to - from }, (_, index) => from + index);
   return all.filter((size) => size < from + 4 || size >= to - 2 || (size - from) % step === 0);
 }
 
-describe('a log whose last write was torn', () => {
-  it('ZK-2332, ZK-1621: starts, wherever in it the file ends, with everything before it', async () => {
+describe('a log whose last write is incomplete', () => {
+  it('ZK-2332, ZK-1621: starts with everything before that write, wherever within it the file ends', async () => {
     await write(3);
     const before = await writtenIn(behind(2), 0);
     const whole = await writtenIn(behind(3), 0);
@@ -105,12 +108,13 @@ describe('a log whose last write was torn', () => {
     expect(await startsWith(behind(3), 0, whole)).toBe(3);
   });
 
-  it('ZK-4813: starts when not even the header of a new file of the log was written', async () => {
+  it('ZK-4813: starts if not even the header of a new file of the log was written', async () => {
     await write(10);
     let made = 1;
     while ((await writtenIn(behind(made), 1)).length === 0) made += 1;
     expect(made).toBeGreaterThan(2);
-    // The header is durable before the meta record tells of it, and that before the first record.
+    // The header is durable before the meta record mentions the file, and that before the first
+    // record.
     const begun = await writtenIn(behind(made), 1);
     const header = begun.subarray(0, 8192);
     for (const size of sampled(0, header.length, 1024)) {

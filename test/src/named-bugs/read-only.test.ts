@@ -1,6 +1,6 @@
 /**
  * ZOOKEEPER-3526: a server without a quorum closed its read-only clients' sessions by transactions
- * of its own, numbered from 0, in the database that it shares with its ensemble; the leader it
+ * of its own, numbered from 0, in the database that it shares with its ensemble; the leader that it
  * found later truncated its log to almost nothing.
  */
 import { Empty, ErrorCode, OpCode } from '@rookery/protocol';
@@ -17,7 +17,7 @@ import {
 } from '../simulated.js';
 import { heldByEach } from './ephemerals.js';
 
-it('ZK-3526: read-only clients that come, go and time out leave nothing behind that a quorum would have to undo', async () => {
+it('ZK-3526: read-only clients that connect, leave and time out cause nothing that a quorum would have to undo', async () => {
   const ensemble = await serving({ settings: { readOnlyMode: true } });
   const alone = follower(ensemble);
   const others = ensemble.config.servers.map(({ id }) => id).filter((id) => id !== alone);

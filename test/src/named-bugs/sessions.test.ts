@@ -1,6 +1,6 @@
 /**
- * Ephemerals that outlived their sessions in ZooKeeper, on one replica or on all. The invariant:
- * every ephemeral's owner is a live session, on every member.
+ * Ephemerals that outlived their sessions in ZooKeeper, on one replica or on all. The invariant is
+ * that every ephemeral's owner is a live session, on every member.
  */
 import { Empty, ErrorCode, OpCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -30,7 +30,7 @@ async function withEphemerals(
   return client;
 }
 
-it('ZK-2355, ZK-4678, ZK-919: a follower that is cut off or killed while a session closes shows none of its ephemerals once it is back', async () => {
+it('ZK-2355, ZK-4678, ZK-919: a follower that is cut off or killed while a session closes has none of its ephemerals when it returns', async () => {
   const paths = names('e', 3);
   for (const fault of ['cut off', 'killed']) {
     for (const afterMs of [0, 1, 2, 3, 5]) {
@@ -55,13 +55,13 @@ it('ZK-2355, ZK-4678, ZK-919: a follower that is cut off or killed while a sessi
   }
 });
 
-it('ZK-1367: ephemerals that a restart of all finds on disk go with their sessions, and stay with those that come back', async () => {
+it('ZK-1367: ephemerals that a restart of all members finds on disk end with their sessions, and stay if those return', async () => {
   for (const how of ['stopped', 'killed']) {
     const ensemble = await serving({ tuning: TINY_LOG });
     const { leader } = ensemble;
     const lost = await withEphemerals(ensemble, leader, names('lost', 3));
     const kept = await withEphemerals(ensemble, follower(ensemble), names('kept', 3));
-    // The ephemerals are in checkpoints now, not in the log alone.
+    // The ephemerals are now in checkpoints, and not in the log alone.
     await write(ensemble, await connected(ensemble, leader), names('more', 40));
     const session = kept.connected;
     if (session === null) throw new Error('connected');
@@ -83,10 +83,10 @@ it('ZK-1367: ephemerals that a restart of all finds on disk go with their sessio
   }
 }, 60_000);
 
-it('ZK-1208: an ephemeral that is created behind the close of its session is refused, in flight or not', () => {
+it('ZK-1208: an ephemeral that is created after the close of its session is refused, whether the close is in flight or applied', () => {
   const ensemble = new TestEnsemble();
   const client = ensemble.connect();
-  // Taken in by its member, and on its way while the leader gives the session up.
+  // Its member has accepted it, and it is in flight while the leader decides to close the session.
   const xid = client.create('/late', { flags: EPHEMERAL });
   ensemble.nowMs += 60_000;
   ensemble.tick();

@@ -1,6 +1,7 @@
 /**
- * ZOOKEEPER-4203, 1506, 2982: a server that was deaf after an error in accept, and one that went on
- * dialling the address that a peer's name once had. On real sockets of the loopback.
+ * ZOOKEEPER-4203, 1506, 2982: a server that accepted no more connections after an error in accept,
+ * and one that kept dialling the address to which a peer's name once resolved. The tests use real
+ * sockets on loopback.
  */
 import net from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
@@ -15,7 +16,7 @@ import {
 } from '../simulated.js';
 
 const LOCAL = '127.0.0.1';
-/** Loopback, too, with nobody listening. */
+/** Another loopback address, on which nobody listens. */
 const FORMER = '127.0.0.99';
 
 const closers: (() => unknown)[] = [];
@@ -47,7 +48,7 @@ async function listening(
   return { listener, transport, lines, accepted };
 }
 
-it('ZK-4203: a listener whose accept failed says so and goes on accepting', async () => {
+it('ZK-4203: a listener whose accept fails reports it and continues to accept', async () => {
   const create = vi.spyOn(net, 'createServer');
   const { listener, transport, lines, accepted } = await listening();
   const server: net.Server = create.mock.results[0]?.value;
@@ -61,7 +62,7 @@ it('ZK-4203: a listener whose accept failed says so and goes on accepting', asyn
   expect(lines.some(({ msg }) => msg === 'net.accept_failed')).toBe(true);
 });
 
-it('ZK-1506, ZK-2982: a peer whose name leads elsewhere now is found there at the next attempt', async () => {
+it('ZK-1506, ZK-2982: a peer whose name resolves to a new address is found there at the next attempt', async () => {
   let address = FORMER;
   const asked: string[] = [];
   const { listener, transport } = await listening(async (name) => {

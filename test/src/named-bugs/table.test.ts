@@ -1,6 +1,4 @@
-/**
- * The table of named bugs is whole, and everything that it names is there.
- */
+/** The table of named bugs is complete, and everything that it names exists. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +23,7 @@ function mutantOf(name: string) {
 }
 
 describe('the table of named bugs', () => {
-  it('has every bug that was collected, and no other', () => {
+  it('contains every bug that was collected, and no other', () => {
     const ascending = (numbers: Iterable<number>) => [...numbers].sort((a, b) => a - b);
     const issues = new Set(namedBugs.flatMap((bug) => bug.issues));
     expect(ascending(issues)).toEqual(ascending(COLLECTED));
@@ -47,7 +45,7 @@ describe('the table of named bugs', () => {
     );
   });
 
-  it('has every mutant of the named bugs once', () => {
+  it('names every mutant of the named bugs once', () => {
     const names = namedBugs.map((bug) => bug.mutant).sort();
     expect(names).toEqual(namedMutants.map((mutant) => mutant.name).sort());
   });

@@ -1,21 +1,25 @@
 /**
- * The consistency bugs that ZooKeeper had, each with the scenario here that would show it.
+ * The consistency bugs that ZooKeeper had, each with the scenario here that would detect it.
  *
- * `issues` are numbers of the ZOOKEEPER project; what belongs to one cause stands together. Each
+ * `issues` are numbers of the ZOOKEEPER project; issues with one cause are in one row. Each
  * scenario fails on a mutant that has the bug (`mutants/named/main.ts` runs them). Where this
- * design has no place for the cause, the scenario asserts the invariant that took it away, and the
- * mutant breaks that one. Data only; table.test.ts checks that everything named is there.
+ * design excludes the cause, the scenario asserts the invariant that excludes it, and the mutant
+ * breaks that invariant. This file contains only data; table.test.ts checks that everything named
+ * exists.
  */
 
 export interface NamedBug {
   readonly issues: readonly number[];
   /** What went wrong in ZooKeeper. */
   readonly wrong: string;
-  /** `trace`: the core alone. `unit`: a part of a member, on its real surroundings. */
+  /** `trace`: the core alone. `unit`: a part of a member, with its real collaborators. */
   readonly kind: 'trace' | 'members in memory' | 'unit';
-  /** The file with the scenario, from the root of the repository; its name has all issues. */
+  /**
+   * The file with the scenario, from the root of the repository; the scenario's name contains all
+   * issues.
+   */
   readonly where: string;
-  /** In mutants/named; it knows the scenario's full name. */
+  /** The mutant in mutants/named, which knows the scenario's full name. */
   readonly mutant: string;
 }
 
@@ -32,7 +36,8 @@ function members(file: string): Pick<NamedBug, 'kind' | 'where'> {
 export const namedBugs: readonly NamedBug[] = [
   {
     issues: [1154],
-    wrong: 'an uncommitted zxid of a returning leader lay inside the new log by number: no TRUNC',
+    wrong:
+      'an uncommitted zxid of a returning leader was within the range of the new log, so no TRUNC was sent',
     ...traced('zk-1154-returning-leader'),
     mutant: 'zk-1154-diff-by-number',
   },
@@ -50,7 +55,7 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [2355, 4678],
-    wrong: 'a follower lost the proposal of a closeSession and took itself for in sync',
+    wrong: 'a follower lost the proposal of a closeSession and considered itself in sync',
     ...traced('zk-2355-lost-proposal'),
     mutant: 'zk-2355-commit-of-what-is-missing',
   },
@@ -68,13 +73,14 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [1208],
-    wrong: 'a create in flight behind the close of its session left an ephemeral for ever',
+    wrong: 'a create that was in flight after the close of its session left an ephemeral forever',
     ...unit('sessions'),
     mutant: 'zk-1208-create-behind-the-close',
   },
   {
     issues: [3642],
-    wrong: 'a snapshot was in memory and not on disk when its leader died; a DIFF went on from it',
+    wrong:
+      'a snapshot was in memory and not on disk when its leader died, and a DIFF continued from it',
     ...traced('zk-3642-snapshot-without-newleader'),
     mutant: 'zk-3642-snapshot-in-memory-only',
   },
@@ -86,13 +92,14 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [3023, 3911],
-    wrong: 'a new leader served while what it called committed was on no quorum of disks',
+    wrong:
+      'a new leader served while what it considered committed was not on the disks of a quorum',
     ...traced('zk-3911-leader-serves-after-quorum-is-durable'),
     mutant: 'zk-3911-serves-before-acks',
   },
   {
     issues: [4646],
-    wrong: 'ACK(NEWLEADER) could leave before what it vouched for was synced',
+    wrong: 'ACK(NEWLEADER) could be sent before the history that it acknowledges was synced',
     ...traced('zk-4646-ack-after-sync'),
     mutant: 'zk-4646-said-one-write-early',
   },
@@ -110,13 +117,13 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [4394],
-    wrong: 'a COMMIT between NEWLEADER and UPTODATE was more than a follower could take',
+    wrong: 'a follower failed at a COMMIT between NEWLEADER and UPTODATE',
     ...traced('zk-4394-commit-before-uptodate'),
     mutant: 'zk-4394-commit-before-uptodate',
   },
   {
     issues: [4712],
-    wrong: 'the log thread of an ended role went on, and wrote an old epoch into the new log',
+    wrong: 'the log thread of an ended role continued, and wrote an old epoch into the new log',
     ...traced('zk-4712-old-writes-complete-late'),
     mutant: 'zk-4712-votes-over-old-writes',
   },
@@ -128,7 +135,7 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [4925],
-    wrong: 'what came by synchronization was missing in memory: later DIFFs had a hole',
+    wrong: 'proposals received by synchronization were missing in memory, so later DIFFs had a gap',
     ...traced('zk-4925-hole-after-sync'),
     mutant: 'zk-4925-hole-in-memory',
   },
@@ -140,7 +147,7 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [4352],
-    wrong: 'an empty joiner got DIFF in place of SNAP',
+    wrong: 'an empty joiner received DIFF instead of SNAP',
     ...traced('zk-4352-empty-joiner'),
     mutant: 'zk-4352-diff-for-the-empty',
   },
@@ -158,7 +165,7 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [4837],
-    wrong: 'the same, from the side of the disk: a snapshot being written while the log is cut',
+    wrong: 'the same on the disk: a snapshot was being written while the log was truncated',
     ...unit('disks'),
     mutant: 'zk-4837-truncated-below-a-checkpoint',
   },
@@ -170,19 +177,19 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [1653, 2354, 2307, 4269, 335, 3608],
-    wrong: 'the same on whole members: no start, wrong votes, elections without end',
+    wrong: 'the same on whole members: they did not start, voted wrongly, or elected without end',
     ...members('disks'),
     mutant: 'zk-4269-history-above-its-epoch-refused',
   },
   {
     issues: [1817, 1818, 1732],
-    wrong: 'votes of late and stale peers kept a joiner from ever settling',
+    wrong: 'votes of late and stale peers kept a joiner from ever following',
     ...traced('zk-1817-mixed-rounds'),
     mutant: 'zk-1817-round-not-taken-over',
   },
   {
     issues: [582, 917],
-    wrong: 'a server with a snapshot alone came up with too low an epoch, and the wrong one led',
+    wrong: 'a server with only a snapshot came up with too low an epoch, and the wrong server led',
     ...traced('zk-582-only-a-checkpoint'),
     mutant: 'zk-582-epoch-of-the-log-alone',
   },
@@ -200,7 +207,7 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [3249],
-    wrong: 'replay over a fuzzy snapshot took cversion and pzxid back',
+    wrong: 'replay over a fuzzy snapshot reset cversion and pzxid to older values',
     ...unit('exact-checkpoints'),
     mutant: 'zk-3249-parent-captured-late',
   },
@@ -218,13 +225,13 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [2325, 3056],
-    wrong: 'the same for a server that stands alone, whom nobody can give a snapshot',
+    wrong: 'the same for a standalone server, to which nobody can send a snapshot',
     ...members('disks'),
     mutant: 'zk-3056-empty-tree-served',
   },
   {
     issues: [2332, 1621],
-    wrong: 'a torn end of the last log kept a server from starting',
+    wrong: 'an incomplete record at the end of the last log kept a server from starting',
     ...unit('log-files'),
     mutant: 'zk-2332-torn-write-blocks-start',
   },
@@ -236,31 +243,31 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [3496, 4306, 2101],
-    wrong: 'transactions were accepted that were too large to be read again',
+    wrong: 'transactions were accepted that were too large to be read back',
     ...members('limits'),
     mutant: 'zk-3496-peers-read-no-more-than-clients-send',
   },
   {
     issues: [1277, 2789, 4883],
-    wrong: 'the counter of a zxid ran over into its epoch',
+    wrong: 'the counter of a zxid overflowed into its epoch',
     ...traced('zk-1277-counter-rollover'),
     mutant: 'zk-1277-leads-past-the-last-zxid',
   },
   {
     issues: [1277, 2789, 4883],
-    wrong: 'the same on whole members, whose leader gives the numbers',
+    wrong: 'the same on whole members, whose leader assigns the zxids',
     ...members('limits'),
     mutant: 'zk-2789-counter-runs-into-the-epoch',
   },
   {
     issues: [1675, 2136],
-    wrong: 'a deposed leader served sync, and reads behind it were stale',
+    wrong: 'a deposed leader served sync, and reads after it were stale',
     ...traced('zk-1675-cut-off-leader'),
     mutant: 'zk-1675-confirms-by-itself',
   },
   {
     issues: [4814],
-    wrong: 'old clients were sent a byte that they took for the beginning of the next frame',
+    wrong: 'old clients received a byte that they took for the beginning of the next frame',
     ...unit('handshake'),
     mutant: 'zk-4814-read-only-byte-for-everybody',
   },
@@ -278,7 +285,7 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [4466],
-    wrong: 'a watch of one mode displaced that of another on the same path',
+    wrong: 'a watch of one mode replaced that of another on the same path',
     ...unit('watches'),
     mutant: 'zk-4466-one-mode-a-path',
   },
@@ -296,19 +303,19 @@ export const namedBugs: readonly NamedBug[] = [
   },
   {
     issues: [4475],
-    wrong: 'recursive watches heard NodeChildrenChanged',
+    wrong: 'recursive watches received NodeChildrenChanged',
     ...unit('watches'),
     mutant: 'zk-4475-recursive-hears-children',
   },
   {
     issues: [4655],
-    wrong: 'an event did not say which change it tells of',
+    wrong: 'an event did not identify the change that it reports',
     ...unit('watches'),
     mutant: 'zk-4655-events-without-a-zxid',
   },
   {
     issues: [4203],
-    wrong: 'an error in accept was swallowed, and the server was deaf',
+    wrong: 'an error in accept was ignored, and the server accepted no more connections',
     ...unit('sockets'),
     mutant: 'zk-4203-deaf-after-accept-failed',
   },

@@ -1,5 +1,6 @@
 /**
- * ZooKeeper's watches: told wrongly after a reconnect, and in each other's way on one path.
+ * ZooKeeper's watches: wrong events after a reconnect, and watches that interfered with each other
+ * on one path.
  */
 import {
   AddWatchRequest,
@@ -24,7 +25,7 @@ function removeWatches(client: TestClient, path: string, type: number): void {
   client.send(OpCode.removeWatches, WatchesRequest, { path, type });
 }
 
-/** Events since the last look, `type path`, in order. */
+/** The events since the last call, as `type path`, in order. */
 function events(client: TestClient): readonly string[] {
   return client
     .takeSummary()
@@ -32,7 +33,7 @@ function events(client: TestClient): readonly string[] {
     .map((line) => line.slice('event '.length));
 }
 
-/** A client, watching at /w, and another one that changes things. */
+/** A client that watches at /w, and another one that makes changes. */
 function watched() {
   const ensemble = new TestEnsemble();
   const [watcher, writer] = [ensemble.connect(), ensemble.connect()];
@@ -45,7 +46,7 @@ function watched() {
 const CHANGED = `${EventType.dataChanged} /w`;
 const CHILDREN = `${EventType.childrenChanged} /w`;
 
-it('ZK-1412: a client that reconnects is told of each change that it missed once, of none that it saw', () => {
+it('ZK-1412: a client that reconnects is notified once of each change that it missed, and of none that it saw', () => {
   const changes: readonly ((client: TestClient) => void)[] = [
     (client) => client.setData('/w', '1'),
     (client) => client.create('/w/c'),
@@ -77,7 +78,7 @@ it('ZK-1412: a client that reconnects is told of each change that it missed once
         persistentRecursiveWatches: [],
       });
       const missed = changes.slice(seen, now).map((_, index) => seen + index);
-      // One that is told is used up; one that stands is told of the next change.
+      // A watch that has fired is used up; one that remains fires at the next change.
       const expected = [
         ...(missed.some(isData) ? [CHANGED] : []),
         ...(now > 2 && now < 6 ? [`${EventType.created} /later`] : []),
@@ -96,7 +97,7 @@ it('ZK-1412: a client that reconnects is told of each change that it missed once
   }
 });
 
-it('ZK-4466: a one-shot watch and a persistent one on the same path leave each other alone', () => {
+it('ZK-4466: a one-shot watch and a persistent one on the same path do not affect each other', () => {
   for (const mode of [MODE.persistent, MODE.recursive]) {
     const { ensemble, watcher, writer } = watched();
     addWatch(watcher, '/w', mode);
@@ -105,7 +106,7 @@ it('ZK-4466: a one-shot watch and a persistent one on the same path leave each o
     for (const data of ['1', '2', '3']) writer.setData('/w', data);
     ensemble.settle();
     expect(events(watcher)).toEqual([CHANGED, CHANGED, CHANGED]);
-    // The other way round: the persistent one comes second and goes first.
+    // In the opposite order: the persistent watch is set second and removed first.
     const late = ensemble.connect();
     late.getData('/w', true);
     addWatch(late, '/w', mode);
@@ -119,7 +120,7 @@ it('ZK-4466: a one-shot watch and a persistent one on the same path leave each o
   }
 });
 
-it('ZK-4471: removing the child watches of a path takes nothing from its persistent watch', () => {
+it('ZK-4471: removing the child watches of a path does not affect its persistent watch', () => {
   const { ensemble, watcher, writer } = watched();
   addWatch(watcher, '/w', MODE.persistent);
   watcher.read(OpCode.getChildren, '/w', true);
@@ -132,7 +133,7 @@ it('ZK-4471: removing the child watches of a path takes nothing from its persist
   expect(events(watcher)).toEqual([CHILDREN, CHILDREN]);
 });
 
-it('ZK-4472: a persistent watch is removed by itself, and the one-shot watches stay', () => {
+it('ZK-4472: a persistent watch can be removed alone, and the one-shot watches stay', () => {
   const { ensemble, watcher, writer } = watched();
   addWatch(watcher, '/w', MODE.persistent);
   watcher.getData('/w', true);
@@ -148,7 +149,7 @@ it('ZK-4472: a persistent watch is removed by itself, and the one-shot watches s
   expect(events(watcher)).toEqual([CHANGED, CHILDREN]);
 });
 
-it('ZK-4475: a recursive watch never hears childrenChanged, whoever else watches the parent', () => {
+it('ZK-4475: a recursive watch never receives childrenChanged, whoever else watches the parent', () => {
   const { ensemble, watcher, writer } = watched();
   addWatch(watcher, '/w', MODE.recursive);
   const other = ensemble.connect();
@@ -162,7 +163,7 @@ it('ZK-4475: a recursive watch never hears childrenChanged, whoever else watches
   expect(events(other)).toEqual([CHILDREN, CHILDREN]);
 });
 
-it('ZK-4655: an event carries the zxid of the change that it tells of', () => {
+it('ZK-4655: an event carries the zxid of the change that it reports', () => {
   const { ensemble, watcher, writer } = watched();
   addWatch(watcher, '/w', MODE.persistent);
   watcher.take();

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REPOSITORY } from '../harness/product.js';
 
-/** Words of PromQL that are no names of metrics. */
+/** Words of PromQL that are not names of metrics. */
 const WORDS = new Set([
   ...['and', 'or', 'unless', 'on', 'ignoring', 'group_left', 'group_right', 'by', 'without'],
   ...[
@@ -19,10 +19,11 @@ const WORDS = new Set([
     'floor',
     'histogram_quantile',
     'vector',
+    'time',
   ],
   ...['label_values', 'bool', 'offset'],
 ]);
-/** What Prometheus itself makes of each target. */
+/** Metrics that Prometheus itself creates for each target. */
 const OF_PROMETHEUS = new Set(['up']);
 
 export function alertQueries(): string[] {
@@ -40,7 +41,7 @@ export function dashboardQueries(): string[] {
   return queries.filter((query) => query !== 'prometheus');
 }
 
-/** Without labels, ranges and what is in parentheses behind `by` and `on`. */
+/** Removes labels, ranges, and what is in parentheses after `by` and `on`. */
 export function namesIn(query: string): string[] {
   const bare = query
     .replace(/\{[^}]*\}|\[[^\]]*\]/g, ' ')

@@ -1,7 +1,7 @@
 /**
- * Goal: a run against mutants that does not come to its end leaves no copies and no programs.
- * Method: the real command in a temporary directory of its own, ended by each signal at the points
- * where most is under way: while copies are made, and once a mutant is built or run.
+ * A run against mutants that is interrupted leaves no copies and no programs behind. The real
+ * command runs in a temporary directory of its own and is ended by each signal at the points where
+ * most is in progress: while copies are made, and once a mutant is built or run.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ if (mutant === undefined) throw new Error('there are no mutants');
 const { name, file } = mutant;
 const original = readFileSync(join(REPOSITORY, 'server/src', file), 'utf8');
 
-it('an interrupt while copies are made removes them', async () => {
+it('an interrupt while copies are made removes the copies', async () => {
   const run = start();
   await until('a copy is begun', DEADLINE_MS, () => copiesIn(run.directory).at(0));
   run.child.kill('SIGINT');
@@ -28,10 +28,10 @@ it('an interrupt while copies are made removes them', async () => {
   expect(readdirSync(run.directory)).toEqual([]);
 });
 
-it('a SIGTERM while a mutant is tried removes its copies and ends what runs in them', async ({
+it('a SIGTERM while a mutant is tried removes its copies and ends the programs in them', async ({
   skip,
 }) => {
-  if (process.platform !== 'linux') skip('nobody can tell here which programs run in a copy');
+  if (process.platform !== 'linux') skip('this system does not show which programs run in a copy');
   const run = start();
   await mutantIsMade(run);
   await until('a program runs in a copy', DEADLINE_MS, () => programsIn(run.directory).at(0));
@@ -43,14 +43,14 @@ it('a SIGTERM while a mutant is tried removes its copies and ends what runs in t
   });
 });
 
-it('what a killed run has left goes with the next', async () => {
+it('the next run removes what a killed run has left', async () => {
   const run = start();
   await mutantIsMade(run);
   const copies = copiesIn(run.directory);
   expect(removeLeftovers(run.directory)).toEqual([]);
   run.child.kill('SIGKILL');
   await run.ended;
-  // What ran in a copy goes on without its parent, and writes there.
+  // The programs in a copy continue without their parent, and write there.
   await until('no program runs there', DEADLINE_MS, () => {
     const programs = programsIn(run.directory);
     for (const pid of programs) process.kill(pid, 'SIGKILL');
@@ -61,9 +61,9 @@ it('what a killed run has left goes with the next', async () => {
 
 interface Started {
   readonly child: ChildProcess;
-  /** Where its copies are. */
+  /** The directory of its copies. */
   readonly directory: string;
-  /** The exit code; null for an end by a signal. */
+  /** The exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
 }
 
@@ -89,7 +89,7 @@ function copiesIn(directory: string): string[] {
   return readdirSync(directory).map((entry) => join(directory, entry));
 }
 
-/** From then on it is built and run. */
+/** From then on the copy is built and run. */
 async function mutantIsMade({ directory }: Started): Promise<void> {
   await until('a copy has the mutant', DEADLINE_MS, () => {
     const sources = copiesIn(directory).map((copy) => join(copy, 'server/src', file));
@@ -97,7 +97,7 @@ async function mutantIsMade({ directory }: Started): Promise<void> {
   });
 }
 
-/** Those whose working directory is within. */
+/** The processes whose working directory is within `directory`. */
 function programsIn(directory: string): number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
@@ -105,7 +105,7 @@ function programsIn(directory: string): number[] {
     .map(Number);
 }
 
-/** Empty for a process that is gone. */
+/** Empty for a process that has ended. */
 function workingDirectoryOf(pid: string): string {
   try {
     return readlinkSync(`/proc/${pid}/cwd`);

@@ -1,7 +1,7 @@
 /**
- * Goal: CI notices when the simulator has become blind. Method: a sample of the mutants that it
- * caught in its first seeds, always the same ones unless ROOKERY_TEST_SEED names others;
- * `npm run sim:mutants` tries all of them.
+ * CI notices if the simulator no longer detects bugs. The test tries a sample of the mutants that
+ * the simulator caught in its first seeds, always the same ones unless ROOKERY_TEST_SEED selects
+ * others; `npm run sim:mutants` tries all of them.
  */
 import { afterAll, describe, expect, it } from 'vitest';
 import { testSeed } from '../harness/test-seed.js';
@@ -12,7 +12,7 @@ import { tryMutant } from '../mutants/trial.js';
 import { Workspace } from '../mutants/workspace.js';
 
 const SAMPLE = 4;
-/** So many it took when it was recorded; the sources have changed since. */
+/** The number of seeds when the result was recorded; the sources have changed since. */
 const SEEDS_RECORDED_MAX = 2;
 const SEEDS_MAX = 20;
 
@@ -33,7 +33,7 @@ describe(`the simulator, of the mutants of turn ${turn},`, () => {
     expect(result).toMatchObject({ verdict: 'caught' });
   });
 
-  it('has as many as it should', () => {
+  it('has the expected number of mutants', () => {
     expect(mutants).toHaveLength(SAMPLE);
   });
 });

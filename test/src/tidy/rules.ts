@@ -1,16 +1,17 @@
 /**
- * The house rules that a linter does not know: which folder may import which, what the pure folders
- * must not name, what every file begins with, which packages may be used.
+ * The rules of this repository that a linter does not know: which folder may import which, what the
+ * pure folders must not name, how every file begins, and which packages may be used.
  *
- * Each rule takes a file and returns its offences as sentences. Size of files and functions, import
- * cycles, default exports and enums are the linter's (biome.json). Called by the tidy test.
+ * Each rule takes a file and returns its violations as sentences. The linter checks size of files
+ * and functions, import cycles, default exports and enums (biome.json). The tidy test calls these
+ * rules.
  */
 import type { SourceFile } from './source.js';
 
 export const COLUMNS_MAX = 100;
 
 /**
- * Who may import from whom: a folder from those of a lower rank, and from itself. `base` are the
+ * Which folder may import from which: from folders of a lower rank, and from itself. `base` are the
  * few files at the top of the server that all but the pure folders may use.
  */
 const RANKS = {
@@ -22,6 +23,7 @@ const RANKS = {
   client: 1,
   zab: 2,
   state: 2,
+  security: 2,
   sessions: 3,
   storage: 3,
   pipeline: 4,
@@ -40,9 +42,11 @@ const BASE = [
     'addresses',
     'config',
     'config-schema',
+    'config-security',
     'digest-of',
     'four-letter-words',
     'operator-error',
+    'peer-auth-settings',
     'tuning',
     'version',
   ],
@@ -57,7 +61,7 @@ const IMPURE_CODE = new RegExp(
   'g',
 );
 
-/** The area a file belongs to; null for tests, their helpers and what has no place in the order. */
+/** The area of a file; null for tests, their helpers and files without a place in the order. */
 export function areaOf(path: string): Area | null {
   if (isTest(path)) return null;
   const [name = '', , folder = '', ...rest] = path.split('/');
@@ -67,7 +71,7 @@ export function areaOf(path: string): Area | null {
   return BASE.includes(folder.replace(/\.ts$/, '')) ? 'base' : 'server';
 }
 
-/** Tests, and code that only tests use: our own, or those of whoever embeds an ensemble. */
+/** Tests, and code that only tests use: our own, or those of a user who embeds an ensemble. */
 export function isTest(path: string): boolean {
   return /\.test\.ts$|\/(testing|simulated)\/|^test\/|^bench\//.test(path);
 }
@@ -95,7 +99,7 @@ function mayImport(from: Area, to: Area): boolean {
 }
 
 function packageArea(name: string): Area | null {
-  // A codec of its own within the same package; the only subpath that production code may use.
+  // A separate codec within the same package; the only subpath that production code may use.
   const area = name === '@rookery/protocol/peer' ? 'protocol' : name.slice('@rookery/'.length);
   return isArea(area) ? area : null;
 }
@@ -104,7 +108,7 @@ function isArea(name: string): name is Area {
   return Object.hasOwn(RANKS, name);
 }
 
-/** Offences of a file in a pure folder against having no time, randomness, I/O or promises. */
+/** Violations in a pure folder, which has no time, randomness, I/O or promises. */
 export function purityOffences(file: SourceFile): string[] {
   const area = areaOf(file.path);
   if (area === null || !PURE.includes(area)) return [];
@@ -120,7 +124,9 @@ export function purityOffences(file: SourceFile): string[] {
   return offences;
 }
 
-/** A line is excused when only the text of a string makes it long: no formatter can break it. */
+/**
+ * A line is excused if only the text of a string makes it long, because no formatter can break it.
+ */
 export function columnOffences(file: SourceFile): string[] {
   const codeLines = file.code.split('\n');
   return file.text.split('\n').flatMap((line, index) => {
@@ -131,7 +137,7 @@ export function columnOffences(file: SourceFile): string[] {
   });
 }
 
-/** Tests may do without: their names say it. */
+/** Tests may omit it, because their titles explain them. */
 export function headerOffences(file: SourceFile): string[] {
   if (file.path.endsWith('.test.ts')) return [];
   return /^(#!.*\n)?\/\*\*/.test(file.text) ? [] : ['does not begin with a header comment'];
@@ -146,12 +152,12 @@ export function toDoOffences(file: SourceFile): string[] {
   );
 }
 
-/** `allowed` are the packages that ARCHITECTURE.md gives a reason for. */
+/** `allowed` are the packages for which ARCHITECTURE.md gives a reason. */
 export function packageOffences(file: SourceFile, allowed: ReadonlySet<string>): string[] {
   return file.imports
     .filter((name) => !/^node:|^@rookery\/|\/(src|dist)\//.test(name))
     .filter((name) => !allowed.has(packageOf(name)))
-    .map((name) => `imports ${name}, which ARCHITECTURE.md gives no reason for`);
+    .map((name) => `imports ${name}, for which ARCHITECTURE.md gives no reason`);
 }
 
 function packageOf(name: string): string {
@@ -161,7 +167,7 @@ function packageOf(name: string): string {
     .join('/');
 }
 
-/** The names in the first column of the table under "Dependencies". */
+/** Returns the names in the first column of the table under "Dependencies". */
 export function packagesWithReason(architecture: string): ReadonlySet<string> {
   const section = architecture.split(/^## /m).find((part) => part.startsWith('Dependencies')) ?? '';
   const names = new Set<string>();

@@ -1,9 +1,9 @@
 /**
- * The source files of the repository, as the tidy test looks at them: path, text, the code alone
- * (comments and the contents of strings blanked out, line breaks kept) and what is imported.
+ * The source files of the repository, in the form that the tidy test needs: path, text, the code
+ * alone (comments and the contents of strings blanked out, line breaks kept) and imports.
  *
  * The tokenizer knows just enough of TypeScript for that: comments, strings, templates, regular
- * expressions. Called by the tidy test alone.
+ * expressions. Only the tidy test uses it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -14,12 +14,14 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGES = ['protocol', 'server', 'client', 'cli', 'test', 'bench'] as const;
 
 export interface SourceFile {
-  /** From the root of the repository, with slashes. */
+  /** The path from the root of the repository, with slashes. */
   readonly path: string;
   readonly text: string;
-  /** Same length and lines as `text`; what is not code is blank. */
+  /** The code, with the same length and lines as `text`; everything else is blank. */
   readonly code: string;
-  /** What it imports or re-exports: a package or a built-in as named, a file by its path. */
+  /**
+   * What the file imports or re-exports: a package or a built-in by its name, a file by its path.
+   */
   readonly imports: readonly string[];
 }
 
@@ -53,11 +55,11 @@ function resolveFile(path: string, name: string): string {
   return posix.join(posix.dirname(path), name).replace(/\.js$/, '.ts');
 }
 
-/** `text` with comments, string contents and regular expressions replaced by blanks. */
+/** Returns `text` with comments, string contents and regular expressions replaced by blanks. */
 export function codeOf(text: string): string {
   let code = '';
   let at = 0;
-  // For each open template: how many braces are open in its current `${}`; -1 outside of one.
+  // For each open template, the number of open braces in its current `${}`; -1 outside of one.
   const templates: number[] = [];
   const copy = (end: number) => {
     code += text.slice(at, end);
@@ -97,7 +99,7 @@ export function codeOf(text: string): string {
   return code;
 }
 
-/** Where `pattern` next matches at or after `from`, escaped characters skipped. */
+/** Returns the next match of `pattern` at or after `from`; escaped characters are skipped. */
 function endOf(text: string, from: number, pattern: RegExp): number {
   pattern.lastIndex = from;
   for (;;) {

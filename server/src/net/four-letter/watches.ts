@@ -1,8 +1,8 @@
 /**
- * `wchs`, `wchc` and `wchp`: data watches in numbers, by session, and by path.
+ * `wchs`, `wchc` and `wchp`: data watches as totals, by session, and by path.
  *
- * As in ZooKeeper these tell of the data watches alone: those of getData and exists, and both kinds
- * of addWatch.
+ * As in ZooKeeper these show only the data watches: those of getData and exists, and both kinds of
+ * addWatch.
  */
 import type { MemberView } from '../member-view.js';
 import { formatHex } from './format.js';
@@ -31,8 +31,8 @@ export function* watchesByPathReply(view: MemberView): Generator<string> {
       yield `${title}\t0x${formatHex(session)}\n`;
       title = '';
     }
-    // Whoever watched it may be gone, or it was told before.
-    yield '';
+    // The session that watched it may have ended, or the path was listed before.
+    if (title !== '' || one === null) yield '';
   }
   yield '\n';
 }

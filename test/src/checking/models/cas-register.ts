@@ -11,7 +11,7 @@ export type RegisterOp =
   | { readonly kind: 'write'; readonly value: RegisterValue }
   | { readonly kind: 'cas'; readonly expected: RegisterValue; readonly value: RegisterValue };
 
-/** What a read shows; of a cas whether it was done; of a write nothing to tell: null. */
+/** The value of a read; for a cas whether it was applied; for a write always null. */
 export type RegisterResult = RegisterValue | boolean;
 
 export function casRegister(

@@ -1,6 +1,7 @@
 /**
- * A set, a list that only grows, a queue in order and one without: what their answers may be.
- * Elements are numbers; states are sorted (set, unordered queue) or in order, and never changed.
+ * A set, a list that only grows, an ordered queue and an unordered queue: which answers are
+ * possible. Elements are numbers; states are sorted (set, unordered queue) or in order, and
+ * immutable.
  */
 import { unreachable } from '@rookery/protocol';
 import type { Model } from '../model.js';
@@ -11,7 +12,7 @@ export type SetOp =
   | { readonly kind: 'add'; readonly element: number }
   | { readonly kind: 'remove'; readonly element: number }
   | { readonly kind: 'read' };
-/** A read shows all elements, in any order; add and remove say whether they changed the set. */
+/** A read returns all elements in any order; add and remove return whether they changed the set. */
 export type SetResult = Elements | boolean;
 
 export const setModel: Model<Elements, SetOp, SetResult> = {
@@ -42,7 +43,7 @@ export const setModel: Model<Elements, SetOp, SetResult> = {
 export type AppendOp =
   | { readonly kind: 'append'; readonly element: number }
   | { readonly kind: 'read' };
-/** A read shows the list; of an append there is nothing to tell: null. */
+/** A read returns the list; an append always returns null. */
 export type AppendResult = Elements | null;
 
 export const appendModel: Model<Elements, AppendOp, AppendResult> = {
@@ -64,9 +65,14 @@ export const appendModel: Model<Elements, AppendOp, AppendResult> = {
 
 export type QueueOp =
   | { readonly kind: 'enqueue'; readonly element: number }
-  /** `only`: takes effect for this element or not at all, as when it was looked up before. */
+  /**
+   * `only` means that the operation takes effect for this element or not at all, as after a
+   * look-up.
+   */
   | { readonly kind: 'dequeue'; readonly only?: number };
-/** Of a dequeue the element, null when it was empty; of an enqueue nothing to tell: null. */
+/**
+ * A dequeue returns the element, or null if the queue was empty; an enqueue always returns null.
+ */
 export type QueueResult = number | null;
 
 export const fifoQueue: Model<Elements, QueueOp, QueueResult> = queue((state) => state.slice(0, 1));
@@ -75,7 +81,7 @@ export const unorderedQueue: Model<Elements, QueueOp, QueueResult> = queue(
   sorted,
 );
 
-/** `heads`: what may be taken; `stored`: how the state is kept after an element was added. */
+/** `heads` returns what may be taken; `stored` returns the state after an element was added. */
 function queue(
   heads: (state: Elements) => Elements,
   stored: (elements: number[]) => Elements = (elements) => elements,

@@ -1,9 +1,11 @@
 /**
- * One znode as a place of memory: its data and version, or that there is none, or that nobody knows
- * yet, as where a history begins in the middle: then the first answer that tells decides.
+ * One znode as a register: its data and version, or that it does not exist, or that its state is
+ * unknown, as where a history begins in the middle; the first answer that reveals the state then
+ * decides.
  *
- * Knows the answers that tell of this znode alone; what an answer says of its parent or children
- * (no parent, not empty) is not asked of it. A multi's operations on one znode are one `all`.
+ * The model covers the answers that depend on this znode alone; it does not check what an answer
+ * implies about the parent or children (no parent, not empty). A multi's operations on one znode
+ * are one `all`.
  */
 import { ErrorCode, unreachable } from '@rookery/protocol';
 import type { Model } from '../model.js';
@@ -13,24 +15,24 @@ export type ZnodeState = Known | 'any';
 
 export type ZnodeOp =
   | { readonly kind: 'create'; readonly data: string }
-  /** `version` -1: any. */
+  /** `version` -1 matches any version. */
   | { readonly kind: 'set'; readonly data: string; readonly version: number }
   | { readonly kind: 'delete'; readonly version: number }
   | { readonly kind: 'check'; readonly version: number }
   | { readonly kind: 'get' }
-  /** All of them succeed, or it has no effect and is not in the history. */
+  /** All operations succeed, or the multi has no effect and is not in the history. */
   | { readonly kind: 'all'; readonly parts: readonly ZnodeOp[] };
 
-/** Of what was not told, undefined. */
+/** Undefined where the value is unknown. */
 export interface ZnodeResult {
   readonly error: number;
-  /** Of a get; undefined when only the version was asked for. */
+  /** The data for a get; undefined if only the version was requested. */
   readonly data?: string | undefined;
-  /** Of a get or set, as the answer's Stat has it. */
+  /** The version for a get or set, from the answer's Stat. */
   readonly version?: number | undefined;
 }
 
-/** `initial`: null where the history begins with the run. */
+/** `initial` is null where the history begins with the run. */
 export function znode(initial: null | 'any'): Model<ZnodeState, ZnodeOp, ZnodeResult> {
   return {
     initial,
@@ -49,7 +51,7 @@ export function znode(initial: null | 'any'): Model<ZnodeState, ZnodeOp, ZnodeRe
   };
 }
 
-/** What is known of a znode after an answer, of which nothing was known before. */
+/** What an answer reveals about a znode of which nothing was known before. */
 function toldBy(op: ZnodeOp, result: ZnodeResult | undefined): ZnodeState {
   if (result === undefined) return 'any';
   const { error, data, version } = result;
@@ -72,7 +74,10 @@ function toldBy(op: ZnodeOp, result: ZnodeResult | undefined): ZnodeState {
   }
 }
 
-/** Whether a wrong answer of this kind would show: else it is left out of the history. */
+/**
+ * Whether the checker would detect a wrong answer of this kind; if not, it is left out of the
+ * history.
+ */
 export function tells(op: ZnodeOp, error: number): boolean {
   switch (error) {
     case ErrorCode.ok:
@@ -134,7 +139,7 @@ function allOf(state: Known, parts: readonly ZnodeOp[]): Outcome {
   return outcome;
 }
 
-/** `version` of an `all` is that of its last part. */
+/** The `version` of an `all` is that of its last part. */
 function fits(outcome: Outcome, { error, data, version }: ZnodeResult): boolean {
   if (error !== outcome.error) return false;
   if (data !== undefined && data !== outcome.data) return false;

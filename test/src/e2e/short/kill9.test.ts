@@ -1,9 +1,9 @@
 /**
  * Members die by SIGKILL under load, one at a time and then all at once; nothing is lost.
  *
- * Each round kills a random member (the leader in at least a third of them), lets the load go on
+ * Each round kills a random member (the leader in at least a third of them), lets the load continue
  * until it has had an answer again, restarts the member and waits until it serves. The ledger of
- * the load is then held against every member.
+ * the load is then compared with every member.
  */
 import { expect, it } from 'vitest';
 import { type Ensemble, useServingEnsemble } from '../../harness/ensemble.js';
@@ -14,7 +14,7 @@ import { WriteLoad } from '../../harness/write-load.js';
 const ROUNDS = 20;
 const LEADER_ROUNDS = 8;
 const RESUME_DEADLINE_MS = 20_000;
-/** Acknowledged writes between two kills, so that every kill falls into a running load. */
+/** The number of acknowledged writes between two kills, so that every kill hits a running load. */
 const WRITES_BETWEEN_KILLS = 300;
 
 it('loses no acknowledged write when members are killed 20 times and then all at once', async () => {
@@ -44,15 +44,18 @@ function victims(): ('leader' | 'anyone')[] {
   return Array.from({ length: ROUNDS }, (_, i) => (i < LEADER_ROUNDS ? 'leader' : 'anyone'));
 }
 
-/** The book has something of every kind, else nothing could have been found missing. */
+/**
+ * The ledger must contain every kind of outcome, because otherwise nothing could have been found
+ * missing.
+ */
 function expectTelling(load: WriteLoad): void {
   const booked = load.ledgers.reduce((sum, ledger) => sum + ledger.acknowledged.size, 0);
   expect(booked).toBe(load.acknowledged);
   expect(load.refused, 'multis that had to fail').toBeGreaterThan(booked / 20);
-  expect(load.unknown, 'writes that a kill fell upon').toBeGreaterThan(ROUNDS);
+  expect(load.unknown, 'writes that a kill interrupted').toBeGreaterThan(ROUNDS);
 }
 
-/** One round; returns the longest time without an acknowledged write in it. */
+/** Runs one round; returns the longest time without an acknowledged write in it. */
 async function killAndRestart(
   ensemble: Ensemble,
   load: WriteLoad,

@@ -1,6 +1,4 @@
-/**
- * Named bugs of snapshots: fuzzy ones, lost ones, and ones that the log had left behind.
- */
+/** Named bugs of snapshots: fuzzy ones, lost ones, and ones that the log had left behind. */
 import { type NamedMutant, scenario } from './named-mutant.js';
 
 const EXACT = 'exact-checkpoints';
@@ -21,7 +19,7 @@ export const checkpointMutants: readonly NamedMutant[] = [
       },
     ],
     breaks: 'a checkpoint is exact at one zxid, whatever changes while it is taken',
-    scenario: scenario(EXACT, 'ZK-3127: holds each multi that runs into it whole or not at all'),
+    scenario: scenario(EXACT, 'ZK-3127: contains each concurrent multi completely or not at all'),
   },
   {
     name: 'zk-3144-sessions-captured-late',
@@ -41,7 +39,7 @@ export const checkpointMutants: readonly NamedMutant[] = [
     breaks: 'sessions and znodes of a checkpoint are of the same zxid',
     scenario: scenario(
       EXACT,
-      'ZK-3144: has the session of each ephemeral in it, and no ephemeral of a closed one',
+      'ZK-3144: contains the session of each of its ephemerals, and no ephemeral of a closed session',
     ),
   },
   {
@@ -57,7 +55,7 @@ export const checkpointMutants: readonly NamedMutant[] = [
     breaks: 'a parent is in a checkpoint as it was before the children that came later',
     scenario: scenario(
       EXACT,
-      'ZK-3249: gives a parent the cversion and pzxid of its children in it, and replay goes on from them',
+      'ZK-3249: gives a parent the cversion and pzxid of its children in the checkpoint, from which replay continues',
     ),
   },
   {
@@ -69,7 +67,7 @@ export const checkpointMutants: readonly NamedMutant[] = [
     breaks: 'an ACL list stays as long as any znode has it',
     scenario: scenario(
       EXACT,
-      'ZK-3306, ZK-4846, ZK-4689: has every znode with the ACL that it had',
+      'ZK-3306, ZK-4846, ZK-4689: contains every znode with the ACL that it had',
     ),
   },
   {
@@ -81,7 +79,7 @@ export const checkpointMutants: readonly NamedMutant[] = [
     breaks: 'a tree that is not what was saved is damage, not an empty tree',
     scenario: scenario(
       DISKS,
-      'ZK-2325, ZK-3056, ZK-3644: a member whose snapshot is gone, empty or zeroed is given another one, and shows nothing before',
+      'ZK-2325, ZK-3056, ZK-3644: a member whose snapshot is missing, empty or zeroed receives another one, and serves nothing before',
     ),
   },
   {
@@ -93,19 +91,19 @@ export const checkpointMutants: readonly NamedMutant[] = [
     breaks: 'a standalone server without its snapshot does not serve an empty tree',
     scenario: scenario(
       DISKS,
-      'ZK-2325, ZK-3056: a standalone server whose snapshot is gone, empty or zeroed serves nobody',
+      'ZK-2325, ZK-3056: a standalone server whose snapshot is missing, empty or zeroed serves nobody',
     ),
   },
   {
     name: 'zk-4837-truncated-below-a-checkpoint',
     area: 'named',
     file: 'storage/storage.ts',
-    find: '    const floor = Math.max(this.checkpointZxid, this.frozenZxid);',
+    find: '    const floor = Math.max(this.checkpointZxid, this.#frozenZxid);',
     replace: '    const floor: Zxid = 0;',
-    breaks: 'nothing that a checkpoint has, or will have, is ever truncated',
+    breaks: 'nothing that a checkpoint contains, or will contain, is ever truncated',
     scenario: scenario(
       DISKS,
-      'ZK-4837: nothing that a checkpoint has, or will have, is ever truncated',
+      'ZK-4837: nothing that a checkpoint contains, or will contain, is ever truncated',
     ),
   },
 ];

@@ -10,7 +10,7 @@ export const diskMutants: readonly NamedMutant[] = [
     file: 'storage/recovery.ts',
     find: '    if (epochOf(log.last) > meta.acceptedEpoch) {',
     replace: '    if (epochOf(log.last) > meta.currentEpoch) {',
-    breaks: 'a crash between the history and the epoch that it is of leaves a sound disk',
+    breaks: 'a crash between the writes of the history and of its epoch leaves a sound disk',
     scenario: scenario(
       'disks',
       'ZK-1653, ZK-2354, ZK-2307, ZK-4269, ZK-335, ZK-3608: a member killed at any write on its way into an epoch starts, votes and joins',
@@ -22,10 +22,10 @@ export const diskMutants: readonly NamedMutant[] = [
     file: 'storage/log-recovery.ts',
     find: '  if (through === null && !(await reader.hasLaterWrite())) return;',
     replace: '  if (through === null && (await reader.hasLaterWrite())) return;',
-    breaks: 'a torn last write is as if it had never been, not damage',
+    breaks: 'an incomplete last write counts as never made, not as damage',
     scenario: scenario(
       'log-files',
-      'ZK-2332, ZK-1621: starts, wherever in it the file ends, with everything before it',
+      'ZK-2332, ZK-1621: starts with everything before that write, wherever within it the file ends',
     ),
   },
   {
@@ -34,10 +34,10 @@ export const diskMutants: readonly NamedMutant[] = [
     file: 'storage/log-recovery.ts',
     find: '  if (newest === null || newest.seq < logSeq) {',
     replace: '  if (newest === null || newest.seq < Math.max(...headers.keys())) {',
-    breaks: 'a file of the log whose creation was cut short does not keep the member from starting',
+    breaks: 'an incompletely created file of the log does not keep the member from starting',
     scenario: scenario(
       'log-files',
-      'ZK-4813: starts when not even the header of a new file of the log was written',
+      'ZK-4813: starts if not even the header of a new file of the log was written',
     ),
   },
   {
@@ -48,10 +48,10 @@ export const diskMutants: readonly NamedMutant[] = [
     replace:
       '  const peerFrameBytesMax = Math.min(\n' +
       '    frameBytesMax,\n    PEER_FRAME_BYTES_MIN + GATHERED_BYTES,\n  );',
-    breaks: 'what is admitted fits everything behind it',
+    breaks: 'whatever is accepted fits into everything that processes it later',
     scenario: scenario(
       'limits',
-      'ZK-3496, ZK-4306, ZK-2101: what is admitted is read by every member, log and restart, a close of any number of ephemerals too',
+      'ZK-3496, ZK-4306, ZK-2101: every member, log and restart can read whatever was accepted, including a close of any number of ephemerals',
     ),
   },
   {
@@ -67,7 +67,7 @@ export const diskMutants: readonly NamedMutant[] = [
     breaks: 'zxids of an epoch end with its counter',
     scenario: scenario(
       'limits',
-      'ZK-1277, ZK-2789, ZK-4883: writes go on past the last zxid of an epoch, in the next one, and a restart has them all',
+      'ZK-1277, ZK-2789, ZK-4883: writes continue in the next epoch after the last zxid of one, and a restart has all of them',
     ),
   },
 ];

@@ -34,7 +34,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     breaks: 'a member that has rejoined has applied everything that was committed',
     scenario: scenario(
       SESSIONS,
-      'ZK-2355, ZK-4678, ZK-919: a follower that is cut off or killed while a session closes shows none of its ephemerals once it is back',
+      'ZK-2355, ZK-4678, ZK-919: a follower that is cut off or killed while a session closes has none of its ephemerals when it returns',
     ),
   },
   {
@@ -43,10 +43,11 @@ export const sessionMutants: readonly NamedMutant[] = [
     file: 'state/tree-loader.ts',
     find: '      this.#parts.ephemerals.add(node, this.#parts.store.double(node, DOUBLE.owner));\n',
     replace: '',
-    breaks: 'a session closes all its ephemerals, those from before a restart too',
+    breaks:
+      'the close of a session deletes all its ephemerals, including those from before a restart',
     scenario: scenario(
       SESSIONS,
-      'ZK-1367: ephemerals that a restart of all finds on disk go with their sessions, and stay with those that come back',
+      'ZK-1367: ephemerals that a restart of all members finds on disk end with their sessions, and stay if those return',
     ),
   },
   {
@@ -58,7 +59,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     breaks: 'a session that is being closed creates nothing more',
     scenario: scenario(
       SESSIONS,
-      'ZK-1208: an ephemeral that is created behind the close of its session is refused, in flight or not',
+      'ZK-1208: an ephemeral that is created after the close of its session is refused, whether the close is in flight or applied',
     ),
   },
   {
@@ -80,7 +81,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     breaks: 'read-only mode never touches the replicated state',
     scenario: scenario(
       'read-only',
-      'ZK-3526: read-only clients that come, go and time out leave nothing behind that a quorum would have to undo',
+      'ZK-3526: read-only clients that connect, leave and time out cause nothing that a quorum would have to undo',
     ),
   },
   {
@@ -92,7 +93,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     breaks: 'a client gets a readOnly byte only if it sent one',
     scenario: scenario(
       'handshake',
-      'ZK-4814: a client gets a readOnly byte if it sent one, and only then, whatever the answer',
+      'ZK-4814: a client receives a readOnly byte if and only if it sent one, whatever the answer',
     ),
   },
 ];

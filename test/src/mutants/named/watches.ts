@@ -1,6 +1,4 @@
-/**
- * Named bugs of watches: after a reconnect, and of several modes on one path.
- */
+/** Named bugs of watches: after a reconnect, and of several modes on one path. */
 import { type NamedMutant, scenario } from './named-mutant.js';
 
 const WATCHES = 'watches';
@@ -12,10 +10,10 @@ export const watchMutants: readonly NamedMutant[] = [
     file: 'pipeline/set-watches.ts',
     find: '    else if (tree.pzxid(node) > seen) {',
     replace: '    else if (tree.mzxid(node) > seen) {',
-    breaks: 'after a reconnect a client is told of what it missed, and of nothing else',
+    breaks: 'after a reconnect a client is notified of what it missed, and of nothing else',
     scenario: scenario(
       WATCHES,
-      'ZK-1412: a client that reconnects is told of each change that it missed once, of none that it saw',
+      'ZK-1412: a client that reconnects is notified once of each change that it missed, and of none that it saw',
     ),
   },
   {
@@ -26,10 +24,10 @@ export const watchMutants: readonly NamedMutant[] = [
     replace:
       '    for (const other of this.#all()) if (other !== table) other.remove(path, watcher);\n' +
       '    table.add(path, watcher);\n',
-    breaks: 'watches of several modes live side by side on a path',
+    breaks: 'watches of several modes coexist on a path',
     scenario: scenario(
       WATCHES,
-      'ZK-4466: a one-shot watch and a persistent one on the same path leave each other alone',
+      'ZK-4466: a one-shot watch and a persistent one on the same path do not affect each other',
     ),
   },
   {
@@ -41,7 +39,7 @@ export const watchMutants: readonly NamedMutant[] = [
     breaks: 'type `children` means one-shot watches only',
     scenario: scenario(
       WATCHES,
-      'ZK-4471: removing the child watches of a path takes nothing from its persistent watch',
+      'ZK-4471: removing the child watches of a path does not affect its persistent watch',
     ),
   },
   {
@@ -50,10 +48,10 @@ export const watchMutants: readonly NamedMutant[] = [
     file: 'pipeline/watch-requests.ts',
     find: "  [WatcherType.persistent, ['persistent']],",
     replace: "  [WatcherType.persistent, ['persistent', 'data', 'child']],",
-    breaks: 'a persistent watch is removed by itself',
+    breaks: 'a persistent watch can be removed alone',
     scenario: scenario(
       WATCHES,
-      'ZK-4472: a persistent watch is removed by itself, and the one-shot watches stay',
+      'ZK-4472: a persistent watch can be removed alone, and the one-shot watches stay',
     ),
   },
   {
@@ -63,10 +61,10 @@ export const watchMutants: readonly NamedMutant[] = [
     find: 'of this.#withPersistent(child.takeAll(parent), parent)) {',
     replace:
       "of this.#withStanding(child.takeAll(parent), { kind: 'dataChanged', path: parent })) {",
-    breaks: 'a recursive watch never hears childrenChanged',
+    breaks: 'a recursive watch never receives childrenChanged',
     scenario: scenario(
       WATCHES,
-      'ZK-4475: a recursive watch never hears childrenChanged, whoever else watches the parent',
+      'ZK-4475: a recursive watch never receives childrenChanged, whoever else watches the parent',
     ),
   },
   {
@@ -76,9 +74,6 @@ export const watchMutants: readonly NamedMutant[] = [
     find: 'tellWatcher(connection, event, this.#applying)',
     replace: 'tellWatcher(connection, event, Math.min(-1, this.#applying))',
     breaks: 'an event carries the zxid of its change',
-    scenario: scenario(
-      WATCHES,
-      'ZK-4655: an event carries the zxid of the change that it tells of',
-    ),
+    scenario: scenario(WATCHES, 'ZK-4655: an event carries the zxid of the change that it reports'),
   },
 ];

@@ -1,10 +1,10 @@
 /**
  * A campaign of the simulator: each seed is a whole ensemble under faults.
  *
- * What it prints at the end (seeds, requests, faults by kind; of a failure the seed, the options
- * and the command that replays it) is in the test's output. The seeds are always the same, so that
- * a change is judged by itself. With ROOKERY_TEST_SEED they are the seeds from a number on that
- * depends on it, for ROOKERY_SIM_MINUTES.
+ * The test's output contains what the campaign prints at the end (seeds, requests, faults by kind;
+ * for a failure the seed, the options and the command that replays it). The seeds are always the
+ * same, so that a change is judged by itself. With ROOKERY_TEST_SEED they begin at a number that
+ * depends on it, and the campaign takes ROOKERY_SIM_MINUTES.
  */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -15,19 +15,19 @@ import { testSeed } from '../../harness/test-seed.js';
 const MAIN = join(REPOSITORY, 'test/dist/simulation/main.js');
 const isFresh = (process.env['ROOKERY_TEST_SEED'] ?? '') !== '';
 const MINUTES = Number(process.env['ROOKERY_SIM_MINUTES'] ?? '2');
-/** Generous: against a hang of the last seed, or of making a failure small. */
+/** Generous: this guards against a hang of the last seed, or of the minimization of a failure. */
 const GRACE_MS = 15 * 60_000;
-/** A campaign goes through far fewer than a thousand seeds in its minutes. */
+/** A campaign runs far fewer than a thousand seeds in its minutes. */
 const firstFresh = testSeed() * 1000;
 
-it('everything held in all seeds of a campaign', {
+it('all properties hold in all seeds of a campaign', {
   timeout: MINUTES * 60_000 + GRACE_MS,
 }, async () => {
   const fresh = ['--from', `${firstFresh}`, '--minutes', `${MINUTES}`];
   const { code, said } = await campaign(...(isFresh ? fresh : []));
   console.log(said.split('\n').slice(-60).join('\n'));
   expect(code, said).toBe(0);
-  expect(said).toContain('everything held');
+  expect(said).toContain('all properties hold');
 });
 
 function campaign(...args: readonly string[]): Promise<{ code: number | null; said: string }> {
