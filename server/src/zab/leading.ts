@@ -69,6 +69,10 @@ export class Leading implements Role {
     this.#progressAtMs = member.nowMs;
   }
 
+  get learnerCount(): number {
+    return this.#learners.count(() => true);
+  }
+
   get activeLearners(): number {
     return this.#learners.count((learner) => learner.active);
   }

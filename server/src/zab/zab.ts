@@ -81,6 +81,10 @@ export class Zab {
   get hasMore(): boolean {
     return this.#member.hasMore;
   }
+  /** Learners that this leader brings or keeps up to date; 0 unless this member leads. */
+  get learnerCount(): number {
+    return this.#role instanceof Leading ? this.#role.learnerCount : 0;
+  }
   /** Learners that have acknowledged NEWLEADER; 0 unless this member leads. */
   get activeLearners(): number {
     return this.#role instanceof Leading ? this.#role.activeLearners : 0;
