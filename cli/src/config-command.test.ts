@@ -54,10 +54,18 @@ describe('rookery config from-zoo-cfg', () => {
     expect(code).toBe(0);
     expect(config).toEqual({
       ...{ tickTimeMs: 2000, initLimit: 10, syncLimit: 5, dataDir: '/var/lib/zookeeper' },
+      peerAuth: 'none',
       servers: [1, 2, 3].map((id) => ({
         ...{ id, host: `zk${id}`, peerPort: 2888, clientPort: 2181 },
       })),
     });
+  });
+
+  it('says that members do not authenticate each other, where other machines can be members', () => {
+    expect(convert(DEBIAN).err).toMatch(/peerAuth is "none": members do not authenticate/);
+    const local = DEBIAN.replaceAll(/=zk\d:/g, '=127.0.0.1:');
+    expect(convert(local).err).not.toContain('peerAuth');
+    expect(convert(local).config).not.toHaveProperty('peerAuth');
   });
 
   it('makes a file of one server when there is no server line', () => {

@@ -14,6 +14,8 @@ import { addInspect } from './inspecting/commands.js';
 import { addMirror } from './mirror/commands.js';
 import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
+import { register } from './shell/registration.js';
+import { COMMANDS } from './shell/table.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
@@ -25,6 +27,7 @@ export async function runProgram(): Promise<number> {
     .description("A replicated coordination service that speaks ZooKeeper's client protocol.")
     .version(version())
     .exitOverride()
+    .enablePositionalOptions()
     .showHelpAfterError('(rookery --help lists the commands)');
   program
     .command('server')
@@ -72,6 +75,14 @@ export async function runProgram(): Promise<number> {
     wholeNumber,
     onEnd: (exitCode) => {
       code = exitCode;
+    },
+  });
+  register(program, {
+    specs: COMMANDS,
+    withTarget: true,
+    run: async (spec, args, options) => {
+      const { runOne } = await import('./shell/one-command.js');
+      code = await runOne(spec, args, options);
     },
   });
   addDataCommands(program, {

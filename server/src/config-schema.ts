@@ -9,6 +9,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
+import { tlsProblems, tlsSchema } from './config-security.js';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
@@ -16,6 +17,7 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
+import { missingPeerAuth, peerAuthSchema } from './peer-auth-settings.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -65,6 +67,7 @@ const listen = z
 const serverShape = {
   ...{ id, host, clientPort: port, peerPort: port },
   ...{ listen: listen.optional(), peerListen: listen.optional(), clientHost: host.optional() },
+  ...{ secureClientPort: port.optional() },
   ...{ metricsPort: port.optional(), adminPort: port.optional() },
 };
 const serverSchema = z.strictObject(serverShape, {
@@ -83,6 +86,7 @@ const settingsSchema = z.strictObject(
       .array(serverSchema, { error: 'expected a list of servers' })
       .min(1, { error: 'expected at least one server' })
       .max(MEMBERS_MAX, { error: `expected at most ${MEMBERS_MAX} servers` }),
+    peerAuth: peerAuthSchema,
     initLimit: integer(1, 100_000).default(10),
     syncLimit: integer(1, 100_000).default(5),
     peerHeartbeatMs: integer(1, 60_000).default(100),
@@ -108,6 +112,7 @@ const settingsSchema = z.strictObject(
       })
       .nullable()
       .default(null),
+    tls: tlsSchema.nullable().default(null),
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
@@ -196,9 +201,13 @@ function relationProblems(raw: unknown): string[] {
       problems.push(`peerTimeoutMs: ${expected}, got ${timeoutMs}`);
     }
   }
-  problems.push(...sessionLimitProblems(raw), ...adminProblems(raw));
+  problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
+  const endpoints = validOrNull(shape.servers, raw['servers']);
+  if (endpoints !== null && (raw['peerAuth'] ?? null) === null) {
+    problems.push(...missingPeerAuth(endpoints));
+  }
   if (validOrNull(shape.extendedTypes, raw['extendedTypes']) === true) {
     servers.forEach((server, index) => {
       if (server.id === null || server.id <= EXTENDED_TYPES_ID_MAX) return;
@@ -244,7 +253,14 @@ function adminProblems(raw: Record<string, unknown>): string[] {
   return [`adminHost: ${expected}, got "${adminHost}"`];
 }
 
-type PartKey = 'id' | 'host' | 'clientPort' | 'peerPort' | 'metricsPort' | 'adminPort';
+const PORT_KEYS = [
+  'clientPort',
+  'secureClientPort',
+  'peerPort',
+  'metricsPort',
+  'adminPort',
+] as const;
+type PartKey = 'id' | 'host' | (typeof PORT_KEYS)[number];
 type Parts = { readonly [K in PartKey]: Server[K] | null };
 
 function validParts(raw: unknown): Parts {
@@ -253,6 +269,7 @@ function validParts(raw: unknown): Parts {
     id: validOrNull(id, fields['id']),
     host: validOrNull(host, fields['host']),
     clientPort: validOrNull(port, fields['clientPort']),
+    secureClientPort: validOrNull(serverShape.secureClientPort, fields['secureClientPort']),
     peerPort: validOrNull(port, fields['peerPort']),
     metricsPort: validOrNull(serverShape.metricsPort, fields['metricsPort']),
     adminPort: validOrNull(serverShape.adminPort, fields['adminPort']),
@@ -274,7 +291,7 @@ function serverProblems(servers: readonly Parts[]): string[] {
     if (servers.length > 1 && isWildcard(server.host)) {
       problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
     }
-    for (const key of ['clientPort', 'peerPort', 'metricsPort', 'adminPort'] as const) {
+    for (const key of PORT_KEYS) {
       const value = server[key];
       if (value === null || value === undefined) continue;
       const address = `${machineOf(server.host)} ${value}`;
@@ -317,7 +334,7 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   }
   const value = valueAt(raw, issue.path);
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = where === 'superDigest' || where.startsWith('adminUsers[');
+  const isSecret = /^(superDigest$|adminUsers\[|peerAuth)/.test(where);
   const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }

@@ -10,8 +10,10 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
+import { resolvedTls, type TlsSettings } from './config-security.js';
 import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
+import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {
@@ -49,6 +51,11 @@ export interface ServerAddress {
   readonly clientHost?: string | undefined;
   /** The TCP port for clients. No other port of the file on the same host may equal it. */
   readonly clientPort: number;
+  /**
+   * A further TCP port for clients, on which all of them speak TLS. It needs `tls`. By default it
+   * is not there.
+   */
+  readonly secureClientPort?: number | undefined;
   /** The TCP port for the other members. Nobody else needs to reach it: do not expose it. */
   readonly peerPort: number;
   /**
@@ -86,6 +93,18 @@ export interface Config {
   readonly tickTimeMs: number;
   /** All members, in any order. A single entry makes a standalone server. */
   readonly servers: readonly ServerAddress[];
+  /**
+   * How members prove to each other that they belong to the ensemble, before anything else is said
+   * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
+   * members know, absolute or relative to the config file. It has one line of at least 32
+   * characters, or two while the secret is replaced, and only its owner can read it. A change of
+   * the file needs no restart. What members say is not encrypted.
+   *
+   * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
+   * have it. `"none"` means that whoever reaches the port can speak as a member. The default null
+   * means the same, and is refused unless all members listen for each other on loopback addresses.
+   */
+  readonly peerAuth: PeerAuth | 'none' | null;
   /**
    * The number of ticks that a member may take to join a leader and receive its state; default 10.
    * If it is too small for the size of the tree and the network, a member that has much to catch up
@@ -194,6 +213,12 @@ export interface Config {
    * user.
    */
   readonly superDigest: string | null;
+  /**
+   * TLS for clients: see [its settings](#the-settings-of-tls). The default null means that clients
+   * connect in plain text. Its files are read at the start and again whenever they change. Each
+   * member may have files of its own; relative paths begin at the config file.
+   */
+  readonly tls: TlsSettings | null;
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**
@@ -354,6 +379,8 @@ export function loadEnsembleConfig(path: string): Config {
   const dataDir = resolve(folder, settings.dataDir);
   return {
     ...settings,
+    tls: resolvedTls(settings.tls, folder),
+    peerAuth: resolvedPeerAuth(settings.peerAuth, (path) => resolve(folder, path)),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
     backupDirectory:

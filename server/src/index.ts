@@ -34,6 +34,8 @@ export {
   zxidName,
 } from './offline/index.js';
 export { OperatorError } from './operator-error.js';
+export { missingPeerAuth } from './peer-auth-settings.js';
+export { readPeerSecrets } from './peer-secrets.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';

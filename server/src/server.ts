@@ -7,7 +7,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { clientAddressOf, type ListenAddress, metricsHostOf, peerAddressOf } from './addresses.js';
+import {
+  clientAddressOf,
+  type ListenAddress,
+  metricsHostOf,
+  peerAddressOf,
+  secureClientAddressOf,
+} from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
 import type { BackupTaker } from './driver/backup-schedule.js';
@@ -18,6 +24,7 @@ import { keepAside } from './keep-aside.js';
 import { Member } from './member.js';
 import type { MemberOptions } from './member-options.js';
 import { memoryLimit } from './memory-limit.js';
+import { ClientTls } from './net/client-tls.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
@@ -26,6 +33,7 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { watchedPeerSecrets } from './peer-secrets.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -53,10 +61,13 @@ export async function startServer(
   const files = fileBudgetOf(openFilesMax(), config.servers.length);
   const events = new EventRing(Date.now);
   const logger = recordingLogger(options.logger, events);
+  // Before anything is written: a secret that cannot be used is the operator's to mend.
+  const secrets = peerSecretsOf(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
   const naming = { logger, timers: systemTimers(), resolve };
+  const clientTls = clientTlsOf(config, logger);
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const stores = await openStores({ ...config, memberId: self.id });
@@ -75,13 +86,20 @@ export async function startServer(
       spaceOf,
       keepAside,
       memory: memoryLimit(),
+      events,
       files,
       ...(await backupTakerOf(config, self)),
+      ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
+      clientTls,
     },
   );
+  clientTls?.start();
+  void member.closed.catch(() => undefined).then(() => clientTls?.close());
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
+  secrets?.start();
+  void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
 }
@@ -98,6 +116,18 @@ async function backupTakerOf(
     ...{ id, directory, rule, reserveBytes, spaceOf, wallMs: () => Date.now() },
   });
   return { backupTaker };
+}
+
+/** Everything that is wrong with its files is found here, before the member does anything. */
+function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | undefined {
+  if (settings === null) return undefined;
+  return new ClientTls({ settings, logger, timers: systemTimers() });
+}
+
+/** Null where members do not share a secret, or where the member is alone. */
+function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */
@@ -135,6 +165,8 @@ async function probePorts(
 ): Promise<void> {
   const { metricsPort, adminPort } = self;
   await probe(transport, 'client', clientAddressOf(self));
+  const secureAddress = secureClientAddressOf(self);
+  if (secureAddress !== null) await probe(transport, 'secureClient', secureAddress);
   if (metricsPort !== undefined) {
     await probe(transport, 'metrics', { host: metricsHostOf(config, self), port: metricsPort });
   }

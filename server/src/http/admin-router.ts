@@ -9,6 +9,7 @@ import type { EventRing } from '../events/event-ring.js';
 import type { AdminAccess } from './admin-access.js';
 import type { ApiMember, ApiRoutes } from './api/api-member.js';
 import { API, Api } from './api/api-router.js';
+import { OtherMembers } from './api/other-members.js';
 import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
@@ -16,6 +17,7 @@ import { EventAnswers } from './events-answer.js';
 import { probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
+import { JoinedEvents } from './joined-events.js';
 import { jsonPieces } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
@@ -37,8 +39,11 @@ export function adminRouter(parts: AdminParts): Router {
   const backups = new BackupAnswers(member);
   const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const rules = { superDigest, skipAcl };
+  const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
+  const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
+  const joined = new JoinedEvents({ id: self.id, ring: events }, others);
   const more: ApiRoutes = {
-    '/events': { GET: new EventAnswers(events).answer },
+    '/events': { GET: new EventAnswers(events, joined).answer },
     '/backup': {
       GET: ({ request, caller: { user, remoteAddress: remote } }) => {
         if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
@@ -47,7 +52,7 @@ export function adminRouter(parts: AdminParts): Router {
       },
     },
   };
-  const api = new Api({ member, rules, isReadOnly, logger, more });
+  const api = new Api({ member, others, servers: config.servers, rules, isReadOnly, logger, more });
   return (request) => {
     const { method, path, query } = request;
     if (probeOf(path) !== null) return metrics(request);

@@ -12,6 +12,7 @@ import type { InsideView, MemberView } from '../net/member-view.js';
 import type { DirectoryBytes } from './free-bytes.js';
 import { histogram } from './histogram.js';
 import { counter, counters, gauge, gauges, type Metric } from './metric.js';
+import { tlsMetrics } from './tls-metrics.js';
 
 const ROLES = ['looking', 'following', 'leading'] as const;
 const MICROS_PER_SECOND = 1e6;
@@ -49,6 +50,7 @@ export function rookeryMetrics(
       'Size of the tree from which on writes that add to it are refused.',
       inside.treeBytesMax,
     ),
+    ...tlsMetrics(stats.tls),
     ...disks(view, free),
     ...backups(inside),
     ...processMetrics(),

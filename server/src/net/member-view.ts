@@ -164,6 +164,8 @@ export interface InsideView {
   readonly zxids: { readonly logged: Zxid; readonly committed: Zxid; readonly applied: Zxid };
   readonly treeBytes: number;
   readonly treeBytesMax: number;
+  /** On the fuller one of its disks; null before it was measured. */
+  readonly diskFreeBytes: number | null;
   /** Writes that it refused as the leader because a disk was full. */
   readonly refusedForDisk: number;
   /** Null where no scheduled backups are configured. */

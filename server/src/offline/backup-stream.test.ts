@@ -30,6 +30,7 @@ async function storageWithWrites() {
   await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
   const checkpointer = new Checkpointer(storage, state, {
     onPurged: () => undefined,
+    onCheckpoint: () => undefined,
     onFatal: (error) => {
       throw error;
     },

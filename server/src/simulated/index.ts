@@ -24,6 +24,11 @@ export type {
 } from '../net/transport.js';
 export type { TestClient } from '../pipeline/test-client.js';
 export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
+export {
+  TestAuthority,
+  type TestCertificate,
+  writePkcs12,
+} from '../security/testing/certificates.js';
 export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
 export { LEVEL } from '../state/level.js';

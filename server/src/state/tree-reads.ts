@@ -175,10 +175,6 @@ export class TreeReads {
   worldMay(node: number, perms: number): boolean {
     return (this.acls.worldPerms(this.intOf(node, INT.aclId)) & perms) !== 0;
   }
-  /** The list as a checkpoint record holds it. */
-  encodedAcl(node: number): Buffer {
-    return this.acls.encoded(this.intOf(node, INT.aclId));
-  }
   /** The names, in no particular order. */
   children(node: number): string[] {
     const names: string[] = [];

@@ -1,4 +1,4 @@
-/** Turns what the core does into the lines of a trace: one line per output, zxids as e1:4. */
+/** Formats the outputs of the core as the lines of a trace: one line per output, zxids as e1:4. */
 import {
   type CoreMessage,
   counterOf,
@@ -121,7 +121,7 @@ export function packetText(packet: Packet): string {
   }
 }
 
-/** Null for what a trace does not show. */
+/** Null for an output that a trace does not show. */
 export function outputText(id: number, output: ZabOutput): string | null {
   switch (output.kind) {
     case 'append':

@@ -1,8 +1,8 @@
 /**
- * `wchs`, `wchc` and `wchp`: data watches in numbers, by session, and by path.
+ * `wchs`, `wchc` and `wchp`: data watches as totals, by session, and by path.
  *
- * As in ZooKeeper these tell of the data watches alone: those of getData and exists, and both kinds
- * of addWatch.
+ * As in ZooKeeper these show only the data watches: those of getData and exists, and both kinds of
+ * addWatch.
  */
 import type { MemberView } from '../member-view.js';
 import { formatHex } from './format.js';
@@ -27,7 +27,7 @@ export function* watchesByPathReply(view: MemberView): Generator<string> {
       yield `${title}\t0x${formatHex(session)}\n`;
       title = '';
     }
-    // Whoever watched it may be gone.
+    // The session that watched it may have ended.
     if (title !== '') yield '';
   }
   yield '\n';

@@ -1,4 +1,7 @@
-/** When a client next does, unasked, what real ones do at times: vanishes, moves, closes. */
+/**
+ * When a client next does, without being asked, what real clients do at times: it vanishes, moves,
+ * or closes.
+ */
 import type { Timers } from '../../simulated.js';
 import type { Random } from '../random.js';
 import type { ClientOptions } from './options.js';
@@ -23,7 +26,7 @@ export class Caprices {
     for (const caprice of CAPRICES) this.plan(caprice);
   }
 
-  /** The next one of this kind. */
+  /** Draws the next time of this kind. */
   plan(caprice: Caprice): void {
     const everyMs = this.#everyMs[caprice];
     const inMs = everyMs === 0 ? Number.POSITIVE_INFINITY : this.#random.between(0, 2 * everyMs);

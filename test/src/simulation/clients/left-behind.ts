@@ -1,11 +1,11 @@
 /**
- * A connection that its client has left for another member, and goes on asking on.
+ * A connection that its client has left for another member, and continues to use.
  *
- * A client that is two by mistake, or one that a proxy has doubled: its session is served
- * elsewhere, so the member that had it must end this connection. Asks pings, reads and, unless the
- * client is a reader, writes until that happens, and tells the recorder of everything that comes.
- * Of its writes nobody learns what came of them. Never ends the connection by itself. Made by
- * SimulatedClient when it moves.
+ * It stands for a client that exists twice by mistake, or one that a proxy has duplicated: its
+ * session is served elsewhere, so the member that had it must close this connection. It sends
+ * pings, reads and, unless the client is a reader, writes until that happens, and reports
+ * everything that arrives to the recorder. Nobody learns the outcome of its writes. It never closes
+ * the connection by itself. SimulatedClient makes it when it moves.
  */
 import type { Timer, Timers } from '../../simulated.js';
 import type { Operation } from '../contract/history.js';
@@ -18,12 +18,12 @@ export interface LeftBehindSetup {
   readonly timers: Timers;
   readonly random: Random;
   readonly recorder: Recorder;
-  /** Already left: what it owed has been told. */
+  /** Already left: its open requests have been reported. */
   readonly wire: WireConnection;
   readonly client: number;
   readonly session: number;
   readonly connection: number;
-  /** Whose texts it writes, and which paths. */
+  /** The client whose texts and paths it writes. */
   readonly work: Pick<Workload, 'registers' | 'isReader' | 'text'>;
 }
 
@@ -46,7 +46,7 @@ export class LeftBehind {
     this.#askLater();
   }
 
-  /** Until the member has ended it. */
+  /** Until the member has closed it. */
   get isOpen(): boolean {
     return this.#isOpen;
   }

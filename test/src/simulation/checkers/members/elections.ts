@@ -1,12 +1,12 @@
 /**
- * Property: who elects counts votes of its round only, and elects who stands by its own word.
- * Source: docs/architecture/core.md, "Election"; ZOOKEEPER-1817, 2938, 3769 (stale and second-hand
- * votes).
+ * Property: a member that elects counts only votes of its round, and elects a member that votes for
+ * itself. Source: docs/architecture/core.md, "Election"; ZOOKEEPER-1817, 2938, 3769 (stale and
+ * second-hand votes).
  *
- * Safety does not rest on votes, discovery and synchronization do that; so an election that counts
- * what it must not is seen nowhere else but in elections that come to nothing. What a member has
- * heard is the newest vote of each live link. Its decision is told by the note `election.decided`.
- * An offer to follow the member is a vote for it, not for another one that it has come to prefer.
+ * Safety does not depend on votes, because discovery and synchronization ensure it; so an election
+ * that counts wrong votes shows only in elections without a result. What a member has heard is the
+ * newest vote of each live link. Its decision is announced by the note `election.decided`. An offer
+ * to follow the member is a vote for it, not for another one that it has come to prefer.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -30,7 +30,7 @@ const DECISION = /^leader=(\d+) epoch=(\d+) zxid=(\S+) round=(\d+)$/;
 
 class Elections implements Checker {
   readonly property =
-    'who elects counts votes of its round only, and elects who stands by its own word';
+    'a member that elects counts votes of its round only, and elects one that votes for itself';
   readonly #members: MemberTable<Map<PeerId, Heard>>;
 
   constructor(members: number) {

@@ -1,11 +1,11 @@
 /**
- * Property: what a role says ends with the role. Source: docs/architecture/core.md: "a role change
+ * Property: messages of a role end with the role. Source: docs/architecture/core.md: "a role change
  * forgets what is held"; ZOOKEEPER-3642, 4685.
  *
- * A learner's words go to the leader that the member follows, a leader's words come from who leads;
- * votes and pings are everybody's. Roles are told by the notes `role.following` and its like. Once
- * an epoch was offered to it, a learner accepts it again from somebody else only when that one is
- * established.
+ * A learner's messages go to the leader that the member follows, and a leader's messages come from
+ * the member that leads; any member may send votes and pings. Roles are announced by the notes
+ * `role.following` and similar ones. Once an epoch was offered to it, a learner accepts it again
+ * from another member only if that one is established.
  */
 import type { CoreMessage, PeerId } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -26,16 +26,16 @@ interface MemberSeen {
   role: 'looking' | 'following' | 'leading';
   /** 0 unless it follows. */
   leader: PeerId;
-  /** Its newest promise, and to whom; outlives its process, but not its disk. */
+  /** Its newest promise, and to whom; it outlives the process, but not the disk. */
   promised: number;
   promisedTo: PeerId;
-  /** The newest epoch that the leader has offered, and whether as an established one. */
+  /** The newest epoch that the leader has offered, and whether it was established. */
   offered: number;
   isOfferEstablished: boolean;
 }
 
 class Roles implements Checker {
-  readonly property = 'what a role says ends with the role, and an epoch is promised once';
+  readonly property = 'messages of a role end with the role, and an epoch is promised once';
   readonly #members: MemberTable<MemberSeen>;
 
   constructor(members: number) {

@@ -235,6 +235,7 @@ export class MemberStatus implements MemberView {
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
       treeBytes: state.bytes,
       treeBytesMax: treeBound.bytesMax,
+      diskFreeBytes: diskSpace.freeBytes,
       refusedForDisk: diskSpace.refused,
       backups: backups.figures,
       counters,
