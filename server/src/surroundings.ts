@@ -11,6 +11,7 @@ import type { MemoryLimit } from './memory-limit.js';
 import type { ClientTls } from './net/client-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
+import type { SaslServer } from './security/sasl.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
 
 /** The world that a member lives in. */
@@ -37,6 +38,8 @@ export interface Surroundings {
   readonly files?: FileBudget;
   /** Absent where clients connect in plain text. Whoever made it closes it. */
   readonly clientTls?: ClientTls | undefined;
+  /** Absent where clients do not authenticate by SASL. */
+  readonly sasl?: SaslServer | undefined;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

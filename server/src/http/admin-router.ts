@@ -36,7 +36,8 @@ export function adminRouter(parts: AdminParts): Router {
   const { member, config, self, events, access, metrics, logger } = parts;
   const backups = new BackupAnswers(member);
   const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
-  const rules = { superDigest, skipAcl };
+  const superIdentities = new Set(config.superIdentities);
+  const rules = { superDigest, superIdentities, skipAcl };
   const more: ApiRoutes = {
     '/events': { GET: new EventAnswers(events).answer },
     '/backup': {
