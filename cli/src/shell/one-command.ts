@@ -106,7 +106,7 @@ export function formatOf(options: OptionValues): Format {
   return FORMATS.find((format) => format === options['output']) ?? 'table';
 }
 
-function targetOptions(options: OptionValues) {
+export function targetOptions(options: OptionValues) {
   const text = (name: string): string | undefined => {
     const value = options[name];
     return typeof value === 'string' ? value : undefined;

@@ -60,7 +60,7 @@ function addFormat(command: Command, { format = 'table' }: CommandSpec): void {
   command.addOption(option.choices(FORMATS).default(format));
 }
 
-function addTarget(command: Command): void {
+export function addTarget(command: Command): void {
   command
     .option('--connect <hosts>', 'host:port,host:port/chroot (or ROOKERY_CONNECT)')
     .option('--context <name>', 'a saved context (or ROOKERY_CONTEXT)')

@@ -9,6 +9,8 @@ export interface SplitLine {
   readonly openQuote: string | null;
   /** Whether the last word may continue: the line does not end with a separator. */
   readonly isInWord: boolean;
+  /** Where the last word begins in the line; the line's length if it is not in a word. */
+  readonly lastStart: number;
 }
 
 export function splitLine(line: string): SplitLine {
@@ -16,7 +18,10 @@ export function splitLine(line: string): SplitLine {
   let word: string | null = null;
   let quote: string | null = null;
   let escaped = false;
+  let [at, start] = [0, 0];
   for (const character of line) {
+    if (word === null) start = at;
+    at += character.length;
     if (escaped) {
       word = (word ?? '') + character;
       escaped = false;
@@ -35,7 +40,8 @@ export function splitLine(line: string): SplitLine {
     } else word = (word ?? '') + character;
   }
   if (word !== null) words.push(word);
-  return { words, openQuote: quote, isInWord: word !== null };
+  const isInWord = word !== null;
+  return { words, openQuote: quote, isInWord, lastStart: isInWord ? start : line.length };
 }
 
 /** Returns the word in a form that `splitLine` reads back. */

@@ -6,6 +6,7 @@
  * at the end of a turn. An answer goes to the member that asked, which may be this one. A new term
  * has a new service.
  */
+
 import {
   type Attach,
   type Attached,
@@ -19,6 +20,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
+import type { QuotaExcess } from '../pipeline/quota-guard.js';
 import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/request-preparer.js';
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import { atMost } from '../state/at-most.js';
@@ -30,7 +32,7 @@ export type Answer = Attached | Detach | Synced;
 export interface LeaderServiceHooks {
   time(): LeaderTime;
   /** Logs that a quota is exceeded. */
-  note(text: string): void;
+  onQuotaExceeded(excess: QuotaExcess): void;
   /** Logs that writes were refused because the tree is at its bound. */
   noRoom(refusals: TreeRefusals): void;
   /** Asks the core to confirm with a quorum that this member still leads. */
@@ -194,7 +196,7 @@ export class LeaderService {
     this.#continueEnds();
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
-      for (const note of this.preparer.takeNotes()) this.#hooks.note(note);
+      for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
       const refusals = this.preparer.takeRefusals();
       if (refusals !== null) this.#hooks.noRoom(refusals);
     }

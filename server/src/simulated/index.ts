@@ -51,7 +51,14 @@ export {
 } from '../storage/log-segment.js';
 export type { Surroundings } from '../surroundings.js';
 export type { Tuning } from '../tuning.js';
-export type { RoleName, StorageOutput, Ticket, ZabInput, ZabOutput } from '../zab/index.js';
+export type {
+  NoteFacts,
+  RoleName,
+  StorageOutput,
+  Ticket,
+  ZabInput,
+  ZabOutput,
+} from '../zab/index.js';
 export { MemoryClient } from './memory-client.js';
 export { MemoryEnsemble, simulatedConfig } from './memory-ensemble.js';
 export {
