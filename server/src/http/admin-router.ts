@@ -1,7 +1,7 @@
 /**
- * What the admin port answers: `/commands/*`, the events of the member, and what the metrics port
- * has. Access is checked for all but the probes, which show to anyone whether the member serves,
- * and why not.
+ * What the admin port answers: `/commands/*`, `/api/v1`, and what the metrics port has. Access is
+ * checked for all but the probes, which tell anyone whether the member serves, and why not only
+ * those who are let in.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';
@@ -14,7 +14,7 @@ import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
 import { EventAnswers } from './events-answer.js';
-import { probeOf } from './health.js';
+import { healthAnswer, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
 import { JoinedEvents } from './joined-events.js';
@@ -55,7 +55,11 @@ export function adminRouter(parts: AdminParts): Router {
   const api = new Api({ member, others, servers: config.servers, rules, isReadOnly, logger, more });
   return (request) => {
     const { method, path, query } = request;
-    if (probeOf(path) !== null) return metrics(request);
+    if (probeOf(path) !== null) {
+      requireReading(method);
+      const { health } = member.context().view;
+      return healthAnswer(request, { health }, { mayTell: isLetIn(access, request) });
+    }
     if (path === API || path.startsWith(`${API}/`)) {
       try {
         return api.answer(request, access.require(request));
@@ -80,6 +84,16 @@ export function adminRouter(parts: AdminParts): Router {
     const answer = commandAnswer(asked, { ...member.context(), config, self }, query);
     return { status: 200, type: 'application/json', body: jsonPieces(answer) };
   };
+}
+
+function isLetIn(access: AdminAccess, request: HttpRequest): boolean {
+  try {
+    access.require(request);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
 }
 
 function linksAnswer({ method }: HttpRequest): HttpAnswer {

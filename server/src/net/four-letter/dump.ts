@@ -56,7 +56,7 @@ function* ephemeralLines({ view }: WordContext): Generator<string> {
   yield `ephemeral nodes dump:\nSessions with Ephemerals (${view.ephemeralOwners}):\n`;
   for (const { session, paths } of view.ephemerals()) {
     yield `0x${formatHex(session)}:\n`;
-    for (const path of paths) yield `\t${path}\n`;
+    for (const path of paths) yield path === null ? '' : `\t${path}\n`;
   }
 }
 
