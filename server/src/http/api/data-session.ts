@@ -1,7 +1,7 @@
 /**
  * A client session for one request of `/api/v1` that changes data, or for a stream of changes: it
- * authenticates as the caller, asks, and ends. Writes so pass through everything that those of any client do: ACLs, quotas,
- * bounds, the order of the leader.
+ * authenticates as the caller, asks, and ends. Requests so pass through everything that those of
+ * any client do: ACLs, quotas, bounds, the order of the leader.
  *
  * Nothing of it outlives the request for long: the session is closed by its last packet, and the
  * stream ends then. An answer that does not come in time, or a stream that ends before it, leaves
