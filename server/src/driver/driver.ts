@@ -339,7 +339,7 @@ export class Driver {
         return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
       case 'note':
         this.#parts.counters.count(output.event, this.#turns.nowMs);
-        return this.#parts.logger[noteLevel(output.event)]({ detail: output.detail }, output.event);
+        return this.#parts.logger[noteLevel(output.event)](output.facts, output.event);
       default:
         unreachable(output);
     }

@@ -31,7 +31,7 @@ export class TestLeaderService {
     );
     const hooks = {
       time: () => this.#time(),
-      note: () => {},
+      onQuotaExceeded: () => {},
       noRoom: () => {},
       confirm: () => {},
       answer: () => {},

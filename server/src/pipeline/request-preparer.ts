@@ -6,6 +6,7 @@
  * role. All requests of all members pass through `onRequest` in the order of their arrival; what it
  * returns is proposed completely and in that order. It never does I/O and never keeps time.
  */
+
 import {
   type Attach,
   type Attached,
@@ -22,6 +23,7 @@ import type { SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';
 import { Prepare, type PreparedTxn } from './prepare.js';
+import type { QuotaExcess } from './quota-guard.js';
 import { Reaper } from './reaper.js';
 import { sameBytes } from './same-bytes.js';
 import { SessionEnds } from './session-ends.js';
@@ -255,8 +257,8 @@ export class RequestPreparer {
   }
 
   /** The quotas that were exceeded since the last call, for the log. */
-  takeNotes(): readonly string[] {
-    return this.#prepare.takeNotes();
+  takeExcesses(): readonly QuotaExcess[] {
+    return this.#prepare.takeExcesses();
   }
 
   /** The estimated size of the state once everything in flight is applied. */

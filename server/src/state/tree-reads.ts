@@ -15,7 +15,7 @@ import {
 } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
 import type { Page, PageRequest } from './child-pages.js';
-import { ephemeralPaths, type Family, familiesOf } from './ephemeral-paths.js';
+import { type Family, familiesOf } from './ephemeral-paths.js';
 import { Ephemerals } from './ephemerals.js';
 import { type ListingLimits, Listings } from './listings.js';
 import { MODE, NODE_MODES } from './modes.js';
@@ -293,10 +293,6 @@ export class TreeReads {
   /** The ephemerals of a session in no order, those with the same parent together. */
   ephemeralFamilies(session: SessionId): readonly Family[] {
     return familiesOf(this, this.ephemerals.nodesOf(session));
-  }
-  /** The paths in code-unit order. */
-  ephemeralsOf(session: SessionId): readonly string[] {
-    return ephemeralPaths(this, session, Number.POSITIVE_INFINITY) ?? [];
   }
   get ephemeralOwnerCount(): number {
     return this.ephemerals.ownerCount;

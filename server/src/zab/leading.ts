@@ -156,7 +156,7 @@ export class Leading implements Role {
     }
     const learner = this.#learners.get(link.peer);
     if (learner === undefined) {
-      this.#member.note('leading.ignored', `${message.kind} from ${link.peer}: no learner`);
+      this.#member.note('leading.ignored', { peer: link.peer, message: message.kind });
       return;
     }
     switch (message.kind) {
@@ -381,7 +381,7 @@ export class Leading implements Role {
   #violation(learner: Learner, what: string): void {
     const { peer } = learner.link;
     const reason = `unexpected ${what} from learner ${peer} while ${this.#phase}`;
-    this.#member.note('leading.violation', reason);
+    this.#member.note('leading.violation', { peer, reason });
     learner.link.streaming = false;
     this.#member.drop(learner.link, reason);
     this.#dropLearner(peer, reason);
