@@ -14,7 +14,7 @@ import { addInspect } from './inspecting/commands.js';
 import { addMirror } from './mirror/commands.js';
 import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
-import { register } from './shell/registration.js';
+import { addTarget, register } from './shell/registration.js';
 import { COMMANDS } from './shell/table.js';
 
 const EXIT_FAILURE = 1;
@@ -84,6 +84,12 @@ export async function runProgram(): Promise<number> {
       const { runOne } = await import('./shell/one-command.js');
       code = await runOne(spec, args, options);
     },
+  });
+  addShell(program, (exitCode) => {
+    code = exitCode;
+  });
+  addZk(program, (exitCode) => {
+    code = exitCode;
   });
   addDataCommands(program, {
     wholeNumber,
@@ -165,10 +171,40 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
   config
     .command('from-zoo-cfg <file>')
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
-    .action(async (file: string) => {
+    .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")
+    .action(async (file: string, options: { jaas?: string }) => {
       const { runFromZooCfg } = await import('./config-command.js');
-      onEnd(runFromZooCfg(file));
+      onEnd(runFromZooCfg({ file, ...options }));
     });
+}
+
+function addShell(program: Command, onEnd: (code: number) => void): void {
+  const shell = program
+    .command('sh')
+    .description('The same commands line by line, with a history and completion.');
+  addTarget(shell);
+  shell.action(async (options: Readonly<Record<string, unknown>>) => {
+    const { runShell } = await import('./shell/interactive/shell.js');
+    const { targetOptions } = await import('./shell/one-command.js');
+    onEnd(await runShell(targetOptions(options), COMMANDS));
+  });
+}
+
+/** ZooKeeper's shell has single dashes before whole words, which commander does not know. */
+function addZk(program: Command, onEnd: (code: number) => void): void {
+  const zk = program
+    .command('zk [words...]')
+    .description("ZooKeeper's shell: zk [-server host:port] [command ...]; lines of stdin without.")
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions();
+  zk.action(async () => {
+    const { runZkShell, zkStart } = await import('./shell/zk/shell.js');
+    const { targetOf } = await import('./shell/target.js');
+    const { server: connect, words, timeoutMs, readOnly } = zkStart(zk.args);
+    const target = targetOf({ connect, timeoutMs, readOnly }, process.env);
+    onEnd(await runZkShell({ words, target, version: version() }));
+  });
 }
 
 function report(error: unknown): number {

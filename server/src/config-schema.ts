@@ -9,7 +9,14 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
-import { tlsProblems, tlsSchema } from './config-security.js';
+import {
+  enforceAuthProblems,
+  enforceAuthSchema,
+  saslSchema,
+  superIdentitiesSchema,
+  tlsProblems,
+  tlsSchema,
+} from './config-security.js';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
@@ -17,6 +24,7 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
+import { missingPeerAuth, peerAuthSchema } from './peer-auth-settings.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -85,6 +93,7 @@ const settingsSchema = z.strictObject(
       .array(serverSchema, { error: 'expected a list of servers' })
       .min(1, { error: 'expected at least one server' })
       .max(MEMBERS_MAX, { error: `expected at most ${MEMBERS_MAX} servers` }),
+    peerAuth: peerAuthSchema,
     initLimit: integer(1, 100_000).default(10),
     syncLimit: integer(1, 100_000).default(5),
     peerHeartbeatMs: integer(1, 60_000).default(100),
@@ -111,6 +120,9 @@ const settingsSchema = z.strictObject(
       .nullable()
       .default(null),
     tls: tlsSchema.nullable().default(null),
+    sasl: saslSchema.nullable().default(null),
+    enforceAuth: enforceAuthSchema,
+    superIdentities: superIdentitiesSchema,
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
@@ -200,8 +212,13 @@ function relationProblems(raw: unknown): string[] {
     }
   }
   problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
+  problems.push(...enforceAuthProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
+  const endpoints = validOrNull(shape.servers, raw['servers']);
+  if (endpoints !== null && (raw['peerAuth'] ?? null) === null) {
+    problems.push(...missingPeerAuth(endpoints));
+  }
   if (validOrNull(shape.extendedTypes, raw['extendedTypes']) === true) {
     servers.forEach((server, index) => {
       if (server.id === null || server.id <= EXTENDED_TYPES_ID_MAX) return;
@@ -328,7 +345,7 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   }
   const value = valueAt(raw, issue.path);
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = where === 'superDigest' || where.startsWith('adminUsers[');
+  const isSecret = /^(superDigest$|superId|adminUsers\[|peerAuth)/.test(where);
   const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }

@@ -10,9 +10,15 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
-import { resolvedTls, type TlsSettings } from './config-security.js';
+import {
+  resolvedSasl,
+  resolvedTls,
+  type SaslSettings,
+  type TlsSettings,
+} from './config-security.js';
 import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
+import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {
@@ -92,6 +98,18 @@ export interface Config {
   readonly tickTimeMs: number;
   /** All members, in any order. A single entry makes a standalone server. */
   readonly servers: readonly ServerAddress[];
+  /**
+   * How members prove to each other that they belong to the ensemble, before anything else is said
+   * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
+   * members know, absolute or relative to the config file. It has one line of at least 32
+   * characters, or two while the secret is replaced, and only its owner can read it. A change of
+   * the file needs no restart. What members say is not encrypted.
+   *
+   * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
+   * have it. `"none"` means that whoever reaches the port can speak as a member. The default null
+   * means the same, and is refused unless all members listen for each other on loopback addresses.
+   */
+  readonly peerAuth: PeerAuth | 'none' | null;
   /**
    * The number of ticks that a member may take to join a leader and receive its state; default 10.
    * If it is too small for the size of the tree and the network, a member that has much to catch up
@@ -206,6 +224,23 @@ export interface Config {
    * member may have files of its own; relative paths begin at the config file.
    */
   readonly tls: TlsSettings | null;
+  /**
+   * SASL for clients, by DIGEST-MD5: see [its settings](#the-settings-of-sasl). The default null
+   * means that no client authenticates so.
+   */
+  readonly sasl: SaslSettings | null;
+  /**
+   * Schemes of which every client must have proved one before it may do anything: `sasl`, `x509`,
+   * `digest`. A request of another client, a ping too, is answered -124 and its connection closed.
+   * By default nothing is asked. `digest` alone keeps nobody out, because everybody may choose a
+   * user and a password.
+   */
+  readonly enforceAuth: readonly ('digest' | 'x509' | 'sasl')[];
+  /**
+   * Identities that pass every ACL, besides that of `superDigest`: `x509:` and the subject of a
+   * certificate, `sasl:` and a user, or `digest:` and an id as ACLs have it. Default none.
+   */
+  readonly superIdentities: readonly string[];
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**
@@ -367,6 +402,8 @@ export function loadEnsembleConfig(path: string): Config {
   return {
     ...settings,
     tls: resolvedTls(settings.tls, folder),
+    peerAuth: resolvedPeerAuth(settings.peerAuth, (path) => resolve(folder, path)),
+    sasl: resolvedSasl(settings.sasl, folder),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
     backupDirectory:

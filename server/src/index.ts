@@ -27,12 +27,15 @@ export {
   restoreMembers,
   type StateHolder,
   type StoppedMember,
+  standBack,
   type Transaction,
   writeSnapshot,
   zooKeeperTransactions,
   zxidName,
 } from './offline/index.js';
 export { OperatorError } from './operator-error.js';
+export { missingPeerAuth } from './peer-auth-settings.js';
+export { readPeerSecrets } from './peer-secrets.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';

@@ -12,7 +12,8 @@ import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
-import { MemberStatus } from './driver/member-view.js';
+import { memberAnswers } from './driver/member-answers.js';
+import { MemberStatus } from './driver/member-status.js';
 import { SummaryWindows } from './driver/summary-windows.js';
 import { fileBudgetOf } from './file-budget.js';
 import { firstPartsOf } from './limits.js';
@@ -23,14 +24,13 @@ import {
   driverOptions,
   type MemberOptions,
   membershipOf,
-  peerPortOptions,
 } from './member-options.js';
-import { limitsOf, type MemberParts, newPipeline, newZab } from './member-parts.js';
+import { limitsOf, type MemberParts, newPeerPort, newPipeline, newZab } from './member-parts.js';
 import { ClientPort } from './net/client-port.js';
 import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
-import { PeerPort } from './net/peer-port.js';
+import type { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
 import { beginServing } from './served-with.js';
@@ -108,10 +108,13 @@ export class Member {
       newState,
       counters,
     };
-    return new Member(
+    const member = new Member(
       { config, self, options, ...own },
       recovered.damaged === null ? state : newState(),
     );
+    const { events = null } = surroundings;
+    member.#driver.neighbours.answerWith(memberAnswers(() => member.context(), events));
+    return member;
   }
 
   private constructor(parts: MemberParts, state: ReplicatedState) {
@@ -171,18 +174,12 @@ export class Member {
     });
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
     this.#periodic = [disk, bounds.diskSpace, backups, windows];
-    this.#peerPort = new PeerPort({
-      options: peerPortOptions(config, options, { ...parts, limits }),
-      transport,
-      timers,
-      random: () => surroundings.random(),
-      logger: options.logger,
+    this.#peerPort = newPeerPort(parts, {
+      ...{ limits, starts, handler: this.#driver.peers },
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };
       },
-      starts,
-      handler: this.#driver.peers,
     });
   }
 
@@ -210,6 +207,11 @@ export class Member {
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {
     return this.status.sessionOf(watcher);
+  }
+
+  /** Asks another member what it tells operators; null without an answer. */
+  askMember(id: number, question: string): Promise<string | null> {
+    return this.#driver.neighbours.ask(id, question);
   }
 
   /** A client's stream from within this process, for the admin port. */
@@ -280,6 +282,7 @@ export class Member {
   async #shutDown(): Promise<void> {
     this.#stopPeriodic();
     this.#driver.stop();
+    this.#driver.neighbours.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
     await this.#storage.close();

@@ -1,5 +1,5 @@
 /**
- * `rookery inspect checkpoint`: the checkpoint and the log of a member that does not run, and
+ * `rookery inspect checkpoint` shows the checkpoint and the log of a member that does not run, and
  * whether they are sound.
  *
  * Exit code 0: sound; 1: damaged; 2: a mistake of the caller, such as a member that runs.

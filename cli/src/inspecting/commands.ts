@@ -1,12 +1,12 @@
 /**
- * `rookery inspect`: the commands that look into files. Nothing is written, and their code is
+ * The commands of `rookery inspect`, which look into files. Nothing is written, and their code is
  * loaded when they run.
  */
 import { validatePath } from '@rookery/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 interface Wiring {
-  /** How an option's text becomes a whole number. */
+  /** Converts an option's text to a whole number. */
   readonly wholeNumber: (min: number, max: number) => (text: string) => number;
   onEnd(code: number): void;
 }

@@ -1,8 +1,10 @@
 /**
- * `rookery inspect diff A B`: which znodes two states have not in common, and in what they differ.
+ * `rookery inspect diff A B` shows which znodes only one of two states has, and in what the others
+ * differ.
  *
  * Data is compared by its SHA-256 and never printed. Exit code 0: they are equal; 1: they differ;
- * what cannot be read, or is damaged, is thrown. Memory holds a summary of each znode of A.
+ * an error is thrown if a state cannot be read or is damaged. Memory holds a summary of each znode
+ * of A.
  */
 import { createHash } from 'node:crypto';
 import type { SnapshotNode } from '@rookery/server';
@@ -13,7 +15,9 @@ export interface DiffCommand {
   readonly one: string;
   readonly other: string;
   readonly path: string;
-  /** Also zxids, times, versions and owners, which differ between two ensembles. */
+  /**
+   * Whether zxids, times, versions and owners are compared too, which differ between two ensembles.
+   */
   readonly stats: boolean;
   readonly json: boolean;
 }
@@ -39,7 +43,7 @@ export async function runDiff(command: DiffCommand): Promise<number> {
   return differences.length === 0 ? 0 : 1;
 }
 
-/** In the order of their paths. `/zookeeper/config` is each ensemble's own. */
+/** In the order of their paths. `/zookeeper/config` belongs to each ensemble and is left out. */
 export async function differencesOf(
   command: Omit<DiffCommand, 'json'>,
 ): Promise<readonly Difference[]> {

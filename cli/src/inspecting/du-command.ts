@@ -1,8 +1,8 @@
 /**
- * `rookery inspect du SOURCE`: how many znodes and bytes each subtree has, the largest first, as
- * `du` tells of directories.
+ * `rookery inspect du SOURCE` shows how many znodes and bytes each subtree has, the largest first,
+ * as `du` does for directories.
  *
- * Exit code 0; a mistake of the caller, or damage, is thrown.
+ * Exit code 0; an error is thrown for a mistake of the caller, or damage.
  */
 import { parentOf } from '@rookery/protocol';
 import { print } from './print.js';
@@ -12,14 +12,14 @@ export interface DuCommand {
   readonly source: string;
   /** Only this subtree. */
   readonly path: string;
-  /** How many levels below `path` are told apart. */
+  /** How many levels below `path` are shown separately. */
   readonly depth: number;
   readonly json: boolean;
 }
 
 export interface Subtree {
   readonly path: string;
-  /** With all below it, itself included. */
+  /** Including everything below it, and itself. */
   znodes: number;
   dataBytes: number;
 }
@@ -33,7 +33,7 @@ export async function runDu(command: DuCommand): Promise<number> {
   return 0;
 }
 
-/** Memory grows with the subtrees that are told, not with the znodes. */
+/** Memory grows with the number of subtrees shown, not with the number of znodes. */
 export class Usage {
   readonly #top: string;
   readonly #levels: number;

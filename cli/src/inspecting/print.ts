@@ -1,6 +1,6 @@
 /**
- * Standard output for what may be long: it waits while whoever reads it is slower, so that memory
- * stays bounded.
+ * Writes long text to standard output: it waits while the reader is slower, so that memory stays
+ * bounded.
  */
 import { once } from 'node:events';
 

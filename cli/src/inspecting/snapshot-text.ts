@@ -1,9 +1,9 @@
 /**
- * A snapshot as ZooKeeper's own SnapshotFormatter prints it, so that whatever reads that program's
- * output reads this. Times are UTC. The order of siblings is that of their names, where ZooKeeper's
- * is that of a hash table.
+ * Prints a snapshot as ZooKeeper's own SnapshotFormatter does, so that programs that parse that
+ * output can parse this. Times are UTC. Siblings are in the order of their names, where ZooKeeper
+ * has that of a hash table.
  *
- * Called by `rookery inspect snapshot`.
+ * `rookery inspect snapshot` calls it.
  */
 import { ownerKind, type SnapshotNode } from '@rookery/server';
 
@@ -19,14 +19,14 @@ export interface FormattedSnapshot {
   readonly nodes: readonly SnapshotNode[];
   readonly sessions: ReadonlyMap<bigint, number>;
   readonly zxid: bigint;
-  /** In base64, where ZooKeeper has it so, instead of its length. */
+  /** Whether data is printed in base64, as ZooKeeper can, instead of its length. */
   readonly withData: boolean;
 }
 
 export function* snapshotText(snapshot: FormattedSnapshot): Generator<string> {
   const { nodes, sessions, zxid, withData } = snapshot;
   const owned = new Map<bigint, number>();
-  // ZooKeeper has the root in its table twice.
+  // ZooKeeper has the root twice in its table.
   yield `ZNode Details (count=${nodes.length + 1}):\n`;
   for (const node of nodes.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
     const { ephemeralOwner: owner } = node;
@@ -62,7 +62,7 @@ function paddedHex(value: bigint): string {
   return `0x${hex(value).padStart(HEX_DIGITS, '0')}`;
 }
 
-/** As Java's Date does. */
+/** In the format of Java's Date. */
 function timeText(ms: bigint): string {
   const time = new Date(Number(ms));
   const clock = time.toISOString().slice(11, 19);

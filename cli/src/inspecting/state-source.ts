@@ -1,8 +1,8 @@
 /**
- * Where a state can be read from without a running ensemble: a snapshot or backup, the data
- * directory of a ZooKeeper, or a member that does not run.
+ * Sources of a state without a running ensemble: a snapshot or backup, the data directory of a
+ * ZooKeeper, or a member that does not run.
  *
- * Nothing is written. Throws OperatorError for what cannot be read or is damaged.
+ * Nothing is written. Throws OperatorError for a source that cannot be read or is damaged.
  */
 import { stat } from 'node:fs/promises';
 import {
@@ -20,7 +20,7 @@ import {
 
 const MEMBER = /^(.+):(\d{1,3})$/;
 
-/** Each parent comes before its children. Resolves with the zxid; null where none is known. */
+/** Visits each parent before its children. Resolves with the zxid; null if none is known. */
 export async function readState(
   source: string,
   visit: (node: SnapshotNode) => void,
@@ -60,7 +60,7 @@ async function readMemberState(
   return BigInt(state.lastZxid);
 }
 
-/** The root's is `/`. */
+/** The path of the root is `/`. */
 export function shownPath({ path }: Pick<SnapshotNode, 'path'>): string {
   return path === '' ? '/' : path;
 }

@@ -1,6 +1,4 @@
-/**
- * The two ends of a mirror: views in which the mirrored subtree is `/`.
- */
+/** The two ends of a mirror: views in which the mirrored subtree is `/`. */
 import type { Client } from '@rookery/client';
 
 export interface Ends {

@@ -1,10 +1,10 @@
 /**
- * Carries what changes at the source, by a recursive watch, until it is told to end.
+ * Copies what changes at the source, by a recursive watch, until it is told to end.
  *
- * The watch says which znodes have changed; what they are now is read. So events may be merged, and
- * one that comes late does no harm. Where events may have been missed, and from time to time
- * because nothing tells of a changed ACL, all of the subtree is compared again. Memory is bounded:
- * of more than DIRTY_MAX changed paths none is remembered, and all is compared.
+ * The watch says which znodes have changed, and their present state is read. So events may be
+ * merged, and a late one does no harm. If events may have been missed, and periodically because no
+ * event reports a changed ACL, the whole subtree is compared again. Memory is bounded: if more than
+ * DIRTY_MAX paths have changed, none is remembered, and everything is compared.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnimplementedError } from '@rookery/client';
@@ -14,13 +14,13 @@ import { Reconciler } from './reconciler.js';
 import { Tally } from './tally.js';
 
 export interface FollowerOptions {
-  /** Whether it hears of changes, from now on. */
+  /** Called with whether it receives events from now on. */
   readonly listens: boolean;
-  /** The time between two comparisons of all, in ms. */
+  /** The time between two comparisons of the whole subtree, in ms. */
   readonly compareEveryMs: number;
-  /** Ends the following; what is known to have changed is still carried. */
+  /** Aborting it ends the following; changes that are already known are still copied. */
   readonly cutOver: AbortSignal;
-  /** Ends all at once. */
+  /** Aborting it ends everything at once. */
   readonly abort: AbortSignal;
 }
 
@@ -30,9 +30,9 @@ const IDLE_MS = 20;
 const NO_WATCH = 'the source cannot be followed: that takes ZooKeeper 3.6 or later; --once copies';
 
 export class Follower {
-  /** Since the beginning; `znodes` are looked at again with each change. */
+  /** Counts since the beginning; `znodes` are counted again with each change. */
   readonly tally = new Tally();
-  /** Changed paths that are not carried yet. */
+  /** Changed paths that are not copied yet. */
   readonly #dirty = new Set<string>();
   readonly #options: FollowerOptions;
   readonly #reconciler: Reconciler;
@@ -52,7 +52,7 @@ export class Follower {
     return this.#dirty.size;
   }
 
-  /** Resolves when the cut-over was asked for and everything that was heard of is carried. */
+  /** Resolves when the cut-over was requested and all reported changes are copied. */
   async run(): Promise<void> {
     const { cutOver, abort } = this.#options;
     for (;;) {
@@ -74,7 +74,7 @@ export class Follower {
     this.#comparedAtMs = performance.now();
   }
 
-  /** Parents were created before their children, and come first. */
+  /** Parents were created before their children, so they come first. */
   async #carrySome(): Promise<void> {
     const paths = [...this.#firstDirty()];
     for (const path of paths) this.#dirty.delete(path);

@@ -1,10 +1,10 @@
 /**
- * `rookery mirror`: copies a subtree from one ensemble into another and follows it until the
- * cut-over. Either end is Rookery or ZooKeeper, 3.6 or later at the source to follow it.
+ * `rookery mirror` copies a subtree from one ensemble into another and follows it until the
+ * cut-over. Either end is Rookery or ZooKeeper; to be followed, the source must be 3.6 or later.
  *
- * SIGINT or SIGTERM is the cut-over: what has changed until then is carried, both ends are compared
- * once more, and the report says what differs. A second signal ends at once. Exit code 0: both are
- * equal in all that can be carried; 1: they are not; 2: a mistake of the caller. `auth` of either
+ * SIGINT or SIGTERM is the cut-over: changes until then are copied, both ends are compared once
+ * more, and the report says what differs. A second signal ends at once. Exit code 0: both are equal
+ * in everything that can be copied; 1: they are not; 2: a mistake of the caller. `auth` of either
  * end comes from the environment, so that it is in no list of processes.
  */
 import { type Client, connect, ensurePath, type StateChange } from '@rookery/client';
@@ -16,14 +16,14 @@ import { reportOf, textOf } from './report.js';
 import { Tally } from './tally.js';
 
 export interface MirrorCommand {
-  /** Connect strings, each with the path of the subtree behind the servers, if it is not all. */
+  /** Connect strings, each followed by the path of the subtree unless it is the whole tree. */
   readonly from: string;
   readonly to: string;
-  /** Only tells what would be done. */
+  /** Only reports what would be done. */
   readonly plan: boolean;
   /** Copies and compares, and does not follow. */
   readonly once: boolean;
-  /** Deletes what the target has and the source has not, before anything is followed. */
+  /** Deletes what only the target has, before anything is followed. */
   readonly delete: boolean;
   readonly compareEveryMs: number;
   readonly json: boolean;
@@ -93,7 +93,7 @@ async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Pro
   return left.isComplete && left.changes === 0 ? 0 : 1;
 }
 
-/** Of all, without a change. */
+/** Compares everything without a change. */
 async function compared(
   ends: Ends,
   how: { readonly deletes: boolean; readonly signal: AbortSignal },
@@ -103,7 +103,10 @@ async function compared(
   return tally;
 }
 
-/** What is there already may be somebody's data, so it is not removed unasked. */
+/**
+ * Znodes that exist at the target may be somebody's data, so they are not removed without being
+ * asked.
+ */
 async function requireNoExtras(ends: Ends, { abort }: Signals): Promise<void> {
   const { extras } = await compared(ends, { deletes: false, signal: abort });
   if (extras.count === 0) return;

@@ -1,7 +1,7 @@
 /**
- * A znode as a mirror reads it at either end, and what of it can be carried over.
+ * A znode as a mirror reads it at either end, and which parts of it can be copied.
  *
- * Data, ACL and kind are carried. Zxids, times and versions are each ensemble's own, and an
+ * Data, ACL and kind are copied. Zxids, times and versions belong to each ensemble, and an
  * ephemeral belongs to a session of its ensemble.
  */
 import { type Acl, type Client, NoNodeError, type Stat } from '@rookery/client';
@@ -18,7 +18,7 @@ export interface MirroredNode {
 
 const TTL_MS_MASK = (1n << 40n) - 1n;
 
-/** Null where there is none. Rejects with what the client does, NoAuthError for instance. */
+/** Null if there is none. Rejects like the client, for instance with NoAuthError. */
 export async function readNode(client: Client, path: string): Promise<MirroredNode | null> {
   try {
     const [{ data, stat }, { acl }] = await Promise.all([
@@ -47,12 +47,12 @@ export function sameAcl(one: MirroredNode, other: MirroredNode): boolean {
   return aclText(one.acl) === aclText(other.acl);
 }
 
-/** What a znode once was it stays: a kind that differs is told, and not changed. */
+/** The kind of a znode never changes, so a kind that differs is reported and not changed. */
 export function sameKind(one: MirroredNode, other: MirroredNode): boolean {
   return one.kind === other.kind && one.ttlMs === other.ttlMs;
 }
 
-/** How many children were ever created: from it, sequential znodes get their numbers. */
+/** The number of children that were ever created: sequential znodes get their numbers from it. */
 export function sequenceOf({ cversion, numChildren }: Stat): number {
   return Math.floor((cversion + numChildren) / 2);
 }

@@ -1,6 +1,6 @@
 /**
- * Tries a step of a mirror until it is answered: connections and sessions of either end may be
- * lost meanwhile. A step may have taken effect when it is tried again.
+ * Repeats a step of a mirror until it is answered, because connections and sessions of either end
+ * may be lost meanwhile. A step may have taken effect when it is repeated.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { ClientError, KeeperError, SessionExpiredError } from '@rookery/client';
@@ -9,7 +9,7 @@ import type { Ends } from './ends.js';
 const PAUSE_MS_MIN = 50;
 const PAUSE_MS_MAX = 5000;
 
-/** Rejects with what does not pass by itself, and with the reason of the signal. */
+/** Rejects with errors that do not pass by themselves, and with the reason of the signal. */
 export async function persistently<T>(
   { source, target }: Ends,
   signal: AbortSignal,

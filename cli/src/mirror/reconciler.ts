@@ -2,10 +2,10 @@
  * Makes a subtree of the target equal to that of the source, znode by znode, or only finds out what
  * that would take.
  *
- * It keeps no state of its own on either side: what is equal already is passed over, so it can be
- * ended at any time and run again. Every step looks at both sides first and may be repeated, which
- * is what it does after a lost connection. Memory is bounded by the listings of the directories on
- * DIRECTORIES_MAX paths. Called by `follower.ts` and the command.
+ * It keeps no state of its own at either end: what is already equal is skipped, so it can be ended
+ * at any time and run again. Every step reads both sides first and may be repeated, as it is after
+ * a lost connection. Memory is bounded by the listings of the directories on DIRECTORIES_MAX paths.
+ * `follower.ts` and the command call it.
  */
 import {
   type Client,
@@ -30,16 +30,16 @@ import { raiseSequence } from './sequences.js';
 import type { Tally } from './tally.js';
 
 export interface ReconcilerOptions {
-  /** False only finds out. */
+  /** If false, it only finds out. */
   readonly apply: boolean;
-  /** Whether what the source does not have is deleted. */
+  /** Whether znodes that the source does not have are deleted. */
   readonly deletes: boolean;
   readonly signal: AbortSignal;
 }
 
 const NODES_AT_ONCE = 64;
 const DIRECTORIES_MAX = 32;
-/** Each ensemble's own: its configuration and its quotas. */
+/** Paths that belong to each ensemble: its configuration and its quotas. */
 const OWN = '/zookeeper';
 const SEQUENTIAL = /-?\d{10}$/;
 
@@ -47,7 +47,7 @@ export class Reconciler {
   readonly #ends: Ends;
   readonly #options: ReconcilerOptions;
   readonly #tally: Tally;
-  /** Whether one of the ends is a whole ensemble, where OWN is not for users. */
+  /** Whether one of the ends is a whole ensemble, in which the paths in OWN are not the user's. */
   readonly #hasOwn: boolean;
   #directories = 0;
 
@@ -58,12 +58,15 @@ export class Reconciler {
     this.#hasOwn = [ends.source, ends.target].some(({ prefix }) => prefix === '');
   }
 
-  /** All of `path`, which is the root of both views. */
+  /** Reconciles everything below `path`, which is the root of both views. */
   async subtree(path: string): Promise<void> {
     if (await this.node(path)) await this.#directory(path);
   }
 
-  /** This znode alone, whatever it is at either end. Resolves with whether it has children. */
+  /**
+   * Reconciles this znode alone, whatever it is at either end. Resolves with whether it has
+   * children.
+   */
   node(path: string): Promise<boolean> {
     return persistently(this.#ends, this.#options.signal, () => this.#node(path));
   }
@@ -79,7 +82,7 @@ export class Reconciler {
       this.#tally.znodes += 1;
       if (wanted.kind === 'ephemeral') {
         this.#tally.ephemerals += 1;
-        // It was something else before.
+        // It was of another kind before.
         if (found !== null) await this.#extra(path, found);
         return false;
       }
@@ -100,7 +103,7 @@ export class Reconciler {
     ]);
     const wanted = new Set(names);
     const extras = there.filter((name) => !wanted.has(name));
-    // What is not wanted may be there because a listing is older: each is looked at once more.
+    // An unwanted znode may only seem so because a listing is older: each is read once more.
     for (const name of extras) await this.node(joined(path, name));
     for (let at = 0; at < names.length; at += NODES_AT_ONCE) {
       const paths = names.slice(at, at + NODES_AT_ONCE).map((name) => joined(path, name));
@@ -110,7 +113,9 @@ export class Reconciler {
     if (names.some((name) => SEQUENTIAL.test(name))) await this.#sequence(path);
   }
 
-  /** At the same time while few are under way, so that memory is bounded and none waits long. */
+  /**
+   * They run concurrently while few are in progress, so that memory is bounded and none waits long.
+   */
   async #each(paths: readonly string[]): Promise<void> {
     const under: Promise<void>[] = [];
     for (const path of paths) {
@@ -122,7 +127,7 @@ export class Reconciler {
       const done = this.#directory(path).finally(() => {
         this.#directories -= 1;
       });
-      // What it rejects with is seen below.
+      // The rejection is handled below.
       done.catch(() => undefined);
       under.push(done);
     }
@@ -153,10 +158,10 @@ export class Reconciler {
         kind === 'ttl' ? ({ mode: 'persistentWithTtl', ttlMs } as const) : { mode: kind };
       const create = () => this.#ends.target.create(path, data, { ...mode, acl });
       await create().catch(async (error: unknown) => {
-        // Somebody else, or an attempt of ours whose answer was lost, has created it.
+        // Another client, or an attempt of ours whose answer was lost, has created it.
         if (error instanceof NodeExistsError) return void (await this.#node(path));
         if (!(error instanceof NoNodeError) || path === '/') throw error;
-        // An event of a child may come before its parent's was carried.
+        // An event of a child may come before its parent was copied.
         await this.#node(parentOf(path));
         await create();
       });
@@ -184,14 +189,14 @@ export class Reconciler {
 
   async #extra(path: string, { kind }: MirroredNode): Promise<void> {
     const { apply, deletes } = this.#options;
-    // A client of the target is at work already.
+    // A client of the target is already at work there.
     if (kind === 'ephemeral') return;
     if (!deletes) this.#tally.extras.add(path, 'the source does not have it');
     else if (!apply) this.#tally.deleted += 1;
     else if (!(await this.#remove(path))) this.#tally.extras.add(path, 'an ephemeral is below it');
   }
 
-  /** With all below it but ephemerals; false if one of those is left. */
+  /** Deletes it with everything below it except ephemerals; false if one of those is left. */
   async #remove(path: string): Promise<boolean> {
     const { target } = this.#ends;
     for (const name of await this.#names(target, path)) {
@@ -211,7 +216,9 @@ export class Reconciler {
     return true;
   }
 
-  /** The next sequential znode of a client gets a number that is not below those given before. */
+  /**
+   * The next sequential znode of a client gets a number that is not below those assigned before.
+   */
   async #sequence(path: string): Promise<void> {
     await persistently(this.#ends, this.#options.signal, async () => {
       const { source, target } = this.#ends;
@@ -239,14 +246,17 @@ export class Reconciler {
     this.#tally.onAcl(acl.map(({ scheme }) => scheme));
   }
 
-  /** What passes by itself is thrown, to be tried again. */
+  /** Errors that pass by themselves are thrown, so that the step is repeated. */
   #refuse(path: string, error: unknown): void {
     if (!isFinal(error)) throw error;
     this.#tally.refused.add(path, error.message);
   }
 }
 
-/** An answer about this znode, rather than trouble with a connection or a mistake of ours. */
+/**
+ * Whether it is an answer about this znode, rather than trouble with a connection or a mistake of
+ * ours.
+ */
 function isFinal(error: unknown): error is Error {
   if (error instanceof RequestTooLargeError) return true;
   return (

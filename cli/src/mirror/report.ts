@@ -1,12 +1,12 @@
 /**
- * What `rookery mirror` says at its end: what was carried, what is left, and what cannot be
- * carried at all.
+ * The report of `rookery mirror` at its end: what was copied, what is left, and what cannot be
+ * copied at all.
  */
 import type { Tally, Troubles } from './tally.js';
 
 export type Report = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** `left` is what a last comparison found; `done` what was carried before it. */
+/** `left` is the result of the last comparison; `done` is what was copied before it. */
 export function reportOf(kind: 'plan' | 'mirror', left: Tally, done: Tally | null): Report {
   const would = kind === 'plan';
   const carried = done ?? left;

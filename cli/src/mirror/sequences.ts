@@ -1,15 +1,15 @@
 /**
- * Raises the number that the next sequential child of a znode gets: a server counts the children
- * that were ever created, so as many are created and deleted.
+ * Raises the number that the next sequential child of a znode gets. A server counts the children
+ * that were ever created, so the right number of children is created and deleted.
  */
 import type { Client, TransactionOp } from '@rookery/client';
 
-/** In one transaction, of two operations each: far below the bounds of both products. */
+/** The number in one transaction, of two operations each: far below the bounds of both products. */
 const CHILDREN_AT_ONCE = 500;
 const TRANSACTIONS_AT_ONCE = 8;
 const NAME = 'rookery-mirror-sequence';
 
-/** By so many. May be repeated; rejects with what the client does. */
+/** Raises it by `count`. May be repeated; rejects like the client. */
 export async function raiseSequence(client: Client, path: string, by: number): Promise<void> {
   const child = path === '/' ? `/${NAME}` : `${path}/${NAME}`;
   let left = by;

@@ -4,7 +4,7 @@
  */
 export const EXAMPLES_MAX = 10;
 
-/** Each path was refused, or differs, for a reason that a person has to see. */
+/** Each path was refused, or differs, for a reason that a person must examine. */
 export class Troubles {
   count = 0;
   readonly examples: string[] = [];
@@ -18,34 +18,34 @@ export class Troubles {
 }
 
 export class Tally {
-  /** Looked at, at the source. */
+  /** Znodes that were read at the source. */
   znodes = 0;
   created = 0;
   changed = 0;
   aclsChanged = 0;
   deleted = 0;
   dataBytes = 0;
-  /** At the source: they are left out. */
+  /** Ephemerals at the source, which are left out. */
   ephemerals = 0;
   containers = 0;
   ttlZnodes = 0;
-  /** Znodes by the schemes of their ACLs whose identities the other ensemble must know as well. */
+  /** Znodes by the schemes of their ACLs whose identities the other ensemble must know, too. */
   readonly schemes = new Map<string, number>();
   /** Parents of sequential znodes whose next number was raised to that of the source. */
   sequences = 0;
-  /** At the target and not at the source, and not removed. */
+  /** Znodes that only the target has and that were not removed. */
   readonly extras = new Troubles();
-  /** What could not be read or written. */
+  /** Znodes that could not be read or written. */
   readonly refused = new Troubles();
-  /** Of another kind at the target, or with a sequence that is too far behind. */
+  /** Znodes of another kind at the target, or with a sequence number that is too far behind. */
   readonly differing = new Troubles();
 
-  /** Whether the target has all that can be carried. */
+  /** Whether the target has everything that can be copied. */
   get isComplete(): boolean {
     return this.extras.count + this.refused.count + this.differing.count === 0;
   }
 
-  /** How many changes it was, or would be. */
+  /** The number of changes that were made, or would be. */
   get changes(): number {
     return this.created + this.changed + this.aclsChanged + this.deleted;
   }

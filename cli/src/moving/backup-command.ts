@@ -16,6 +16,7 @@ import {
   readSnapshotFile,
   removeBackups,
   SnapshotFileError,
+  standBack,
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
@@ -39,6 +40,8 @@ export async function runBackupSave(
   from: MemberOfFile | RunningMember,
   directory: string,
 ): Promise<number> {
+  // A member on this machine goes on as if nothing happened.
+  standBack();
   const member = 'url' in from ? await fetchState(from) : await readMember(from);
   const path = join(directory, `snapshot.${zxidName(member)}.gz`);
   const { znodes, bytes } = await writeSnapshot(member, path, { withChecksum: true });

@@ -15,7 +15,7 @@
 export const LEGACY_WIRE_VERSION = 6;
 
 export const WIRE_VERSION_MIN = 7;
-export const WIRE_VERSION_MAX = 15;
+export const WIRE_VERSION_MAX = 16;
 
 /** Attaches, detaches and forwarded requests name attachments. */
 export const ATTACHMENTS_SINCE = 8;
@@ -29,6 +29,8 @@ export const LEADER_DURABLE_SINCE = 13;
 export const DISK_FULL_SINCE = 14;
 /** Members tell each other of their scheduled backups. */
 export const BACKUPS_SINCE = 15;
+/** Members ask each other what they tell operators. */
+export const ASKING_SINCE = 16;
 
 export interface WireVersions {
   readonly min: number;

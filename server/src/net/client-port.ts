@@ -20,6 +20,7 @@ import { InputPace } from './input-pace.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
 import { ProtocolSniffer } from './protocol-sniffer.js';
+import { provenBy } from './proven-identity.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
 import { SessionlessStreams } from './sessionless-streams.js';
@@ -192,7 +193,7 @@ export class ClientPort {
       for (const connection of dirty) connection.flush();
       dirty.length = 0;
       this.#flushed = dirty;
-      if (this.output.isExceeded) this.#closeDebtors();
+      if (this.output.isExceeded) this.#closeLargestOutputs();
     }
     this.turn.renew();
   }
@@ -247,7 +248,7 @@ export class ClientPort {
     }
   }
 
-  #closeDebtors(): void {
+  #closeLargestOutputs(): void {
     const { bytes, bytesMax } = this.output;
     for (const connection of this.output.excess(this.#connections, (one) => one.owedBytes)) {
       const facts = { owedBytes: connection.owedBytes, allBytes: bytes, outputBytesMax: bytesMax };
@@ -319,7 +320,8 @@ export class ClientPort {
 
   #open(id: number, stream: ByteStream): ClientConnection {
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
-    const connection = new ClientConnection({ id, stream, owner: this, stats });
+    const proven = provenBy(stream.secured);
+    const connection = new ClientConnection({ id, stream, owner: this, stats, proven });
     this.#sessionless.dropBy(id, () => connection.close('no session in time', 'told'));
     this.#connections.add(connection);
     this.stats.connectionRequests += 1;

@@ -7,10 +7,9 @@
  * success it prints one line of JSON, `SavedBackup` without the time; else the reason goes to
  * standard error, and the code is 1. Started by `backup-keeper.ts` alone.
  */
-import { writeFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
 import { readBackup } from './backup-stream.js';
 import { writeSnapshot } from './snapshot-output.js';
+import { standBack } from './stand-back.js';
 
 const [, , path = '', part = ''] = process.argv;
 
@@ -23,18 +22,4 @@ try {
 } catch (error) {
   process.stderr.write(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
-}
-
-/** A machine that does not allow it loses nothing but the courtesy. */
-function standBack(): void {
-  for (const step of [
-    () => setPriority(constants.priority.PRIORITY_LOW),
-    () => writeFileSync('/proc/self/oom_score_adj', '1000'),
-  ]) {
-    try {
-      step();
-    } catch (error) {
-      process.stderr.write(error instanceof Error ? `${error.message}\n` : '');
-    }
-  }
 }

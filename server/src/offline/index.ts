@@ -23,6 +23,7 @@ export {
   writeSnapshot,
   zxidName,
 } from './snapshot-output.js';
+export { standBack } from './stand-back.js';
 export { readStoppedMember, type StoppedMember } from './stopped-member.js';
 export {
   type Change,

@@ -17,7 +17,10 @@ export const REFERENCE = 'docs/configuration.md';
 const SOURCE = 'server/src/config.ts';
 const SECURITY_SOURCE = 'server/src/config-security.ts';
 /** Settings that are objects, and the interfaces that explain theirs. */
-const PARTS = [['tls', 'TlsSettings']] as const;
+const PARTS = [
+  ['tls', 'TlsSettings'],
+  ['sasl', 'SaslSettings'],
+] as const;
 const EXAMPLE = 'ensemble.example.json';
 
 /** The part of JSON Schema that the settings use. */
@@ -27,6 +30,7 @@ interface Schema {
   readonly maximum?: number;
   readonly pattern?: string;
   readonly enum?: readonly string[];
+  readonly const?: string;
   readonly default?: unknown;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -118,6 +122,7 @@ function typeText(schema: Schema): string {
   const { type, anyOf, items, minimum, maximum } = schema;
   if (anyOf !== undefined) return anyOf.map(typeText).join(' or ');
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`"${value}"\``).join(', ');
+  if (schema.const !== undefined) return `\`"${schema.const}"\``;
   if (type === 'integer') return `integer, ${numberText(minimum)} to ${numberText(maximum)}`;
   if (type === 'array') return `list of ${items?.type ?? 'value'}s`;
   return type === 'null' ? '`null`' : (type ?? 'any value');

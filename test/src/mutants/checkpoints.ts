@@ -11,9 +11,9 @@ export const checkpointMutants: readonly Mutant[] = [
     // Its zxid and digest are those of one turn, its records those of the next.
     breaks: 'a checkpoint is the state at exactly its zxid',
     file: 'storage/checkpointer.ts',
-    find: "    if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);\n",
-    replace: `    if (this.phase === 'idle' && this.due(nowMs)) {
-      this.start(nowMs);
+    find: "    if (this.#phase === 'idle' && this.#due(nowMs)) this.#start(nowMs);\n",
+    replace: `    if (this.#phase === 'idle' && this.#due(nowMs)) {
+      this.#start(nowMs);
       return true;
     }
 `,
@@ -43,11 +43,11 @@ export const checkpointMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'a checkpoint is the state at exactly its zxid',
     file: 'storage/checkpointer.ts',
-    find: `    this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze(this.options.blockBytes);`,
-    replace: `    const zxid = Math.min(this.state.lastZxid + 1, this.storage.last);
-    this.storage.beginCheckpoint(zxid);
-    this.frozen = { ...this.state.freeze(this.options.blockBytes), zxid };`,
+    find: `    this.#storage.beginCheckpoint(this.#state.lastZxid);
+    this.#frozen = this.#state.freeze(this.#options.blockBytes);`,
+    replace: `    const zxid = Math.min(this.#state.lastZxid + 1, this.#storage.last);
+    this.#storage.beginCheckpoint(zxid);
+    this.#frozen = { ...this.#state.freeze(this.#options.blockBytes), zxid };`,
   },
   {
     name: 'checkpoint-loses-a-dirty-flag',
@@ -110,15 +110,15 @@ export const checkpointMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'the log is purged only up to a durable checkpoint',
     file: 'storage/checkpointer.ts',
-    find: '      const done = await this.storage.writeCheckpoint(changes,',
-    replace: `      this.storage.purgeTo(zxid, treeBytes);
-      const done = await this.storage.writeCheckpoint(changes,`,
+    find: '      const done = await this.#storage.writeCheckpoint(changes,',
+    replace: `      this.#storage.purgeTo(zxid, treeBytes);
+      const done = await this.#storage.writeCheckpoint(changes,`,
     also: [
       {
         file: 'storage/storage.ts',
         find: '  /** Waits for background work and throws its failure. */\n',
         replace: `  purgeTo(zxid: Zxid, treeBytes: number): void {
-    this.sound().log.purge(zxid, Math.max(this.options.retainedBytesMin, treeBytes / 4));
+    this.#sound().log.purge(zxid, Math.max(this.#options.retainedBytesMin, treeBytes / 4));
   }
 
   /** Waits for background work and throws its failure. */

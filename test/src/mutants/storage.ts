@@ -30,8 +30,8 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'epochs are durable when they are saved',
     file: 'storage/meta.ts',
-    find: 'await this.database.batch([put], { sync: true });',
-    replace: 'await this.database.batch([put], { sync: false });',
+    find: 'await this.#database.batch([put], { sync: true });',
+    replace: 'await this.#database.batch([put], { sync: false });',
   },
   {
     name: 'checkpoint-unsynced',
@@ -54,14 +54,14 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'persisted(ticket) says that it and all before it are durable',
     file: 'storage/storage-queue.ts',
-    find: `        await this.runBatch(batch);
+    find: `        await this.#runBatch(batch);
         const last = batch.at(-1);
-        for (const output of batch) this.bytes -= bytesOf(output);
-        if (last !== undefined) this.hooks.onPersisted(last.ticket);`,
+        for (const output of batch) this.#bytes -= bytesOf(output);
+        if (last !== undefined) this.#hooks.onPersisted(last.ticket);`,
     replace: `        const last = batch.at(-1);
-        for (const output of batch) this.bytes -= bytesOf(output);
-        if (last !== undefined) this.hooks.onPersisted(last.ticket);
-        await this.runBatch(batch);`,
+        for (const output of batch) this.#bytes -= bytesOf(output);
+        if (last !== undefined) this.#hooks.onPersisted(last.ticket);
+        await this.#runBatch(batch);`,
   },
   {
     name: 'accepted-epoch-not-saved',
@@ -70,7 +70,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const last = Math.max(current, this.meta.value.acceptedEpoch);\n' +
+      'const last = Math.max(current, this.#meta.value.acceptedEpoch);\n' +
       '    const saved = { acceptedEpoch: last, currentEpoch: current };',
   },
   {
@@ -80,7 +80,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const currentEpoch = Math.min(current, this.meta.value.currentEpoch);\n' +
+      'const currentEpoch = Math.min(current, this.#meta.value.currentEpoch);\n' +
       '    const saved = { acceptedEpoch: accepted, currentEpoch };',
   },
   {
@@ -89,14 +89,14 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'an installed snapshot replaces tree and log in one atomic switch',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.meta.change({ generation, damaged: null, level, ...facts });
+    find: `      await this.#meta.change({ generation, damaged: null, level, ...facts });
       const old`,
-    replace: '      await this.meta.change({ level, ...facts });\n      const old',
+    replace: '      await this.#meta.change({ level, ...facts });\n      const old',
     also: [
       {
         file: 'storage/storage.ts',
         find: '      const log = await TxnLog.create(',
-        replace: `      await this.meta.change({ generation, damaged: null, recordedZxid: zxid });
+        replace: `      await this.#meta.change({ generation, damaged: null, recordedZxid: zxid });
       const log = await TxnLog.create(`,
       },
     ],
@@ -107,15 +107,15 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'the tree in use is untouched until the switch',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.meta.change({ generation, damaged: null, level, ...facts });
-      const old = this.live;`,
-    replace: `      const old = this.live;
-      if (old !== null) await this.destroyOld(old, generation);
-      await this.meta.change({ generation, damaged: null, level, ...facts });`,
+    find: `      await this.#meta.change({ generation, damaged: null, level, ...facts });
+      const old = this.#live;`,
+    replace: `      const old = this.#live;
+      if (old !== null) await this.#destroyOld(old, generation);
+      await this.#meta.change({ generation, damaged: null, level, ...facts });`,
     also: [
       {
         file: 'storage/storage.ts',
-        find: '      this.background.run(() => this.destroyOld(old, generation));\n',
+        find: '      this.#background.run(() => this.#destroyOld(old, generation));\n',
         replace: '',
       },
     ],
@@ -135,10 +135,10 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'the end of the log is recorded once it is durable: a crash is not damage',
     aim: ['kinds=["crash-at-change","crash"]'],
     file: 'storage/storage.ts',
-    find: "    await this.exclusively('append', () => this.sound().log.append(batches));",
-    replace: `    await this.exclusively('append', async () => {
-      await this.meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
-      await this.sound().log.append(batches);
+    find: "    await this.#exclusively('append', () => this.#sound().log.append(batches));",
+    replace: `    await this.#exclusively('append', async () => {
+      await this.#meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
+      await this.#sound().log.append(batches);
     });`,
   },
   {

@@ -10,7 +10,7 @@ import {
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
-import type { ZabOutput } from './core.js';
+import type { NoteFacts, ZabOutput } from './core.js';
 import type { Packet } from './network.js';
 
 export function zxidText(zxid: Zxid): string {
@@ -155,8 +155,15 @@ export function outputText(id: number, output: ZabOutput): string | null {
     case 'disconnect':
       return `${id} disconnect ${output.peer}: ${output.reason}`;
     case 'note':
-      return `${id} note ${output.event}: ${output.detail}`;
+      return `${id} note ${output.event}: ${factsText(output.facts)}`;
     default:
       return unreachable(output);
   }
+}
+
+/** A reason alone as it is, otherwise `name=value` of each fact. */
+function factsText({ reason, ...facts }: NoteFacts): string {
+  const texts = Object.entries(facts).map(([name, value]) => `${name}=${value}`);
+  if (reason === undefined) return texts.join(' ');
+  return texts.length === 0 ? `${reason}` : `${texts.join(' ')} reason="${reason}"`;
 }

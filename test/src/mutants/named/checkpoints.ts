@@ -98,7 +98,7 @@ export const checkpointMutants: readonly NamedMutant[] = [
     name: 'zk-4837-truncated-below-a-checkpoint',
     area: 'named',
     file: 'storage/storage.ts',
-    find: '    const floor = Math.max(this.checkpointZxid, this.frozenZxid);',
+    find: '    const floor = Math.max(this.checkpointZxid, this.#frozenZxid);',
     replace: '    const floor: Zxid = 0;',
     breaks: 'nothing that a checkpoint contains, or will contain, is ever truncated',
     scenario: scenario(

@@ -52,7 +52,8 @@ export const historyMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'zab/member.ts',
     find: "    this.emit({ kind: 'installSnapshot', ticket, zxid, lineage: this.lineage",
-    replace: "    this.note('snapshot', String(ticket));\n    Object({ lineage: this.lineage",
+    replace:
+      "    this.note('snapshot', { ticket: String(ticket) });\n    Object({ lineage: this.lineage",
     breaks: 'a snapshot is on disk before anything continues from it',
     scenario: trace('zk-3642-snapshot-without-newleader'),
   },
@@ -61,7 +62,7 @@ export const historyMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'zab/member.ts',
     find: "    this.emit({ kind: 'truncate', ticket, after, diverged });",
-    replace: "    this.note('truncate', String([ticket, diverged]));",
+    replace: "    this.note('truncate', { ticket: String([ticket, diverged]) });",
     breaks: 'TRUNC is on disk before the proposals after it: a log never has a gap',
     scenario: trace('zk-5094-trunc-without-newleader'),
   },

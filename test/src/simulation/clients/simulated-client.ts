@@ -11,10 +11,10 @@ import type { ByteStream, Timer } from '../../simulated.js';
 import { PropertyBroken } from '../contract/checker.js';
 import type { Invocation, Operation, Result, SessionSeen } from '../contract/history.js';
 import type { Random } from '../random.js';
-import { Caprices } from './caprices.js';
+import { AbandonedConnection } from './abandoned-connection.js';
 import type { ClientParts } from './client-parts.js';
 import { HeldWatches } from './held-watches.js';
-import { LeftBehind } from './left-behind.js';
+import { RandomActs } from './random-acts.js';
 import { Route } from './route.js';
 import { type Welcome, WireConnection } from './wire-connection.js';
 import { Workload } from './workload.js';
@@ -41,10 +41,10 @@ export class SimulatedClient {
   readonly #parts: ClientParts;
   readonly #random: Random;
   readonly #workload: Workload;
-  readonly #caprices: Caprices;
+  readonly #randomActs: RandomActs;
   readonly #route: Route;
   readonly #held = new HeldWatches();
-  #leftBehind: LeftBehind | null = null;
+  #abandoned: AbandonedConnection | null = null;
   #session: Welcome | null = null;
   /** From replies alone, because an event may come before others of the same zxid. */
   #seenZxid = 0;
@@ -71,11 +71,11 @@ export class SimulatedClient {
     this.#parts = parts;
     this.#workload = new Workload(number, random.fork('work'), parts.options);
     this.#route = new Route(parts.members, random);
-    this.#caprices = new Caprices(parts.timers, random, parts.options);
+    this.#randomActs = new RandomActs(parts.timers, random, parts.options);
   }
 
   start(): void {
-    this.#caprices.planAll();
+    this.#randomActs.planAll();
     this.#connectAfter(this.#wholeMs(0, RETRY_MAX_MS));
   }
 
@@ -96,7 +96,7 @@ export class SimulatedClient {
 
   /** It still uses a connection that it has moved from, and nobody has closed it. */
   get hasLeftOneOpen(): boolean {
-    return this.#leftBehind?.isOpen === true;
+    return this.#abandoned?.isOpen === true;
   }
 
   #connectAfter(delayMs: number): void {
@@ -236,7 +236,7 @@ export class SimulatedClient {
    * burst.
    */
   #act(): void {
-    const { due } = this.#caprices;
+    const { due } = this.#randomActs;
     if (due === undefined || due === 'close' || this.#random.chance(0.5)) {
       this.#sendBurst();
       if (due === 'close') this.#closeSession();
@@ -244,7 +244,7 @@ export class SimulatedClient {
       this.#waitInPatience();
     }
     if (due === undefined) return;
-    this.#caprices.plan(due);
+    this.#randomActs.plan(due);
     if (due === 'vanish') this.#vanish();
     if (due === 'move') this.#move();
   }
@@ -321,7 +321,7 @@ export class SimulatedClient {
     if (!this.#isAway) return;
     this.#isAway = false;
     if (this.#open === null) return this.#connectAfter(0);
-    this.#open.wire.goOnReading();
+    this.#open.wire.resumeReading();
     this.#heardAtMs = this.#parts.timers.nowMs();
     this.#afterAnswers();
   }
@@ -347,7 +347,7 @@ export class SimulatedClient {
     const session = this.#session?.session ?? 0;
     const random = this.#random.fork(`left ${connection}`);
     const client = this.#number;
-    this.#leftBehind = new LeftBehind({
+    this.#abandoned = new AbandonedConnection({
       ...{ timers, random, recorder, wire, client, session, connection, work: this.#workload },
     });
   }

@@ -130,7 +130,7 @@ export class WireConnection {
   stopReading(): void {
     this.#stream.pause();
   }
-  goOnReading(): void {
+  resumeReading(): void {
     this.#stream.resume();
   }
 

@@ -26,6 +26,8 @@ export interface RunSettings {
   readonly ephemeralsPerSessionMax: number;
   /** Null: no member comes close to its bound. */
   readonly treeBytesMax: number | null;
+  /** Whether members prove to each other that they know a secret. */
+  readonly peerAuth: { readonly secretFile: string; readonly required: boolean } | null;
 }
 
 export interface RunOptions {
@@ -120,6 +122,9 @@ function drawKinds(random: Random, durationMs: number) {
   return { kinds, faults };
 }
 
+/** The world has no files: each of its members knows the secret. */
+const PEER_AUTH = { secretFile: 'none', required: true } as const;
+
 function drawSettings(random: Random): RunSettings {
   const [peerHeartbeatMs, peerTimeoutMs] = random.pick([
     [100, 1000],
@@ -143,6 +148,7 @@ function drawSettings(random: Random): RunSettings {
     treeBytesMax: random.pick([null, null, null, 12_000]),
     // Fewer than a hoarding client owns: see hoards.ts.
     ephemeralsPerSessionMax: random.fork('ephemerals').pick([1_000_000, 1_000_000, 7]),
+    peerAuth: random.fork('peerAuth').pick([null, null, null, PEER_AUTH]),
   };
 }
 

@@ -19,6 +19,8 @@ describe('the draw of a run', () => {
     const kinds = new Set(all.flatMap((options) => planOf(options).map(({ kind }) => kind)));
     expect([...kinds].sort()).toEqual([...FAULT_KINDS.keys()].sort());
     expect(new Set(all.map(({ members }) => members))).toEqual(new Set([1, 2, 3, 4, 5, 6, 7]));
+    const authenticated = all.filter(({ settings }) => settings.peerAuth !== null).length;
+    expect(authenticated / all.length).toBeCloseTo(0.25, 1);
     for (const options of all) {
       const { settings, faults, durationMs } = options;
       expect(settings.peerTimeoutMs).toBeGreaterThan(2 * settings.peerHeartbeatMs);

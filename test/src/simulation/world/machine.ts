@@ -48,6 +48,9 @@ interface Process {
   isStopping: boolean;
 }
 
+/** Of all members, where the run has them authenticate each other. */
+const PEER_SECRET = Buffer.from('the secret of all simulated members');
+
 export class Machine {
   readonly id: PeerId;
   readonly host: string;
@@ -141,6 +144,7 @@ export class Machine {
       randomBytes: (count) => this.#random.bytes(count),
       uuid: () => `${this.host}-${++this.#uuids}`,
       directoryBytes: () => Promise.resolve(0),
+      peerSecrets: () => [PEER_SECRET],
       keepAside: async (_, name, lines) => {
         for await (const _line of lines);
         return name;

@@ -23,7 +23,7 @@ const LEADS = vote({ state: 'leading', leader: 1, epoch: 2, zxid: zxid(2, 5) });
 /** Member 1 has 2:5 and begins to lead; no other member has accepted it yet. */
 function leading(): Told {
   const run = new Told(newDiscovery).started(1, MEMBER).started(2, MEMBER).started(3, MEMBER);
-  return run.step(1, TICK, note('role.leading', ''), send(2, LEADS));
+  return run.step(1, TICK, note('role.leading'), send(2, LEADS));
 }
 
 const ENTERS = save(1, 3, 3);
@@ -43,8 +43,8 @@ describe('the checker of discovery', () => {
 
   it('accepts newer history from another term, and from a member without a vote', () => {
     const newer = from(2, ackEpoch(3, 2, history(2, 1, 6)));
-    const again = leading().step(1, newer).step(1, TICK, note('role.looking', ''));
-    again.step(1, TICK, note('role.leading', ''), send(2, LEADS), ENTERS);
+    const again = leading().step(1, newer).step(1, TICK, note('role.looking'));
+    again.step(1, TICK, note('role.leading'), send(2, LEADS), ENTERS);
     const wiped = leading().started(2).step(1, newer);
     wiped.step(1, TICK, ENTERS);
   });

@@ -32,8 +32,8 @@ function elects(votes: { readonly of2?: VoteMessage; readonly of3?: VoteMessage 
       step({ kind: 'connected', peer, link: peer, version: WIRE_VERSION_MAX });
       if (message !== undefined) step({ kind: 'message', peer, link: peer, message });
     }
-    const detail = 'leader=2 epoch=3 zxid=0x300000007 round=5';
-    step({ kind: 'tick', nowMs: 1 }, [{ kind: 'note', event: 'election.decided', detail }]);
+    const facts = { leader: 2, epoch: 3, zxid: '0x300000007', round: 5 };
+    step({ kind: 'tick', nowMs: 1 }, [{ kind: 'note', event: 'election.decided', facts }]);
   };
 }
 

@@ -9,6 +9,7 @@
  * to follow the member is a vote for it, not for another one that it has come to prefer.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
+import type { NoteFacts } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
@@ -25,8 +26,6 @@ interface Decision {
   readonly zxid: string;
   readonly round: number;
 }
-
-const DECISION = /^leader=(\d+) epoch=(\d+) zxid=(\S+) round=(\d+)$/;
 
 class Elections implements Checker {
   readonly property =
@@ -54,7 +53,7 @@ class Elections implements Checker {
       const output = outputs[at];
       if (output?.kind === 'disconnect') forget(heard, output.peer, output.link);
       else if (output?.kind === 'note' && output.event === 'election.decided') {
-        this.#onDecided(seen, heard, decisionOf(output.detail));
+        this.#onDecided(seen, heard, decisionOf(output.facts));
       }
     }
   }
@@ -94,10 +93,9 @@ function forget(heard: Map<PeerId, Heard>, peer: PeerId, link: number): void {
   if (heard.get(peer)?.link === link) heard.delete(peer);
 }
 
-function decisionOf(detail: string): Decision {
-  const [, leader, epoch, zxid = '', round] = DECISION.exec(detail) ?? [];
-  if (leader === undefined) throw new Error(`a decision in words unknown: ${detail}`);
-  return { leader: Number(leader), epoch: Number(epoch), zxid, round: Number(round) };
+function decisionOf({ leader, epoch, zxid, round }: NoteFacts): Decision {
+  if (leader === undefined) throw new Error('a decision names no leader');
+  return { leader: Number(leader), epoch: Number(epoch), zxid: `${zxid}`, round: Number(round) };
 }
 
 export const newElections: NewChecker = ({ members }) => new Elections(members);

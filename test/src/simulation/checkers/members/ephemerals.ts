@@ -8,7 +8,7 @@
  * a snapshot.
  */
 import type { Zxid } from '@rookery/protocol';
-import type { ReplicatedState, TxnOp } from '../../../simulated.js';
+import { ephemeralPaths, type ReplicatedState, type TxnOp } from '../../../simulated.js';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { Applied, End, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
@@ -82,7 +82,7 @@ class EphemeralsChecker implements Checker {
         }
         return;
       case 'closeSession': {
-        const left = state.tree.ephemeralsOf(txn.session);
+        const left = ephemeralPaths(state.tree, txn.session, Number.POSITIVE_INFINITY) ?? [];
         if (left.length === 0 && !state.sessions.has(txn.session)) return;
         const what = `left ${left.join(' ') || 'the session itself'} behind`;
         const session = formatZxid(txn.session);

@@ -20,11 +20,11 @@ const PROMISE = ackEpoch(4, 3, history(3, 1, 1));
 
 function following(leader: number): Told {
   const run = new Told(newRoles).started(1).started(2).started(3);
-  return run.step(2, TICK, note('role.following', `leader=${leader}`));
+  return run.step(2, TICK, note('role.following', { leader }));
 }
 
 function offers(run: Told, leader: number, established = false): Told {
-  const follows = run.step(2, TICK, note('role.following', `leader=${leader}`));
+  const follows = run.step(2, TICK, note('role.following', { leader }));
   const offer = from(leader, { kind: 'newEpoch', epoch: 4, established });
   return follows.step(2, offer, send(leader, PROMISE));
 }
@@ -32,14 +32,14 @@ function offers(run: Told, leader: number, established = false): Told {
 describe('the checker of roles', () => {
   it('accepts messages of a learner to its leader, and votes to all members', () => {
     const run = following(1).step(2, TICK, send(1, { kind: 'ack', zxid: 1 }), send(3, vote({})));
-    run.step(2, TICK, role('looking', 0, 1), note('role.looking', ''));
-    run.step(2, TICK, note('role.leading', ''), send(3, { kind: 'commit', zxid: 1 }));
+    run.step(2, TICK, role('looking', 0, 1), note('role.looking'));
+    run.step(2, TICK, note('role.leading'), send(3, { kind: 'commit', zxid: 1 }));
   });
 
   it('rejects messages that were held back for a role that has ended', () => {
     const ack = send(1, { kind: 'ack', zxid: 1 });
     expect(() => following(3).step(2, TICK, ack)).toThrow('says ack to 1, being following 3');
-    const looking = following(1).step(2, TICK, note('role.looking', ''));
+    const looking = following(1).step(2, TICK, note('role.looking'));
     expect(() => looking.step(2, TICK, ack)).toThrow('says ack to 1, being looking');
     const commit = send(1, { kind: 'commit', zxid: 1 });
     expect(() => following(1).step(2, TICK, commit)).toThrow('says commit to 1');

@@ -8,6 +8,7 @@
  * from another member only if that one is established.
  */
 import type { CoreMessage, PeerId } from '@rookery/protocol';
+import type { NoteFacts } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { Started, Step } from '../../contract/observation.js';
 import { broken } from './model/failure.js';
@@ -65,7 +66,7 @@ class Roles implements Checker {
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
       if (output?.kind === 'send') this.#onSend(seen, member, output.peer, output.message);
-      else if (output?.kind === 'note') onNote(member, output.event, output.detail);
+      else if (output?.kind === 'note') onNote(member, output.event, output.facts);
     }
   }
 
@@ -92,10 +93,10 @@ class Roles implements Checker {
   }
 }
 
-function onNote(member: MemberSeen, event: string, detail: string): void {
+function onNote(member: MemberSeen, event: string, facts: NoteFacts): void {
   if (event === 'role.following') {
     member.role = 'following';
-    member.leader = Number(detail.replace('leader=', ''));
+    member.leader = Number(facts['leader']);
   } else if (event === 'role.looking' || event === 'role.leading') {
     member.role = event === 'role.leading' ? 'leading' : 'looking';
     member.leader = 0;

@@ -14,6 +14,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import {
+  type NoteFacts,
   type Recovered,
   ReplicatedState,
   type Txn,
@@ -169,8 +170,8 @@ export function role(
   return { kind: 'role', role: name, leader, epoch };
 }
 
-export function note(event: string, detail: string): ZabOutput {
-  return { kind: 'note', event, detail };
+export function note(event: string, facts: NoteFacts = {}): ZabOutput {
+  return { kind: 'note', event, facts };
 }
 
 export function vote(said: Partial<VoteMessage>): VoteMessage {

@@ -151,7 +151,7 @@ export class MemberStatus implements MemberView {
     if (driver.leaderService === null || config.servers.length === 1) return null;
     const synced = zab.activeLearners;
     return {
-      learners: synced,
+      learners: zab.learnerCount,
       syncedFollowers: synced,
       syncedObservers: 0,
       pendingSyncs: driver.leaderService.pendingSyncs,
@@ -235,6 +235,7 @@ export class MemberStatus implements MemberView {
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
       treeBytes: state.bytes,
       treeBytesMax: treeBound.bytesMax,
+      diskFreeBytes: diskSpace.freeBytes,
       refusedForDisk: diskSpace.refused,
       backups: backups.figures,
       counters,
@@ -288,15 +289,15 @@ export class MemberStatus implements MemberView {
     }
   }
 
-  *watchedPaths(): Generator<PathWatch> {
-    for (const { path, watchers: those } of watchedPaths(this.#parts.pipeline.watches)) {
-      yield { path, sessions: this.#sessionsOf(those) };
+  *watchedPaths(): Generator<PathWatch | null> {
+    for (const one of watchedPaths(this.#parts.pipeline.watches)) {
+      yield one && { path: one.path, sessions: this.#sessionsOf(one.watchers) };
     }
   }
 
-  *watchingSessions(): Generator<SessionPaths> {
-    for (const { watcher, paths } of watchers(this.#parts.pipeline.watches)) {
-      yield { session: this.sessionOf(watcher), paths };
+  *watchingSessions(): Generator<SessionPaths | null> {
+    for (const one of watchers(this.#parts.pipeline.watches)) {
+      yield one && { session: this.sessionOf(one.watcher), paths: one.paths };
     }
   }
 
@@ -304,8 +305,8 @@ export class MemberStatus implements MemberView {
     return readEnvironment();
   }
 
-  *#sessionsOf(those: Iterable<WatcherId>): Generator<SessionId> {
-    for (const watcher of those) yield this.sessionOf(watcher);
+  *#sessionsOf(those: Iterable<WatcherId | null>): Generator<SessionId | null> {
+    for (const watcher of those) yield watcher === null ? null : this.sessionOf(watcher);
   }
 }
 

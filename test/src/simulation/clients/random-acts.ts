@@ -6,13 +6,13 @@ import type { Timers } from '../../simulated.js';
 import type { Random } from '../random.js';
 import type { ClientOptions } from './options.js';
 
-const CAPRICES = ['vanish', 'move', 'close'] as const;
-export type Caprice = (typeof CAPRICES)[number];
+const RANDOM_ACTS = ['vanish', 'move', 'close'] as const;
+export type RandomAct = (typeof RANDOM_ACTS)[number];
 
-export class Caprices {
+export class RandomActs {
   readonly #timers: Timers;
   readonly #random: Random;
-  readonly #everyMs: Readonly<Record<Caprice, number>>;
+  readonly #everyMs: Readonly<Record<RandomAct, number>>;
   readonly #nextAtMs = { vanish: 0, move: 0, close: 0 };
 
   constructor(timers: Timers, random: Random, options: ClientOptions) {
@@ -23,18 +23,18 @@ export class Caprices {
   }
 
   planAll(): void {
-    for (const caprice of CAPRICES) this.plan(caprice);
+    for (const act of RANDOM_ACTS) this.plan(act);
   }
 
   /** Draws the next time of this kind. */
-  plan(caprice: Caprice): void {
-    const everyMs = this.#everyMs[caprice];
+  plan(act: RandomAct): void {
+    const everyMs = this.#everyMs[act];
     const inMs = everyMs === 0 ? Number.POSITIVE_INFINITY : this.#random.between(0, 2 * everyMs);
-    this.#nextAtMs[caprice] = this.#timers.nowMs() + inMs;
+    this.#nextAtMs[act] = this.#timers.nowMs() + inMs;
   }
 
-  get due(): Caprice | undefined {
+  get due(): RandomAct | undefined {
     const nowMs = this.#timers.nowMs();
-    return CAPRICES.find((caprice) => nowMs >= this.#nextAtMs[caprice]);
+    return RANDOM_ACTS.find((act) => nowMs >= this.#nextAtMs[act]);
   }
 }

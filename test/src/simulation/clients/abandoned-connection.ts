@@ -14,7 +14,7 @@ import type { Recorder } from '../run/recorder.js';
 import type { WireConnection } from './wire-connection.js';
 import type { Workload } from './workload.js';
 
-export interface LeftBehindSetup {
+export interface AbandonedSetup {
   readonly timers: Timers;
   readonly random: Random;
   readonly recorder: Recorder;
@@ -31,12 +31,12 @@ const ASK_MIN_MS = 5;
 const ASK_MAX_MS = 60;
 const PING: Operation = { kind: 'ping' };
 
-export class LeftBehind {
-  readonly #setup: LeftBehindSetup;
+export class AbandonedConnection {
+  readonly #setup: AbandonedSetup;
   #isOpen = true;
   #next: Timer | null = null;
 
-  constructor(setup: LeftBehindSetup) {
+  constructor(setup: AbandonedSetup) {
     this.#setup = setup;
     const { wire, recorder, client, session, connection } = setup;
     wire.overhear({

@@ -9,7 +9,7 @@ import type { ClientHandler } from '../net/client-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import type { Turns } from './turns.js';
 
-export function clientHandler(pipeline: Pipeline, turns: Turns): ClientHandler {
+export function clientEvents(pipeline: Pipeline, turns: Turns): ClientHandler {
   const onFrame = (connection: ClientConnection, frame: JuteReader): void => {
     pipeline.onFrame(connection.id, frame, turns.nowMs);
   };
