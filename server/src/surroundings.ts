@@ -10,6 +10,7 @@ import type { FileBudget } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { ClientTls } from './net/client-tls.js';
+import type { PeerTls } from './net/peer-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
@@ -42,6 +43,8 @@ export interface Surroundings {
   readonly clientTls?: ClientTls | undefined;
   /** What members share that authenticate each other by it; read at each new link. */
   readonly peerSecrets?: () => readonly Uint8Array[];
+  /** Absent where members have no TLS. Whoever made it closes it. */
+  readonly peerTls?: PeerTls | null;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }
