@@ -286,7 +286,7 @@ describe('settings', () => {
         servers: three.map((one, index) => (index === 1 ? { ...one, ...server } : one)),
       }).problems;
     const expected = (host: string) => [
-      'peerAuth: expected an object with secretFile, or "none" in so many words, because members ' +
+      'peerAuth: expected an object with secretFile or tls, or "none", because members ' +
         `listen on "${host}", which other machines may reach; got nothing`,
     ];
     expect(at({})).toEqual([]);
@@ -310,6 +310,25 @@ describe('settings', () => {
       const problems = problemsOf({ peerAuth });
       expect(problems).toHaveLength(1);
       expect(problems.join()).not.toContain('hunter2');
+    }
+  });
+
+  it('take certificates of members as PEM or PKCS#12, with who signs them', () => {
+    const tls = (files: object) => problemsOf({ peerAuth: { tls: files } });
+    const pem = { certFile: 'c.pem', keyFile: 'c.key', caFile: 'ca.pem' };
+    expect(tls(pem)).toEqual([]);
+    expect(tls({ ...pem, ensemble: 'prod' })).toEqual([]);
+    expect(tls({ pkcs12File: 'c.p12', caFile: 'ca.pem' })).toEqual([]);
+    expect(problemsOf({ peerAuth: { secretFile: 's', tls: pem } })).toEqual([]);
+    for (const wrong of [
+      { ...pem, caFile: undefined },
+      { ...pem, keyFile: undefined },
+      { ...pem, pkcs12File: 'c.p12' },
+      { ...pem, ensemble: 'a/b' },
+      { ...pem, unknown: 1 },
+      {},
+    ]) {
+      expect(tls(wrong), JSON.stringify(wrong)).toHaveLength(1);
     }
   });
 
