@@ -55,6 +55,9 @@ describe('a config file', () => {
       extendedTypes: true,
       superDigest: null,
       tls: null,
+      sasl: null,
+      enforceAuth: [],
+      superIdentities: [],
       skipACL: false,
       enforceQuota: false,
       treeBytesMax: null,
@@ -339,6 +342,18 @@ describe('settings', () => {
     expect(problems[1]).toContain('2881 is also servers[0].secureClientPort');
   });
 
+  it('ask of clients only what they can prove', () => {
+    expect(problemsOf({ enforceAuth: ['digest'] })).toEqual([]);
+    expect(problemsOf({ enforceAuth: ['sasl'] })[0]).toContain('enforceAuth: expected sasl');
+    expect(problemsOf({ enforceAuth: ['x509'] })[0]).toContain('enforceAuth: expected tls');
+    expect(problemsOf({ enforceAuth: ['sasl'], sasl: { usersFile: 'users' } })).toEqual([]);
+    expect(problemsOf({ enforceAuth: ['ip'] })[0]).toContain('expected one of digest, x509, sasl');
+    expect(problemsOf({ superIdentities: ['sasl:root', 'x509:CN=root'] })).toEqual([]);
+    const [secret] = problemsOf({ superIdentities: ['root:secret'] });
+    expect(secret).toContain('superIdentities[0]: expected "x509:"');
+    expect(secret).not.toContain('secret');
+  });
+
   it('never repeat what was given for superDigest', () => {
     const [problem] = problemsOf({ superDigest: 'super:hunter2' });
     expect(problem).toMatch(/^superDigest: expected/);
@@ -348,8 +363,12 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(42);
-    for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
+    expect(keys).toHaveLength(45);
+    for (const key of keys) {
+      // The one setting that is an object with a part that must be there.
+      const wrong = key === 'sasl' ? 'a text' : { nested: true };
+      expect(problemsOf({ [key]: wrong }), key).toHaveLength(1);
+    }
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {
         expect(problemsOf({ [key]: value }), `${key} ${value}`).toHaveLength(1);

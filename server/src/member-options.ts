@@ -195,6 +195,7 @@ export function driverOptions(
     writeRules: {
       skipAcl: config.skipACL,
       extendedTypes: config.extendedTypes,
+      aclSchemes: aclSchemesOf(config),
       enforceQuota: config.enforceQuota,
       ephemeralsPerSessionMax: config.ephemeralsPerSessionMax,
       multiOpsMax: config.multiOpsMax,
@@ -214,6 +215,12 @@ export function driverOptions(
     membership,
     readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };
+}
+
+/** By which clients can prove who they are here, besides those that are always there. */
+function aclSchemesOf({ tls, sasl }: Config): ReadonlySet<string> {
+  const hasCertificates = tls !== null && tls.clientAuth !== 'none';
+  return new Set([...(hasCertificates ? ['x509'] : []), ...(sasl === null ? [] : ['sasl'])]);
 }
 
 /** The text of /zookeeper/config: empty for a standalone server. */

@@ -34,6 +34,9 @@ import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
 import { watchedPeerSecrets } from './peer-secrets.js';
+import { DigestMd5Server } from './security/digest-md5.js';
+import { readSaslUsers } from './security/sasl-users.js';
+import { WatchedFiles } from './security/watched-files.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -68,6 +71,7 @@ export async function startServer(
   const resolve = (name: string) => names.resolve(name);
   const naming = { logger, timers: systemTimers(), resolve };
   const clientTls = clientTlsOf(config, logger);
+  const sasl = saslOf(config, logger);
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const stores = await openStores({ ...config, memberId: self.id });
@@ -91,10 +95,17 @@ export async function startServer(
       ...(await backupTakerOf(config, self)),
       ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
       clientTls,
+      sasl: sasl?.server,
     },
   );
   clientTls?.start();
-  void member.closed.catch(() => undefined).then(() => clientTls?.close());
+  sasl?.users.start();
+  void member.closed
+    .catch(() => undefined)
+    .then(() => {
+      clientTls?.close();
+      sasl?.users.close();
+    });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
@@ -128,6 +139,16 @@ function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | und
 function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
   if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
   return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
+}
+
+function saslOf({ sasl }: Config, logger: Logger) {
+  if (sasl === null) return undefined;
+  const { usersFile } = sasl;
+  const users = new WatchedFiles({
+    ...{ name: 'sasl', paths: [usersFile], timers: systemTimers(), logger },
+    load: () => readSaslUsers(usersFile),
+  });
+  return { users, server: new DigestMd5Server((user) => users.current.get(user)) };
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */

@@ -13,6 +13,7 @@ import type { MemoryLimit } from './memory-limit.js';
 import type { ClientTls } from './net/client-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
+import type { SaslServer } from './security/sasl.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
 
 /** The world that a member lives in. */
@@ -45,6 +46,8 @@ export interface Surroundings {
   readonly peerSecrets?: () => readonly Uint8Array[];
   /** What happened here, for other members that ask; absent where nobody keeps it. */
   readonly events?: EventRing;
+  /** Absent where clients do not authenticate by SASL. */
+  readonly sasl?: SaslServer | undefined;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

@@ -7,7 +7,13 @@
  * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
  * client port; used by the driver and the pipeline.
  */
-import { FrameError, FrameReader, type Int64, type JuteWriter } from '@rookery/protocol';
+import {
+  FrameError,
+  FrameReader,
+  type Identity,
+  type Int64,
+  type JuteWriter,
+} from '@rookery/protocol';
 import { ClientOutput } from './client-output.js';
 import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
@@ -25,6 +31,8 @@ export class ClientConnection implements PutOff, PacedReader {
   readonly id: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
+  /** What TLS has proved of the client. */
+  readonly proven: readonly Identity[];
   readonly openedAtMs: number;
   readonly stats: ConnectionStats;
 
@@ -38,7 +46,7 @@ export class ClientConnection implements PutOff, PacedReader {
   #isHeavy = false;
   /**
    * The connection was deferred, so its next delivery or answer is made in any case; a large answer
-   * only if it waited among those that get large ones.
+   * only if it waited in the queue for large ones.
    */
   #turn: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
@@ -52,9 +60,11 @@ export class ClientConnection implements PutOff, PacedReader {
     readonly stream: ByteStream;
     readonly owner: ConnectionOwner<ClientConnection>;
     readonly stats: ConnectionStats;
+    readonly proven?: readonly Identity[];
   }) {
     this.id = parts.id;
     this.stats = parts.stats;
+    this.proven = parts.proven ?? [];
     this.#owner = parts.owner;
     this.#stream = parts.stream;
     this.remoteAddress = parts.stream.remoteAddress;
@@ -84,7 +94,10 @@ export class ClientConnection implements PutOff, PacedReader {
     return this.#output.owedBytes;
   }
 
-  /** Whether an answer of about so many bytes should wait, if it can. Asked before each of them. */
+  /**
+   * Whether an answer of about this many bytes should wait, if it can. Called before each such
+   * answer.
+   */
   isFullFor(answerBytes: number): boolean {
     this.#tally();
     if (this.#output.isChoked) return true;
@@ -113,8 +126,9 @@ export class ClientConnection implements PutOff, PacedReader {
   }
 
   /**
-   * Where frames of output go, in order. Get it anew for each reply: that is how the connection
-   * learns that it has to be flushed. What is written after `end()` or `close()` is dropped.
+   * The writer of outgoing frames, in order. It must be fetched for each reply, because that tells
+   * the connection that it has to be flushed. What is written after `end()` or `close()` is
+   * dropped.
    */
   get writer(): JuteWriter {
     if (!this.#isDirty) {
@@ -135,11 +149,14 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#owner.onSessionBound(this);
   }
 
-  /** Delivers and reads nothing until every reason is released; `answerBytes` of what waits. */
+  /**
+   * Delivers and reads nothing until every reason is released; `answerBytes` is the size of the
+   * answer that waits.
+   */
   hold(reason: HoldReason, answerBytes = 0): void {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
     this.#setHold(HOLD[reason]);
-    // The client does not have to take anything first; only a later turn is waited for.
+    // Nothing is required of the client; only a later turn is waited for.
     if (reason === 'room' && !this.#output.isChoked) this.#owner.turn.putOff(this);
   }
 
@@ -318,7 +335,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#maybeTellRoom();
   }
 
-  /** Reports in a later turn, as all calls of the handler. */
+  /** Reports in a later turn, like all calls of the handler. */
   #maybeTellRoom(): void {
     if ((this.#holds & HOLD.room) === 0 || this.#isRoomDue) return;
     this.#isRoomDue = true;
@@ -328,7 +345,7 @@ export class ClientConnection implements PutOff, PacedReader {
     });
   }
 
-  /** What the handler answers now counts in this turn. */
+  /** From now on the handler's answers count in this turn. */
   #giveRoom(): void {
     this.#owner.onRoom(this);
     this.#tally();
