@@ -9,7 +9,14 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
-import { tlsProblems, tlsSchema } from './config-security.js';
+import {
+  enforceAuthProblems,
+  enforceAuthSchema,
+  saslSchema,
+  superIdentitiesSchema,
+  tlsProblems,
+  tlsSchema,
+} from './config-security.js';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
@@ -17,7 +24,7 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
-import { missingPeerAuth, peerAuthSchema } from './peer-auth-settings.js';
+import { missingPeerAuth, peerAuthProblems, peerAuthSchema } from './peer-auth-settings.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -113,6 +120,9 @@ const settingsSchema = z.strictObject(
       .nullable()
       .default(null),
     tls: tlsSchema.nullable().default(null),
+    sasl: saslSchema.nullable().default(null),
+    enforceAuth: enforceAuthSchema,
+    superIdentities: superIdentitiesSchema,
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
@@ -202,8 +212,10 @@ function relationProblems(raw: unknown): string[] {
     }
   }
   problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
+  problems.push(...enforceAuthProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
+  problems.push(...peerAuthProblems(raw['peerAuth']));
   const endpoints = validOrNull(shape.servers, raw['servers']);
   if (endpoints !== null && (raw['peerAuth'] ?? null) === null) {
     problems.push(...missingPeerAuth(endpoints));
@@ -334,7 +346,7 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   }
   const value = valueAt(raw, issue.path);
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = /^(superDigest$|adminUsers\[|peerAuth)/.test(where);
+  const isSecret = /^(superDigest$|superId|adminUsers\[|peerAuth)/.test(where);
   const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }

@@ -2,7 +2,8 @@
  * The settings by which clients prove who they are and connections are protected: their meaning and
  * their rules.
  *
- * Paths are relative to the config file until `resolvedTls` makes them absolute.
+ * Paths are relative to the config file until `resolvedTls` and `resolvedSasl` make them
+ * absolute.
  * No file is read here: which files are secret, and what they must be, is checked when the member
  * starts. Called by config.ts and config-schema.ts.
  */
@@ -58,6 +59,18 @@ export interface TlsSettings {
   readonly handshakesMax: number;
 }
 
+/** SASL for clients. */
+export interface SaslSettings {
+  /**
+   * The users of DIGEST-MD5, as [the page on security](operations/security.md) describes them. Only
+   * its owner may have access to the file. It is read again when it changes.
+   */
+  readonly usersFile: string;
+}
+
+/** Schemes by which a client can prove who it is. */
+export const PROVING_SCHEMES = ['digest', 'x509', 'sasl'] as const;
+
 const file = (what: string) => z.string({ error: `expected ${what}` }).min(1);
 const optionalFile = (what: string) => file(what).nullable().default(null);
 const whole = (min: number, max: number) => {
@@ -95,6 +108,48 @@ export const tlsSchema = z
     const clientAuth = tls.clientAuth ?? (tls.caFile === null ? 'none' : 'need');
     return { ...tls, clientAuth };
   });
+
+export const saslSchema = z.strictObject(
+  { usersFile: file('a file with users') },
+  { error: 'expected an object with usersFile' },
+);
+
+export const enforceAuthSchema = z
+  .array(z.enum(PROVING_SCHEMES, { error: `expected one of ${PROVING_SCHEMES.join(', ')}` }), {
+    error: `expected a list of some of ${PROVING_SCHEMES.join(', ')}`,
+  })
+  .default([]);
+
+const EXPECTED_SUPER = 'expected "x509:" and a subject, "sasl:" and a user, or "digest:" and an id';
+/** Each identity of a client is compared with all of them. */
+const SUPER_IDENTITIES_MAX = 1_000;
+
+export const superIdentitiesSchema = z
+  .array(
+    z
+      .string({ error: EXPECTED_SUPER })
+      .regex(/^(x509:.+|sasl:.+|digest:[^:]+:[A-Za-z0-9+/]{27}=)$/, {
+        error: EXPECTED_SUPER,
+      }),
+    { error: 'expected a list of identities' },
+  )
+  .max(SUPER_IDENTITIES_MAX, { error: `expected at most ${SUPER_IDENTITIES_MAX} identities` })
+  .default([]);
+
+/** What `enforceAuth` asks for must be possible. */
+export function enforceAuthProblems(raw: Readonly<Record<string, unknown>>): string[] {
+  const { enforceAuth, sasl, tls } = raw;
+  const asked: readonly unknown[] = Array.isArray(enforceAuth) ? enforceAuth : [];
+  const problems: string[] = [];
+  if (asked.includes('sasl') && (sasl === undefined || sasl === null)) {
+    problems.push('enforceAuth: expected sasl, which says who the users are');
+  }
+  const { success, data } = tlsSchema.safeParse(tls);
+  if (asked.includes('x509') && !(success && data.clientAuth !== 'none')) {
+    problems.push('enforceAuth: expected tls with clientAuth "want" or "need" for x509');
+  }
+  return problems;
+}
 
 /** Relations within `tls`, and of `tls` with the ports. `raw` is the whole file. */
 export function tlsProblems(raw: Readonly<Record<string, unknown>>): string[] {
@@ -140,4 +195,8 @@ export function resolvedTls(tls: TlsSettings | null, folder: string): TlsSetting
     caFile: at(tls.caFile),
     crlFiles: tls.crlFiles.map((path) => resolve(folder, path)),
   };
+}
+
+export function resolvedSasl(sasl: SaslSettings | null, folder: string): SaslSettings | null {
+  return sasl === null ? null : { usersFile: resolve(folder, sasl.usersFile) };
 }

@@ -55,6 +55,9 @@ describe('a config file', () => {
       extendedTypes: true,
       superDigest: null,
       tls: null,
+      sasl: null,
+      enforceAuth: [],
+      superIdentities: [],
       skipACL: false,
       enforceQuota: false,
       treeBytesMax: null,
@@ -283,7 +286,7 @@ describe('settings', () => {
         servers: three.map((one, index) => (index === 1 ? { ...one, ...server } : one)),
       }).problems;
     const expected = (host: string) => [
-      'peerAuth: expected an object with secretFile, or "none" in so many words, because members ' +
+      'peerAuth: expected an object with secretFile or tls, or "none", because members ' +
         `listen on "${host}", which other machines may reach; got nothing`,
     ];
     expect(at({})).toEqual([]);
@@ -307,6 +310,25 @@ describe('settings', () => {
       const problems = problemsOf({ peerAuth });
       expect(problems).toHaveLength(1);
       expect(problems.join()).not.toContain('hunter2');
+    }
+  });
+
+  it('take certificates of members as PEM or PKCS#12, with who signs them', () => {
+    const tls = (files: object) => problemsOf({ peerAuth: { tls: files } });
+    const pem = { certFile: 'c.pem', keyFile: 'c.key', caFile: 'ca.pem' };
+    expect(tls(pem)).toEqual([]);
+    expect(tls({ ...pem, ensemble: 'prod' })).toEqual([]);
+    expect(tls({ pkcs12File: 'c.p12', caFile: 'ca.pem' })).toEqual([]);
+    expect(problemsOf({ peerAuth: { secretFile: 's', tls: pem } })).toEqual([]);
+    for (const wrong of [
+      { ...pem, caFile: undefined },
+      { ...pem, keyFile: undefined },
+      { ...pem, pkcs12File: 'c.p12' },
+      { ...pem, ensemble: 'a/b' },
+      { ...pem, unknown: 1 },
+      {},
+    ]) {
+      expect(tls(wrong), JSON.stringify(wrong)).toHaveLength(1);
     }
   });
 
@@ -339,6 +361,18 @@ describe('settings', () => {
     expect(problems[1]).toContain('2881 is also servers[0].secureClientPort');
   });
 
+  it('ask of clients only what they can prove', () => {
+    expect(problemsOf({ enforceAuth: ['digest'] })).toEqual([]);
+    expect(problemsOf({ enforceAuth: ['sasl'] })[0]).toContain('enforceAuth: expected sasl');
+    expect(problemsOf({ enforceAuth: ['x509'] })[0]).toContain('enforceAuth: expected tls');
+    expect(problemsOf({ enforceAuth: ['sasl'], sasl: { usersFile: 'users' } })).toEqual([]);
+    expect(problemsOf({ enforceAuth: ['ip'] })[0]).toContain('expected one of digest, x509, sasl');
+    expect(problemsOf({ superIdentities: ['sasl:root', 'x509:CN=root'] })).toEqual([]);
+    const [secret] = problemsOf({ superIdentities: ['root:secret'] });
+    expect(secret).toContain('superIdentities[0]: expected "x509:"');
+    expect(secret).not.toContain('secret');
+  });
+
   it('never repeat what was given for superDigest', () => {
     const [problem] = problemsOf({ superDigest: 'super:hunter2' });
     expect(problem).toMatch(/^superDigest: expected/);
@@ -348,8 +382,12 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(42);
-    for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
+    expect(keys).toHaveLength(45);
+    for (const key of keys) {
+      // The one setting that is an object with a part that must be there.
+      const wrong = key === 'sasl' ? 'a text' : { nested: true };
+      expect(problemsOf({ [key]: wrong }), key).toHaveLength(1);
+    }
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {
         expect(problemsOf({ [key]: value }), `${key} ${value}`).toHaveLength(1);

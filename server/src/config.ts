@@ -10,7 +10,12 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
-import { resolvedTls, type TlsSettings } from './config-security.js';
+import {
+  resolvedSasl,
+  resolvedTls,
+  type SaslSettings,
+  type TlsSettings,
+} from './config-security.js';
 import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
 import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
@@ -98,7 +103,12 @@ export interface Config {
    * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
    * members know, absolute or relative to the config file. It has one line of at least 32
    * characters, or two while the secret is replaced, and only its owner can read it. A change of
-   * the file needs no restart. What members say is not encrypted.
+   * the file needs no restart. With a secret alone, what members say is not encrypted.
+   *
+   * `{ "tls": { "certFile", "keyFile", "caFile" } }` secures all that members say by TLS, with a
+   * certificate at both ends: see [how members authenticate each
+   * other](operations/peer-authentication.md#certificates). With both, `secretFile` and `tls`,
+   * either is accepted, and TLS is tried first.
    *
    * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
    * have it. `"none"` means that whoever reaches the port can speak as a member. The default null
@@ -219,6 +229,23 @@ export interface Config {
    * member may have files of its own; relative paths begin at the config file.
    */
   readonly tls: TlsSettings | null;
+  /**
+   * SASL for clients, by DIGEST-MD5: see [its settings](#the-settings-of-sasl). The default null
+   * means that no client authenticates so.
+   */
+  readonly sasl: SaslSettings | null;
+  /**
+   * Schemes of which every client must have proved one before it may do anything: `sasl`, `x509`,
+   * `digest`. A request of another client, a ping too, is answered -124 and its connection closed.
+   * By default nothing is asked. `digest` alone keeps nobody out, because everybody may choose a
+   * user and a password.
+   */
+  readonly enforceAuth: readonly ('digest' | 'x509' | 'sasl')[];
+  /**
+   * Identities that pass every ACL, besides that of `superDigest`: `x509:` and the subject of a
+   * certificate, `sasl:` and a user, or `digest:` and an id as ACLs have it. Default none.
+   */
+  readonly superIdentities: readonly string[];
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**
@@ -381,6 +408,7 @@ export function loadEnsembleConfig(path: string): Config {
     ...settings,
     tls: resolvedTls(settings.tls, folder),
     peerAuth: resolvedPeerAuth(settings.peerAuth, (path) => resolve(folder, path)),
+    sasl: resolvedSasl(settings.sasl, folder),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
     backupDirectory:

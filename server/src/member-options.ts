@@ -17,7 +17,7 @@ import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
-import type { PeerSecurity } from './net/peer-door.js';
+import type { PeerSecurity, PeerWay } from './net/peer-door.js';
 import type { OwnVersions } from './net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port-options.js';
 import type { Address } from './net/transport.js';
@@ -136,12 +136,21 @@ export function peerSecurity(
   given: {
     readonly peerSecrets?: () => readonly Uint8Array[];
     readonly randomBytes: (count: number) => Uint8Array;
+    readonly peerTls?: PeerSecurity['tls'];
   },
 ): PeerSecurity {
-  const { peerSecrets: secrets = () => [], randomBytes } = given;
-  if (peerAuth === null || peerAuth === 'none') return { ways: ['none'], secrets, randomBytes };
-  assert(servers.length === 1 || secrets().length > 0, 'members that authenticate have a secret');
-  return { ways: peerAuth.required ? ['secret'] : ['secret', 'none'], secrets, randomBytes };
+  const { peerSecrets: secrets = () => [], peerTls = null, randomBytes } = given;
+  const parts = { secrets, randomBytes, tls: peerTls };
+  if (peerAuth === null || peerAuth === 'none') return { ...parts, ways: ['none'] };
+  const { secretFile, tls, required } = peerAuth;
+  const isAlone = servers.length === 1;
+  const hasSecret = secretFile !== undefined;
+  assert(isAlone || !hasSecret || secrets().length > 0, 'members with a secret know one');
+  assert(isAlone || tls === undefined || peerTls !== null, 'members with TLS have a certificate');
+  const ways: PeerWay[] = tls === undefined ? [] : ['tls'];
+  if (hasSecret) ways.push('secret');
+  if (!required) ways.push('none');
+  return { ...parts, ways };
 }
 
 export function zabStart(recovered: Recovered): ZabStart {
@@ -195,6 +204,7 @@ export function driverOptions(
     writeRules: {
       skipAcl: config.skipACL,
       extendedTypes: config.extendedTypes,
+      aclSchemes: aclSchemesOf(config),
       enforceQuota: config.enforceQuota,
       ephemeralsPerSessionMax: config.ephemeralsPerSessionMax,
       multiOpsMax: config.multiOpsMax,
@@ -214,6 +224,12 @@ export function driverOptions(
     membership,
     readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };
+}
+
+/** By which clients can prove who they are here, besides those that are always there. */
+function aclSchemesOf({ tls, sasl }: Config): ReadonlySet<string> {
+  const hasCertificates = tls !== null && tls.clientAuth !== 'none';
+  return new Set([...(hasCertificates ? ['x509'] : []), ...(sasl === null ? [] : ['sasl'])]);
 }
 
 /** The text of /zookeeper/config: empty for a standalone server. */

@@ -98,6 +98,8 @@ export function newPipeline(
       },
       firstRequest: firstRequestOf(surroundings.randomBytes(6)),
       skipAcl: config.skipACL,
+      admission: new Set(config.enforceAuth),
+      superIdentities: new Set(config.superIdentities),
       multiOpsMax: config.multiOpsMax,
       superDigest: config.superDigest,
       localSessions: config.localSessions,
@@ -105,6 +107,7 @@ export function newPipeline(
     },
     digestOf,
     random16: () => surroundings.randomBytes(16),
+    sasl: surroundings.sasl ?? null,
   });
 }
 

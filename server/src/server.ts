@@ -28,12 +28,16 @@ import { ClientTls } from './net/client-tls.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
+import { PeerTls } from './net/peer-tls.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
 import { watchedPeerSecrets } from './peer-secrets.js';
+import { DigestMd5Server } from './security/digest-md5.js';
+import { readSaslUsers } from './security/sasl-users.js';
+import { WatchedFiles } from './security/watched-files.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -63,11 +67,13 @@ export async function startServer(
   const logger = recordingLogger(options.logger, events);
   // Before anything is written: a secret that cannot be used is the operator's to mend.
   const secrets = peerSecretsOf(config, logger);
+  const peerTls = peerTlsOf(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
   const naming = { logger, timers: systemTimers(), resolve };
   const clientTls = clientTlsOf(config, logger);
+  const sasl = saslOf(config, logger);
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const stores = await openStores({ ...config, memberId: self.id });
@@ -90,15 +96,24 @@ export async function startServer(
       files,
       ...(await backupTakerOf(config, self)),
       ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
-      clientTls,
+      ...{ clientTls, peerTls },
+      sasl: sasl?.server,
     },
   );
   clientTls?.start();
-  void member.closed.catch(() => undefined).then(() => clientTls?.close());
+  sasl?.users.start();
+  void member.closed
+    .catch(() => undefined)
+    .then(() => {
+      clientTls?.close();
+      sasl?.users.close();
+    });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
   secrets?.start();
+  peerTls?.start();
+  void member.closed.catch(() => undefined).then(() => peerTls?.close());
   void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
@@ -127,7 +142,26 @@ function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | und
 /** Null where members do not share a secret, or where the member is alone. */
 function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
   if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
-  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
+  const { secretFile } = peerAuth;
+  if (secretFile === undefined) return null;
+  return watchedPeerSecrets(secretFile, { timers: systemTimers(), logger });
+}
+
+/** Null where members have no certificates, or where the member is alone. */
+function peerTlsOf({ peerAuth, servers }: Config, logger: Logger): PeerTls | null {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  const { tls: settings } = peerAuth;
+  return settings === undefined ? null : new PeerTls({ settings, logger, timers: systemTimers() });
+}
+
+function saslOf({ sasl }: Config, logger: Logger) {
+  if (sasl === null) return undefined;
+  const { usersFile } = sasl;
+  const users = new WatchedFiles({
+    ...{ name: 'sasl', paths: [usersFile], timers: systemTimers(), logger },
+    load: () => readSaslUsers(usersFile),
+  });
+  return { users, server: new DigestMd5Server((user) => users.current.get(user)) };
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */

@@ -11,8 +11,10 @@ import type { FileBudget } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { ClientTls } from './net/client-tls.js';
+import type { PeerTls } from './net/peer-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
+import type { SaslServer } from './security/sasl.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
 
 /** The world that a member lives in. */
@@ -45,6 +47,10 @@ export interface Surroundings {
   readonly peerSecrets?: () => readonly Uint8Array[];
   /** What happened here, for other members that ask; absent where nobody keeps it. */
   readonly events?: EventRing;
+  /** Absent where clients do not authenticate by SASL. */
+  readonly sasl?: SaslServer | undefined;
+  /** Absent where members have no TLS. Whoever made it closes it. */
+  readonly peerTls?: PeerTls | null;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

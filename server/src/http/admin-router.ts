@@ -38,7 +38,8 @@ export function adminRouter(parts: AdminParts): Router {
   const { member, config, self, events, access, metrics, logger } = parts;
   const backups = new BackupAnswers(member);
   const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
-  const rules = { superDigest, skipAcl };
+  const superIdentities = new Set(config.superIdentities);
+  const rules = { superDigest, superIdentities, skipAcl };
   const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
   const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
   const joined = new JoinedEvents({ id: self.id, ring: events }, others);

@@ -11,7 +11,12 @@ const DIGEST = 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=';
 
 it('tells the settings that are known to be no secrets, and none that is added later', () => {
   const servers = [{ id: 1, host: 'h', clientPort: 2181, peerPort: 2888 }];
-  const given = { dataDir: 'd', servers, superDigest: `super:${DIGEST.slice(4)}`, adminUsers: [DIGEST] };
+  const given = {
+    dataDir: 'd',
+    servers,
+    superDigest: `super:${DIGEST.slice(4)}`,
+    adminUsers: [DIGEST],
+  };
   const { settings } = checkSettings(given);
   if (settings === null) throw new Error('the settings are valid');
   const config = {

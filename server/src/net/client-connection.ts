@@ -7,7 +7,13 @@
  * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
  * client port; used by the driver and the pipeline.
  */
-import { FrameError, FrameReader, type Int64, type JuteWriter } from '@rookery/protocol';
+import {
+  FrameError,
+  FrameReader,
+  type Identity,
+  type Int64,
+  type JuteWriter,
+} from '@rookery/protocol';
 import { ClientOutput } from './client-output.js';
 import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
@@ -25,6 +31,8 @@ export class ClientConnection implements PutOff, PacedReader {
   readonly id: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
+  /** What TLS has proved of the client. */
+  readonly proven: readonly Identity[];
   readonly openedAtMs: number;
   readonly stats: ConnectionStats;
 
@@ -52,9 +60,11 @@ export class ClientConnection implements PutOff, PacedReader {
     readonly stream: ByteStream;
     readonly owner: ConnectionOwner<ClientConnection>;
     readonly stats: ConnectionStats;
+    readonly proven?: readonly Identity[];
   }) {
     this.id = parts.id;
     this.stats = parts.stats;
+    this.proven = parts.proven ?? [];
     this.#owner = parts.owner;
     this.#stream = parts.stream;
     this.remoteAddress = parts.stream.remoteAddress;

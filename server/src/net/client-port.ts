@@ -20,6 +20,7 @@ import { InputPace } from './input-pace.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
 import { ProtocolSniffer } from './protocol-sniffer.js';
+import { provenBy } from './proven-identity.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
 import { SessionlessStreams } from './sessionless-streams.js';
@@ -319,7 +320,8 @@ export class ClientPort {
 
   #open(id: number, stream: ByteStream): ClientConnection {
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
-    const connection = new ClientConnection({ id, stream, owner: this, stats });
+    const proven = provenBy(stream.secured);
+    const connection = new ClientConnection({ id, stream, owner: this, stats, proven });
     this.#sessionless.dropBy(id, () => connection.close('no session in time', 'told'));
     this.#connections.add(connection);
     this.stats.connectionRequests += 1;

@@ -74,6 +74,8 @@ export interface SessionEnd {
 export interface WriteRules {
   readonly skipAcl: boolean;
   readonly extendedTypes: boolean;
+  /** Those of `x509` and `sasl` that ACLs may have; absent for none. */
+  readonly aclSchemes?: ReadonlySet<string> | undefined;
   readonly enforceQuota: boolean;
   readonly ephemeralsPerSessionMax: number;
   readonly multiOpsMax: number;
@@ -116,12 +118,12 @@ export class Prepare {
     this.#rules = rules;
     this.#quotas = new QuotaGuard(state, rules.enforceQuota);
     this.#room = new TreeRoom(state, rules.treeBound);
-    const { skipAcl, extendedTypes, pathDepthMax } = rules;
+    const { skipAcl, extendedTypes, aclSchemes, pathDepthMax } = rules;
     const ephemeralsMax = rules.ephemeralsPerSessionMax;
     const txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
     this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
-    const allowed = { skipAcl, extendedTypes, ephemeralsMax, pathDepthMax };
+    const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
     this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
     this.#requestView = new RequestView(this.#overlay);

@@ -29,6 +29,7 @@ export {
   type TestCertificate,
   writePkcs12,
 } from '../security/testing/certificates.js';
+export { nameText, x509Name } from '../security/x509-name.js';
 export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
 export { ephemeralPaths } from '../state/ephemeral-paths.js';

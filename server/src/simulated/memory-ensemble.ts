@@ -306,7 +306,7 @@ export function simulatedConfig(
     fourLetterWords: '*',
     extendedTypes: true,
     superDigest: null,
-    tls: null,
+    ...{ tls: null, sasl: null, enforceAuth: [], superIdentities: [] },
     skipACL: false,
     enforceQuota: false,
     treeBytesMax: null,

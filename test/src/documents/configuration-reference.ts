@@ -17,7 +17,10 @@ export const REFERENCE = 'docs/configuration.md';
 const SOURCE = 'server/src/config.ts';
 const SECURITY_SOURCE = 'server/src/config-security.ts';
 /** Settings that are objects, and the interfaces that explain theirs. */
-const PARTS = [['tls', 'TlsSettings']] as const;
+const PARTS = [
+  ['tls', 'TlsSettings'],
+  ['sasl', 'SaslSettings'],
+] as const;
 const EXAMPLE = 'ensemble.example.json';
 
 /** The part of JSON Schema that the settings use. */

@@ -25,6 +25,40 @@ export const NETTY_JARS: readonly string[] = [
 ].map((part) => `/usr/share/java/netty-${part}.jar`);
 
 export function apacheSecurity(layout: Layout): ApacheSecurity {
+  const [tls, flags] = [apacheTls(layout), apacheSasl(layout)];
+  return { jars: tls.jars, flags: [...tls.flags, ...flags] };
+}
+
+/** The users of a file with passwords in clear. */
+function apacheSasl(layout: Layout): readonly string[] {
+  const sasl = layout.settings['sasl'];
+  if (typeof sasl !== 'object' || sasl === null) return [];
+  const lines = readFileSync(String(Reflect.get(sasl, 'usersFile')), 'utf8')
+    .trim()
+    .split('\n');
+  const users = lines
+    .map((line) => line.split(':'))
+    .map(([user, password]) => {
+      return `user_${user}="${password}"`;
+    });
+  const file = join(layout.directory, `jaas-${layout.id}.conf`);
+  const module = 'org.apache.zookeeper.server.auth.DigestLoginModule';
+  writeFileSync(file, `Server { ${module} required ${users.join(' ')}; };\n`);
+  const provider = 'org.apache.zookeeper.server.auth.SASLAuthenticationProvider';
+  const enforced = layout.settings['enforceAuth'];
+  return [
+    `-Djava.security.auth.login.config=${file}`,
+    `-Dzookeeper.authProvider.1=${provider}`,
+    ...(Array.isArray(enforced)
+      ? [
+          '-Dzookeeper.enforce.auth.enabled=true',
+          `-Dzookeeper.enforce.auth.schemes=${enforced.join()}`,
+        ]
+      : []),
+  ];
+}
+
+function apacheTls(layout: Layout): ApacheSecurity {
   const tls = layout.settings['tls'];
   if (typeof tls !== 'object' || tls === null) return { jars: [], flags: [] };
   const path = (key: string) => String(Reflect.get(tls, key));
