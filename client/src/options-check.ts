@@ -9,6 +9,7 @@ import type { Surroundings } from './api/surroundings.js';
 import { OptionError } from './errors.js';
 import { ClientLog } from './log.js';
 import type { Credential } from './session/credentials.js';
+import type { SaslCredential } from './session/sasl-login.js';
 import { systemSurroundings } from './surroundings.js';
 import { workerOf } from './worker/thread-url.js';
 
@@ -21,6 +22,8 @@ export interface CheckedOptions {
   readonly reconnectDelayMaxMs: number;
   readonly readOnly: boolean;
   readonly auth: readonly Credential[];
+  /** Null to send no login. */
+  readonly sasl: SaslCredential | null;
   /** Null for plain TCP. */
   readonly tls: ConnectionOptions | null;
   readonly resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
@@ -45,7 +48,7 @@ const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>>
   ...{ readOnly: isBoolean, renewSession: isBoolean, shuffle: isBoolean },
   worker: (value) => isBoolean(value) || value instanceof URL,
   keepAlive: isBoolean,
-  ...{ auth: Array.isArray, resume: isObject, surroundings: isObject },
+  ...{ auth: Array.isArray, sasl: isObject, resume: isObject, surroundings: isObject },
   tls: (value) => isBoolean(value) || isObject(value),
   name: (value) => typeof value === 'string' && value.length > 0,
   logger: isLogger,
@@ -79,6 +82,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     reconnectDelayMaxMs: Math.max(reconnectDelayMaxMs, reconnectDelayBaseMs),
     readOnly: options.readOnly ?? false,
     auth: (options.auth ?? []).map(checkedCredential),
+    sasl: saslOf(options.sasl),
     tls: tlsOf(options.tls, worker !== null),
     resume: resumeOf(options.resume),
     renewSession: options.renewSession ?? true,
@@ -152,6 +156,18 @@ function whole(name: string, given: number | undefined, otherwise: number, min: 
   const value = given ?? otherwise;
   if (Number.isSafeInteger(value) && value >= min && value <= INT_MAX) return value;
   throw new OptionError(name, `is ${value}, not a whole number from ${min} to ${INT_MAX}`);
+}
+
+function saslOf(sasl: ConnectOptions['sasl']): SaslCredential | null {
+  if (sasl === undefined) return null;
+  const { username, password } = sasl;
+  if (isPrintable(username) && isPrintable(password)) return { username, password };
+  // The message omits both, because they are secrets.
+  throw new OptionError('sasl', 'must hold { username, password } of printable ASCII');
+}
+
+function isPrintable(text: unknown): text is string {
+  return typeof text === 'string' && /^[\x20-\x7e]+$/.test(text);
 }
 
 function tlsOf(tls: ConnectOptions['tls'], worker: boolean): ConnectionOptions | null {

@@ -24,6 +24,7 @@ export interface Endpoints {
   readonly listen?: Hosts;
   readonly peerListen?: Hosts;
   readonly clientPort: number;
+  readonly secureClientPort?: number | undefined;
   readonly peerPort: number;
 }
 
@@ -31,7 +32,15 @@ export function clientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddr
   return { host: server.listen ?? server.host, port: server.clientPort };
 }
 
-export function peerAddressOf(server: Endpoints): ListenAddress {
+/** Null if the member has no port for TLS alone. */
+export function secureClientAddressOf(server: Omit<Endpoints, 'peerPort'>): ListenAddress | null {
+  const { secureClientPort } = server;
+  return secureClientPort === undefined
+    ? null
+    : { ...clientAddressOf(server), port: secureClientPort };
+}
+
+export function peerAddressOf(server: Omit<Endpoints, 'clientPort'>): ListenAddress {
   return { host: server.peerListen ?? server.listen ?? server.host, port: server.peerPort };
 }
 

@@ -10,12 +10,21 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
 import {
+  enforceAuthProblems,
+  enforceAuthSchema,
+  saslSchema,
+  superIdentitiesSchema,
+  tlsProblems,
+  tlsSchema,
+} from './config-security.js';
+import {
   defaultFourLetterWords,
   type FourLetterWords,
   isLoopback,
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
+import { missingPeerAuth, peerAuthSchema } from './peer-auth-settings.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -44,6 +53,8 @@ const TREE_BYTES_MIN = 64 * 1024;
 /** Addresses on which one port is opened. */
 const LISTEN_MAX = 16;
 const LEVELS_LIMIT = 1_000_000;
+/** A year. */
+const MINUTES_MAX = 366 * 24 * 60;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
 
@@ -63,6 +74,7 @@ const listen = z
 const serverShape = {
   ...{ id, host, clientPort: port, peerPort: port },
   ...{ listen: listen.optional(), peerListen: listen.optional(), clientHost: host.optional() },
+  ...{ secureClientPort: port.optional() },
   ...{ metricsPort: port.optional(), adminPort: port.optional() },
 };
 const serverSchema = z.strictObject(serverShape, {
@@ -81,6 +93,7 @@ const settingsSchema = z.strictObject(
       .array(serverSchema, { error: 'expected a list of servers' })
       .min(1, { error: 'expected at least one server' })
       .max(MEMBERS_MAX, { error: `expected at most ${MEMBERS_MAX} servers` }),
+    peerAuth: peerAuthSchema,
     initLimit: integer(1, 100_000).default(10),
     syncLimit: integer(1, 100_000).default(5),
     peerHeartbeatMs: integer(1, 60_000).default(100),
@@ -106,6 +119,10 @@ const settingsSchema = z.strictObject(
       })
       .nullable()
       .default(null),
+    tls: tlsSchema.nullable().default(null),
+    sasl: saslSchema.nullable().default(null),
+    enforceAuth: enforceAuthSchema,
+    superIdentities: superIdentitiesSchema,
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
@@ -129,6 +146,10 @@ const settingsSchema = z.strictObject(
       .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })
       .default([]),
     adminReadOnly: flag().default(false),
+    backupDirectory: text('a directory').nullable().default(null),
+    backupEveryMinutes: integer(1, MINUTES_MAX).default(1440),
+    backupsKept: integer(1, 1_000_000).default(14),
+    backupDaysKept: integer(0, 36_500).default(0),
     logLevel: z
       .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
       .default('info'),
@@ -190,9 +211,14 @@ function relationProblems(raw: unknown): string[] {
       problems.push(`peerTimeoutMs: ${expected}, got ${timeoutMs}`);
     }
   }
-  problems.push(...sessionLimitProblems(raw), ...adminProblems(raw));
+  problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
+  problems.push(...enforceAuthProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
+  const endpoints = validOrNull(shape.servers, raw['servers']);
+  if (endpoints !== null && (raw['peerAuth'] ?? null) === null) {
+    problems.push(...missingPeerAuth(endpoints));
+  }
   if (validOrNull(shape.extendedTypes, raw['extendedTypes']) === true) {
     servers.forEach((server, index) => {
       if (server.id === null || server.id <= EXTENDED_TYPES_ID_MAX) return;
@@ -238,7 +264,14 @@ function adminProblems(raw: Record<string, unknown>): string[] {
   return [`adminHost: ${expected}, got "${adminHost}"`];
 }
 
-type PartKey = 'id' | 'host' | 'clientPort' | 'peerPort' | 'metricsPort' | 'adminPort';
+const PORT_KEYS = [
+  'clientPort',
+  'secureClientPort',
+  'peerPort',
+  'metricsPort',
+  'adminPort',
+] as const;
+type PartKey = 'id' | 'host' | (typeof PORT_KEYS)[number];
 type Parts = { readonly [K in PartKey]: Server[K] | null };
 
 function validParts(raw: unknown): Parts {
@@ -247,6 +280,7 @@ function validParts(raw: unknown): Parts {
     id: validOrNull(id, fields['id']),
     host: validOrNull(host, fields['host']),
     clientPort: validOrNull(port, fields['clientPort']),
+    secureClientPort: validOrNull(serverShape.secureClientPort, fields['secureClientPort']),
     peerPort: validOrNull(port, fields['peerPort']),
     metricsPort: validOrNull(serverShape.metricsPort, fields['metricsPort']),
     adminPort: validOrNull(serverShape.adminPort, fields['adminPort']),
@@ -268,7 +302,7 @@ function serverProblems(servers: readonly Parts[]): string[] {
     if (servers.length > 1 && isWildcard(server.host)) {
       problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
     }
-    for (const key of ['clientPort', 'peerPort', 'metricsPort', 'adminPort'] as const) {
+    for (const key of PORT_KEYS) {
       const value = server[key];
       if (value === null || value === undefined) continue;
       const address = `${machineOf(server.host)} ${value}`;
@@ -311,7 +345,7 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   }
   const value = valueAt(raw, issue.path);
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = where === 'superDigest' || where.startsWith('adminUsers[');
+  const isSecret = /^(superDigest$|superId|adminUsers\[|peerAuth)/.test(where);
   const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }

@@ -12,7 +12,7 @@ function server(id: number, clientPort: number, peerPort: number, host = '127.0.
 const three = [server(1, 2181, 2881), server(2, 2182, 2882), server(3, 2183, 2883)];
 
 function problemsOf(extra: object): readonly string[] {
-  return checkSettings({ dataDir: './data', servers: three, ...extra }).problems;
+  return checkSettings({ dataDir: './data', servers: three, peerAuth: 'none', ...extra }).problems;
 }
 
 describe('a config file', () => {
@@ -34,8 +34,10 @@ describe('a config file', () => {
     expect(config).toEqual({
       dataDir: join(folder, 'data'),
       dataLogDir: join(folder, 'data'),
+      ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
       tickTimeMs: 2000,
       servers: three,
+      peerAuth: null,
       initLimit: 10,
       syncLimit: 5,
       peerHeartbeatMs: 100,
@@ -52,6 +54,10 @@ describe('a config file', () => {
       fourLetterWords: '*',
       extendedTypes: true,
       superDigest: null,
+      tls: null,
+      sasl: null,
+      enforceAuth: [],
+      superIdentities: [],
       skipACL: false,
       enforceQuota: false,
       treeBytesMax: null,
@@ -75,6 +81,13 @@ describe('a config file', () => {
     const settings = { dataDir: '/srv/a', dataLogDir: '/srv/b', servers: three };
     const config = loadConfig(file(JSON.stringify(settings)), 2);
     expect(memberDirectories(config, 2)).toEqual({ data: '/srv/a/2', log: '/srv/b/2' });
+  });
+
+  it('may name the secret of its members next to it', () => {
+    const peerAuth = { secretFile: 'peer.secret', required: false };
+    const config = loadConfig(file(JSON.stringify({ dataDir: 'x', servers: three, peerAuth })), 1);
+    const secretFile = join(folder, 'peer.secret');
+    expect(config.peerAuth).toEqual({ secretFile, required: false });
   });
 
   it('that lists no such member is refused with the ids there are', () => {
@@ -228,10 +241,10 @@ describe('settings', () => {
     expect(words('ruok,nope').problems).toHaveLength(1);
   });
 
-  it('answer by default no word that shows paths or sessions, but all where hosts are loopback', () => {
+  it('answer by default no word that shows paths or sessions (CVE-2017-5637), but all on loopback', () => {
     const words = (...hosts: readonly string[]) => {
       const servers = three.map((server, index) => ({ ...server, host: hosts[index] }));
-      return checkSettings({ dataDir: 'd', servers }).settings?.fourLetterWords;
+      return checkSettings({ dataDir: 'd', servers, peerAuth: 'none' }).settings?.fourLetterWords;
     };
     const harmless = ['conf', 'dirs', 'envi', 'gtmk', 'hash', 'isro', 'mntr', 'ruok', 'srvr'];
     const expected = [...harmless, 'stat', 'wchs'];
@@ -242,9 +255,8 @@ describe('settings', () => {
     expect(words('127.0.0.1', '127.0.0.2', '::2')).toEqual(expected);
     // What is bound counts, not what others dial.
     const elsewhere = three.map((server) => ({ ...server, host: 'localhost', listen: '*' }));
-    expect(checkSettings({ dataDir: 'd', servers: elsewhere }).settings?.fourLetterWords).toEqual(
-      expected,
-    );
+    const bound = checkSettings({ dataDir: 'd', servers: elsewhere, peerAuth: 'none' });
+    expect(bound.settings?.fourLetterWords).toEqual(expected);
     const standalone = [{ id: 1, host: '0.0.0.0', clientPort: 1, peerPort: 2 }];
     const open = checkSettings({ dataDir: 'd', servers: standalone });
     expect(open.settings?.fourLetterWords).toEqual(expected);
@@ -267,12 +279,79 @@ describe('settings', () => {
     );
   });
 
+  it('ask who other members are where other machines may reach their port, unless "none" is written', () => {
+    const at = (server: object, peerAuth: unknown = null) =>
+      checkSettings({
+        ...{ dataDir: 'd', peerAuth },
+        servers: three.map((one, index) => (index === 1 ? { ...one, ...server } : one)),
+      }).problems;
+    const expected = (host: string) => [
+      'peerAuth: expected an object with secretFile, or "none" in so many words, because members ' +
+        `listen on "${host}", which other machines may reach; got nothing`,
+    ];
+    expect(at({})).toEqual([]);
+    expect(at({ host: '10.0.0.1' })).toEqual(expected('10.0.0.1'));
+    expect(at({ host: 'zk.example' })).toEqual(expected('zk.example'));
+    expect(at({ listen: '*' })).toEqual(expected('*'));
+    expect(at({ listen: ['127.0.0.1', '::'] })).toEqual(expected('::'));
+    expect(at({ host: 'zk.example', listen: '*', peerListen: '127.0.0.2' })).toEqual([]);
+    expect(at({ host: '10.0.0.1' }, 'none')).toEqual([]);
+    expect(at({ host: '10.0.0.1' }, { secretFile: 's' })).toEqual([]);
+    const alone = [{ ...server(1, 2181, 2881), host: '10.0.0.1' }];
+    expect(checkSettings({ dataDir: 'd', servers: alone }).problems).toEqual([]);
+  });
+
+  it('take a secret for members by its file only, and never repeat one', () => {
+    const { settings } = checkSettings({
+      ...{ dataDir: 'd', servers: three, peerAuth: { secretFile: 'peer.secret' } },
+    });
+    expect(settings?.peerAuth).toEqual({ secretFile: 'peer.secret', required: true });
+    for (const peerAuth of ['hunter2', { secret: 'hunter2' }, { secretFile: '' }, [], {}]) {
+      const problems = problemsOf({ peerAuth });
+      expect(problems).toHaveLength(1);
+      expect(problems.join()).not.toContain('hunter2');
+    }
+  });
+
   it('refuse two ports of a server that are one, whatever they are for', () => {
     const server = { id: 1, host: 'h', clientPort: 1, peerPort: 2, metricsPort: 3, adminPort: 3 };
     const { problems } = checkSettings({ dataDir: 'd', servers: [server] });
     expect(problems).toEqual([
       'servers[0].adminPort: expected a free port, 3 is also servers[0].metricsPort',
     ]);
+  });
+
+  it('take TLS with a certificate and its key, or with PKCS#12, and say what contradicts it', () => {
+    const pem = { certFile: 'a.pem', keyFile: 'a.key' };
+    const tlsOf = (tls: object) => checkSettings({ dataDir: 'd', servers: three, tls });
+    expect(tlsOf(pem).settings?.tls).toMatchObject({ clientAuth: 'none', onClientPort: true });
+    expect(tlsOf({ ...pem, caFile: 'ca.pem' }).settings?.tls?.clientAuth).toBe('need');
+    expect(tlsOf({ pkcs12File: 'a.p12' }).problems).toEqual([]);
+    const either = 'tls: expected either certFile and keyFile, or pkcs12File';
+    expect(tlsOf({}).problems).toEqual([either]);
+    expect(tlsOf({ certFile: 'a.pem' }).problems).toEqual([either]);
+    expect(tlsOf({ ...pem, pkcs12File: 'a.p12' }).problems).toEqual([either]);
+    const [needsCa] = tlsOf({ ...pem, clientAuth: 'want' }).problems;
+    expect(needsCa).toContain('tls.clientAuth: expected caFile for "want"');
+    expect(tlsOf({ ...pem, crlFiles: ['crl.pem'] }).problems[0]).toContain('tls.crlFiles');
+    expect(tlsOf({ ...pem, onClientPort: false }).problems[0]).toContain('secureClientPort');
+    expect(tlsOf({ ...pem, keyfile: 'x' }).problems).toEqual(['tls.keyfile: unknown key']);
+    const secure = { servers: [{ ...server(1, 2181, 2881), secureClientPort: 2881 }] };
+    const problems = problemsOf(secure);
+    expect(problems[0]).toContain('servers[0].secureClientPort: expected tls');
+    expect(problems[1]).toContain('2881 is also servers[0].secureClientPort');
+  });
+
+  it('ask of clients only what they can prove', () => {
+    expect(problemsOf({ enforceAuth: ['digest'] })).toEqual([]);
+    expect(problemsOf({ enforceAuth: ['sasl'] })[0]).toContain('enforceAuth: expected sasl');
+    expect(problemsOf({ enforceAuth: ['x509'] })[0]).toContain('enforceAuth: expected tls');
+    expect(problemsOf({ enforceAuth: ['sasl'], sasl: { usersFile: 'users' } })).toEqual([]);
+    expect(problemsOf({ enforceAuth: ['ip'] })[0]).toContain('expected one of digest, x509, sasl');
+    expect(problemsOf({ superIdentities: ['sasl:root', 'x509:CN=root'] })).toEqual([]);
+    const [secret] = problemsOf({ superIdentities: ['root:secret'] });
+    expect(secret).toContain('superIdentities[0]: expected "x509:"');
+    expect(secret).not.toContain('secret');
   });
 
   it('never repeat what was given for superDigest', () => {
@@ -284,7 +363,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(36);
+    expect(keys).toHaveLength(45);
     for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {

@@ -10,8 +10,15 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
+import {
+  resolvedSasl,
+  resolvedTls,
+  type SaslSettings,
+  type TlsSettings,
+} from './config-security.js';
 import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
+import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {
@@ -49,6 +56,11 @@ export interface ServerAddress {
   readonly clientHost?: string | undefined;
   /** The TCP port for clients. No other port of the file on the same host may equal it. */
   readonly clientPort: number;
+  /**
+   * A further TCP port for clients, on which all of them speak TLS. It needs `tls`. By default it
+   * is not there.
+   */
+  readonly secureClientPort?: number | undefined;
   /** The TCP port for the other members. Nobody else needs to reach it: do not expose it. */
   readonly peerPort: number;
   /**
@@ -86,6 +98,18 @@ export interface Config {
   readonly tickTimeMs: number;
   /** All members, in any order. A single entry makes a standalone server. */
   readonly servers: readonly ServerAddress[];
+  /**
+   * How members prove to each other that they belong to the ensemble, before anything else is said
+   * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
+   * members know, absolute or relative to the config file. It has one line of at least 32
+   * characters, or two while the secret is replaced, and only its owner can read it. A change of
+   * the file needs no restart. What members say is not encrypted.
+   *
+   * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
+   * have it. `"none"` means that whoever reaches the port can speak as a member. The default null
+   * means the same, and is refused unless all members listen for each other on loopback addresses.
+   */
+  readonly peerAuth: PeerAuth | 'none' | null;
   /**
    * The number of ticks that a member may take to join a leader and receive its state; default 10.
    * If it is too small for the size of the tree and the network, a member that has much to catch up
@@ -194,6 +218,29 @@ export interface Config {
    * user.
    */
   readonly superDigest: string | null;
+  /**
+   * TLS for clients: see [its settings](#the-settings-of-tls). The default null means that clients
+   * connect in plain text. Its files are read at the start and again whenever they change. Each
+   * member may have files of its own; relative paths begin at the config file.
+   */
+  readonly tls: TlsSettings | null;
+  /**
+   * SASL for clients, by DIGEST-MD5: see [its settings](#the-settings-of-sasl). The default null
+   * means that no client authenticates so.
+   */
+  readonly sasl: SaslSettings | null;
+  /**
+   * Schemes of which every client must have proved one before it may do anything: `sasl`, `x509`,
+   * `digest`. A request of another client, a ping too, is answered -124 and its connection closed.
+   * By default nothing is asked. `digest` alone keeps nobody out, because everybody may choose a
+   * user and a password.
+   */
+  readonly enforceAuth: readonly ('digest' | 'x509' | 'sasl')[];
+  /**
+   * Identities that pass every ACL, besides that of `superDigest`: `x509:` and the subject of a
+   * certificate, `sasl:` and a user, or `digest:` and an id as ACLs have it. Default none.
+   */
+  readonly superIdentities: readonly string[];
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**
@@ -291,6 +338,28 @@ export interface Config {
    */
   readonly adminReadOnly: boolean;
   /**
+   * The directory for scheduled backups, absolute or relative to the config file; default null: no
+   * member takes backups by itself. Each backup is taken by one member, by a follower where one
+   * can, and into this directory on its machine: a directory on storage that all members share
+   * keeps them together.
+   */
+  readonly backupDirectory: string | null;
+  /**
+   * The time between two scheduled backups, in minutes; default 1440, a day. They are due at
+   * multiples of it since 1970 in UTC, so a daily one at midnight.
+   */
+  readonly backupEveryMinutes: number;
+  /**
+   * The number of backups, the newest ones, that stay in `backupDirectory`; default 14. Older ones
+   * are removed after each scheduled backup, unless `backupDaysKept` keeps them.
+   */
+  readonly backupsKept: number;
+  /**
+   * The number of days, counted back from now, of each of which the newest backup stays, too;
+   * default 0.
+   */
+  readonly backupDaysKept: number;
+  /**
    * The least severe log line that is written; default 'info'. 'debug' writes a line for each
    * request.
    */
@@ -332,8 +401,13 @@ export function loadEnsembleConfig(path: string): Config {
   const dataDir = resolve(folder, settings.dataDir);
   return {
     ...settings,
+    tls: resolvedTls(settings.tls, folder),
+    peerAuth: resolvedPeerAuth(settings.peerAuth, (path) => resolve(folder, path)),
+    sasl: resolvedSasl(settings.sasl, folder),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
+    backupDirectory:
+      settings.backupDirectory === null ? null : resolve(folder, settings.backupDirectory),
   };
 }
 

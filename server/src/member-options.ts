@@ -5,15 +5,21 @@
  */
 import { assert, type PeerId, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { clientAddressOf, type ListenAddress, peerAddressOf } from './addresses.js';
+import {
+  clientAddressOf,
+  type ListenAddress,
+  peerAddressOf,
+  secureClientAddressOf,
+} from './addresses.js';
 import { type Config, electionPortOf, type ServerAddress } from './config.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
+import type { PeerSecurity } from './net/peer-door.js';
 import type { OwnVersions } from './net/peer-hello.js';
-import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port.js';
+import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port-options.js';
 import type { Address } from './net/transport.js';
 import { EPHEMERALS_PER_PART_MAX } from './pipeline/session-ends.js';
 import type { ServingPlan } from './served-with.js';
@@ -124,6 +130,20 @@ export function peerPortOptions(
   };
 }
 
+/** In which ways other members may come, and by what they prove themselves. */
+export function peerSecurity(
+  { peerAuth, servers }: Pick<Config, 'peerAuth' | 'servers'>,
+  given: {
+    readonly peerSecrets?: () => readonly Uint8Array[];
+    readonly randomBytes: (count: number) => Uint8Array;
+  },
+): PeerSecurity {
+  const { peerSecrets: secrets = () => [], randomBytes } = given;
+  if (peerAuth === null || peerAuth === 'none') return { ways: ['none'], secrets, randomBytes };
+  assert(servers.length === 1 || secrets().length > 0, 'members that authenticate have a secret');
+  return { ways: peerAuth.required ? ['secret'] : ['secret', 'none'], secrets, randomBytes };
+}
+
 export function zabStart(recovered: Recovered): ZabStart {
   return {
     acceptedEpoch: recovered.acceptedEpoch,
@@ -175,6 +195,7 @@ export function driverOptions(
     writeRules: {
       skipAcl: config.skipACL,
       extendedTypes: config.extendedTypes,
+      aclSchemes: aclSchemesOf(config),
       enforceQuota: config.enforceQuota,
       ephemeralsPerSessionMax: config.ephemeralsPerSessionMax,
       multiOpsMax: config.multiOpsMax,
@@ -194,6 +215,12 @@ export function driverOptions(
     membership,
     readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };
+}
+
+/** By which clients can prove who they are here, besides those that are always there. */
+function aclSchemesOf({ tls, sasl }: Config): ReadonlySet<string> {
+  const hasCertificates = tls !== null && tls.clientAuth !== 'none';
+  return new Set([...(hasCertificates ? ['x509'] : []), ...(sasl === null ? [] : ['sasl'])]);
 }
 
 /** The text of /zookeeper/config: empty for a standalone server. */
@@ -225,12 +252,13 @@ export function clientPortOptions(config: Config, facts: ClientPortFacts): Clien
     streamsMax: files.clientStreamsMax,
     outputSoftBytes: options.tuning?.clientOutputBytes ?? CLIENT_PORT_DEFAULTS.outputSoftBytes,
     address: clientAddressOf(self),
+    secureAddress: secureClientAddressOf(self),
     frameBytesMax: config.frameBytesMax,
     connectionsPerAddressMax: config.maxClientCnxns,
     connectionTokens: {
       max: config.connectionTokensMax,
       perSecond: config.connectionTokensPerSecond,
     },
-    whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
+    whitelist: new FourLetterWhitelist(config.fourLetterWords),
   };
 }

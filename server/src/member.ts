@@ -5,13 +5,15 @@
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
 import { assert } from '@rookery/protocol';
+import { backupScheduleOf } from './backup-schedule-of.js';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories } from './config.js';
 import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
-import { MemberStatus } from './driver/member-view.js';
+import { memberAnswers } from './driver/member-answers.js';
+import { MemberStatus } from './driver/member-status.js';
 import { SummaryWindows } from './driver/summary-windows.js';
 import { fileBudgetOf } from './file-budget.js';
 import { firstPartsOf } from './limits.js';
@@ -22,17 +24,15 @@ import {
   driverOptions,
   type MemberOptions,
   membershipOf,
-  peerPortOptions,
 } from './member-options.js';
-import { limitsOf, type MemberParts, newPipeline, newZab } from './member-parts.js';
+import { limitsOf, type MemberParts, newPeerPort, newPipeline, newZab } from './member-parts.js';
 import { ClientPort } from './net/client-port.js';
 import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
-import { PeerPort } from './net/peer-port.js';
+import type { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
-import type { Pipeline } from './pipeline/pipeline.js';
 import { beginServing } from './served-with.js';
 import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
@@ -50,7 +50,6 @@ export class Member {
   /** What the four-letter words tell of it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
-  readonly #pipeline: Pipeline;
   readonly #storage: Storage;
   readonly #clientPort: ClientPort;
   readonly #peerPort: PeerPort;
@@ -109,10 +108,13 @@ export class Member {
       newState,
       counters,
     };
-    return new Member(
+    const member = new Member(
       { config, self, options, ...own },
       recovered.damaged === null ? state : newState(),
     );
+    const { events = null } = surroundings;
+    member.#driver.neighbours.answerWith(memberAnswers(() => member.context(), events));
+    return member;
   }
 
   private constructor(parts: MemberParts, state: ReplicatedState) {
@@ -129,27 +131,21 @@ export class Member {
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
+    const open = () => this.openBackup();
+    const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
     const pipeline = newPipeline(parts, state, limits);
-    this.#pipeline = pipeline;
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      zab,
-      storage,
-      state,
+      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
       newState: parts.newState,
-      pipeline,
-      counters,
-      ...bounds,
-      timers,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
       random16: () => surroundings.randomBytes(16),
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,
       observer: surroundings.observer ?? null,
-      starts,
       keepAside: (name, lines, filesMax) =>
         surroundings.keepAside(directories.data, name, lines, filesMax),
       onFatal: (error) => this.#fail(error),
@@ -164,32 +160,26 @@ export class Member {
       zab,
       counters,
       ...bounds,
+      backups,
       nowMs: () => timers.nowMs(),
       diskBytes: () => disk,
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      transport,
-      timers,
-      logger: options.logger,
-      stats: new ServerStats(),
+      ...{ transport, timers, logger: options.logger },
+      stats: new ServerStats(surroundings.clientTls?.figures),
       view: this.status,
       handler: this.#driver.clients,
+      tls: surroundings.clientTls,
     });
-    const summaries = () => summariesOf(this.context());
-    this.#periodic = [disk, bounds.diskSpace, new SummaryWindows(timers, summaries)];
-    this.#peerPort = new PeerPort({
-      options: peerPortOptions(config, options, { ...parts, limits }),
-      transport,
-      timers,
-      random: () => surroundings.random(),
-      logger: options.logger,
+    const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
+    this.#periodic = [disk, bounds.diskSpace, backups, windows];
+    this.#peerPort = newPeerPort(parts, {
+      ...{ limits, starts, handler: this.#driver.peers },
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };
       },
-      starts,
-      handler: this.#driver.peers,
     });
   }
 
@@ -208,15 +198,20 @@ export class Member {
 
   /** Who watches what here, to be read only. */
   get watches(): WatchTable {
-    return this.#pipeline.watches;
+    return this.status.watchTable;
   }
   /** The watcher that the session is here; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
-    return this.#pipeline.connectionOf(session);
+    return this.status.watcherOf(session);
   }
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {
-    return this.#pipeline.view(watcher)?.session ?? 0;
+    return this.status.sessionOf(watcher);
+  }
+
+  /** Asks another member what it tells operators; null without an answer. */
+  askMember(id: number, question: string): Promise<string | null> {
+    return this.#driver.neighbours.ask(id, question);
   }
 
   /** A client's stream from within this process, for the admin port. */
@@ -287,6 +282,7 @@ export class Member {
   async #shutDown(): Promise<void> {
     this.#stopPeriodic();
     this.#driver.stop();
+    this.#driver.neighbours.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
     await this.#storage.close();

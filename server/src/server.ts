@@ -7,9 +7,16 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { clientAddressOf, type ListenAddress, metricsHostOf, peerAddressOf } from './addresses.js';
+import {
+  clientAddressOf,
+  type ListenAddress,
+  metricsHostOf,
+  peerAddressOf,
+  secureClientAddressOf,
+} from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
+import type { BackupTaker } from './driver/backup-schedule.js';
 import { EventRing } from './events/event-ring.js';
 import { recordingLogger } from './events/recording-logger.js';
 import { fileBudgetOf } from './file-budget.js';
@@ -17,6 +24,7 @@ import { keepAside } from './keep-aside.js';
 import { Member } from './member.js';
 import type { MemberOptions } from './member-options.js';
 import { memoryLimit } from './memory-limit.js';
+import { ClientTls } from './net/client-tls.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
@@ -25,6 +33,10 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { watchedPeerSecrets } from './peer-secrets.js';
+import { DigestMd5Server } from './security/digest-md5.js';
+import { readSaslUsers } from './security/sasl-users.js';
+import { WatchedFiles } from './security/watched-files.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -52,10 +64,14 @@ export async function startServer(
   const files = fileBudgetOf(openFilesMax(), config.servers.length);
   const events = new EventRing(Date.now);
   const logger = recordingLogger(options.logger, events);
+  // Before anything is written: a secret that cannot be used is the operator's to mend.
+  const secrets = peerSecretsOf(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
   const naming = { logger, timers: systemTimers(), resolve };
+  const clientTls = clientTlsOf(config, logger);
+  const sasl = saslOf(config, logger);
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const stores = await openStores({ ...config, memberId: self.id });
@@ -74,14 +90,65 @@ export async function startServer(
       spaceOf,
       keepAside,
       memory: memoryLimit(),
+      events,
       files,
+      ...(await backupTakerOf(config, self)),
+      ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
+      clientTls,
+      sasl: sasl?.server,
     },
   );
+  clientTls?.start();
+  sasl?.users.start();
+  void member.closed
+    .catch(() => undefined)
+    .then(() => {
+      clientTls?.close();
+      sasl?.users.close();
+    });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
+  secrets?.start();
+  void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
+}
+
+async function backupTakerOf(
+  config: Config,
+  { id }: ServerAddress,
+): Promise<{ readonly backupTaker?: BackupTaker }> {
+  const { backupDirectory: directory, diskReserveBytes: reserveBytes } = config;
+  if (directory === null) return {};
+  const rule = { newest: config.backupsKept, days: config.backupDaysKept };
+  const { BackupKeeper } = await import('./backup-keeper.js');
+  const backupTaker = new BackupKeeper({
+    ...{ id, directory, rule, reserveBytes, spaceOf, wallMs: () => Date.now() },
+  });
+  return { backupTaker };
+}
+
+/** Everything that is wrong with its files is found here, before the member does anything. */
+function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | undefined {
+  if (settings === null) return undefined;
+  return new ClientTls({ settings, logger, timers: systemTimers() });
+}
+
+/** Null where members do not share a secret, or where the member is alone. */
+function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
+}
+
+function saslOf({ sasl }: Config, logger: Logger) {
+  if (sasl === null) return undefined;
+  const { usersFile } = sasl;
+  const users = new WatchedFiles({
+    ...{ name: 'sasl', paths: [usersFile], timers: systemTimers(), logger },
+    load: () => readSaslUsers(usersFile),
+  });
+  return { users, server: new DigestMd5Server((user) => users.current.get(user)) };
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */
@@ -119,6 +186,8 @@ async function probePorts(
 ): Promise<void> {
   const { metricsPort, adminPort } = self;
   await probe(transport, 'client', clientAddressOf(self));
+  const secureAddress = secureClientAddressOf(self);
+  if (secureAddress !== null) await probe(transport, 'secureClient', secureAddress);
   if (metricsPort !== undefined) {
     await probe(transport, 'metrics', { host: metricsHostOf(config, self), port: metricsPort });
   }

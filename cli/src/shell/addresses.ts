@@ -1,6 +1,4 @@
-/**
- * The single servers of a connect string, for what is asked of each of them.
- */
+/** The single servers of a connect string, for requests to each of them. */
 import { OperatorError } from '@rookery/server';
 import { serversOf } from '../status/status-command.js';
 

@@ -1,28 +1,28 @@
 /**
- * What a command of the shell is: its name, arguments and options, and the function that runs it.
+ * Defines a command of the shell: its name, arguments and options, and the function that runs it.
  *
  * `rookery <command>`, `rookery sh`, the completion and the documents read the same table of these
  * (table.ts). A command sees only its `Call`: it writes to `output`, never to the process, and gets
- * its client from `client()`, which connects when it is first asked for.
+ * its client from `client()`, which connects when it is first called.
  */
 import type { Client } from '@rookery/client';
 import type { Format } from './format.js';
 import type { Output } from './output.js';
 
-/** How an argument is completed: by paths of znodes, by names of contexts, or not at all. */
+/** How an argument is completed: with paths of znodes, with names of contexts, or not at all. */
 export type ArgumentKind = 'path' | 'context' | 'text';
 
 export interface ArgumentSpec {
-  /** As commander writes it: `<path>`, `[path]`, `[words...]`. */
+  /** In commander's form: `<path>`, `[path]`, `[words...]`. */
   readonly usage: string;
   readonly kind: ArgumentKind;
 }
 
 export interface OptionSpec {
-  /** As commander writes it: `-r, --recursive`, `--depth <n>`. */
+  /** In commander's form: `-r, --recursive`, `--depth <n>`. */
   readonly flags: string;
   readonly description: string;
-  /** For whole numbers: the least and the greatest; text without it. */
+  /** For whole numbers, the least and the greatest; absent for text. */
   readonly range?: readonly [min: number, max: number];
 }
 
@@ -32,35 +32,37 @@ export interface CommandSpec {
   readonly summary: string;
   readonly args: readonly ArgumentSpec[];
   readonly options?: readonly OptionSpec[];
-  /** Whether it can change znodes; then it has `--dry-run`. */
+  /** Whether it can change znodes; if so, it has `--dry-run`. */
   readonly writes?: true;
-  /** False for what needs no ensemble, such as contexts; such commands take no `--connect`. */
+  /**
+   * False for a command that needs no ensemble, such as those of contexts; it has no `--connect`.
+   */
   readonly connects?: false;
-  /** True for what writes text of one kind whatever is asked, such as scripts; without `-o`. */
+  /** True for a command that always writes text of one kind, such as scripts; it has no `-o`. */
   readonly isPlain?: true;
-  /** What `-o` is when nobody says; `table` by default. */
+  /** The default of `-o`; `table` if absent. */
   readonly format?: Format;
-  /** Resolves with the exit code; 0 if it says nothing. */
+  /** Resolves with the exit code; 0 if undefined. */
   readonly run: (call: Call) => Promise<number | undefined>;
 }
 
 /** The exit codes that scripts can rely on. Those of mistakes and failures are in failures.ts. */
 export const EXIT = { done: 0, failed: 1, mistake: 2, no: 3, disconnected: 4 } as const;
 
-/** Where a call comes from, as far as commands care. */
+/** The environment of a call, as far as commands need it. */
 export interface Surroundings {
   readonly output: Output;
-  /** Connects at the first call; rejects with what failures.ts can explain. */
+  /** Connects at the first call; rejects with errors that failures.ts can explain. */
   readonly client: () => Promise<Client>;
   /** Another ensemble for `--to` and `--with`; closed with the command. */
   readonly other: (connect: string) => Promise<Client>;
   /** The connect string of `client()`. */
   readonly connect: () => string;
-  /** The directory that relative paths begin at; `/` outside of the interactive shell. */
+  /** The directory at which relative paths begin; `/` outside of the interactive shell. */
   readonly directory: string;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** Whether a person sits there who can be asked. */
+  /** Whether a person is present who can be asked. */
   readonly isInteractive: boolean;
   /** Resolves with whether the person said yes. */
   readonly confirm: (question: string) => Promise<boolean>;
@@ -68,7 +70,7 @@ export interface Surroundings {
   readonly handOver: (run: () => Promise<void>) => Promise<void>;
   /** All of standard input. */
   readonly readInput: () => Promise<Buffer>;
-  /** Whether this is a line of `rookery sh`, whose session goes on after the command. */
+  /** Whether this is a line of `rookery sh`, whose session continues after the command. */
   readonly isShell: boolean;
   readonly environment: NodeJS.ProcessEnv;
 }

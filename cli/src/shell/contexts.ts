@@ -72,7 +72,7 @@ export class Contexts {
   save(name: string, context: Context): void {
     const file = this.#file(name);
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // An existing file keeps its mode when it is written, so it goes first.
+    // An existing file would keep its mode when it is written, so it is removed first.
     rmSync(file, { force: true });
     const text = `${JSON.stringify(context, null, 2)}\n`;
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });

@@ -1,6 +1,6 @@
 /**
- * The data that a command is given: text as it is, `@file`, or `-` for standard input. `@@` stands
- * for a text that begins with `@`.
+ * The data argument of a command: text as it is, `@file`, or `-` for standard input. `@@` stands
+ * for text that begins with `@`.
  */
 import { readFile } from 'node:fs/promises';
 import { OperatorError } from '@rookery/server';

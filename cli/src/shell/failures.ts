@@ -1,9 +1,9 @@
 /**
- * What a command that failed says, and its exit code.
+ * The message and the exit code of a command that failed.
  *
- * 3 is the answer no: a znode that is missing, there already, or not as the caller expected it.
+ * 3 is the answer no: a znode that is missing, exists already, or is not as the caller expected it.
  * 4 is no answer: no connection, no quorum, or a session that ended. 2 is a mistake of the caller,
- * 1 all else. Errors are known by their class, never by their text.
+ * 1 everything else. Errors are recognized by their class, never by their text.
  */
 import {
   AuthFailedError,
@@ -35,14 +35,14 @@ export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** There is no session with any server; the message says what each of them does. */
+/** No server grants a session; the message says what each of them does. */
 export class NoConnectionError extends Error {
   override readonly name = 'NoConnectionError';
 }
 
 export interface Failure {
   readonly code: number;
-  /** A sentence; null where everything was said. */
+  /** A sentence; null if everything has been said. */
   readonly sentence: string | null;
 }
 

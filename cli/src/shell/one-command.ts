@@ -1,6 +1,6 @@
 /**
  * Runs one command of the shell as `rookery <command>`: connects when it needs to, prints, and ends
- * the session. Resolves with the exit code; what goes wrong is one sentence on standard error.
+ * the session. Resolves with the exit code; a failure is one sentence on standard error.
  */
 import { createInterface } from 'node:readline/promises';
 import type { Client } from '@rookery/client';
@@ -10,13 +10,13 @@ import { FORMATS, type Format } from './format.js';
 import { Output, type Write } from './output.js';
 import { openClient, type Target, targetOf } from './target.js';
 
-/** The streams and variables of the process; tests give their own. */
+/** The streams and variables of the process; tests pass their own. */
 export interface ProcessParts {
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly environment: NodeJS.ProcessEnv;
-  /** Calls the listener at Ctrl-C; returns what takes it away. */
+  /** Calls the listener at Ctrl-C; returns a function that removes it. */
   readonly onInterrupt: (listener: () => void) => () => void;
 }
 
@@ -121,7 +121,7 @@ export function targetOptions(options: OptionValues) {
   };
 }
 
-/** Resolves once the stream has taken it; a reader that has gone rejects with EPIPE. */
+/** Resolves once the stream has accepted it; rejects with EPIPE if the reader has gone. */
 function writerTo(stream: NodeJS.WritableStream): Write {
   stream.on('error', () => undefined); // The callback of the write tells it.
   return (data) =>
@@ -156,7 +156,7 @@ async function confirm(
   try {
     return /^y(es)?$/i.test((await asking.question(`${question} [y/N] `, { signal })).trim());
   } catch {
-    // Ctrl-C and the end of the input are a no.
+    // Ctrl-C and the end of the input count as no.
     return false;
   } finally {
     asking.close();

@@ -1,8 +1,9 @@
 /**
- * What a command writes: data to standard output in one of four formats, talk to standard error.
+ * The output of a command: data to standard output in one of four formats, messages to standard
+ * error.
  *
- * A command gives a value or a list of items with two renderings, JSON and text; the format that
- * the caller asked for decides which one is written. Lists are written while they are read, so a
+ * A command provides a value or a list of items with two renderings, JSON and text; the format that
+ * the caller chose decides which one is written. Lists are written while they are read, so a
  * directory of any size needs no memory. Bytes are written as they are.
  */
 import { stringify } from 'yaml';
@@ -16,7 +17,7 @@ export type Json =
   | readonly Json[]
   | { readonly [key: string]: Json | undefined };
 
-/** Resolves once the bytes may be forgotten; rejects with the stream's error. */
+/** Resolves once the bytes may be dropped; rejects with the stream's error. */
 export type Write = (data: string | Uint8Array) => Promise<void>;
 
 export interface OutputParts {
@@ -31,11 +32,11 @@ export interface Rendering<T> {
   readonly json: (item: T) => Json;
   /** Lines without the last line break. */
   readonly text: (item: T) => string;
-  /** What `-o raw` writes of each item, with a line break behind it; `text` by default. */
+  /** What `-o raw` writes for each item, followed by a line break; `text` by default. */
   readonly raw?: (item: T) => string;
 }
 
-/** So many rows of a table are aligned with each other. */
+/** The number of rows of a table that are aligned with each other. */
 const ROWS_ALIGNED = 500;
 
 export class Output {
@@ -112,14 +113,14 @@ export class Output {
     return count;
   }
 
-  /** An event of a command that goes on: one JSON object or one YAML document for each. */
+  /** An event of a command that continues: one JSON object or one YAML document for each. */
   async event(json: Json, text: () => string): Promise<void> {
     if (this.format === 'json') await this.#out(`${JSON.stringify(json)}\n`);
     else if (this.format === 'yaml') await this.#out(`---\n${stringify(json)}`);
     else await this.#out(line(text()));
   }
 
-  /** A sentence for the person, on standard error. */
+  /** Writes a sentence for the person to standard error. */
   talk(sentence: string): Promise<void> {
     return this.#error(`${sentence}\n`);
   }

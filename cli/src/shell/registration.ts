@@ -1,12 +1,12 @@
 /**
  * Turns the table of commands into commander's commands, for `rookery <command>` and for the lines
- * of `rookery sh` alike, so that both take the same words.
+ * of `rookery sh` alike, so that both accept the same words.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { CommandSpec } from './command.js';
 import { FORMATS } from './format.js';
 
-/** Runs one command with what commander has read. */
+/** Runs one command with the arguments that commander has parsed. */
 export type Runner = (
   spec: CommandSpec,
   args: readonly unknown[],
@@ -19,7 +19,7 @@ const TIMEOUT_S_MAX = 86_400;
 export interface Registration {
   readonly specs: readonly CommandSpec[];
   readonly run: Runner;
-  /** Whether each command says which ensemble; in the shell there is one already. */
+  /** Whether each command names its ensemble; in the shell there is one already. */
   readonly withTarget: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Every command that writes data says in which shape, where users find it. */
+/** Every command that writes data documents its shape where users find it. */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { schemaText } from './schema-text.js';

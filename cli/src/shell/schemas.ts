@@ -1,8 +1,8 @@
 /**
- * The shapes of what commands write with `-o json`, for scripts that read it.
+ * The shapes of what commands write with `-o json`, for scripts that parse it.
  *
  * docs/operations/commands.schema.json is generated from them (`npm run docs:commands`), and the
- * tests of the commands compare every answer with them. Not loaded when a command runs.
+ * tests of the commands compare every answer with them. They are not loaded when a command runs.
  */
 import { z } from 'zod';
 

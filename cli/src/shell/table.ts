@@ -1,6 +1,6 @@
 /**
  * The table of commands: what `rookery <command>`, `rookery sh`, the completion and the documents
- * know of each. The code of a command is loaded when it runs, so that a member loads none of it.
+ * know about each. The code of a command is loaded when it runs, so that a member loads none of it.
  */
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.js';
 

@@ -1,10 +1,10 @@
 /**
- * Which ensemble a command talks to, with which credentials, and the connection to it.
+ * Which ensemble a command uses, with which credentials, and the connection to it.
  *
- * An option comes before the environment, the environment before the selected context, and
- * 127.0.0.1:2181 is what is left. Credentials of a context go to its own servers only. When no
- * session is to be had in time, each server is asked for its state, so that the sentence says what
- * is wrong.
+ * An option takes precedence over the environment, the environment over the selected context, and
+ * the default is 127.0.0.1:2181. Credentials of a context are sent to its own servers only. If no
+ * session is granted in time, each server is asked for its state, so that the message says what is
+ * wrong.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -25,14 +25,14 @@ export interface TargetOptions {
   readonly connect?: string | undefined;
   readonly context?: string | undefined;
   readonly authFile?: string | undefined;
-  /** How long a session, and each answer, may take. */
+  /** The time limit for a session, and for each answer. */
   readonly timeoutMs: number;
   readonly readOnly: boolean;
 }
 
 export interface Target {
   readonly connect: string;
-  /** Where it comes from, for messages. */
+  /** The origin of the value, for messages. */
   readonly source: string;
   readonly auth: readonly Credential[];
   readonly timeoutMs: number;
@@ -94,7 +94,7 @@ function textOfFile(file: string): string {
   }
 }
 
-/** Throws OperatorError, without the text: it may be a password. */
+/** Throws OperatorError without the text, which may be a password. */
 export function credentialOf(text: string): Credential {
   const colon = text.indexOf(':');
   if (colon < 1) {
@@ -121,7 +121,7 @@ export async function openClient(target: Target, options: ConnectOptions = {}): 
   }
 }
 
-/** What there is to say is said by the commands. */
+/** The commands report everything themselves. */
 const SILENT = {
   debug: () => undefined,
   info: () => undefined,

@@ -2,8 +2,8 @@
  * How znodes, their data and their ACLs are written: for programs as JSON, for people as text.
  *
  * Zxids and session ids are hex strings with 0x, because JSON's numbers cannot hold them. Data that
- * is UTF-8 is shown as text, all else as base64 or as a hex dump. What is shown on a terminal never
- * has control characters of the data in it. Computes only.
+ * is UTF-8 is shown as text, all other data as base64 or as a hex dump. Output on a terminal never
+ * contains control characters of the data. Pure.
  */
 import type { Acl, Stat } from '@rookery/client';
 import { Perms } from '@rookery/client';
@@ -38,7 +38,7 @@ export function statJson(stat: Stat): { readonly [key: string]: Json } {
   };
 }
 
-/** ISO 8601 in UTC; times that no calendar has, as their milliseconds. */
+/** ISO 8601 in UTC; times outside of any calendar as their milliseconds. */
 export function timeOf(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
@@ -73,7 +73,7 @@ export function isPrintable(text: string): boolean {
   return !/[\x00-\x08\x0b-\x1f\x7f-\x9f]/.test(text);
 }
 
-/** Text as it is; what would upset a terminal, as a hex dump. */
+/** Text as it is; data that would corrupt a terminal as a hex dump. */
 export function dataForTerminal(data: Uint8Array): string {
   const text = textOf(data);
   return text !== null && isPrintable(text) ? text : hexDump(data);
@@ -123,7 +123,7 @@ export function permsText(perms: number): string {
   return LETTERS.map(([letter, bit]) => ((perms & bit) === 0 ? '' : letter)).join('');
 }
 
-/** As zkCli.sh takes it: `scheme:id:perms`. */
+/** In the form that zkCli.sh takes: `scheme:id:perms`. */
 export function aclText({ scheme, id, perms }: Acl): string {
   return `${scheme}:${id}:${permsText(perms)}`;
 }

@@ -1,9 +1,9 @@
 /**
  * Walks a subtree, parents before children, in the order of names.
  *
- * Requests are sent in batches of siblings, so a tree takes few round trips; a large directory
- * is read page by page, so memory grows with depth only. Znodes that vanish meanwhile are left out.
- * One whose children may not be read is given with `isClosed`, and the walk goes on.
+ * Requests are sent in batches of siblings, so a tree takes few round trips; a large directory is
+ * read page by page, so memory grows with depth only. Znodes that vanish meanwhile are left out. A
+ * znode whose children may not be read is reported with `isClosed`, and the walk continues.
  */
 import { type Client, NoAuthError, NoNodeError, type Stat } from '@rookery/client';
 import { joinPath } from '@rookery/protocol';
@@ -15,7 +15,7 @@ export interface Walked {
   readonly stat: Stat;
   /** Undefined unless the walk reads data; null also where the ACL forbids it (`isClosed`). */
   readonly data?: Buffer | null;
-  /** The ACL forbids to read it; then its data, or what is below it, is missing here. */
+  /** The ACL forbids reading it, so its data, or what is below it, is missing here. */
   readonly isClosed: boolean;
 }
 
@@ -23,13 +23,15 @@ export interface WalkOptions {
   readonly client: Client;
   readonly path: string;
   readonly signal: AbortSignal;
-  /** How far below the beginning it goes; without end by default. */
+  /** The maximum depth below the beginning; unlimited by default. */
   readonly depthMax?: number;
   readonly withData?: boolean;
 }
 
 const SIBLINGS = 64;
-/** With data: so many values of the greatest size are in memory. */
+/**
+ * The number of siblings in a batch with data: this many values of the greatest size are in memory.
+ */
 const SIBLINGS_WITH_DATA = 16;
 
 /** Throws NoNodeError if there is nothing at the path. */
@@ -58,7 +60,7 @@ async function* below(options: WalkOptions, node: Walked): AsyncGenerator<Walked
   }
 }
 
-/** Null where the ACL forbids it; nothing where the directory has gone. */
+/** Null if the ACL forbids it; empty if the directory has been deleted. */
 async function take(names: AsyncIterator<string>, count: number): Promise<string[] | null> {
   const taken: string[] = [];
   try {
@@ -74,7 +76,7 @@ async function take(names: AsyncIterator<string>, count: number): Promise<string
   return taken;
 }
 
-/** Null if it has gone. */
+/** Null if it has been deleted. */
 async function visit(options: WalkOptions, path: string, depth: number): Promise<Walked | null> {
   const { client, signal, withData = false } = options;
   if (withData) {

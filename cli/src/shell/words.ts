@@ -1,13 +1,13 @@
 /**
- * Splits a line into words as a shell does: spaces separate, '...' and "..." hold together, and a
- * backslash takes the next character as it is, except within '...'. Nothing is expanded.
+ * Splits a line into words as a shell does: spaces separate words, '...' and "..." group them, and
+ * a backslash escapes the next character, except within '...'. Nothing is expanded.
  */
 
 export interface SplitLine {
   readonly words: readonly string[];
   /** The quote that is still open at the end, or null. */
   readonly openQuote: string | null;
-  /** Whether the last word may go on: the line does not end with a separator. */
+  /** Whether the last word may continue: the line does not end with a separator. */
   readonly isInWord: boolean;
   /** Where the last word begins in the line; the line's length if it is not in a word. */
   readonly lastStart: number;
@@ -44,7 +44,7 @@ export function splitLine(line: string): SplitLine {
   return { words, openQuote: quote, isInWord, lastStart: isInWord ? start : line.length };
 }
 
-/** The word as one that `splitLine` reads back. */
+/** Returns the word in a form that `splitLine` reads back. */
 export function quoted(word: string): string {
   return /^[\w./:@%+,=~-]+$/.test(word) ? word : `"${word.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -40,6 +40,12 @@ export interface ConnectOptions {
     | readonly { readonly scheme: string; readonly auth: Uint8Array | string }[]
     | undefined;
   /**
+   * A user and password with which to log in on every connection, by SASL's DIGEST-MD5, before
+   * anything else is sent; printable ASCII. A server that refuses them closes the client with
+   * AuthFailedError. One that offers no such login is not used. Default none.
+   */
+  readonly sasl?: { readonly username: string; readonly password: string } | undefined;
+  /**
    * Options of Node's TLS (ca, cert, key, servername...), or true to trust the system's
    * authorities.
    */

@@ -11,6 +11,7 @@ export class LiveSession implements Session {
   timeoutMs: number;
   /** Whether the session was opened by a read-only member, which alone knows it. */
   isLocal = false;
+  #isAnnounced = false;
   readonly #controller = new AbortController();
 
   constructor(id: bigint, password: Uint8Array, timeoutMs: number) {
@@ -23,6 +24,13 @@ export class LiveSession implements Session {
 
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** The application is told of it. Returns whether that is for the first time. */
+  announce(): boolean {
+    const isFirst = !this.#isAnnounced;
+    this.#isAnnounced = true;
+    return isFirst;
   }
 
   /**

@@ -4,8 +4,7 @@
  * The states are connecting -> connected <-> suspended -> lost -> connecting, and closed from
  * everywhere, for good. 'lost' is reported before the server can have expired the session, and a
  * lost session is never resumed. No request is carried over from one session to the next. Each
- * connection first sends the credentials, then the watches, then the waiting requests. Sockets and
- * frames are in connection.ts.
+ * connection first sends the login, the credentials, the watches, then the waiting requests.
  */
 import {
   AuthFailedError,
@@ -31,8 +30,9 @@ import { AUTH_CALL, type Credential, Credentials } from './credentials.js';
 import type { KeeperOptions } from './keeper-options.js';
 import { LiveSession } from './live-session.js';
 import { closeRequest, markerRequest, rearmRequest } from './own-requests.js';
-import { type ErrorMaker, failWith, type Request } from './request.js';
+import { authFailed, type ErrorMaker, expired, failWith, type Request } from './request.js';
 import { RequestQueue } from './request-queue.js';
+import { logIn } from './sasl-login.js';
 import { Seeker } from './seeker.js';
 import { StateFeed } from './state-feed.js';
 import { observeStates } from './state-observer.js';
@@ -40,9 +40,6 @@ import { Vigil } from './vigil.js';
 
 const CLOSE_MS_MAX = 5_000;
 const NO_PASSWORD = new Uint8Array(16);
-
-const expired: ErrorMaker = (path, ambiguous) => new SessionExpiredError(path, { ambiguous });
-const authFailed: ErrorMaker = (path, ambiguous) => new AuthFailedError(path, { ambiguous });
 
 export class SessionKeeper {
   readonly states = new StateFeed();
@@ -226,12 +223,21 @@ export class SessionKeeper {
     this.#readOnly = response.readOnly ?? false;
     this.#contact.onConnected(connection, !this.#readOnly || this.#session?.isLocal === true);
     this.#vigil.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
+    logIn(connection, this.#options.sasl, {
+      onLoggedIn: () => this.#serve(connection),
+      onRefused: (error) => this.#closeFor(error),
+    });
+  }
+
+  #serve(connection: Connection): void {
+    if (this.#closing !== null) return;
+    const isNew = this.#session?.announce() === true;
     this.#queue.trouble = null;
     this.#restore(connection);
     if (this.#connection !== connection) return;
-    this.#tell('connected', { newSession: resumed === null });
+    this.#tell('connected', { newSession: isNew });
     if (this.#connection !== connection || this.#closing !== null) return;
-    if (resumed === null) this.#options.registry.onNewSession();
+    if (isNew) this.#options.registry.onNewSession();
     else this.#options.registry.onResumed();
   }
 

@@ -4,7 +4,8 @@
  *
  * An event is a line of the log at level info or above, because there each change of state has its
  * line already, and what repeats is held to one a second. It is kept whatever level is written.
- * Numbers begin at 1 with the process. Filled by `recordingLogger`, read by the admin port.
+ * Numbers begin at 1 with the process, and `start` says which process that is, so that a reader
+ * notices that they began anew. Filled by `recordingLogger`, read by the admin port.
  */
 export const EVENTS_MAX = 1000;
 /** Of its facts as JSON; what is longer is told in part. */
@@ -21,12 +22,16 @@ export interface MemberEvent {
 }
 
 export class EventRing {
+  /** Names the process: when it began, in ms since 1970. */
+  readonly start: string;
   readonly #wallMs: () => number;
+  readonly #listeners = new Set<() => void>();
   readonly #events: MemberEvent[] = [];
   #newest = 0;
 
   constructor(wallMs: () => number) {
     this.#wallMs = wallMs;
+    this.start = String(Math.floor(wallMs()));
   }
 
   /** The number of the newest one; 0 before the first. */
@@ -40,6 +45,13 @@ export class EventRing {
     const kept = { number: this.#newest, time, level, event, facts: boundedFacts(facts) };
     if (this.#events.length < EVENTS_MAX) this.#events.push(kept);
     else this.#events[(this.#newest - 1) % EVENTS_MAX] = kept;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Calls the listener after each event, which must do little; returns how to stop that. */
+  onEvent(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Those that came after that number, the oldest first. */

@@ -1,25 +1,136 @@
 /**
- * `/api/v1/events`: what happened at the member, oldest first. `after=N` leaves out what the asker
- * has; `limit=` takes at most so many of the newest.
+ * `/api/v1/events`: what happened at the member, oldest first, as a list or live.
+ *
+ * `after=N` leaves out what the asker has, and `start=S` says of which process that number is: of
+ * another one everything is new, and `restarted` says so. `limit=` takes at most so many of the
+ * newest. Asked with `Accept: text/event-stream` the events that come later follow, with
+ * `<start>-<number>` as their ids, which `Last-Event-ID` gives back. With `members=all` they are
+ * those of all members: see joined-events.ts.
  */
-import type { EventRing } from '../events/event-ring.js';
+import type { EventRing, MemberEvent } from '../events/event-ring.js';
+import { type ApiCall, jsonAnswer } from './api/api-member.js';
+import { oneOf, wholeNumber } from './api/api-query.js';
+import { badRequest } from './api/problem.js';
+import { eventStream, STREAMS_MAX } from './event-stream.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer } from './http-port.js';
+import { type JoinedEvents, type Places, placesOf, textOf } from './joined-events.js';
 
 const LIMIT = 1000;
+/** Of one piece of a stream. */
+const AT_ONCE = 100;
+/** Each asks all members once in JOINED_EVERY_MS, which answer only so many questions. */
+const JOINED_STREAMS_MAX = 4;
+const JOINED_EVERY_MS = 1000;
 
-export function eventsAnswer(ring: EventRing, query: URLSearchParams): HttpAnswer {
-  const after = wholeNumber(query, 'after', 0);
-  const limit = Math.min(LIMIT, wholeNumber(query, 'limit', LIMIT));
-  const all = ring.after(after);
-  const events = all.slice(Math.max(0, all.length - limit));
-  const body = JSON.stringify({ newest: ring.newest, lost: ring.lostAfter(after), events });
-  return { status: 200, type: 'application/json', body };
+interface Place {
+  /** Null where it is not told. */
+  readonly start: string | null;
+  readonly after: number;
 }
 
-function wholeNumber(query: URLSearchParams, name: string, value: number): number {
-  const text = query.get(name);
-  if (text === null) return value;
-  if (!/^\d{1,15}$/.test(text)) throw new HttpError(400, `${name}: expected a whole number.`);
-  return Number(text);
+export class EventAnswers {
+  readonly #ring: EventRing;
+  readonly #joined: JoinedEvents;
+  #streams = 0;
+  #joinedStreams = 0;
+
+  constructor(ring: EventRing, joined: JoinedEvents) {
+    this.#ring = ring;
+    this.#joined = joined;
+  }
+
+  readonly answer = (call: ApiCall): HttpAnswer | Promise<HttpAnswer> => {
+    const { query, request } = call;
+    const { headers, signal } = request;
+    if (oneOf(query, 'members', ['own', 'all'], 'own') === 'all') return this.#ofAll(call);
+    const limit = wholeNumber(query, 'limit', { max: LIMIT, otherwise: LIMIT });
+    const isStream = headers.accept?.includes('text/event-stream') === true;
+    const last = isStream ? headers['last-event-id'] : undefined;
+    const place = placeOf(query, typeof last === 'string' ? last : '');
+    const { start, newest } = this.#ring;
+    const restarted = place.start !== null && place.start !== start;
+    const after = restarted ? 0 : place.after;
+    const lost = this.#ring.lostAfter(after);
+    if (isStream) return this.#stream({ after, lost, restarted }, limit, signal);
+    const events = newestOf(this.#ring.after(after), limit);
+    return jsonAnswer({ start, newest, lost, restarted, events });
+  };
+
+  async #ofAll({ query, request: { headers, signal } }: ApiCall): Promise<HttpAnswer> {
+    const isStream = headers.accept?.includes('text/event-stream') === true;
+    const limit = wholeNumber(query, 'limit', { min: 1, max: AT_ONCE, otherwise: AT_ONCE });
+    const last = isStream ? headers['last-event-id'] : undefined;
+    const text = typeof last === 'string' ? last : query.get('places');
+    const from = text === null || text === '' ? new Map() : placesOf(text);
+    if (from === null) throw badRequest('places: expected what an answer had as places.');
+    if (!isStream) {
+      const { places, ...page } = await this.#joined.after(from, limit);
+      return jsonAnswer({ ...page, places: textOf(places) });
+    }
+    if (this.#joinedStreams >= JOINED_STREAMS_MAX) {
+      throw new HttpError(429, `${JOINED_STREAMS_MAX} others follow the events of all members.`);
+    }
+    this.#joinedStreams += 1;
+    let at: Places = from;
+    const take = async () => {
+      const { events, places, lost } = await this.#joined.after(at, limit);
+      at = places;
+      const id = textOf(places);
+      const gone = Object.keys(lost).length > 0 ? [{ id: '', event: 'lost', data: lost }] : [];
+      // All of a piece have one id: who comes again begins behind the last whole piece.
+      const sent = events.map((data, place) => {
+        return { id: place === events.length - 1 ? id : '', event: 'event', data };
+      });
+      return [...gone, ...sent];
+    };
+    const onNews = (wake: () => void) => {
+      const timer = setInterval(wake, JOINED_EVERY_MS);
+      return () => clearInterval(timer);
+    };
+    const close = async (): Promise<void> => {
+      this.#joinedStreams -= 1;
+    };
+    return { ...eventStream(take, { signal, onNews }), close };
+  }
+
+  #stream(
+    from: { readonly after: number; readonly lost: number; readonly restarted: boolean },
+    limit: number,
+    signal: AbortSignal,
+  ): HttpAnswer {
+    if (this.#streams >= STREAMS_MAX) {
+      throw new HttpError(429, `${STREAMS_MAX} others follow the events.`, { 'retry-after': '5' });
+    }
+    this.#streams += 1;
+    const ring = this.#ring;
+    const { start } = ring;
+    let at = Math.max(from.after, ring.newest - limit);
+    const { lost, restarted } = from;
+    let isFirst = true;
+    const take = () => {
+      const hello = isFirst ? [{ id: '', event: 'start', data: { start, lost, restarted } }] : [];
+      isFirst = false;
+      const events = ring.after(at).slice(0, AT_ONCE);
+      at = events.at(-1)?.number ?? at;
+      const sent = events.map((data) => {
+        return { id: `${start}-${data.number}`, event: 'event', data };
+      });
+      return [...hello, ...sent];
+    };
+    const close = async (): Promise<void> => {
+      this.#streams -= 1;
+    };
+    return { ...eventStream(take, { signal, onNews: (wake) => ring.onEvent(wake) }), close };
+  }
+}
+
+function newestOf(events: readonly MemberEvent[], limit: number): readonly MemberEvent[] {
+  return events.slice(Math.max(0, events.length - limit));
+}
+
+function placeOf(query: URLSearchParams, last: string): Place {
+  const [, start, number] = /^(\d{1,15})-(\d{1,15})$/.exec(last) ?? [];
+  if (start !== undefined) return { start, after: Number(number) };
+  return { start: query.get('start'), after: wholeNumber(query, 'after', { otherwise: 0 }) };
 }

@@ -7,7 +7,13 @@
  * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
  * client port; used by the driver and the pipeline.
  */
-import { FrameError, FrameReader, type Int64, type JuteWriter } from '@rookery/protocol';
+import {
+  FrameError,
+  FrameReader,
+  type Identity,
+  type Int64,
+  type JuteWriter,
+} from '@rookery/protocol';
 import { ClientOutput } from './client-output.js';
 import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
@@ -25,6 +31,8 @@ export class ClientConnection implements PutOff, PacedReader {
   readonly id: number;
   readonly remoteAddress: string;
   readonly remotePort: number;
+  /** What TLS has proved of the client. */
+  readonly proven: readonly Identity[];
   readonly openedAtMs: number;
   readonly stats: ConnectionStats;
 
@@ -52,9 +60,11 @@ export class ClientConnection implements PutOff, PacedReader {
     readonly stream: ByteStream;
     readonly owner: ConnectionOwner<ClientConnection>;
     readonly stats: ConnectionStats;
+    readonly proven?: readonly Identity[];
   }) {
     this.id = parts.id;
     this.stats = parts.stats;
+    this.proven = parts.proven ?? [];
     this.#owner = parts.owner;
     this.#stream = parts.stream;
     this.remoteAddress = parts.stream.remoteAddress;
@@ -215,7 +225,7 @@ export class ClientConnection implements PutOff, PacedReader {
     if (this.#owner.pace.mustWait(this, more)) this.#setHold(HOLD.pace);
   }
 
-  goOnReading(): void {
+  resumeReading(): void {
     this.#holds &= ~HOLD.pace;
     this.#resume();
   }
@@ -253,9 +263,9 @@ export class ClientConnection implements PutOff, PacedReader {
     const owner = this.#owner;
     const { turn, frame } = owner;
     try {
-      let mayGo = this.#turn !== 'none' || turn.mayBegin(this);
+      let mayContinue = this.#turn !== 'none' || turn.mayBegin(this);
       while (this.#holds === 0 && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
-        if (!mayGo) return this.#putOff();
+        if (!mayContinue) return this.#putOff();
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
         this.#isHeavy = false;
@@ -263,7 +273,7 @@ export class ClientConnection implements PutOff, PacedReader {
         this.#turn = 'none';
         this.#tally();
         if (this.#output.isChoked) this.#setHold(HOLD.output);
-        mayGo = turn.mayGoOn();
+        mayContinue = turn.mayContinue();
       }
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;

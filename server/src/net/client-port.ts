@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { ClientConnection } from './client-connection.js';
 import type { ClientHandler } from './client-handler.js';
+import type { ClientTls } from './client-tls.js';
 import { ClientTurn, TURN_LIMITS, type TurnLimits } from './client-turn.js';
 import type { ConnectionLimits } from './connection-owner.js';
 import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
@@ -19,18 +20,21 @@ import { InputPace } from './input-pace.js';
 import { ListenError } from './listen-error.js';
 import type { MemberView } from './member-view.js';
 import { ProtocolSniffer } from './protocol-sniffer.js';
+import { provenBy } from './proven-identity.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
 import { SessionlessStreams } from './sessionless-streams.js';
 import { SharedBudget } from './shared-budget.js';
 import type { Timers } from './timers.js';
-import type { ByteStream, Listener, Transport } from './transport.js';
+import type { ByteStream, Listener, ListenOptions, Transport } from './transport.js';
 import { WordAnswer } from './word-answer.js';
 import { WORD_LIMITS, type WordLimits } from './word-scheduler.js';
 import { WordService } from './word-service.js';
 
 export interface ClientPortOptions extends ConnectionLimits {
   readonly address: ListenAddress;
+  /** Where TLS alone is spoken; null for nowhere. It needs `tls`. */
+  readonly secureAddress: ListenAddress | null;
   /** The number of open streams. A further one is closed at once. */
   readonly streamsMax: number;
   /** The number of connections from one address; 0 for no limit. */
@@ -55,6 +59,7 @@ export const CLIENT_PORT_DEFAULTS = {
   outputSoftBytes: 1 << 20,
   outputHardBytes: 16 << 20,
   lingerMs: 2_000,
+  secureAddress: null,
   streamsMax: Number.POSITIVE_INFINITY,
   connectionsPerAddressMax: 0,
   sessionlessTimeoutMs: 10_000,
@@ -73,6 +78,8 @@ export interface ClientPortParts {
   readonly stats: ServerStats;
   readonly view: MemberView;
   readonly handler: ClientHandler;
+  /** Absent where clients connect in plain text. */
+  readonly tls?: ClientTls | undefined;
 }
 
 export class ClientPort {
@@ -99,7 +106,7 @@ export class ClientPort {
   readonly #countByAddress = new Map<string, number>();
   #dirty: ClientConnection[] = [];
   #flushed: ClientConnection[] = [];
-  #listener: Listener | null = null;
+  readonly #listeners: Listener[] = [];
   #nextId = 1;
   #isClosed = false;
 
@@ -141,22 +148,38 @@ export class ClientPort {
 
   /** The bound port; the configured one before `listen`. */
   get port(): number {
-    return this.#listener?.port ?? this.#options.address.port;
+    return this.#listeners[0]?.port ?? this.#options.address.port;
   }
 
-  /** Opens the port. Throws ListenError. */
+  /** Opens the ports. Throws ListenError. */
   async listen(): Promise<void> {
-    const { address, streamsMax } = this.#options;
+    const { address, secureAddress, streamsMax } = this.#options;
+    const { tls } = this.#parts;
+    const common = { chunks: 'lent', streamsMax, count: { open: 0 } } as const;
+    const isMixed = tls?.settings.onClientPort === true;
+    await this.#listenAt('client', address, {
+      ...common,
+      tls: isMixed ? { acceptor: tls.newAcceptor('client'), allowsPlain: true } : undefined,
+    });
+    if (secureAddress === null || tls === undefined) return;
+    const secure = { acceptor: tls.newAcceptor('secureClient'), allowsPlain: false };
+    await this.#listenAt('secureClient', secureAddress, { ...common, tls: secure });
+  }
+
+  async #listenAt(
+    purpose: 'client' | 'secureClient',
+    address: ListenAddress,
+    options: ListenOptions,
+  ): Promise<void> {
+    const onStream = (stream: ByteStream): void => this.#onStream(stream);
     try {
-      const onStream = (stream: ByteStream): void => this.#onStream(stream);
-      this.#listener = await this.#parts.transport.listen(address, onStream, {
-        chunks: 'lent',
-        streamsMax,
-      });
+      const listener = await this.#parts.transport.listen(address, onStream, options);
+      this.#listeners.push(listener);
+      const tls = options.tls === undefined ? 'none' : options.tls.allowsPlain ? 'either' : 'only';
+      this.logger.info({ host: address.host, port: listener.port, tls }, 'client.listening');
     } catch (cause) {
-      throw new ListenError('client', address, cause);
+      throw new ListenError(purpose, address, cause);
     }
-    this.logger.info({ host: address.host, port: this.port }, 'client.listening');
   }
 
   /**
@@ -170,7 +193,7 @@ export class ClientPort {
       for (const connection of dirty) connection.flush();
       dirty.length = 0;
       this.#flushed = dirty;
-      if (this.output.isExceeded) this.#closeDebtors();
+      if (this.output.isExceeded) this.#closeLargestOutputs();
     }
     this.turn.renew();
   }
@@ -192,8 +215,7 @@ export class ClientPort {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#sessionless.close();
-    await this.#listener?.close();
-    this.#listener = null;
+    await Promise.all(this.#listeners.splice(0).map((listener) => listener.close()));
     for (const sniffer of this.#sniffers) sniffer.drop();
     this.endAll('the port closes');
     this.rateLimited.close();
@@ -226,7 +248,7 @@ export class ClientPort {
     }
   }
 
-  #closeDebtors(): void {
+  #closeLargestOutputs(): void {
     const { bytes, bytesMax } = this.output;
     for (const connection of this.output.excess(this.#connections, (one) => one.owedBytes)) {
       const facts = { owedBytes: connection.owedBytes, allBytes: bytes, outputBytesMax: bytesMax };
@@ -278,8 +300,16 @@ export class ClientPort {
     sniffer.open();
   }
 
-  /** Four-letter words need no token. */
+  /** Four-letter words need neither a token nor TLS. */
   #mayCome(stream: ByteStream): boolean {
+    const { tls } = this.#parts;
+    if (tls?.settings.required === true && stream.secured === null) {
+      tls.figures.plainRefused += 1;
+      this.stats.connectionsRejected += 1;
+      const facts = { remote: stream.remoteAddress, reason: 'TLS is required' };
+      this.rateLimited.warn('client.refused', facts);
+      return false;
+    }
     if (this.#tokens.take(this.timers.nowMs())) return true;
     this.stats.connectionsRejected += 1;
     this.stats.tokenDeficit.record(1);
@@ -290,7 +320,8 @@ export class ClientPort {
 
   #open(id: number, stream: ByteStream): ClientConnection {
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
-    const connection = new ClientConnection({ id, stream, owner: this, stats });
+    const proven = provenBy(stream.secured);
+    const connection = new ClientConnection({ id, stream, owner: this, stats, proven });
     this.#sessionless.dropBy(id, () => connection.close('no session in time', 'told'));
     this.#connections.add(connection);
     this.stats.connectionRequests += 1;

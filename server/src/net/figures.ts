@@ -27,6 +27,7 @@ export function figuresOf(context: FiguresContext): Metric[] {
     ...gauges(context),
     ...counters(context),
     ...leaderValues(context),
+    ...tlsValues(context),
     ...context.view.extraMetrics,
   ];
 }
@@ -95,6 +96,14 @@ function leaderValues({ view: { leader } }: FiguresContext): Metric[] {
     gauge('last_proposal_size', leader.proposalSizes.last),
     gauge('min_proposal_size', leader.proposalSizes.min),
     gauge('max_proposal_size', leader.proposalSizes.max),
+  ];
+}
+
+function tlsValues({ stats: { tls } }: FiguresContext): Metric[] {
+  if (tls === null) return [];
+  return [
+    gauge('outstanding_tls_handshake', tls.underWay),
+    counter('tls_handshake_exceeded', tls.failures('too_many')),
   ];
 }
 

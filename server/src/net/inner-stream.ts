@@ -20,6 +20,8 @@ export interface InnerClient {
 export class InnerStream implements ByteStream {
   readonly remoteAddress = '';
   readonly remotePort = 0;
+  /** Nothing leaves the process, so nobody can listen. */
+  readonly secured = { certificate: null };
   /** Whoever asks takes everything at once. */
   readonly bufferedBytes = 0;
   readonly #timers: Timers;

@@ -6,7 +6,7 @@
  */
 import { type ListenAddress, listenHostsOf } from '../addresses.js';
 
-export type PortPurpose = 'client' | 'peer' | 'metrics' | 'admin';
+export type PortPurpose = 'client' | 'secureClient' | 'peer' | 'metrics' | 'admin';
 
 export class ListenError extends Error {
   override readonly name = 'ListenError';

@@ -33,6 +33,7 @@ export class MemoryStream implements ByteStream {
   readonly localAddress: string;
   readonly remoteAddress: string;
   readonly remotePort: number;
+  readonly secured = null;
 
   readonly #parts: MemoryStreamParts;
   #other: MemoryStream | null = null;

@@ -7,8 +7,9 @@
 import type { Int64 } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
+import type { TlsFigures } from './tls-figures.js';
 
-/** Requests that change the state, by the letters of `cons`. All others count as reads. */
+/** Requests that change the state, by the names that `cons` prints. All others count as reads. */
 const UPDATES: ReadonlySet<string> = new Set([
   ...['CREA', 'DELE', 'SETD', 'SETA', 'MULT', 'RECO', 'CLOS', 'SESS'],
 ]);
@@ -38,12 +39,18 @@ export class ServerStats {
   largeRequestsRejected = 0;
   /** The mask that stmk has set; before, ZooKeeper's default. */
   traceMask = 306n;
+  /** Null where clients connect in plain text. */
+  readonly tls: TlsFigures | null;
   readonly latency = new LatencyStats();
   readonly readLatency = new Durations();
   readonly updateLatency = new Durations();
   /** Connections that were refused for lack of a token. */
   readonly tokenDeficit = new Summary();
   readonly responseSizes = new ResponseSizes();
+
+  constructor(tls: TlsFigures | null = null) {
+    this.tls = tls;
+  }
 
   reset(): void {
     this.packetsReceived = 0;

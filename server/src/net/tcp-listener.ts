@@ -11,11 +11,13 @@ import type { Logger } from 'pino';
 import { EVERY_ADDRESS, type ListenAddress, listenHostsOf } from '../addresses.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { systemTimers } from './timers.js';
-import type { Listener } from './transport.js';
+import type { Listener, StreamCount } from './transport.js';
 
 export interface TcpListenerOptions {
   readonly address: ListenAddress;
   readonly streamsMax: number;
+  /** Accepted sockets that are not closed. */
+  readonly count: StreamCount;
   /** Accepted sockets are not read from until they are resumed. */
   readonly pauseOnConnect: boolean;
   readonly logger: Logger;
@@ -39,8 +41,6 @@ class TcpListener implements Listener {
   readonly #rateLimited: RateLimitedLog;
   readonly #servers: net.Server[] = [];
   #port: number;
-  /** Accepted sockets that are not closed. */
-  #open = 0;
 
   constructor(options: TcpListenerOptions) {
     this.#options = options;
@@ -82,17 +82,17 @@ class TcpListener implements Listener {
   }
 
   #accept(socket: net.Socket): void {
-    const { streamsMax, onSocket } = this.#options;
-    if (this.#open >= streamsMax) {
+    const { streamsMax, count, onSocket } = this.#options;
+    if (count.open >= streamsMax) {
       const remote = socket.remoteAddress ?? 'unknown';
       this.#rateLimited.warn('net.accept_dropped', { port: this.#port, streamsMax, remote });
       socket.on('error', () => undefined);
       socket.destroy();
       return;
     }
-    this.#open += 1;
+    count.open += 1;
     socket.once('close', () => {
-      this.#open -= 1;
+      count.open -= 1;
     });
     onSocket(socket);
   }

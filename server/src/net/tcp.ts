@@ -9,6 +9,7 @@ import net from 'node:net';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { PeerNames } from './peer-names.js';
+import { SecuringStream } from './securing-stream.js';
 import { listenOnTcp } from './tcp-listener.js';
 import type {
   Address,
@@ -16,7 +17,9 @@ import type {
   Chunks,
   Listener,
   ListenOptions,
+  ListenTls,
   OnStream,
+  Secured,
   StreamHandlers,
   Transport,
 } from './transport.js';
@@ -42,14 +45,19 @@ export class TcpTransport implements Transport {
   listen(
     address: ListenAddress,
     onStream: OnStream,
-    { chunks = 'given', streamsMax = Number.POSITIVE_INFINITY }: ListenOptions = {},
+    options: ListenOptions = {},
   ): Promise<Listener> {
+    const { chunks = 'given', streamsMax = Number.POSITIVE_INFINITY, tls } = options;
+    const { count = { open: 0 } } = options;
     const isLent = chunks !== 'given';
     const readBytes = chunks === 'lentLarge' ? READ_BYTES : CLIENT_READ_BYTES;
+    const plainStream = (socket: net.Socket): ByteStream =>
+      isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket);
     return listenOnTcp({
-      ...{ address, streamsMax, pauseOnConnect: isLent, logger: this.#logger },
+      ...{ address, streamsMax, count, logger: this.#logger },
+      pauseOnConnect: isLent || tls !== undefined,
       onSocket: (socket) => {
-        onStream(isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket));
+        onStream(tls === undefined ? plainStream(socket) : securing(socket, tls, plainStream));
       },
     });
   }
@@ -97,9 +105,23 @@ export class DialTimeout extends Error {
   }
 }
 
+/** Its memory for reading is its own in any case: Node decrypts into new buffers. */
+function securing(
+  socket: net.Socket,
+  { acceptor, allowsPlain }: ListenTls,
+  plainStream: (socket: net.Socket) => ByteStream,
+): ByteStream {
+  const { remoteAddress = 'unknown', remotePort: port = 0 } = socket;
+  const secureStream = (secure: net.Socket, secured: Secured) =>
+    new TcpStream(secure, false, secured);
+  const parts = { socket, acceptor, allowsPlain, plainStream, secureStream };
+  return new SecuringStream(parts, { address: plainAddress(remoteAddress), port });
+}
+
 class TcpStream implements ByteStream {
   readonly remoteAddress: string;
   readonly remotePort: number;
+  readonly secured: Secured | null;
   readonly #socket: net.Socket;
   readonly #isLending: boolean;
   #error: Error | undefined;
@@ -107,8 +129,9 @@ class TcpStream implements ByteStream {
   #handlers: StreamHandlers | null = null;
 
   /** A lending stream gets its chunks by `take`. */
-  constructor(socket: net.Socket, isLending = false) {
+  constructor(socket: net.Socket, isLending = false, secured: Secured | null = null) {
     this.#socket = socket;
+    this.secured = secured;
     this.#isLending = isLending;
     this.remoteAddress = plainAddress(socket.remoteAddress ?? 'unknown');
     this.remotePort = socket.remotePort ?? 0;

@@ -6,6 +6,7 @@
  */
 
 import type { ListenAddress } from '../addresses.js';
+import type { TlsAcceptor } from './tls-acceptor.js';
 
 export interface Address {
   readonly host: string;
@@ -23,9 +24,17 @@ export interface StreamHandlers {
   onClose(error: Error | undefined): void;
 }
 
+/** What TLS has proved of the other side. */
+export interface Secured {
+  /** Its certificate as DER, verified; null if it has none. */
+  readonly certificate: Uint8Array | null;
+}
+
 export interface ByteStream {
   readonly remoteAddress: string;
   readonly remotePort: number;
+  /** Null while a stream is not, or not yet, protected by TLS. Final from the first data on. */
+  readonly secured: Secured | null;
   /** Bytes that were written and have not reached the kernel yet. */
   readonly bufferedBytes: number;
   handle(handlers: StreamHandlers): void;
@@ -61,6 +70,20 @@ export interface ListenOptions {
    * There is no limit by default. A network without file descriptors may ignore it.
    */
   readonly streamsMax?: number;
+  /** Counts the open streams of several listeners together; default one of its own. */
+  readonly count?: StreamCount;
+  /** Streams begin with a TLS handshake; a network in memory may ignore it. */
+  readonly tls?: ListenTls | undefined;
+}
+
+export interface StreamCount {
+  open: number;
+}
+
+export interface ListenTls {
+  readonly acceptor: TlsAcceptor;
+  /** Whether streams without TLS are let in, too. */
+  readonly allowsPlain: boolean;
 }
 
 export interface Transport {

@@ -8,6 +8,7 @@
 import type { Acl } from '../state/txn.js';
 import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';
+import { isDistinguishedName, isSaslUser } from './names-in-acls.js';
 
 /**
  * The bound of a stored list: at most three bytes for each character, and so below ZooKeeper's
@@ -18,10 +19,16 @@ const STORED_SIZE_MAX = 256 << 10;
 /** The size of an entry besides its two strings. */
 const ENTRY_BYTES = 12;
 
-/** Returns what is stored, or null if the list is invalid (-114). */
+const NO_SCHEMES: ReadonlySet<string> = new Set();
+
+/**
+ * Returns what is stored, or null if the list is invalid (-114). Nobody can prove to be a user of
+ * the schemes x509 and sasl where they are not configured, so they count only if `schemes` has them.
+ */
 export function legalAcl(
   requested: readonly Acl[] | null,
   identities: Identities,
+  schemes: ReadonlySet<string> = NO_SCHEMES,
 ): readonly Acl[] | null {
   if (requested === null || requested.length === 0) return null;
   // Nearly every create has only the world in its list.
@@ -31,7 +38,7 @@ export function legalAcl(
   let size = 0;
   for (const acl of withoutDuplicates(requested)) {
     const meant = acl.scheme === 'auth' ? own.map((id) => ({ perms: acl.perms, ...id })) : [acl];
-    if (meant.length === 0 || (acl.scheme !== 'auth' && !isLegal(acl))) return null;
+    if (meant.length === 0 || (acl.scheme !== 'auth' && !isLegal(acl, schemes))) return null;
     for (const { scheme, id } of meant) size += entryBytes(scheme, id);
     if (size > STORED_SIZE_MAX) return null;
     stored.push(...meant);
@@ -54,7 +61,7 @@ function entryBytes(scheme: string, id: string): number {
  * Counts only what the client proved: neither an address nor being the super user can own a znode.
  */
 function isAuthenticated({ scheme }: { readonly scheme: string }): boolean {
-  return scheme === 'digest';
+  return scheme === 'digest' || scheme === 'x509' || scheme === 'sasl';
 }
 
 function withoutDuplicates(acls: readonly Acl[]): Iterable<Acl> {
@@ -70,7 +77,7 @@ function isWorld(acl: Acl): boolean {
   return acl.scheme === 'world' && acl.id === 'anyone';
 }
 
-function isLegal(acl: Acl): boolean {
+function isLegal(acl: Acl, schemes: ReadonlySet<string>): boolean {
   switch (acl.scheme) {
     case 'world':
       return isWorld(acl);
@@ -78,6 +85,10 @@ function isLegal(acl: Acl): boolean {
       return isDigestId(acl.id);
     case 'ip':
       return isAddressRange(acl.id);
+    case 'x509':
+      return schemes.has('x509') && isDistinguishedName(acl.id);
+    case 'sasl':
+      return schemes.has('sasl') && isSaslUser(acl.id);
     default:
       return false;
   }

@@ -5,6 +5,8 @@
  * until that is answered, then `live`. One that is `leaving` has its last request in the queue, and
  * nothing more is read from it. Plain data; Pipeline changes it.
  */
+
+import type { SaslExchange } from '../security/sasl.js';
 import type { SessionId } from '../state/txn.js';
 import type { Identities, Requester } from './access.js';
 import { CommitQueue } from './commit-queue.js';
@@ -20,6 +22,11 @@ export class Connection {
   phase: Phase = 'open';
   /** Replaced by each authentication. A request keeps the one that was valid when it came. */
   requester: Requester;
+  /** Its authentication in several steps, while that is under way. */
+  exchange: SaslExchange | null = null;
+  /** Whether it has proved what this member asks of everybody, or nothing is asked. */
+  isAdmitted: boolean;
+  readonly #admission: ReadonlySet<string>;
   /** The bytes that its identities add to each of its requests. */
   identityBytes: number;
   /** The session that it wants while `joining` (0: a new one), and has while `live`. */
@@ -40,9 +47,17 @@ export class Connection {
   /** Paused because too much of it, or of all connections, is pending. */
   throttled = false;
 
-  constructor(id: ConnectionId, output: Output, skipAcl: boolean) {
+  /** `admission`: schemes of which it must prove one; if it is empty nothing is asked. */
+  constructor(
+    id: ConnectionId,
+    output: Output,
+    { skipAcl, admission }: { readonly skipAcl: boolean; readonly admission: ReadonlySet<string> },
+  ) {
     this.id = id;
     this.output = output;
+    this.#admission = admission;
+    // A connection without an address is this process's own, which asks for passwords by itself.
+    this.isAdmitted = admission.size === 0 || output.remoteAddress === '';
     const identities = identitiesOf(output.remoteAddress);
     this.requester = { identities, skipAcl };
     this.identityBytes = identityBytesOf(identities);
@@ -51,6 +66,7 @@ export class Connection {
   /** What it has authenticated as holds for everything that comes from now on. */
   becomes(identities: Identities): void {
     this.requester = { ...this.requester, identities };
+    this.isAdmitted ||= identities.some(({ scheme }) => this.#admission.has(scheme));
     this.identityBytes = identityBytesOf(identities);
   }
 

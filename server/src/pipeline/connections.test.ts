@@ -5,7 +5,10 @@ import { Connections } from './connections.js';
 import { TestClient } from './test-client.js';
 
 function connection(id: number): Connection {
-  return new Connection(id, new TestClient(id, () => undefined), false);
+  return new Connection(id, new TestClient(id, () => undefined), {
+    skipAcl: false,
+    admission: new Set(),
+  });
 }
 
 it('a connection that was asked for last is unknown once it is gone', () => {

@@ -12,7 +12,8 @@ import {
   type Identity,
   MarshallingError,
 } from '@rookery/protocol';
-import { type Identities, SUPER_SCHEME } from './access.js';
+import type { SaslExchange, SaslServer } from '../security/sasl.js';
+import { type Identities, type Requester, SUPER_SCHEME } from './access.js';
 import { plainAddress } from './address-range.js';
 
 export interface AuthenticatorParts {
@@ -20,7 +21,17 @@ export interface AuthenticatorParts {
   readonly digestOf: (userAndPassword: string) => string;
   /** The digest of the super user, or null if there is none. */
   readonly superDigest: string | null;
+  /** Further identities that may do everything, as `scheme:id`. */
+  readonly superIdentities?: ReadonlySet<string>;
+  /** How clients authenticate in several steps; null if they cannot. */
+  readonly sasl?: SaslServer | null;
 }
+
+/** What becomes of a connection that sent a token of SASL. */
+export type SaslOutcome =
+  | { readonly kind: 'answer'; readonly token: Uint8Array; readonly identities: Identities }
+  /** The answer is -115, and the connection ends. */
+  | { readonly kind: 'refused' };
 
 /** Every request carries its connection's identities, so they have a bound, in bytes of UTF-8. */
 export const IDENTITY_BYTES_MAX = 8192;
@@ -51,12 +62,40 @@ export class Authenticator {
    */
   authenticate(body: Uint8Array, before: Identities): Identities | null {
     const gained = this.#gained(body);
-    const after = gained === null ? null : joined(before, gained);
-    if (after === null || identityBytesOf(after) > IDENTITY_BYTES_MAX) {
-      this.#failures += 1;
-      return null;
-    }
+    const after = gained === null ? null : this.join(before, gained);
+    if (after === null) this.#failures += 1;
     return after;
+  }
+
+  /** What a connection is known to be with what it has proved; null if that is too much. */
+  join(before: Identities, gained: Identities): Identities | null {
+    const isSuper = gained.some((one) => this.#isSuper(one));
+    const all: Identities = isSuper ? [{ scheme: SUPER_SCHEME, id: '' }, ...gained] : gained;
+    const after = joined(before, all);
+    return identityBytesOf(after) > IDENTITY_BYTES_MAX ? null : after;
+  }
+
+  get hasSasl(): boolean {
+    return (this.#parts.sasl ?? null) !== null;
+  }
+
+  /** Takes a token of `connection`, whose exchange begins with the first one. */
+  answerSasl(
+    connection: { exchange: SaslExchange | null; readonly requester: Requester },
+    token: Uint8Array,
+  ): SaslOutcome {
+    const { identities } = connection.requester;
+    connection.exchange ??= this.#parts.sasl?.begin() ?? null;
+    const answer = connection.exchange?.answer(token) ?? { kind: 'refused', reason: '' };
+    if (answer.kind === 'challenge') return { kind: 'answer', token: answer.token, identities };
+    connection.exchange = null;
+    const after =
+      answer.kind === 'done' ? this.join(identities, [{ scheme: 'sasl', id: answer.user }]) : null;
+    if (answer.kind === 'done' && after !== null) {
+      return { kind: 'answer', token: answer.token, identities: after };
+    }
+    this.#failures += 1;
+    return { kind: 'refused' };
   }
 
   #gained(body: Uint8Array): Identities | null {
@@ -66,9 +105,13 @@ export class Authenticator {
     if (packet.scheme === 'ip') return NOBODY;
     if (packet.scheme !== 'digest' || packet.auth === null) return null;
     const id = this.#parts.digestOf(Buffer.from(packet.auth).toString('utf8'));
-    const own: Identity = { scheme: 'digest', id };
-    if (id !== this.#parts.superDigest) return [own];
-    return [{ scheme: SUPER_SCHEME, id: '' }, own];
+    return [{ scheme: 'digest', id }];
+  }
+
+  #isSuper({ scheme, id }: Identity): boolean {
+    const { superDigest, superIdentities } = this.#parts;
+    if (scheme === 'digest' && id === superDigest) return true;
+    return superIdentities?.has(`${scheme}:${id}`) === true;
   }
 }
 

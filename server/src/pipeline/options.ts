@@ -34,6 +34,10 @@ export interface PipelineOptions {
   readonly skipAcl: boolean;
   /** `super:` and the base64 SHA-1 of `super:password`; null if there is no super user. */
   readonly superDigest: string | null;
+  /** Further identities that may do everything, as `scheme:id`; absent for none. */
+  readonly superIdentities?: ReadonlySet<string>;
+  /** Schemes of which a client must have proved one before anything else; absent for none. */
+  readonly admission?: ReadonlySet<string>;
 }
 
 export interface RequestPreparerOptions extends WriteRules, SessionEndsOptions {

@@ -6,7 +6,7 @@
  * sends them at the end of the turn. None of these methods may call back into the pipeline. After
  * `end` or `close` the pipeline calls none of them again.
  */
-import type { Int64, JuteWriter } from '@rookery/protocol';
+import type { Identity, Int64, JuteWriter } from '@rookery/protocol';
 
 /**
  * The number of a client connection, never used again within a process. It is also its WatcherId.
@@ -43,6 +43,8 @@ export interface OutputStats {
 export interface Output {
   /** The client's address, IPv4-mapped or not; '' if there is none. */
   readonly remoteAddress: string;
+  /** What the connection has proved by itself, as by a certificate; absent for nothing. */
+  readonly proven?: readonly Identity[];
   /**
    * Takes frames for the client, length prefixes included. It must be obtained anew for each frame,
    * because that is how net learns that there is something to flush.

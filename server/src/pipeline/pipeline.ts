@@ -21,6 +21,7 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import type { SaslServer } from '../security/sasl.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
@@ -47,7 +48,11 @@ export interface PipelineDependencies {
   readonly digestOf: (userAndPassword: string) => string;
   /** Returns 16 fresh random bytes: the password of a local session. */
   readonly random16: () => Uint8Array;
+  /** Absent or null if clients cannot authenticate by SASL. */
+  readonly sasl?: SaslServer | null;
 }
+
+const NO_SCHEMES: ReadonlySet<string> = new Set();
 
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */
 type Serving = 'nobody' | 'all' | 'readOnly';
@@ -73,7 +78,7 @@ export class Pipeline {
   #applying: Zxid = 0;
 
   constructor(dependencies: PipelineDependencies) {
-    const { state, options, digestOf, random16 } = dependencies;
+    const { state, options, digestOf, random16, sasl = null } = dependencies;
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
     const outbox = new Outbox(options.firstRequest);
@@ -84,7 +89,7 @@ export class Pipeline {
     const throttle = new Throttle(options, this.#connections, forwarding);
     this.#throttle = throttle;
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
-    this.#authenticator = new Authenticator({ digestOf, superDigest: options.superDigest });
+    this.#authenticator = new Authenticator({ ...options, digestOf, sasl });
     this.#requests = new Requests(state, {
       ...{ outbox, throttle, forwarding, authenticator: this.#authenticator },
       watches: this.watches,
@@ -178,7 +183,14 @@ export class Pipeline {
 
   onOpen(id: ConnectionId, output: Output): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
-    this.#connections.add(new Connection(id, output, this.#options.skipAcl));
+    const { skipAcl, admission = NO_SCHEMES } = this.#options;
+    const connection = new Connection(id, output, { skipAcl, admission });
+    this.#connections.add(connection);
+    const { proven = [] } = output;
+    if (proven.length === 0) return;
+    const identities = this.#authenticator.join(connection.requester.identities, proven);
+    if (identities === null) this.#close(connection, 'its name is too long');
+    else connection.becomes(identities);
   }
 
   /**

@@ -55,6 +55,8 @@ export interface Requester extends Principal {
   readonly ephemeralsMax: number;
   /** The number of segments that the path of a created znode may have. */
   readonly pathDepthMax: number;
+  /** The schemes of `WriteRules`. */
+  readonly aclSchemes?: ReadonlySet<string> | undefined;
   readonly quotas: QuotaGuard;
   readonly room: TreeRoom;
 }
@@ -72,7 +74,7 @@ export function decideCreate(
   }
   if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
-  const acl = legalAcl(request.acl, requester.identities);
+  const acl = legalAcl(request.acl, requester.identities, requester.aclSchemes);
   if (acl === null) return ErrorCode.invalidAcl;
   const parent = overlay.node(parentOf(path));
   if (!parent.exists) return ErrorCode.noNode;
@@ -207,7 +209,7 @@ export function decideSetAcl(
   const { path, version } = request;
   if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
-  const acl = legalAcl(request.acl, requester.identities);
+  const acl = legalAcl(request.acl, requester.identities, requester.aclSchemes);
   if (acl === null) return ErrorCode.invalidAcl;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;

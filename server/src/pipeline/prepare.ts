@@ -49,7 +49,7 @@ import {
   decideSetDataView,
   type Requester,
 } from './prepare-op.js';
-import { QuotaGuard } from './quota-guard.js';
+import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
 import { RequestView } from './request-view.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
@@ -71,6 +71,8 @@ export interface SessionEnd {
 export interface WriteRules {
   readonly skipAcl: boolean;
   readonly extendedTypes: boolean;
+  /** Those of `x509` and `sasl` that ACLs may have; absent for none. */
+  readonly aclSchemes?: ReadonlySet<string> | undefined;
   readonly enforceQuota: boolean;
   readonly ephemeralsPerSessionMax: number;
   readonly multiOpsMax: number;
@@ -113,12 +115,12 @@ export class Prepare {
     this.#rules = rules;
     this.#quotas = new QuotaGuard(state, rules.enforceQuota);
     this.#room = new TreeRoom(state, rules.treeBound);
-    const { skipAcl, extendedTypes, pathDepthMax } = rules;
+    const { skipAcl, extendedTypes, aclSchemes, pathDepthMax } = rules;
     const ephemeralsMax = rules.ephemeralsPerSessionMax;
     const txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
     this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
-    const allowed = { skipAcl, extendedTypes, ephemeralsMax, pathDepthMax };
+    const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
     this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
     this.#requestView = new RequestView(this.#overlay);
@@ -226,8 +228,8 @@ export class Prepare {
   }
 
   /** The quotas that were exceeded since the last call, for the log. */
-  takeNotes(): readonly string[] {
-    return this.#quotas.takeNotes();
+  takeExcesses(): readonly QuotaExcess[] {
+    return this.#quotas.takeExcesses();
   }
 
   /** By the estimate of the state, once everything in flight is applied. */

@@ -15,6 +15,7 @@ export function isRefusedReadOnly(requestClass: RequestClass): boolean {
       return true;
     case 'read':
     case 'auth':
+    case 'sasl':
     case 'close':
     case 'unknown':
       return false;

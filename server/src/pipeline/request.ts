@@ -2,14 +2,14 @@
  * The classes of client requests: who answers each opcode, and how.
  *
  * It holds only the tables. This member answers a `read` in its turn in the session's order, and an
- * `auth` too, which is however decided when it comes. A `write` is decided by the leader. An
+ * `auth` too, which is however decided when it comes. A `sasl` is answered when it comes. A `write` is decided by the leader. An
  * `unknown` one is answered -6 and ends the connection, as in ZooKeeper; the internal opcodes,
  * deleteContainer and a check outside of a multi (3.9.3) count as unknown.
  */
 import { OpCode, unreachable } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
 
-export type RequestClass = 'read' | 'auth' | 'write' | 'close' | 'sync' | 'unknown';
+export type RequestClass = 'read' | 'auth' | 'sasl' | 'write' | 'close' | 'sync' | 'unknown';
 
 export function classOf(opcode: number): RequestClass {
   switch (opcode) {
@@ -28,9 +28,10 @@ export function classOf(opcode: number): RequestClass {
     case OpCode.getEphemerals:
     case OpCode.getAllChildrenNumber:
     case OpCode.getChildrenPage:
-    case OpCode.sasl:
     case OpCode.whoAmI:
       return 'read';
+    case OpCode.sasl:
+      return 'sasl';
     case OpCode.auth:
       return 'auth';
     case OpCode.create:
@@ -52,6 +53,14 @@ export function classOf(opcode: number): RequestClass {
   }
 }
 
+/**
+ * Of a connection that has not proved what this member asks of everybody: it may prove it, and
+ * anything else ends it.
+ */
+export function classOfStranger({ opcode }: { readonly opcode: number }): RequestClass {
+  return opcode === OpCode.auth || opcode === OpCode.sasl ? classOf(opcode) : 'unknown';
+}
+
 /** How a request is ordered within its session; the end of a local session concerns nobody else. */
 export function kindOf(opcode: number, isLocal: boolean): QueueEntry['kind'] {
   const requestClass = classOf(opcode);
@@ -63,6 +72,7 @@ export function kindOf(opcode: number, isLocal: boolean): QueueEntry['kind'] {
       return requestClass;
     case 'read':
     case 'auth':
+    case 'sasl':
     case 'unknown':
       return 'read';
     default:

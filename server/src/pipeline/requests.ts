@@ -36,7 +36,8 @@ import type { ConnectionId, ReplyRecord } from './output.js';
 import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
-import { classOf, kindOf } from './request.js';
+import { classOf, classOfStranger, kindOf } from './request.js';
+import { answerSasl } from './sasl-answers.js';
 import type { Throttle } from './throttle.js';
 import { WaitingRequests } from './waiting-requests.js';
 
@@ -94,11 +95,13 @@ export class Requests {
     const header = this.#header;
     header.xid = frame.int();
     header.opcode = frame.int();
-    const requestClass = classOf(header.opcode);
+    const requestClass = connection.isAdmitted ? classOf(header.opcode) : classOfStranger(header);
     if (this.isReadOnly && isRefusedReadOnly(requestClass)) return this.#refuse(connection, header);
     switch (requestClass) {
       case 'read':
         return this.#onRead(connection, header, frame);
+      case 'sasl':
+        return this.#onSasl(connection, header, frame);
       case 'auth':
         return this.#onAuth(connection, header, frame);
       case 'unknown':
@@ -254,6 +257,17 @@ export class Requests {
     this.#maybeFinish(connection);
   }
 
+  /** Answered before whatever waits: clients take the next answer for the next token. */
+  #onSasl(connection: Connection, header: ReadHeader, body: JuteReader): void {
+    const { authenticator } = this.#parts;
+    if (!authenticator.hasSasl) return this.#onRead(connection, header, body);
+    if (!answerSasl(connection, authenticator, { xid: header.xid, body })) {
+      connection.phase = 'leaving';
+    }
+    this.#count(connection, header, this.#nowMs);
+    this.#maybeFinish(connection);
+  }
+
   #entryOf(connection: Connection, header: ReadHeader, record: JuteReader): QueueEntry {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
@@ -335,6 +349,8 @@ export class Requests {
     const state = this.#state;
     if (classOf(opcode) === 'unknown') {
       writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
+    } else if (!connection.isAdmitted && opcode !== OpCode.auth) {
+      writeError(output.writer, { xid, zxid: 0, code: ErrorCode.sessionClosedRequireSaslAuth });
     } else if (opcode === OpCode.closeSession) {
       connection.closesSession = true;
       beginReply(output.writer, xid, state.lastZxid);

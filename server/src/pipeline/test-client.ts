@@ -12,6 +12,7 @@ import {
   CreateRequest,
   encode,
   FrameReader,
+  type Identity,
   type Int64,
   JuteReader,
   JuteWriter,
@@ -48,9 +49,15 @@ class TestStats implements OutputStats {
   }
 }
 
+export interface ClientAddress {
+  readonly address?: string;
+  readonly proven?: readonly Identity[];
+}
+
 export class TestClient implements Output {
   readonly id: number;
   readonly remoteAddress: string;
+  readonly proven: readonly Identity[];
   readonly writer = new JuteWriter();
   readonly stats = new TestStats();
   readonly holds = new Set<HoldReason>();
@@ -63,9 +70,10 @@ export class TestClient implements Output {
   readonly #frames = new FrameReader(FRAME_BYTES_MAX);
   #nextXid = 1;
 
-  constructor(id: number, deliver: (frame: Uint8Array) => void, remoteAddress = '127.0.0.1') {
+  constructor(id: number, deliver: (frame: Uint8Array) => void, at: ClientAddress = {}) {
     this.id = id;
-    this.remoteAddress = remoteAddress;
+    this.remoteAddress = at.address ?? '127.0.0.1';
+    this.proven = at.proven ?? [];
     this.#deliver = deliver;
   }
 

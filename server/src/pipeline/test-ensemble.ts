@@ -9,10 +9,12 @@
 import {
   assert,
   type ConnectResponse,
+  type Identity,
   JuteReader,
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
+import type { SaslServer } from '../security/sasl.js';
 import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { encodeTxn, proposalOf } from '../state/testing.js';
@@ -41,7 +43,11 @@ export class TestMember {
   appliedCount = 0;
   #passwords = 100;
 
-  constructor(id: PeerId, options: Partial<PipelineOptions>, digestOf: DigestOf) {
+  constructor(
+    id: PeerId,
+    options: Partial<PipelineOptions>,
+    { digestOf, sasl = null }: { digestOf: DigestOf; sasl?: SaslServer | null | undefined },
+  ) {
     this.id = id;
     this.pipeline = new Pipeline({
       state: this.state,
@@ -62,6 +68,7 @@ export class TestMember {
       },
       digestOf,
       random16: () => new Uint8Array(16).fill(++this.#passwords),
+      sasl,
     });
     this.pipeline.startServing();
   }
@@ -72,6 +79,7 @@ export interface TestEnsembleOptions {
   readonly pipeline?: Partial<PipelineOptions>;
   readonly preparer?: Partial<RequestPreparerOptions>;
   readonly digestOf?: DigestOf;
+  readonly sasl?: SaslServer;
 }
 
 export class TestEnsemble {
@@ -85,9 +93,9 @@ export class TestEnsemble {
   #passwords = 0;
 
   constructor(options: TestEnsembleOptions = {}) {
-    const { digestOf = fakeDigestOf } = options;
+    const { digestOf = fakeDigestOf, sasl } = options;
     const ids = Array.from({ length: options.size ?? 1 }, (_, index) => index + 1);
-    this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}, digestOf));
+    this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}, { digestOf, sasl }));
     this.preparer = this.newPreparer(1, options.preparer ?? {});
   }
 
@@ -136,18 +144,26 @@ export class TestEnsemble {
   }
 
   /** A connection that has not sent its ConnectRequest. */
-  open(memberId: PeerId = LEADER, address = '127.0.0.1'): TestClient {
+  open(
+    memberId: PeerId = LEADER,
+    address = '127.0.0.1',
+    proven: readonly Identity[] = [],
+  ): TestClient {
     const { pipeline } = this.member(memberId);
     const deliver = (frame: Uint8Array) =>
       pipeline.onFrame(client.id, new JuteReader(frame), this.nowMs);
-    const client = new TestClient(this.#nextConnection++, deliver, address);
+    const client = new TestClient(this.#nextConnection++, deliver, { address, proven });
     pipeline.onOpen(client.id, client);
     return client;
   }
 
   /** A connection with a new session. */
-  connect(memberId: PeerId = LEADER, address = '127.0.0.1'): TestClient {
-    const client = this.open(memberId, address);
+  connect(
+    memberId: PeerId = LEADER,
+    address = '127.0.0.1',
+    proven: readonly Identity[] = [],
+  ): TestClient {
+    const client = this.open(memberId, address, proven);
     client.connect();
     this.settle();
     client.takeConnectResponse();
@@ -210,7 +226,7 @@ export class TestEnsemble {
   }
 
   /** Parts of the ends of sessions, as many as may be in flight. Returns how many it were. */
-  goOnWithEnds(): number {
+  continueEnds(): number {
     for (let parts = 0; ; parts++) {
       const prepared = this.preparer.nextOfEnds(this.time);
       if (prepared === null) return parts;
@@ -224,7 +240,7 @@ export class TestEnsemble {
       const before = this.#log.length;
       this.forward();
       for (const { id } of this.members) this.apply(id);
-      this.goOnWithEnds();
+      this.continueEnds();
       if (this.#log.length > before) quiet = -1;
     }
   }

@@ -5,7 +5,7 @@
  * network that loses every packet and whose senders keep repeating them. `abandon` is the kernel
  * closing the socket of a process that is gone. Used by `ending-transport.ts`.
  */
-import type { ByteStream, StreamHandlers } from '../net/transport.js';
+import type { ByteStream, Secured, StreamHandlers } from '../net/transport.js';
 
 export class HeldStream implements ByteStream {
   readonly #stream: ByteStream;
@@ -31,6 +31,10 @@ export class HeldStream implements ByteStream {
 
   get remotePort(): number {
     return this.#stream.remotePort;
+  }
+
+  get secured(): Secured | null {
+    return this.#stream.secured;
   }
 
   get bufferedBytes(): number {

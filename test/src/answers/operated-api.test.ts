@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { askApi } from '../harness/api.js';
 import { useServingEnsemble } from '../harness/ensemble.js';
 import type { Member } from '../harness/member.js';
 import { create, setData } from '../harness/operations.js';
@@ -12,36 +13,6 @@ import { REPOSITORY } from '../harness/product.js';
 import { useClient } from '../harness/use-client.js';
 
 const TEST_DEADLINE_MS = 120_000;
-
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly json: Record<string, unknown>;
-}
-
-async function ask(
-  { adminPort }: Member,
-  what: string,
-  { as, body, match }: { as?: string; body?: string; match?: string } = {},
-): Promise<Answer> {
-  const [method = 'GET', path = ''] = what.split(' ');
-  const headers: Record<string, string> = {};
-  if (as !== undefined) headers['x-rookery-auth'] = Buffer.from(as).toString('base64');
-  if (match !== undefined) headers['if-match'] = match;
-  const response = await fetch(`http://127.0.0.1:${adminPort}/api/v1${path}`, {
-    ...{ method, headers, signal: AbortSignal.timeout(20_000) },
-    ...(body === undefined ? {} : { body }),
-  });
-  const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return {
-    status: response.status,
-    headers: response.headers,
-    text,
-    json: isJson ? JSON.parse(text) : {},
-  };
-}
 
 /** The methods of each path, as the published description has them. */
 function described(): Record<string, readonly string[]> {
@@ -64,32 +35,32 @@ it(
   'creates, reads, changes and deletes znodes by the versions that were read',
   async () => {
     const member = await useMember();
-    const made = await ask(member, 'POST /node?path=/a/b&parents=true', { body: 'one' });
+    const made = await askApi(member, 'POST /node?path=/a/b&parents=true', { body: 'one' });
     expect([made.status, made.headers.get('etag')]).toEqual([201, '"0"']);
     expect(made.headers.get('location')).toBe('/api/v1/node?path=%2Fa%2Fb');
-    const facts = await ask(member, 'GET /node?path=/a/b');
+    const facts = await askApi(member, 'GET /node?path=/a/b');
     expect(facts.json).toMatchObject({ path: '/a/b', mode: 'persistent', ttlMs: null });
     expect(facts.json['may']).toMatchObject({ read: true, admin: true });
-    const read = await ask(member, 'GET /node/data?path=/a/b');
+    const read = await askApi(member, 'GET /node/data?path=/a/b');
     expect([read.text, read.headers.get('etag')]).toEqual(['one', '"0"']);
-    expect((await ask(member, 'PUT /node/data?path=/a/b', { body: 'two' })).status).toBe(428);
-    const set = await ask(member, 'PUT /node/data?path=/a/b', { body: 'two', match: '"0"' });
+    expect((await askApi(member, 'PUT /node/data?path=/a/b', { body: 'two' })).status).toBe(428);
+    const set = await askApi(member, 'PUT /node/data?path=/a/b', { body: 'two', match: '"0"' });
     expect([set.status, set.headers.get('etag')]).toEqual([200, '"1"']);
-    const late = await ask(member, 'PUT /node/data?path=/a/b', { body: 'three', match: '"0"' });
+    const late = await askApi(member, 'PUT /node/data?path=/a/b', { body: 'three', match: '"0"' });
     expect([late.status, late.headers.get('content-type')]).toEqual([
       412,
       'application/problem+json',
     ]);
     expect(late.json).toMatchObject({ code: -103, error: 'badVersion', stat: { version: 1 } });
-    expect((await ask(member, 'DELETE /node?path=/a', { match: '*' })).json).toMatchObject({
+    expect((await askApi(member, 'DELETE /node?path=/a', { match: '*' })).json).toMatchObject({
       status: 409,
       error: 'notEmpty',
     });
-    expect((await ask(member, 'DELETE /node?path=/a/b', { match: '"1"' })).status).toBe(204);
-    expect((await ask(member, 'GET /node?path=/a/b')).json).toMatchObject({ code: -101 });
-    const ttl = await ask(member, 'POST /node?path=/q-&mode=sequential');
+    expect((await askApi(member, 'DELETE /node?path=/a/b', { match: '"1"' })).status).toBe(204);
+    expect((await askApi(member, 'GET /node?path=/a/b')).json).toMatchObject({ code: -101 });
+    const ttl = await askApi(member, 'POST /node?path=/q-&mode=sequential');
     expect(ttl.json).toMatchObject({ path: '/q-0000000001' });
-    expect((await ask(member, 'GET /children?path=/')).json['children']).toEqual([
+    expect((await askApi(member, 'GET /children?path=/')).json['children']).toEqual([
       ...['a', 'q-0000000001', 'zookeeper'],
     ]);
   },
@@ -101,8 +72,8 @@ it(
   async () => {
     const member = await useMember();
     const mine = 'POST /node?path=/mine&acl=auth::cdrwa';
-    expect((await ask(member, mine)).json).toMatchObject({ error: 'invalidAcl' });
-    expect((await ask(member, mine, { as: 'anna:secret', body: 'x' })).status).toBe(201);
+    expect((await askApi(member, mine)).json).toMatchObject({ error: 'invalidAcl' });
+    expect((await askApi(member, mine, { as: 'anna:secret', body: 'x' })).status).toBe(201);
     for (const [what, match] of [
       ['GET /node?path=/mine'],
       ['GET /node/data?path=/mine'],
@@ -111,18 +82,20 @@ it(
       ['PUT /node/acl?path=/mine&acl=world:anyone:r', '*'],
     ] as const) {
       const asked = match === undefined ? {} : { match };
-      expect((await ask(member, what, asked)).json, what).toMatchObject({ error: 'noAuth' });
-      const otherwise = await ask(member, what, { ...asked, as: 'anna:wrong' });
+      expect((await askApi(member, what, asked)).json, what).toMatchObject({ error: 'noAuth' });
+      const otherwise = await askApi(member, what, { ...asked, as: 'anna:wrong' });
       expect(otherwise.status, what).toBe(403);
     }
-    expect((await ask(member, 'GET /children?path=/&stat=true')).json['children']).toContainEqual({
+    expect(
+      (await askApi(member, 'GET /children?path=/&stat=true')).json['children'],
+    ).toContainEqual({
       ...{ name: 'mine', mode: null, stat: null },
     });
-    const own = await ask(member, 'GET /node?path=/mine', { as: 'anna:secret' });
+    const own = await askApi(member, 'GET /node?path=/mine', { as: 'anna:secret' });
     expect(own.json).toMatchObject({ acl: [{ scheme: 'digest', perms: 'cdrwa' }] });
     const open = 'PUT /node/acl?path=/mine&acl=world:anyone:r,auth::cdrwa';
-    expect((await ask(member, open, { as: 'anna:secret', match: '"0"' })).status).toBe(200);
-    const seen = await ask(member, 'GET /node?path=/mine');
+    expect((await askApi(member, open, { as: 'anna:secret', match: '"0"' })).status).toBe(200);
+    const seen = await askApi(member, 'GET /node?path=/mine');
     expect(seen.json).toMatchObject({ may: { read: true, write: false, admin: false } });
     expect(JSON.stringify(seen.json['acl'])).toContain('anna:x');
   },
@@ -133,12 +106,12 @@ it(
   'changes nothing where it is for reading only, and judges what it is sent',
   async () => {
     const member = await useMember({ adminReadOnly: true });
-    const refused = await ask(member, 'POST /node?path=/a', { body: 'x' });
+    const refused = await askApi(member, 'POST /node?path=/a', { body: 'x' });
     expect([refused.status, refused.json['detail']]).toEqual([
       403,
       'This port is for reading only (adminReadOnly).',
     ]);
-    const index = (await ask(member, 'GET ')).json;
+    const index = (await askApi(member, 'GET ')).json;
     expect(index).toMatchObject({ readOnly: true, user: null });
     expect(index['paths'], 'what docs/operations/openapi.json describes').toEqual(described());
     for (const [what, status] of [
@@ -151,7 +124,7 @@ it(
       ['GET /constructor', 404],
       ['POST /children?path=/', 405],
     ] as const) {
-      expect((await ask(member, what)).json, what).toMatchObject({ status });
+      expect((await askApi(member, what)).json, what).toMatchObject({ status });
     }
   },
   TEST_DEADLINE_MS,
@@ -169,7 +142,10 @@ it(
     const listed: unknown[] = [];
     let after = '';
     for (;;) {
-      const { json } = await ask(member, `GET /children?path=/d&limit=500&stat=1&after=${after}`);
+      const { json } = await askApi(
+        member,
+        `GET /children?path=/d&limit=500&stat=1&after=${after}`,
+      );
       listed.push(...(json['children'] as unknown[]));
       if (json['next'] === null) break;
       after = String(json['next']);
@@ -177,9 +153,9 @@ it(
     expect(listed.length).toBe(names.length);
     expect(listed[0]).toMatchObject({ name: 'n00000', stat: { version: 1, dataLength: 5 } });
     const large = { body: 'x'.repeat(1_000_001), match: '*' };
-    expect((await ask(member, 'PUT /node/data?path=/d', large)).status).toBe(413);
+    expect((await askApi(member, 'PUT /node/data?path=/d', large)).status).toBe(413);
     const fits = { body: 'x'.repeat(1_000_000), match: '*' };
-    expect((await ask(member, 'PUT /node/data?path=/d', fits)).status).toBe(200);
+    expect((await askApi(member, 'PUT /node/data?path=/d', fits)).status).toBe(200);
   },
   TEST_DEADLINE_MS,
 );

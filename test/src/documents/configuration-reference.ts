@@ -15,6 +15,12 @@ import { root } from '../tidy/source.js';
 
 export const REFERENCE = 'docs/configuration.md';
 const SOURCE = 'server/src/config.ts';
+const SECURITY_SOURCE = 'server/src/config-security.ts';
+/** Settings that are objects, and the interfaces that explain theirs. */
+const PARTS = [
+  ['tls', 'TlsSettings'],
+  ['sasl', 'SaslSettings'],
+] as const;
 const EXAMPLE = 'ensemble.example.json';
 
 /** The part of JSON Schema that the settings use. */
@@ -24,6 +30,7 @@ interface Schema {
   readonly maximum?: number;
   readonly pattern?: string;
   readonly enum?: readonly string[];
+  readonly const?: string;
   readonly default?: unknown;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -35,6 +42,7 @@ export function configurationReference(): string {
   const settings: Schema = JSON.parse(JSON.stringify(settingsJsonSchema()));
   const server = settings.properties?.['servers']?.items ?? {};
   const source = readFileSync(join(root, SOURCE), 'utf8');
+  const security = readFileSync(join(root, SECURITY_SOURCE), 'utf8');
   const explained = explanationsOf(source, 'Config');
   const serverExplained = explanationsOf(source, 'ServerAddress');
   const shared = new Set(sharedSettings(loadConfig(join(root, EXAMPLE), 1)).map(([name]) => name));
@@ -53,10 +61,20 @@ export function configurationReference(): string {
     '## An entry of `servers`',
     '',
     ...sectionsOf(server, serverExplained),
+    ...PARTS.flatMap(([key, name]) => [
+      `## The settings of \`${key}\``,
+      '',
+      ...sectionsOf(objectIn(settings.properties?.[key]), explanationsOf(security, name)),
+    ]),
   ]
     .join('\n')
     .trimEnd()
     .concat('\n');
+}
+
+/** A setting that may also be null. */
+function objectIn(schema: Schema | undefined): Schema {
+  return schema?.anyOf?.find(({ type }) => type === 'object') ?? {};
 }
 
 const INTRODUCTION = [
@@ -94,7 +112,7 @@ function sectionsOf(
 ): string[] {
   return Object.entries(properties).flatMap(([key, schema]) => {
     const text = explained.get(key);
-    if (text === undefined) throw new Error(`${SOURCE} does not explain ${key}`);
+    if (text === undefined) throw new Error(`no comment explains ${key}`);
     const fallback = required.includes(key) ? 'required' : `default: ${defaultText(schema)}`;
     return [`### ${key}`, '', `*${typeText(schema)}; ${fallback}*`, '', text, ''];
   });
@@ -104,6 +122,7 @@ function typeText(schema: Schema): string {
   const { type, anyOf, items, minimum, maximum } = schema;
   if (anyOf !== undefined) return anyOf.map(typeText).join(' or ');
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`"${value}"\``).join(', ');
+  if (schema.const !== undefined) return `\`"${schema.const}"\``;
   if (type === 'integer') return `integer, ${numberText(minimum)} to ${numberText(maximum)}`;
   if (type === 'array') return `list of ${items?.type ?? 'value'}s`;
   return type === 'null' ? '`null`' : (type ?? 'any value');

@@ -31,6 +31,8 @@ export interface EnsembleOptions {
   readonly proxied?: boolean;
   /** Gives each member a metrics port and an admin port. */
   readonly operated?: boolean;
+  /** Gives each member a port for TLS alone; the setting `tls` says by which certificate. */
+  readonly secure?: boolean;
   /**
    * The product for tests that compare answers with Apache ZooKeeper's; the product under test by
    * default.
@@ -62,7 +64,8 @@ export class Ensemble {
     const directory = newTestDirectory();
     const ports = await freePorts(3 * size + size * size);
     const addresses = serverAddresses(ports.splice(0, 2 * size));
-    const servers = options.operated === true ? await withOperatorPorts(addresses) : addresses;
+    const operated = options.operated === true ? await withOperatorPorts(addresses) : addresses;
+    const servers = options.secure === true ? await withSecurePorts(operated) : operated;
     const electionPorts = new Map(
       ports.splice(0, size).map((port, index) => [servers[index]?.id ?? 0, port]),
     );
@@ -231,6 +234,11 @@ async function withOperatorPorts(servers: readonly ServerAddress[]): Promise<Ser
     const [metricsPort, adminPort] = [ports[2 * index], ports[2 * index + 1]];
     return { ...server, metricsPort, adminPort };
   });
+}
+
+async function withSecurePorts(servers: readonly ServerAddress[]): Promise<ServerAddress[]> {
+  const ports = await freePorts(servers.length);
+  return servers.map((server, index) => ({ ...server, secureClientPort: ports[index] }));
 }
 
 function serverAddresses(ports: readonly number[]): ServerAddress[] {

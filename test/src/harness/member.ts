@@ -22,6 +22,7 @@ export interface Exit {
 export interface MemberOptions {
   readonly id: number;
   readonly clientPort: number;
+  readonly secureClientPort?: number | undefined;
   readonly peerPort: number;
   readonly metricsPort?: number | undefined;
   readonly adminPort?: number | undefined;
@@ -36,6 +37,7 @@ export class Member {
   readonly clientPort: number;
   readonly peerPort: number;
   /** 0 if it has none. */
+  readonly secureClientPort: number;
   readonly metricsPort: number;
   readonly adminPort: number;
   readonly dataDir: string;
@@ -47,6 +49,7 @@ export class Member {
   constructor(options: MemberOptions) {
     this.id = options.id;
     this.clientPort = options.clientPort;
+    this.secureClientPort = options.secureClientPort ?? 0;
     this.metricsPort = options.metricsPort ?? 0;
     this.adminPort = options.adminPort ?? 0;
     this.peerPort = options.peerPort;

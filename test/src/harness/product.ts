@@ -6,6 +6,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { apacheSecurity } from './apache-security.js';
 
 export interface Command {
   readonly file: string;
@@ -17,6 +18,7 @@ export interface ServerAddress {
   readonly id: number;
   readonly host: string;
   readonly clientPort: number;
+  readonly secureClientPort?: number | undefined;
   readonly peerPort: number;
   readonly metricsPort?: number | undefined;
   readonly adminPort?: number | undefined;
@@ -106,6 +108,7 @@ const apache: Product = {
       'syncLimit=10',
       `dataDir=${dataDir}`,
       `clientPort=${own?.clientPort}`,
+      ...(own?.secureClientPort === undefined ? [] : [`secureClientPort=${own.secureClientPort}`]),
       ...adminLines(own?.adminPort),
       '4lw.commands.whitelist=*',
       'extendedTypesEnabled=true',
@@ -119,7 +122,8 @@ const apache: Product = {
       }),
     ];
     writeFileSync(file, `${lines.join('\n')}\n`);
-    const more = own?.adminPort === undefined ? [] : APACHE_ADMIN_CLASS_PATH;
+    const secure = apacheSecurity(layout);
+    const more = [...(own?.adminPort === undefined ? [] : APACHE_ADMIN_CLASS_PATH), ...secure.jars];
     const classPath = [...APACHE_CLASS_PATH, ...more].join(':');
     const main = 'org.apache.zookeeper.server.quorum.QuorumPeerMain';
     const superDigest = layout.settings['superDigest'];
@@ -133,6 +137,7 @@ const apache: Product = {
       '-Dzookeeper.jute.maxbuffer=1048575',
       `-Dznode.container.checkIntervalMs=${APACHE_CONTAINER_CHECK_MS}`,
       ...(superDigest === undefined ? [] : [`-D${APACHE_SUPER_DIGEST}=${superDigest}`]),
+      ...secure.flags,
     ];
     return { file: 'java', args: ['-cp', classPath, ...flags, main, file], environment: {} };
   },

@@ -1,7 +1,7 @@
 /**
- * `diff`: two subtrees, of one ensemble or of two, walked side by side in the order of names.
+ * `diff` compares two subtrees, of one ensemble or of two, side by side in the order of names.
  *
- * Compared are data and kinds, not zxids, times, versions or owners, which no copy keeps.
+ * It compares data and kinds, not zxids, times, versions or owners, which no copy keeps.
  */
 import type { Client } from '@rookery/client';
 import { type Call, EXIT } from '../command.js';
@@ -9,7 +9,7 @@ import { kindOf, preview } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 interface Difference {
-  /** Relative to the two paths; '' for the znodes themselves. */
+  /** Relative to the two paths; '' for the two znodes themselves. */
   readonly path: string;
   readonly change: 'only-a' | 'only-b' | 'data' | 'kind';
   readonly a: Walked | null;
@@ -76,7 +76,7 @@ function relative(base: string, path: string): string {
   return base === '/' ? path.slice(1) : path.slice(base.length + 1);
 }
 
-/** By segments, as a walk goes; what has ended comes last. */
+/** Compares by segments, in the order of a walk; an ended walk comes last. */
 function orderOf(a: string | null, b: string | null): number {
   if (a === null) return 1;
   if (b === null) return -1;

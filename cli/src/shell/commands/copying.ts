@@ -1,10 +1,10 @@
 /**
- * `cp` and `mv`: subtrees, within an ensemble or to another one.
+ * `cp` and `mv` copy and move subtrees, within an ensemble or to another one.
  *
- * A copy is made znode by znode, parents first, and says at the end what it did; a move is one
- * transaction that checks the version of every znode it read, so that either all of it happens, to
- * exactly what was read, or nothing. Containers and TTL znodes become persistent ones, because no
- * server tells that they are not.
+ * A copy is made znode by znode, parents first, and reports at the end what it did; a move is one
+ * transaction that checks the version of every znode that it read, so that it happens either
+ * completely, to exactly what was read, or not at all. Containers and TTL znodes become persistent
+ * ones, because no server shows their kind.
  */
 import { type Client, createRecursive, NodeExistsError, type TransactionOp } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
@@ -12,7 +12,7 @@ import { type Call, EXIT } from '../command.js';
 import { kindOf, sizeText } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
-/** A multi is one frame: what a server takes by default, less the names and ACLs. */
+/** A multi is one frame: the default limit of a server, less the names and ACLs. */
 const MOVE_BYTES_MAX = 900_000;
 const MOVE_NODES_MAX = 5_000;
 

@@ -1,5 +1,6 @@
 /**
- * `edit`: the data of a znode in the user's editor, written back only over what was read.
+ * `edit` opens the data of a znode in the user's editor and writes it back only if the znode has
+ * not changed since.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +19,7 @@ export async function edit(call: Call): Promise<number> {
   const client = await call.client();
   const { data, stat } = await client.getData(path, { signal });
   const before = data ?? Buffer.alloc(0);
-  // Only this user may look into it: mkdtemp makes it with mode 0700.
+  // Only this user may read it: mkdtemp creates it with mode 0700.
   const folder = await mkdtemp(join(tmpdir(), 'rookery-edit-'));
   const file = join(folder, 'data');
   let keeps = false;
@@ -45,7 +46,7 @@ export async function edit(call: Call): Promise<number> {
   }
 }
 
-/** The variable may have options in it, so a shell reads it. */
+/** The variable may contain options, so a shell parses it. */
 function runEditor(editor: string, file: string): Promise<void> {
   const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * `ls` and `tree`: what there is. Both write while they read, whatever the size of a directory;
- * only a drawing is made of all its lines, of which there are at most `--limit`.
+ * `ls` and `tree` show what exists. Both write while they read, whatever the size of a directory;
+ * only a drawing needs all of its lines, of which there are at most `--limit`.
  */
 import type { Client, Stat } from '@rookery/client';
 import { joinPath, nameOf } from '@rookery/protocol';
@@ -8,7 +8,7 @@ import { type Call, EXIT } from '../command.js';
 import { kindOf, sizeText, statJson, timeOf } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
-/** So many children are asked for their Stat at the same time. */
+/** The number of children whose Stat is requested at the same time. */
 const BATCH = 256;
 const TREE_LIMIT = 10_000;
 
@@ -55,7 +55,7 @@ async function* withStats(
   yield* await statsOf(client, path, batch);
 }
 
-/** Without those that have gone meanwhile. */
+/** Without children that have been deleted meanwhile. */
 async function statsOf(
   client: Client,
   path: string,
@@ -132,7 +132,7 @@ interface Drawn {
   readonly line: string;
 }
 
-/** Which znodes are the last of their siblings is known from the end backwards. */
+/** Which znodes are the last of their siblings is determined from the end backwards. */
 function drawn(nodes: readonly Walked[]): readonly Drawn[] {
   const lines: Drawn[] = [];
   /** For each depth, whether a sibling follows further down. */

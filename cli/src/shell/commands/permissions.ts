@@ -1,6 +1,4 @@
-/**
- * `acl get` and `acl set`: who may do what.
- */
+/** `acl get` and `acl set` show and change permissions. */
 import { OperatorError } from '@rookery/server';
 import type { Call } from '../command.js';
 import { aclJson, aclText } from '../values.js';

@@ -1,9 +1,9 @@
 /**
- * `quota get`, `set`, `rm` and `ls`: how many znodes and bytes a subtree may have.
+ * `quota get`, `set`, `rm` and `ls` show and change how many znodes and bytes a subtree may have.
  *
- * A quota is two znodes below /zookeeper/quota: limits, which a client writes, and what the servers
- * count. Their text is ZooKeeper's: `count=N,bytes=M`, and `=;byteHardLimit=B;countHardLimit=C`
- * behind it if there are hard limits; -1 stands for none.
+ * A quota is two znodes below /zookeeper/quota: the limits, which a client writes, and the counts,
+ * which the servers maintain. Their text is ZooKeeper's: `count=N,bytes=M`, followed by
+ * `=;byteHardLimit=B;countHardLimit=C` if there are hard limits; -1 stands for none.
  */
 import { type Client, NodeExistsError, NoNodeError, upsert } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
@@ -16,10 +16,10 @@ const NONE = -1;
 
 interface Quota {
   readonly path: string;
-  /** Warned of in the servers' logs; null for none. */
+  /** The limits whose violation the servers log; null for none. */
   readonly nodes: number | null;
   readonly bytes: number | null;
-  /** What the servers refuse to exceed; null for none. */
+  /** The limits that the servers enforce; null for none. */
   readonly hardNodes: number | null;
   readonly hardBytes: number | null;
   readonly usedNodes: number | null;

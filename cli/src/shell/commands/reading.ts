@@ -1,11 +1,9 @@
-/**
- * `get`, `stat` and `exists`: one znode.
- */
+/** `get`, `stat` and `exists` read one znode. */
 import { NoNodeError } from '@rookery/client';
 import { type Call, EXIT } from '../command.js';
 import { dataForTerminal, dataJson, statJson, statText } from '../values.js';
 
-/** Bytes as they are, unless they would upset the terminal on which they are written. */
+/** Writes bytes as they are, unless they would corrupt the terminal on which they are written. */
 export async function get(call: Call): Promise<undefined> {
   const { output, signal } = call;
   const client = await call.client();

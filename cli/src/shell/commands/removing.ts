@@ -1,6 +1,4 @@
-/**
- * `rm`: one znode, or a subtree after a look at what would go.
- */
+/** `rm` removes one znode, or a subtree after showing what would be removed. */
 import { deleteRecursive, NoNodeError } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';

@@ -1,6 +1,4 @@
-/**
- * `context ...`: named ensembles, with the credentials for them.
- */
+/** `context ...` manages named ensembles with the credentials for them. */
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { addressesOf } from '../addresses.js';

@@ -1,5 +1,6 @@
 /**
- * `find`, `grep` and `du`: what is below a path. Each walks the subtree once and writes as it goes.
+ * `find`, `grep` and `du` examine what is below a path. Each walks the subtree once and writes as
+ * it proceeds.
  */
 import { nameOf } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
@@ -96,7 +97,7 @@ async function* noting(
   }
 }
 
-/** What could not be read is a failure; nothing found is a no. */
+/** Unreadable znodes are a failure; finding nothing is the answer no. */
 async function endOf(call: Call, count: number, closed: readonly string[]): Promise<number> {
   if (closed.length > 0) {
     const first = closed.slice(0, 3).join(', ');
@@ -108,7 +109,7 @@ async function endOf(call: Call, count: number, closed: readonly string[]): Prom
 
 interface Match {
   readonly path: string;
-  /** From 1; 0 for data that are not text. */
+  /** Counted from 1; 0 for data that is not text. */
   readonly line: number;
   readonly text: string;
 }
@@ -160,7 +161,7 @@ interface Sum {
   ephemerals: number;
 }
 
-/** A subtree's line comes when all of it has been read, so parents come behind their children. */
+/** A subtree's line comes after all of it has been read, so parents follow their children. */
 export async function du(call: Call): Promise<number | undefined> {
   const { output, signal } = call;
   const depth = call.number('depth') ?? 1;

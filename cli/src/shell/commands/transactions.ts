@@ -1,6 +1,4 @@
-/**
- * `multi`: several operations, all of them or none, each a line of its own.
- */
+/** `multi` executes several operations, all of them or none, each on a line of its own. */
 import type { TransactionOp, TransactionResult } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { type Call, resolvePath } from '../command.js';

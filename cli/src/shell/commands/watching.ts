@@ -1,6 +1,4 @@
-/**
- * `watch`: what happens to a znode, or below it, as it happens.
- */
+/** `watch` shows what happens to a znode, or below it, as it happens. */
 import type { WatchEvent } from '@rookery/client';
 import { type Call, EXIT } from '../command.js';
 import { hex, timeOf } from '../values.js';
@@ -24,7 +22,7 @@ export async function watch(call: Call): Promise<number> {
       if (++count >= countMax) break;
     }
   } catch (error) {
-    // Ctrl-C is how a watch ends.
+    // Ctrl-C ends a watch.
     if (!signal.aborted) throw error;
   }
   return EXIT.done;

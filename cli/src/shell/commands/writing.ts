@@ -1,6 +1,6 @@
 /**
- * `set` and `create`: one znode, and the parents that it lacks. Each says what it did on standard
- * error, and writes the new Stat.
+ * `set` and `create` write one znode, and create missing parents. Each reports on standard error
+ * what it did, and writes the new Stat.
  */
 import {
   type Acl,
@@ -73,7 +73,7 @@ export async function create(call: Call): Promise<undefined> {
   if (!signal.aborted) throw session?.reason;
 }
 
-/** Also the path, for sequential znodes get a name of the server's. */
+/** The path is included because the server chooses the name of a sequential znode. */
 async function told(
   call: Call,
   { path, stat, what }: { readonly path: string; readonly stat: Stat; readonly what: string },
@@ -105,7 +105,7 @@ function modeOf(call: Call): CreateMode {
   return sequential ? 'persistentSequential' : 'persistent';
 }
 
-/** A sequential znode may have a name that is the number alone: `create -s /queue/`. */
+/** The name of a sequential znode may be the number alone: `create -s /queue/`. */
 function pathToCreate(call: Call, mode: CreateMode): string {
   const path = call.path(0);
   const sequential = mode.includes('equential');

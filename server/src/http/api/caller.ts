@@ -30,6 +30,7 @@ export interface Caller {
 
 export interface CallerRules {
   readonly superDigest: string | null;
+  readonly superIdentities: ReadonlySet<string>;
   readonly skipAcl: boolean;
 }
 
@@ -39,7 +40,7 @@ export class Callers {
 
   constructor(rules: CallerRules) {
     this.#rules = rules;
-    this.#authenticator = new Authenticator({ digestOf, superDigest: rules.superDigest });
+    this.#authenticator = new Authenticator({ ...rules, digestOf });
   }
 
   /** Throws HttpError. */

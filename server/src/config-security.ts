@@ -1,0 +1,202 @@
+/**
+ * The settings by which clients prove who they are and connections are protected: their meaning and
+ * their rules.
+ *
+ * Paths are relative to the config file until `resolvedTls` and `resolvedSasl` make them
+ * absolute.
+ * No file is read here: which files are secret, and what they must be, is checked when the member
+ * starts. Called by config.ts and config-schema.ts.
+ */
+import { resolve } from 'node:path';
+import { z } from 'zod';
+
+/** TLS for clients. */
+export interface TlsSettings {
+  /**
+   * The member's certificate as PEM, followed by intermediate ones. Clients check that it names the
+   * host that they connect to. It needs `keyFile`.
+   */
+  readonly certFile: string | null;
+  /** The private key of `certFile` as PEM. Only its owner may have access to the file. */
+  readonly keyFile: string | null;
+  /**
+   * Certificate and key in one PKCS#12 file, in place of `certFile` and `keyFile`. Only its owner
+   * may have access to it. Java's keystores (JKS) are refused with the command that converts them.
+   */
+  readonly pkcs12File: string | null;
+  /**
+   * The file with the passphrase of the key or of the PKCS#12 file, as its only line. Only its
+   * owner may have access to it.
+   */
+  readonly passphraseFile: string | null;
+  /** The authorities, as PEM, that sign certificates of clients. No other one is trusted. */
+  readonly caFile: string | null;
+  /**
+   * Lists of revoked certificates, as PEM. If there is any, each authority in the chain of a
+   * client's certificate needs one that has not expired, or the client is refused.
+   */
+  readonly crlFiles: readonly string[];
+  /**
+   * Whether clients present certificates: `need` refuses those who do not, `want` lets them in
+   * without an identity, `none` does not ask. The default is `need` if there is a `caFile`, and
+   * otherwise `none`. A certificate that is expired, revoked or of another authority is refused in
+   * any case.
+   */
+  readonly clientAuth: 'none' | 'want' | 'need';
+  /**
+   * Whether `clientPort` speaks TLS, too; default true. The first byte tells TLS from plain
+   * connections.
+   */
+  readonly onClientPort: boolean;
+  /**
+   * Whether sessions without TLS are refused; default false. Four-letter words are still answered
+   * without it, as far as `fourLetterWords` allows.
+   */
+  readonly required: boolean;
+  /** How long a handshake may take, in ms; default 10,000. */
+  readonly handshakeTimeoutMs: number;
+  /** The number of handshakes that may be under way; default 1,000. One more is refused. */
+  readonly handshakesMax: number;
+}
+
+/** SASL for clients. */
+export interface SaslSettings {
+  /**
+   * The users of DIGEST-MD5, as [the page on security](operations/security.md) describes them. Only
+   * its owner may have access to the file. It is read again when it changes.
+   */
+  readonly usersFile: string;
+}
+
+/** Schemes by which a client can prove who it is. */
+export const PROVING_SCHEMES = ['digest', 'x509', 'sasl'] as const;
+
+const file = (what: string) => z.string({ error: `expected ${what}` }).min(1);
+const optionalFile = (what: string) => file(what).nullable().default(null);
+const whole = (min: number, max: number) => {
+  const error = `expected a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error });
+};
+const flag = () => z.boolean({ error: 'expected true or false' });
+
+/** Each is read at every handshake's chain. */
+const CRL_FILES_MAX = 100;
+
+export const tlsSchema = z
+  .strictObject(
+    {
+      certFile: optionalFile('a PEM file'),
+      keyFile: optionalFile('a PEM file'),
+      pkcs12File: optionalFile('a PKCS#12 file'),
+      passphraseFile: optionalFile('a file with a passphrase'),
+      caFile: optionalFile('a PEM file'),
+      crlFiles: z
+        .array(file('a PEM file'), { error: 'expected a list of PEM files' })
+        .max(CRL_FILES_MAX, { error: `expected at most ${CRL_FILES_MAX} files` })
+        .default([]),
+      clientAuth: z
+        .enum(['none', 'want', 'need'], { error: 'expected one of none, want, need' })
+        .optional(),
+      onClientPort: flag().default(true),
+      required: flag().default(false),
+      handshakeTimeoutMs: whole(100, 600_000).default(10_000),
+      handshakesMax: whole(1, 1_000_000).default(1_000),
+    },
+    { error: 'expected an object with certFile and keyFile, or pkcs12File' },
+  )
+  .transform((tls): TlsSettings => {
+    const clientAuth = tls.clientAuth ?? (tls.caFile === null ? 'none' : 'need');
+    return { ...tls, clientAuth };
+  });
+
+export const saslSchema = z.strictObject(
+  { usersFile: file('a file with users') },
+  { error: 'expected an object with usersFile' },
+);
+
+export const enforceAuthSchema = z
+  .array(z.enum(PROVING_SCHEMES, { error: `expected one of ${PROVING_SCHEMES.join(', ')}` }), {
+    error: `expected a list of some of ${PROVING_SCHEMES.join(', ')}`,
+  })
+  .default([]);
+
+const EXPECTED_SUPER = 'expected "x509:" and a subject, "sasl:" and a user, or "digest:" and an id';
+/** Each identity of a client is compared with all of them. */
+const SUPER_IDENTITIES_MAX = 1_000;
+
+export const superIdentitiesSchema = z
+  .array(
+    z
+      .string({ error: EXPECTED_SUPER })
+      .regex(/^(x509:.+|sasl:.+|digest:[^:]+:[A-Za-z0-9+/]{27}=)$/, {
+        error: EXPECTED_SUPER,
+      }),
+    { error: 'expected a list of identities' },
+  )
+  .max(SUPER_IDENTITIES_MAX, { error: `expected at most ${SUPER_IDENTITIES_MAX} identities` })
+  .default([]);
+
+/** What `enforceAuth` asks for must be possible. */
+export function enforceAuthProblems(raw: Readonly<Record<string, unknown>>): string[] {
+  const { enforceAuth, sasl, tls } = raw;
+  const asked: readonly unknown[] = Array.isArray(enforceAuth) ? enforceAuth : [];
+  const problems: string[] = [];
+  if (asked.includes('sasl') && (sasl === undefined || sasl === null)) {
+    problems.push('enforceAuth: expected sasl, which says who the users are');
+  }
+  const { success, data } = tlsSchema.safeParse(tls);
+  if (asked.includes('x509') && !(success && data.clientAuth !== 'none')) {
+    problems.push('enforceAuth: expected tls with clientAuth "want" or "need" for x509');
+  }
+  return problems;
+}
+
+/** Relations within `tls`, and of `tls` with the ports. `raw` is the whole file. */
+export function tlsProblems(raw: Readonly<Record<string, unknown>>): string[] {
+  const { tls: given, servers } = raw;
+  const secureServers = (Array.isArray(servers) ? servers : []).flatMap((server, index) =>
+    server?.secureClientPort === undefined ? [] : [index],
+  );
+  if (given === undefined || given === null) {
+    return secureServers.map((index) => {
+      return `servers[${index}].secureClientPort: expected tls, which says by which certificate`;
+    });
+  }
+  const { success, data: tls } = tlsSchema.safeParse(given);
+  if (!success) return [];
+  const problems: string[] = [];
+  const isPem = tls.certFile !== null || tls.keyFile !== null;
+  const isWhole = tls.certFile !== null && tls.keyFile !== null;
+  if (isPem === (tls.pkcs12File !== null) || (isPem && !isWhole)) {
+    problems.push('tls: expected either certFile and keyFile, or pkcs12File');
+  }
+  if (tls.caFile === null && tls.clientAuth !== 'none') {
+    problems.push(`tls.clientAuth: expected caFile for "${tls.clientAuth}", which says who signs`);
+  }
+  if (tls.caFile === null && tls.crlFiles.length > 0) {
+    problems.push('tls.crlFiles: expected caFile, because only its certificates can be revoked');
+  }
+  if (!tls.onClientPort && secureServers.length === 0) {
+    problems.push('tls.onClientPort: expected a secureClientPort, or TLS is spoken nowhere');
+  }
+  return problems;
+}
+
+/** The same with absolute paths. */
+export function resolvedTls(tls: TlsSettings | null, folder: string): TlsSettings | null {
+  if (tls === null) return null;
+  const at = (path: string | null) => (path === null ? null : resolve(folder, path));
+  return {
+    ...tls,
+    certFile: at(tls.certFile),
+    keyFile: at(tls.keyFile),
+    pkcs12File: at(tls.pkcs12File),
+    passphraseFile: at(tls.passphraseFile),
+    caFile: at(tls.caFile),
+    crlFiles: tls.crlFiles.map((path) => resolve(folder, path)),
+  };
+}
+
+export function resolvedSasl(sasl: SaslSettings | null, folder: string): SaslSettings | null {
+  return sasl === null ? null : { usersFile: resolve(folder, sasl.usersFile) };
+}

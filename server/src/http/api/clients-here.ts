@@ -1,0 +1,47 @@
+/**
+ * The clients that are connected to this member, by their sessions: what `/api/v1` tells of a
+ * session beside what every member knows.
+ */
+import type { ConnectionView } from '../../net/four-letter/context.js';
+import type { SessionId } from '../../state/txn.js';
+import type { WatchMode } from '../../state/watches.js';
+import { socketAddress } from '../connection-facts.js';
+import type { ApiMember } from './api-member.js';
+
+export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent', 'recursive'];
+
+export type ClientsHere = ReadonlyMap<SessionId, ConnectionView>;
+
+/** Made for one answer: it takes a step for each connection. */
+export function clientsHere(member: ApiMember): ClientsHere {
+  const clients = new Map<SessionId, ConnectionView>();
+  for (const connection of member.context().connections()) {
+    const { sessionId } = connection.stats;
+    if (typeof sessionId === 'number' && sessionId !== 0) clients.set(sessionId, connection);
+  }
+  return clients;
+}
+
+/** `host:port`; '' for a client within the member itself; null if it is not connected here. */
+export function addressOf(clients: ClientsHere, session: SessionId): string | null {
+  const client = clients.get(session);
+  if (client === undefined) return null;
+  const { remoteAddress, remotePort } = client;
+  return remoteAddress === '' ? '' : socketAddress(remoteAddress, remotePort);
+}
+
+export function connectionFacts(clients: ClientsHere, session: SessionId) {
+  const client = clients.get(session);
+  if (client === undefined) return null;
+  const { stats } = client;
+  return {
+    address: addressOf(clients, session),
+    established: Math.floor(stats.establishedWallMs),
+    received: stats.received,
+    sent: stats.sent,
+    outstanding: stats.outstanding,
+    lastOperation: stats.lastOperation,
+    averageLatencyMs: stats.latency.averageMs,
+    maxLatencyMs: stats.latency.maxMs,
+  };
+}

@@ -1,0 +1,179 @@
+/**
+ * Who holds a lock, leads, has a permit, and who waits in which order, as the znodes below one
+ * directory say it.
+ *
+ * A directory is told in a bounded time: of one with more children than CHILDREN_MAX, those are
+ * looked at that the tree has first, and the answer says so. Since when a holder holds is written
+ * nowhere; `since` is when its znode was made, which is when it began to wait.
+ */
+import { joinPath } from '@rookery/protocol';
+import type { Requester } from '../../pipeline/access.js';
+import type { Tree } from '../../state/tree.js';
+import type { ApiMember } from './api-member.js';
+import { addressOf, type ClientsHere, WATCH_MODES } from './clients-here.js';
+import { hex, mayReadNode } from './node-facts.js';
+import { compareParts, type Part, partOf, type RecipeKind, recipeOf } from './recipe-names.js';
+
+export const CHILDREN_MAX = 10_000;
+const CONTENDERS_MAX = 100;
+/** Of the data of a contender, which is mostly its address or name. */
+const DATA_BYTES_MAX = 200;
+
+export interface Recipe {
+  readonly path: string;
+  readonly kind: RecipeKind;
+  /** All of its kind, or of those that were looked at. */
+  readonly count: number;
+  readonly truncated: boolean;
+  readonly holders: readonly ContenderFacts[];
+  readonly waiters: readonly ContenderFacts[];
+  /** Of a queue: when the oldest entry was made, in ms since 1970. */
+  readonly oldest: number | null;
+  /** Of a double barrier: whether all have come. */
+  readonly ready: boolean | null;
+  /** How many may hold it, where the tree says it: kazoo's semaphores. */
+  readonly permits: number | null;
+}
+
+export interface ContenderFacts {
+  readonly name: string;
+  readonly part: Part;
+  /** The owner of the znode; null for one that outlives sessions. */
+  readonly session: string | null;
+  /** To which its client is connected; null where no member says so. */
+  readonly member: number | null;
+  readonly address: string | null;
+  readonly since: number;
+  /** Text of the znode, which most recipes use for an address or a name; null if it is none. */
+  readonly data: string | null;
+  /** What it waits for, if its client is connected here: the sibling that it watches. */
+  readonly watches: string | null;
+}
+
+interface Contender extends NonNullable<ReturnType<typeof partOf>> {
+  readonly node: number;
+  readonly name: string;
+}
+
+export interface RecipeScene {
+  readonly member: ApiMember;
+  readonly clients: ClientsHere;
+  readonly requester: Requester;
+}
+
+/** Null if the children of the node are no recipe's that is known, or all may not be read. */
+export function recipeAt(scene: RecipeScene, node: number): Recipe | null {
+  const { tree } = scene.member.state;
+  const { contenders, isTruncated } = contendersOf(tree, node);
+  const named = recipeOf(new Set(contenders.map(({ part }) => part)));
+  if (named === null || (named === 'barrier' && !isGathering(tree, contenders))) return null;
+  const isReady = contenders.some(({ part }) => part === 'ready');
+  // kazoo's semaphore keeps the number of its permits in the directory.
+  const permits = named === 'barrier' && !isReady ? permitsOf(tree.data(node)) : null;
+  const kind = permits === null ? named : 'semaphore';
+  const path = tree.path(node);
+  const queued = contenders.filter(({ part }) => part !== 'ready').sort(compareParts);
+  const holding = holdersOf(kind, queued);
+  const facts = (one: Contender) => contenderFacts(scene, path, one, queued);
+  const isQueue = kind === 'queue';
+  const waiting = isQueue ? [] : queued.slice(holding);
+  return {
+    ...{ path, kind, count: queued.length, truncated: isTruncated },
+    holders: queued.slice(0, Math.min(holding, CONTENDERS_MAX)).map(facts),
+    waiters: waiting.slice(0, CONTENDERS_MAX).map(facts),
+    oldest: isQueue
+      ? queued.reduce((at, one) => Math.min(at, tree.ctime(one.node)), Infinity)
+      : null,
+    ready: kind === 'barrier' ? isReady : null,
+    permits,
+  };
+}
+
+function contendersOf(tree: Tree, node: number) {
+  const contenders: Contender[] = [];
+  let looked = 0;
+  tree.visitChildren(node, (child) => {
+    const name = tree.name(child);
+    const part = partOf(name);
+    if (part !== null) contenders.push({ ...part, node: child, name });
+    looked += 1;
+    return looked < CHILDREN_MAX;
+  });
+  return { contenders, isTruncated: tree.childCount(node) > looked };
+}
+
+/** Names that are only ids are members of a recipe when they end with their sessions. */
+function isGathering(tree: Tree, contenders: readonly Contender[]): boolean {
+  const members = contenders.filter(({ part }) => part === 'member');
+  return members.length > 0 && members.every(({ node }) => tree.mode(node) === 'ephemeral');
+}
+
+/** How many of them, from the first one on, hold what all want. */
+function holdersOf(kind: RecipeKind, queued: readonly Contender[]): number {
+  switch (kind) {
+    case 'lock':
+    case 'election':
+      return Math.min(1, queued.length);
+    case 'read-write-lock': {
+      const firstWriter = queued.findIndex(({ part }) => part !== 'read');
+      return firstWriter === -1 ? queued.length : Math.max(1, firstWriter);
+    }
+    case 'semaphore':
+    case 'barrier':
+      return queued.length;
+    case 'queue':
+      return 0;
+  }
+}
+
+function contenderFacts(
+  scene: RecipeScene,
+  path: string,
+  { node, name, part }: Contender,
+  queued: readonly Contender[],
+): ContenderFacts {
+  const { member, clients, requester } = scene;
+  const { tree } = member.state;
+  const owner = tree.owner(node);
+  const mayRead = mayReadNode(tree, node, requester);
+  const at = queued.findIndex((one) => one.node === node);
+  return {
+    ...{ name, part },
+    session: owner === 0 ? null : hex(owner),
+    member: clients.has(owner) ? member.context().view.inside.memberId : null,
+    address: owner === 0 ? null : addressOf(clients, owner),
+    since: mayRead ? tree.ctime(node) : 0,
+    data: mayRead ? textOf(tree.data(node)) : null,
+    watches: watchedBy(member, { owner, path, before: queued.slice(Math.max(0, at - 64), at) }),
+  };
+}
+
+/** The nearest one before it that its client watches. */
+function watchedBy(
+  member: ApiMember,
+  at: { readonly owner: number; readonly path: string; readonly before: readonly Contender[] },
+): string | null {
+  const watcher = at.owner === 0 ? undefined : member.watcherOf(at.owner);
+  if (watcher === undefined) return null;
+  for (const { name } of [...at.before].reverse()) {
+    const watched = joinPath(at.path, name);
+    if (WATCH_MODES.some((mode) => member.watches.has(mode, watched, watcher))) return name;
+  }
+  return null;
+}
+
+function permitsOf(data: Uint8Array | null): number | null {
+  const text = /^\d{1,9}$/.exec(textOf(data) ?? '');
+  return text === null ? null : Number(text[0]);
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function textOf(data: Uint8Array | null): string | null {
+  if (data === null || data.length === 0 || data.length > DATA_BYTES_MAX) return null;
+  try {
+    return UTF8.decode(data);
+  } catch {
+    return null;
+  }
+}

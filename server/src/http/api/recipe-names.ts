@@ -1,0 +1,81 @@
+/**
+ * Which recipe a znode belongs to, by its name: locks, elections, semaphores, queues and barriers
+ * as our client, Curator and kazoo name their znodes.
+ *
+ * Curator and our client put `_c_<uuid>-` before the kind, kazoo 32 hex digits; the server appends
+ * ten digits to what is sequential. Pure: it looks at nothing but names.
+ */
+export type RecipeKind =
+  | 'lock'
+  | 'read-write-lock'
+  | 'election'
+  | 'semaphore'
+  | 'queue'
+  | 'barrier';
+/** `ready` is not a contender; an entry belongs to no session. */
+export type Part = 'lock' | 'read' | 'write' | 'lease' | 'candidate' | 'entry' | 'ready' | 'member';
+
+export interface RecipePart {
+  readonly part: Part;
+  /** The ten digits at its end; 0 where there are none. */
+  readonly sequence: number;
+  /** Entries with a lower rank come first; 0 for all else. */
+  readonly rank: number;
+}
+
+const GUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const CURATOR = `(?:_c_${GUID}-)?`;
+const KAZOO = '[0-9a-f]{32}';
+const SEQUENCE = '(-?\\d{10})';
+
+const FORMS: readonly (readonly [Part, RegExp])[] = [
+  ['lock', new RegExp(`^${CURATOR}lock-${SEQUENCE}$`)],
+  ['lock', new RegExp(`^${KAZOO}__lock__${SEQUENCE}$`)],
+  ['read', new RegExp(`^${CURATOR}__READ__${SEQUENCE}$`)],
+  ['write', new RegExp(`^${CURATOR}__WRIT__${SEQUENCE}$`)],
+  ['read', new RegExp(`^${KAZOO}__rlock__${SEQUENCE}$`)],
+  ['lease', new RegExp(`^${CURATOR}lease-${SEQUENCE}$`)],
+  ['candidate', new RegExp(`^${CURATOR}latch-${SEQUENCE}$`)],
+  ['candidate', new RegExp(`^${GUID}-n_${SEQUENCE}$`)],
+  ['entry', new RegExp(`^(?:queue-|qn-)${SEQUENCE}$`)],
+  ['entry', new RegExp(`^entry-(\\d{3})-${SEQUENCE}$`)],
+  ['entry', new RegExp(`^queue-([01][0-9a-fA-F]{8})${SEQUENCE}$`)],
+  ['entry', new RegExp(`^queue-\\|[^|]*\\|${SEQUENCE}$`)],
+  ['ready', /^ready$/],
+  ['member', new RegExp(`^(?:${GUID}|${KAZOO})$`)],
+];
+
+/** Null for a name that no recipe makes. */
+export function partOf(name: string): RecipePart | null {
+  // Nearly all names of a tree are none of these, and most of these end with a digit.
+  for (const [part, form] of FORMS) {
+    const match = form.exec(name);
+    if (match === null) continue;
+    const groups = match.slice(1);
+    const sequence = groups.length === 0 ? 0 : Number(groups.at(-1));
+    const rank = groups.length === 2 ? Number.parseInt(groups[0] ?? '0', 16) : 0;
+    return { part, sequence, rank };
+  }
+  return null;
+}
+
+/** Names that say by themselves what is below their parent, without a look at their siblings. */
+export function isTelling(name: string): boolean {
+  const part = partOf(name)?.part;
+  return part !== undefined && part !== 'member' && part !== 'ready';
+}
+
+/** What the children of a znode are together; null for nothing that is known. */
+export function recipeOf(parts: ReadonlySet<Part>): RecipeKind | null {
+  if (parts.has('read') || parts.has('write')) return 'read-write-lock';
+  if (parts.has('lock')) return 'lock';
+  if (parts.has('candidate')) return 'election';
+  if (parts.has('lease')) return 'semaphore';
+  if (parts.has('entry')) return 'queue';
+  return parts.has('ready') || parts.has('member') ? 'barrier' : null;
+}
+
+/** In the order in which they came; numbers of a server wrap from 2^31 - 1 to negative ones. */
+export function compareParts(one: RecipePart, other: RecipePart): number {
+  return one.rank - other.rank || (one.sequence - other.sequence) | 0;
+}

@@ -1,0 +1,160 @@
+/**
+ * Sessions and watches: who they are, from where, what they own and what they watch.
+ *
+ * Sessions are those of the whole ensemble. To which member each is connected and from where is
+ * asked of the others; what else is known of a connection, and watches, are told for clients that
+ * are connected here. Paths are shown whatever their ACLs
+ * say, as `dump` and `wchp` do: this is for those who may use the port. Every list has a bound.
+ */
+import type { Logger } from 'pino';
+import { atMost } from '../../state/at-most.js';
+import { listedEphemerals } from '../../state/ephemeral-listing.js';
+import type { SessionId } from '../../state/txn.js';
+import type { WatcherId, WatchMode } from '../../state/watches.js';
+import { HttpError } from '../http-error.js';
+import type { HttpAnswer } from '../http-port.js';
+import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
+import { pathOf, sessionIn, wholeNumber } from './api-query.js';
+import {
+  addressOf,
+  type ClientsHere,
+  clientsHere,
+  connectionFacts,
+  WATCH_MODES,
+} from './clients-here.js';
+import { hex } from './node-facts.js';
+import { requireServing } from './node-routes.js';
+import type { OtherMembers } from './other-members.js';
+
+const LIST = { min: 1, max: 1000, otherwise: 100 };
+/** Of one session. */
+const OWNED_MAX = 1000;
+
+interface WatchFacts {
+  readonly path: string;
+  readonly mode: WatchMode;
+  readonly session: string;
+  readonly address: string | null;
+}
+
+export class SessionRoutes {
+  readonly #member: ApiMember;
+  readonly #others: OtherMembers;
+  readonly #logger: Logger;
+
+  constructor(member: ApiMember, others: OtherMembers, logger: Logger) {
+    this.#member = member;
+    this.#others = others;
+    this.#logger = logger;
+  }
+
+  readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
+    requireServing(this.#member);
+    const limit = wholeNumber(query, 'limit', LIST);
+    const after = sessionIn(query.get('after'), 'after') ?? 0;
+    const { sessions } = this.#member.state;
+    const page: SessionId[] = [];
+    let hasMore = false;
+    // They are in the order of their ids, in which they were opened.
+    for (const [id] of sessions.all()) {
+      if (id <= after) continue;
+      hasMore = page.length === limit;
+      if (hasMore) break;
+      page.push(id);
+    }
+    const { count } = sessions;
+    const facts = await this.#factsOf(page);
+    const next = hasMore ? hex(page.at(-1) ?? 0) : null;
+    return jsonAnswer({ count, sessions: facts, next });
+  };
+
+  readonly one = async ({ names }: ApiCall): Promise<HttpAnswer> => {
+    requireServing(this.#member);
+    const id = this.#known(names[0] ?? '');
+    const { tree } = this.#member.state;
+    const ephemerals = [...atMost(OWNED_MAX, listedEphemerals(tree, id))];
+    const watcher = this.#member.watcherOf(id);
+    const watches = watcher === undefined ? [] : [...atMost(OWNED_MAX, this.#watchesOf(watcher))];
+    const [facts] = await this.#factsOf([id]);
+    return jsonAnswer({ ...facts, ephemeralPaths: ephemerals, watched: watches });
+  };
+
+  readonly end = ({ names, caller: { user, remoteAddress: remote } }: ApiCall): HttpAnswer => {
+    if (user === null) {
+      throw new HttpError(403, 'Ending a session needs a user: configure adminUsers first.');
+    }
+    requireServing(this.#member);
+    const id = this.#known(names[0] ?? '');
+    if (!this.#member.expireSession(id)) {
+      const { leaderId } = this.#member.context().view.inside;
+      const sentence = `Only the leader ends sessions: ask member ${leaderId}.`;
+      throw new HttpError(409, sentence, {}, { leader: leaderId });
+    }
+    this.#logger.info({ session: hex(id), user, remote }, 'admin.session_ended');
+    return { status: 202, type: 'application/json', body: '{}\n' };
+  };
+
+  readonly watches = ({ query }: ApiCall): HttpAnswer => {
+    requireServing(this.#member);
+    const limit = wholeNumber(query, 'limit', LIST);
+    const all = this.#watches(query, clientsHere(this.#member));
+    const listed = [...atMost(limit + 1, all)];
+    const isTruncated = listed.length > limit;
+    return jsonAnswer({ watches: listed.slice(0, limit), truncated: isTruncated });
+  };
+
+  #known(text: string): SessionId {
+    const id = sessionIn(text, 'session') ?? 0;
+    if (this.#member.state.sessions.has(id)) return id;
+    throw new HttpError(404, 'There is no such session.', {}, { session: text.slice(0, 20) });
+  }
+
+  async #factsOf(ids: readonly SessionId[]) {
+    const clients = clientsHere(this.#member);
+    const elsewhere = await this.#others.clients(ids.filter((id) => !clients.has(id)));
+    const { sessions, tree } = this.#member.state;
+    const { view } = this.#member.context();
+    const wanted = new Set<unknown>(ids);
+    const left = new Map<unknown, number>();
+    for (const { id, inMs } of view.sessions.expiries ?? []) if (wanted.has(id)) left.set(id, inMs);
+    return ids.map((id) => {
+      const known = sessions.get(id);
+      const inMs = left.get(id);
+      return {
+        session: hex(id),
+        timeoutMs: known?.timeoutMs ?? 0,
+        closing: known?.isClosing ?? true,
+        expiresInMs: inMs === undefined ? null : Math.round(inMs),
+        ephemerals: tree.ephemeralsOwned(id),
+        member: clients.has(id) ? view.inside.memberId : (elsewhere.get(id)?.member ?? null),
+        address: addressOf(clients, id) ?? elsewhere.get(id)?.address ?? null,
+        connection: connectionFacts(clients, id),
+      };
+    });
+  }
+
+  *#watches(query: URLSearchParams, clients: ClientsHere): Generator<WatchFacts> {
+    const { watches } = this.#member;
+    const session = sessionIn(query.get('session'), 'session');
+    const path = query.has('path') ? pathOf(query) : null;
+    const watcher = session === null ? null : this.#member.watcherOf(session);
+    if (watcher === undefined) return;
+    for (const mode of WATCH_MODES) {
+      for (const watched of path === null ? watches.paths(mode) : [path]) {
+        const watchers = watcher === null ? watches.watchersOf(mode, watched) : [watcher];
+        for (const one of watchers) {
+          if (!watches.has(mode, watched, one)) continue;
+          const owner = this.#member.sessionOf(one);
+          const address = addressOf(clients, owner);
+          yield { path: watched, mode, session: hex(owner), address };
+        }
+      }
+    }
+  }
+
+  *#watchesOf(watcher: WatcherId): Generator<{ readonly path: string; readonly mode: WatchMode }> {
+    for (const mode of WATCH_MODES) {
+      for (const path of this.#member.watches.pathsOf(mode, watcher)) yield { path, mode };
+    }
+  }
+}

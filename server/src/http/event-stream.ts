@@ -1,0 +1,77 @@
+/**
+ * Server-Sent Events: a stream of text that ends when the one who asked is gone.
+ *
+ * Nothing waits in memory for a slow reader: whoever makes the events is asked for the next ones
+ * when those before have been taken. A line of nothing is sent now and then, so that the connection
+ * counts as used and a proxy does not close it.
+ */
+import type { HttpAnswer } from './http-port.js';
+
+const BEAT_MS = 10_000;
+/** Of one port. */
+export const STREAMS_MAX = 16;
+
+export interface StreamedEvent {
+  /** What `Last-Event-ID` says after the connection was lost; '' leaves the last one standing. */
+  readonly id: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+/** Those that come next; none when there are no newer ones. */
+export type TakeEvents = () => readonly StreamedEvent[] | Promise<readonly StreamedEvent[]>;
+
+/** `onNews` is told a function that is to be called when there may be more; returns its end. */
+export function eventStream(
+  take: TakeEvents,
+  at: { readonly signal: AbortSignal; onNews(wake: () => void): () => void },
+): Pick<HttpAnswer, 'status' | 'type' | 'body' | 'headers'> {
+  return {
+    status: 200,
+    type: 'text/event-stream',
+    headers: { 'x-accel-buffering': 'no' },
+    body: textOf(take, at),
+  };
+}
+
+async function* textOf(
+  take: TakeEvents,
+  { signal, onNews }: { readonly signal: AbortSignal; onNews(wake: () => void): () => void },
+): AsyncGenerator<Uint8Array> {
+  let isNews = false;
+  let endWait = (): void => undefined;
+  const wake = (): void => {
+    isNews = true;
+    endWait();
+  };
+  const stop = onNews(wake);
+  signal.addEventListener('abort', wake, { once: true });
+  try {
+    yield Buffer.from('retry: 2000\n\n');
+    while (!signal.aborted) {
+      isNews = false;
+      const text = (await take()).map(written).join('');
+      if (text !== '') {
+        yield Buffer.from(text);
+        continue;
+      }
+      if (isNews) continue;
+      const isBeat = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(true), BEAT_MS);
+        endWait = () => {
+          clearTimeout(timer);
+          resolve(false);
+        };
+      });
+      if (isBeat) yield Buffer.from(':\n\n');
+    }
+  } finally {
+    stop();
+  }
+}
+
+/** JSON has no line feeds in it. */
+function written({ id, event, data }: StreamedEvent): string {
+  const head = id === '' ? '' : `id: ${id}\n`;
+  return `${head}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,35 @@
+/**
+ * The figures of TLS at the client port, for Prometheus. There are none without TLS.
+ */
+import { TLS_FAILURES, type TlsFigures } from '../net/tls-figures.js';
+import { counter, counters, gauge, type Metric } from './metric.js';
+
+export function tlsMetrics(tls: TlsFigures | null): Metric[] {
+  if (tls === null) return [];
+  return [
+    gauge(
+      'rookery_tls_certificate_expiry_seconds',
+      'When the certificate that clients are shown expires, in seconds since 1970.',
+      Math.floor(tls.expiresWallMs / 1000),
+    ),
+    gauge(
+      'rookery_tls_certificate_stale',
+      'Whether the files of the certificate have changed into something that cannot be used.',
+      tls.isStale ? 1 : 0,
+    ),
+    counters('rookery_tls_handshakes_total', 'TLS handshakes of clients that succeeded.', [
+      [{ resumed: 'no' }, tls.secured - tls.resumed],
+      [{ resumed: 'yes' }, tls.resumed],
+    ]),
+    counters(
+      'rookery_tls_handshake_failures_total',
+      'TLS handshakes of clients that failed, by the reason.',
+      TLS_FAILURES.map((reason) => [{ reason }, tls.failures(reason)]),
+    ),
+    counter(
+      'rookery_tls_plain_refused_total',
+      'Connections of clients without TLS that were refused because TLS is required.',
+      tls.plainRefused,
+    ),
+  ];
+}

@@ -1,0 +1,281 @@
+/**
+ * TLS at a listener: who passes by which certificate, the first byte, bounds, renewal, resumption.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import {
+  TestAuthority,
+  type TestCertificate,
+  writePkcs12,
+} from '../security/testing/certificates.js';
+import { loadTlsFiles, type TlsFiles } from '../security/tls-files.js';
+import { RateLimitedLog } from './rate-limited-log.js';
+import { TcpTransport } from './tcp.js';
+import { keptLog } from './testing/fixtures.js';
+import { systemTimers } from './timers.js';
+import { TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
+import { TLS_FAILURES, TlsFigures } from './tls-figures.js';
+import type { ByteStream } from './transport.js';
+
+let directory = '';
+let authority: TestAuthority;
+let stranger: TestAuthority;
+let server: TestCertificate;
+let client: TestCertificate;
+let impostor: TestCertificate;
+let files: TlsFiles;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rookery-acceptor-'));
+  authority = new TestAuthority(directory);
+  stranger = new TestAuthority(directory, 'stranger');
+  server = authority.server();
+  client = authority.client();
+  impostor = stranger.client('impostor', '/CN=client');
+  files = {
+    ...{ certFile: server.certFile, keyFile: server.keyFile, caFile: authority.caFile },
+    ...{ pkcs12File: null, passphraseFile: null, crlFiles: [] },
+  };
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+interface Door {
+  readonly port: number;
+  readonly acceptor: TlsAcceptor;
+  readonly figures: TlsFigures;
+  readonly streams: ByteStream[];
+  readonly events: () => { msg: string; kind?: unknown; reason?: unknown }[];
+}
+
+/** A listener whose streams send back what they get. */
+async function door(
+  options: Partial<TlsAcceptorOptions> & { allowsPlain?: boolean; with?: TlsFiles } = {},
+): Promise<Door> {
+  const { logger, lines } = keptLog();
+  const rateLimited = new RateLimitedLog(logger, systemTimers());
+  const figures = new TlsFigures();
+  const acceptor = new TlsAcceptor({
+    material: loadTlsFiles(options.with ?? files),
+    options: {
+      ...{ name: 'client', clientAuth: 'none', handshakeTimeoutMs: 10_000, handshakesMax: 100 },
+      ...options,
+    },
+    figures,
+    rateLimited,
+  });
+  const streams: ByteStream[] = [];
+  const transport = new TcpTransport(logger);
+  const listener = await transport.listen(
+    { host: '127.0.0.1', port: 0 },
+    (stream) => {
+      streams.push(stream);
+      stream.handle({
+        onData: (chunk) => stream.write(Buffer.from(chunk)),
+        onEnd: () => stream.end(),
+        onDrain: () => undefined,
+        onClose: () => streams.splice(streams.indexOf(stream), 1),
+      });
+    },
+    { chunks: 'lent', tls: { acceptor, allowsPlain: options.allowsPlain ?? false } },
+  );
+  onTestFinished(async () => {
+    for (const stream of [...streams]) stream.destroy();
+    await listener.close();
+    rateLimited.close();
+  });
+  return { port: listener.port, acceptor, figures, streams, events: () => lines };
+}
+
+function dial(port: number, options: ConnectionOptions = {}): TLSSocket {
+  const socket = connectTls({
+    ...{ port, host: '127.0.0.1', servername: 'localhost', ca: authority.ca },
+    ...options,
+  });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  return socket;
+}
+
+/** What comes back for `text`, or why nothing does. */
+function echoOf(socket: Socket, text = 'echo'): Promise<string> {
+  return new Promise((resolve) => {
+    let got = '';
+    socket.on('data', (chunk) => {
+      got += chunk.toString();
+      if (got.length >= text.length) resolve(got);
+    });
+    socket.on('error', (error) => resolve(String(Reflect.get(error, 'code'))));
+    socket.on('close', () => resolve('closed'));
+    socket.write(text);
+  });
+}
+
+it.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s, and nothing older', async (version) => {
+  const { port, figures, streams } = await door();
+  const socket = dial(port, { minVersion: version, maxVersion: version });
+  expect(await echoOf(socket, 'x'.repeat(100_000))).toHaveLength(100_000);
+  expect(socket.getProtocol()).toBe(version);
+  expect(streams[0]?.secured).toEqual({ certificate: null });
+  expect([figures.secured, figures.underWay]).toEqual([1, 0]);
+  const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL@SECLEVEL=0' } as const;
+  expect(await echoOf(dial(port, old))).not.toBe('echo');
+  await expect.poll(() => figures.failures('protocol')).toBe(1);
+});
+
+it('tells TLS and plain bytes apart by the first byte, and loses none of them', async () => {
+  const { port, streams } = await door({ allowsPlain: true });
+  const plain = connectTcp({ port, host: '127.0.0.1' });
+  onTestFinished(() => {
+    plain.destroy();
+  });
+  expect(await echoOf(plain, 'ruok')).toBe('ruok');
+  expect(streams[0]?.secured).toBeNull();
+  plain.removeAllListeners();
+  const more = 'y'.repeat(300_000);
+  expect(await echoOf(plain, more)).toBe(more);
+  expect(await echoOf(dial(port), more)).toBe(more);
+  expect(streams[1]?.secured).not.toBeNull();
+});
+
+it('lets plain bytes in nowhere else', async () => {
+  const { port, figures } = await door();
+  const plain = connectTcp({ port, host: '127.0.0.1' });
+  expect(await echoOf(plain, 'ruok, member?')).not.toBe('ruok, member?');
+  await expect.poll(() => figures.failures('protocol')).toBe(1);
+  expect(figures.underWay).toBe(0);
+});
+
+it('with want: takes a client without a certificate and with a good one, and no bad one', async () => {
+  const { port, streams, events, figures } = await door({ clientAuth: 'want' });
+  expect(await echoOf(dial(port))).toBe('echo');
+  expect(streams[0]?.secured?.certificate).toBeNull();
+  expect(await echoOf(dial(port, client))).toBe('echo');
+  expect(Buffer.from(streams[1]?.secured?.certificate ?? []).includes('client')).toBe(true);
+  expect(await echoOf(dial(port, impostor))).not.toBe('echo');
+  expect(figures.failures('bad_certificate')).toBe(1);
+  expect(events().at(-1)).toMatchObject({ msg: 'tls.refused', kind: 'bad_certificate' });
+});
+
+it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'with need, by %s: takes nobody but who has a good certificate',
+  async (maxVersion) => {
+    const { port, figures } = await door({ clientAuth: 'need' });
+    expect(await echoOf(dial(port, { ...client, maxVersion }))).toBe('echo');
+    expect(await echoOf(dial(port, { maxVersion }))).not.toBe('echo');
+    await expect.poll(() => figures.failures('no_certificate')).toBe(1);
+    expect(await echoOf(dial(port, { ...impostor, maxVersion }))).not.toBe('echo');
+    await expect.poll(() => figures.failures('bad_certificate')).toBe(1);
+    expect([figures.secured, figures.underWay]).toEqual([1, 0]);
+  },
+);
+
+it('asks for no certificate with none, and takes none for an identity', async () => {
+  const { port, streams } = await door({ clientAuth: 'none' });
+  expect(await echoOf(dial(port, impostor))).toBe('echo');
+  expect(streams[0]?.secured?.certificate).toBeNull();
+});
+
+it('trusts the authorities of caFile alone, whatever else a PKCS#12 file contains', async () => {
+  const pkcs12File = writePkcs12(server, '', stranger.caFile);
+  const { certFile, keyFile, ...rest } = files;
+  const withPkcs12 = { ...rest, certFile: null, keyFile: null, pkcs12File };
+  const { port, figures } = await door({ clientAuth: 'need', with: withPkcs12 });
+  expect([certFile, keyFile]).not.toContain(null);
+  expect(await echoOf(dial(port, client))).toBe('echo');
+  expect(await echoOf(dial(port, impostor))).not.toBe('echo');
+  expect(figures.failures('bad_certificate')).toBe(1);
+});
+
+it('ends a handshake that does not come to an end, and bounds how many are under way', async () => {
+  const { port, figures, events } = await door({ handshakeTimeoutMs: 300, handshakesMax: 3 });
+  const silent = Array.from({ length: 3 }, () => connectTcp({ port, host: '127.0.0.1' }));
+  for (const socket of silent) socket.on('error', () => undefined);
+  await expect.poll(() => figures.underWay).toBe(3);
+  expect(await echoOf(dial(port))).not.toBe('echo');
+  expect(figures.failures('too_many')).toBe(1);
+  await expect.poll(() => figures.failures('timeout')).toBe(3);
+  expect(figures.underWay).toBe(0);
+  expect(events().map(({ kind }) => kind)).toContain('timeout');
+  expect(await echoOf(dial(port))).toBe('echo');
+});
+
+it('has room again for each client that goes away in the middle of a handshake', async () => {
+  const { port, figures } = await door({ handshakesMax: 2 });
+  for (let round = 0; round < 5; round++) {
+    const socket = connectTcp({ port, host: '127.0.0.1' });
+    socket.on('error', () => undefined);
+    await expect.poll(() => figures.underWay).toBe(1);
+    socket.resetAndDestroy();
+    await expect.poll(() => figures.underWay).toBe(0);
+  }
+  const total = TLS_FAILURES.reduce((sum, kind) => sum + figures.failures(kind), 0);
+  expect([total, figures.secured]).toEqual([5, 0]);
+  expect(await echoOf(dial(port))).toBe('echo');
+});
+
+/** The session of a connection that has ended. */
+async function sessionOf(port: number, options: ConnectionOptions): Promise<Buffer> {
+  const socket = dial(port, options);
+  let session: Buffer | undefined;
+  socket.on('session', (given: Buffer) => {
+    session = given;
+  });
+  expect(await echoOf(socket)).toBe('echo');
+  await expect.poll(() => session).toBeDefined();
+  socket.end();
+  return session ?? Buffer.alloc(0);
+}
+
+it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'resumes a session of %s with its identity, at its own listener alone',
+  async (maxVersion) => {
+    const [own, other] = [await door({ clientAuth: 'need' }), await door({ clientAuth: 'need' })];
+    const options = { ...client, maxVersion };
+    const session = await sessionOf(own.port, options);
+    const again = dial(own.port, { ...options, session });
+    expect(await echoOf(again)).toBe('echo');
+    expect(again.isSessionReused()).toBe(true);
+    expect(own.figures.resumed).toBe(1);
+    const certificate = own.streams.at(-1)?.secured?.certificate ?? [];
+    expect(Buffer.from(certificate).includes('client')).toBe(true);
+    const elsewhere = dial(other.port, { ...options, session });
+    expect(await echoOf(elsewhere)).toBe('echo');
+    expect(elsewhere.isSessionReused()).toBe(false);
+  },
+);
+
+it.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  'renewal with a revocation list, by %s: open connections stay, nothing is resumed past it',
+  async (maxVersion) => {
+    const { port, acceptor, figures } = await door({ clientAuth: 'need' });
+    const options = { ...client, maxVersion };
+    const session = await sessionOf(port, options);
+    const open = dial(port, options);
+    expect(await echoOf(open)).toBe('echo');
+    const crlFiles = [authority.revocationList(`revoked-${maxVersion}`, [client])];
+    acceptor.renew(loadTlsFiles({ ...files, crlFiles }));
+    expect(await echoOf(dial(port, options))).not.toBe('echo');
+    expect(await echoOf(dial(port, { ...options, session }))).not.toBe('echo');
+    await expect.poll(() => figures.failures('bad_certificate')).toBe(2);
+    const good = authority.client(`good-${maxVersion}`);
+    expect(await echoOf(dial(port, { ...good, maxVersion }))).toBe('echo');
+    open.removeAllListeners('data');
+    expect(await echoOf(open, 'still here')).toBe('still here');
+  },
+);
+
+it('shows a renewed certificate to those who come later', async () => {
+  const { port, acceptor } = await door();
+  const before = dial(port);
+  expect(await echoOf(before)).toBe('echo');
+  expect(before.getPeerX509Certificate()?.subject).toBe('CN=server');
+  const { certFile, keyFile } = authority.server('renewed');
+  acceptor.renew(loadTlsFiles({ ...files, certFile, keyFile }));
+  const after = dial(port);
+  expect(await echoOf(after)).toBe('echo');
+  expect(after.getPeerX509Certificate()?.subject).toBe('CN=renewed');
+});

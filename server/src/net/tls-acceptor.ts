@@ -1,0 +1,220 @@
+/**
+ * The server's side of TLS handshakes, for one listener.
+ *
+ * Owns the context with the certificate, which can be replaced while connections are open: they
+ * keep theirs, handshakes that begin later get the new one, and no session from before is resumed.
+ * Sessions are resumed only at the listener that gave them out. It decides who passes: with `need`
+ * nobody does without a certificate that the authorities have signed and not revoked; with `want`
+ * a client may have none, but not a bad one. Handshakes have a deadline and a number that may be
+ * under way, and begin a few in each turn, because a signature takes a millisecond of everybody's
+ * time. Used by the TCP transport.
+ */
+import { constants, createHash } from 'node:crypto';
+import type { Socket } from 'node:net';
+import {
+  createServer,
+  type DetailedPeerCertificate,
+  type Server,
+  type TLSSocket,
+  type TlsOptions,
+} from 'node:tls';
+import { Fifo } from '@rookery/protocol';
+import type { TlsMaterial } from '../security/tls-files.js';
+import type { RateLimitedLog } from './rate-limited-log.js';
+import type { TlsFailure, TlsFigures } from './tls-figures.js';
+
+export type ClientAuth = 'none' | 'want' | 'need';
+
+export interface TlsAcceptorOptions {
+  /** Of the listener: sessions are not resumed under another name. */
+  readonly name: string;
+  readonly clientAuth: ClientAuth;
+  readonly handshakeTimeoutMs: number;
+  readonly handshakesMax: number;
+}
+
+export interface TlsAcceptorParts {
+  readonly material: TlsMaterial;
+  readonly options: TlsAcceptorOptions;
+  readonly figures: TlsFigures;
+  readonly rateLimited: RateLimitedLog;
+}
+
+/** Called once, for one of the two. */
+export interface Handshake {
+  /** Data has not been read yet. `certificate` is the client's, verified, or null. */
+  onSecured(socket: TLSSocket, certificate: Uint8Array | null): void;
+  /** The socket is destroyed; the reason is counted and logged. */
+  onRefused(): void;
+}
+
+interface Pending {
+  readonly socket: Socket;
+  readonly remote: string;
+  /** Its addresses: Node tells of it by another socket. */
+  readonly key: string;
+  readonly handshake: Handshake;
+}
+
+/** Each takes about a millisecond. */
+const STARTS_PER_TURN = 16;
+/** More than any chain that OpenSSL verifies has. */
+const CHAIN_MAX = 100;
+
+export class TlsAcceptor {
+  readonly #parts: TlsAcceptorParts;
+  readonly #server: Server;
+  #material: TlsMaterial;
+  readonly #pending = new Map<string, Pending>();
+  /** Those that begin in one of the next turns. */
+  readonly #line = new Fifo<Pending>();
+  #isStarting = false;
+  /** Their sockets were closed in this turn, and it is not known why. */
+  readonly #closed = new Fifo<Pending>();
+
+  constructor(parts: TlsAcceptorParts) {
+    this.#parts = parts;
+    this.#material = parts.material;
+    this.#server = createServer({
+      ...parts.material.options,
+      ...this.#policy(parts.material),
+      handshakeTimeout: parts.options.handshakeTimeoutMs,
+    });
+    this.#server.on('secureConnection', (socket) => this.#onSecured(socket));
+    this.#server.on('tlsClientError', (error, socket) => this.#onError(error, socket));
+  }
+
+  /** Takes effect for handshakes that begin from now on. Throws what Node throws. */
+  renew(material: TlsMaterial): void {
+    this.#server.setSecureContext({ ...material.options, ...this.#policy(material) });
+    this.#material = material;
+  }
+
+  /** The socket may have bytes that were read and put back. It is the acceptor's from now on. */
+  accept(socket: Socket, handshake: Handshake): void {
+    const { options, figures } = this.#parts;
+    const pending = { socket, remote: remoteOf(socket), key: keyOf(socket), handshake };
+    figures.underWay += 1;
+    this.#pending.set(pending.key, pending);
+    socket.on('error', () => undefined);
+    socket.once('close', () => this.#onClosed(pending));
+    if (figures.underWay > options.handshakesMax) {
+      return this.#refuse(pending, 'too_many', `${options.handshakesMax} are under way`);
+    }
+    this.#line.push(pending);
+    this.#startSoon();
+  }
+
+  #policy({ isPkcs12 }: TlsMaterial): TlsOptions {
+    const { name, clientAuth } = this.#parts.options;
+    const requestCert = clientAuth !== 'none';
+    return {
+      requestCert,
+      rejectUnauthorized: clientAuth === 'need',
+      sessionIdContext: createHash('sha256').update(name).digest('hex').slice(0, 32),
+      // A resumed session has no chain, which #isTrusted needs.
+      ...(requestCert && isPkcs12 ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
+    };
+  }
+
+  #startSoon(): void {
+    if (this.#isStarting || this.#line.length === 0) return;
+    this.#isStarting = true;
+    setImmediate(() => {
+      this.#isStarting = false;
+      for (let left = STARTS_PER_TURN; left > 0; left--) {
+        const pending = this.#line.shift();
+        if (pending === undefined) return;
+        if (!pending.socket.destroyed) this.#server.emit('connection', pending.socket);
+      }
+      this.#startSoon();
+    });
+  }
+
+  #onSecured(socket: TLSSocket): void {
+    const pending = this.#pending.get(keyOf(socket));
+    if (pending === undefined) {
+      socket.destroy();
+      return;
+    }
+    const { figures, options } = this.#parts;
+    const certificate = socket.getPeerX509Certificate();
+    // Node reports one and the same error for no certificate and for an untrusted one.
+    if (certificate === undefined && options.clientAuth === 'need') {
+      return this.#refuse(pending, 'no_certificate', 'the client has none');
+    }
+    if (certificate !== undefined && !this.#isTrusted(socket)) {
+      const reason = String(socket.authorizationError ?? 'its authority is not in caFile');
+      return this.#refuse(pending, 'bad_certificate', reason);
+    }
+    this.#pending.delete(pending.key);
+    figures.underWay -= 1;
+    figures.secured += 1;
+    if (socket.isSessionReused()) figures.resumed += 1;
+    pending.handshake.onSecured(socket, certificate?.raw ?? null);
+  }
+
+  /** Node trusts whatever a PKCS#12 file contains beside the certificate, so the chain is read. */
+  #isTrusted(socket: TLSSocket): boolean {
+    if (!socket.authorized) return false;
+    if (!this.#material.isPkcs12) return true;
+    let link: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
+    for (let length = 0; link !== undefined && length < CHAIN_MAX; length++) {
+      if (this.#material.authorities.has(link.fingerprint256)) return true;
+      link = link.issuerCertificate === link ? undefined : link.issuerCertificate;
+    }
+    return false;
+  }
+
+  #onError(error: Error, socket: TLSSocket): void {
+    const pending = this.#pending.get(keyOf(socket)) ?? this.#closed.shift();
+    const refusal = socket.authorizationError;
+    socket.destroy();
+    if (pending === undefined) return;
+    if (refusal) this.#refuse(pending, 'bad_certificate', String(refusal));
+    else this.#refuse(pending, kindOf(error), codeOf(error));
+  }
+
+  /** If a handshake has failed, Node closes the socket first and says why in the same turn. */
+  #onClosed(pending: Pending): void {
+    if (this.#pending.get(pending.key) !== pending) return;
+    this.#closed.push(pending);
+    setImmediate(() => {
+      if (this.#closed.first === pending) this.#closed.shift();
+      this.#refuse(pending, 'closed', 'the connection was closed');
+    });
+  }
+
+  #refuse(pending: Pending, kind: TlsFailure, reason: string): void {
+    if (this.#pending.get(pending.key) !== pending) return;
+    this.#pending.delete(pending.key);
+    const { figures, rateLimited } = this.#parts;
+    figures.underWay -= 1;
+    figures.failed(kind);
+    const facts = { remote: pending.remote, kind, reason };
+    rateLimited.warn('tls.refused', facts, `tls.refused ${kind}`);
+    pending.socket.destroy();
+    pending.handshake.onRefused();
+  }
+}
+
+function remoteOf(socket: Socket): string {
+  return `${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`;
+}
+
+/** No two open connections have the same. */
+function keyOf(socket: Socket): string {
+  return `${remoteOf(socket)} ${socket.localAddress}:${socket.localPort}`;
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : error.message;
+}
+
+function kindOf(error: Error): TlsFailure {
+  const code = codeOf(error);
+  if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'timeout';
+  if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return 'no_certificate';
+  // An alert is what the client thinks of this member's certificate.
+  return code === 'ECONNRESET' || code.includes('ALERT') ? 'closed' : 'protocol';
+}

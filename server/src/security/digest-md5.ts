@@ -1,0 +1,149 @@
+/**
+ * SASL's DIGEST-MD5 (RFC 2831) as ZooKeeper speaks it: the server's side, and what both sides
+ * compute.
+ *
+ * The server's challenge is the one of Java's `SaslServer` for the realm `zk-sasl-md5`: no list of
+ * qualities, so authentication alone. Every exchange has a nonce of its own and is over after one
+ * response, right or wrong. Responses are bounded and compared in constant time, and an unknown user
+ * takes the same steps as a wrong password. User names and passwords are ASCII, because clients do
+ * not agree on how to encode others. Called by the pipeline, through its interface `SaslServer`.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { SaslAnswer, SaslExchange, SaslServer } from './sasl.js';
+
+export const REALM = 'zk-sasl-md5';
+const DIGEST_URI = `zookeeper/${REALM}`;
+const RESPONSE_BYTES_MAX = 4096;
+const NONCE_BYTES = 30;
+
+/** Returns H(user:realm:password) in hex, or undefined for an unknown user. */
+export type SecretOf = (user: string) => string | undefined;
+
+export class DigestMd5Server implements SaslServer {
+  readonly #secretOf: SecretOf;
+  readonly #newNonce: () => string;
+
+  constructor(secretOf: SecretOf, newNonce = () => randomBytes(NONCE_BYTES).toString('base64')) {
+    this.#secretOf = secretOf;
+    this.#newNonce = newNonce;
+  }
+
+  begin(): SaslExchange {
+    const nonce = this.#newNonce();
+    let step: 'challenge' | 'response' | 'over' = 'challenge';
+    return {
+      answer: (token) => {
+        switch (step) {
+          case 'challenge':
+            step = 'response';
+            return { kind: 'challenge', token: Buffer.from(challengeText(nonce)) };
+          case 'response':
+            step = 'over';
+            return this.#judge(nonce, token);
+          case 'over':
+            return refused('the exchange is over');
+        }
+      },
+    };
+  }
+
+  #judge(nonce: string, token: Uint8Array): SaslAnswer {
+    if (token.length > RESPONSE_BYTES_MAX) return refused('the response is too long');
+    const fields = directivesOf(Buffer.from(token).toString('latin1'));
+    if (fields === null) return refused('the response is malformed');
+    const { username = '', nonce: answered, cnonce = '', authzid, response = '' } = fields;
+    const { realm, qop = 'auth', nc = '00000001', 'digest-uri': uri = '' } = fields;
+    if (realm !== REALM) return refused('the realm is another one');
+    if (answered !== nonce || nc !== '00000001') return refused('the nonce is another one');
+    if (qop !== 'auth') return refused('the quality of protection is not auth');
+    if (uri.toLowerCase() !== DIGEST_URI) return refused('the service is another one');
+    if (cnonce === '') return refused('there is no nonce of the client');
+    const secret = this.#secretOf(username);
+    const parts = { secret: secret ?? NOBODYS_SECRET, nonce, cnonce, nc, qop, uri, authzid };
+    const isRight = equalText(response.toLowerCase(), digestResponse('AUTHENTICATE', parts));
+    if (!isRight || secret === undefined) return refused('the user or the password is wrong');
+    const proof = Buffer.from(`rspauth=${digestResponse('', parts)}`);
+    return { kind: 'done', token: proof, user: username };
+  }
+}
+
+/** Compared for an unknown user; nobody knows what it is the digest of. */
+const NOBODYS_SECRET = randomBytes(16).toString('hex');
+
+function refused(reason: string): SaslAnswer {
+  return { kind: 'refused', reason };
+}
+
+function challengeText(nonce: string): string {
+  return `realm="${REALM}",nonce="${nonce}",charset=utf-8,algorithm=md5-sess`;
+}
+
+/** What the server keeps of a password. */
+export function secretOfPassword(user: string, password: string): string {
+  return md5(`${user}:${REALM}:${password}`).toString('hex');
+}
+
+export interface DigestParts {
+  /** H(user:realm:password) in hex. */
+  readonly secret: string;
+  readonly nonce: string;
+  readonly cnonce: string;
+  readonly nc: string;
+  readonly qop: string;
+  readonly uri: string;
+  readonly authzid: string | undefined;
+}
+
+/** The method is empty in the server's proof (RFC 2831, 2.1.2.1 and 2.1.3). */
+function digestResponse(method: 'AUTHENTICATE' | '', parts: DigestParts): string {
+  const { secret, nonce, cnonce, nc, qop, uri, authzid } = parts;
+  const rest = authzid === undefined ? '' : `:${authzid}`;
+  const session = Buffer.concat([
+    Buffer.from(secret, 'hex'),
+    Buffer.from(`:${nonce}:${cnonce}${rest}`, 'latin1'),
+  ]);
+  const first = md5(session).toString('hex');
+  const second = md5(`${method}:${uri}`).toString('hex');
+  return md5(`${first}:${nonce}:${nc}:${cnonce}:${qop}:${second}`).toString('hex');
+}
+
+/** The protocol prescribes MD5. */
+function md5(text: string | Buffer): Buffer {
+  return createHash('md5')
+    .update(typeof text === 'string' ? Buffer.from(text, 'latin1') : text)
+    .digest();
+}
+
+function equalText(left: string, right: string): boolean {
+  const [a, b] = [Buffer.from(left, 'latin1'), Buffer.from(right, 'latin1')];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+interface Directives {
+  readonly username?: string;
+  readonly nonce?: string;
+  readonly cnonce?: string;
+  readonly authzid?: string;
+  readonly response?: string;
+  readonly realm?: string;
+  readonly qop?: string;
+  readonly nc?: string;
+  readonly 'digest-uri'?: string;
+}
+
+const DIRECTIVE = /\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s",]*))\s*(?:,|$)/y;
+
+/** Null if it is no list of directives, or has one twice. */
+function directivesOf(text: string): Directives | null {
+  const found = new Map<string, string>();
+  DIRECTIVE.lastIndex = 0;
+  while (DIRECTIVE.lastIndex < text.length) {
+    const match = DIRECTIVE.exec(text);
+    if (match === null) return null;
+    const [, name = '', quoted, plain = ''] = match;
+    const key = name.toLowerCase();
+    if (found.has(key)) return null;
+    found.set(key, quoted === undefined ? plain : quoted.replace(/\\([\s\S])/g, '$1'));
+  }
+  return Object.fromEntries(found);
+}

@@ -1,0 +1,97 @@
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { OperatorError } from '../operator-error.js';
+import { TestAuthority, type TestCertificate, writePkcs12 } from './testing/certificates.js';
+import { loadTlsFiles, pathsOf, type TlsFiles } from './tls-files.js';
+
+const NOTHING: TlsFiles = {
+  ...{ certFile: null, keyFile: null, pkcs12File: null, passphraseFile: null },
+  ...{ caFile: null, crlFiles: [] },
+};
+const PASSPHRASE = 'open sesame';
+
+let directory = '';
+let authority: TestAuthority;
+let server: TestCertificate;
+let pem: TlsFiles;
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rookery-tls-'));
+  authority = new TestAuthority(directory);
+  server = authority.server();
+  const { certFile, keyFile } = server;
+  pem = { ...NOTHING, certFile, keyFile, caFile: authority.caFile };
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function refusal(files: TlsFiles): string {
+  try {
+    loadTlsFiles(files);
+  } catch (error) {
+    if (error instanceof OperatorError) return error.message;
+    throw error;
+  }
+  return 'it was loaded';
+}
+
+function secret(name: string, content: string | Buffer): string {
+  const path = join(directory, name);
+  writeFileSync(path, content, { mode: 0o600 });
+  return path;
+}
+
+it('loads PEM files with a list of revoked certificates, and names every file that it reads', () => {
+  const files = { ...pem, crlFiles: [authority.revocationList('none')] };
+  const { certificate, authorities, options } = loadTlsFiles(files);
+  expect(certificate.subject).toBe('CN=server');
+  expect(authorities.size).toBe(1);
+  expect(options.minVersion).toBe('TLSv1.2');
+  expect(pathsOf(files)).toHaveLength(4);
+});
+
+it('loads PKCS#12, and knows its certificate', () => {
+  const pkcs12File = writePkcs12(server, PASSPHRASE, authority.caFile);
+  const passphraseFile = secret('passphrase', `${PASSPHRASE}\n`);
+  const { certificate } = loadTlsFiles({ ...NOTHING, pkcs12File, passphraseFile });
+  expect(certificate.subject).toBe('CN=server');
+  const wrong = secret('wrong', 'guessed');
+  expect(refusal({ ...NOTHING, pkcs12File, passphraseFile: wrong })).toBe(
+    `The PKCS#12 file ${pkcs12File} cannot be used: ` +
+      'the passphrase is missing or wrong (passphraseFile).',
+  );
+  expect(refusal({ ...NOTHING, pkcs12File })).toContain('the passphrase is missing or wrong');
+  chmodSync(pkcs12File, 0o644);
+  expect(refusal({ ...NOTHING, pkcs12File, passphraseFile })).toContain('open to other users');
+});
+
+it.each([0xfeedfeed, 0xcececece])('refuses a keystore of Java (%i) and tells how', (magic) => {
+  const bytes = Buffer.alloc(64);
+  bytes.writeUInt32BE(magic);
+  const pkcs12File = secret('server.jks', bytes);
+  const message = refusal({ ...NOTHING, pkcs12File });
+  expect(message).toContain(`${pkcs12File} is a keystore of Java`);
+  expect(message).toContain(`keytool -importkeystore -srckeystore ${pkcs12File} `);
+  expect(message).toContain('-deststoretype PKCS12');
+  expect(refusal({ ...pem, caFile: pkcs12File })).toContain('keytool -importkeystore');
+});
+
+it('refuses what does not belong together, is no certificate, or is open to others', () => {
+  const other = authority.server('other');
+  const mixed = refusal({ ...pem, keyFile: other.keyFile });
+  expect(mixed).toContain('cannot be used: they do not belong together.');
+  const text = secret('text', 'certainly no certificate\n');
+  expect(refusal({ ...pem, certFile: text })).toContain(`The certificate ${text} and the key`);
+  expect(refusal({ ...pem, caFile: text })).toContain('has no PEM block "CERTIFICATE"');
+  expect(refusal({ ...pem, crlFiles: [text] })).toContain('has no PEM block "X509 CRL"');
+  expect(refusal({ ...pem, keyFile: null })).toContain('needs its private key');
+  const open = join(directory, 'open.key');
+  copyFileSync(server.keyFile, open);
+  chmodSync(open, 0o640 | 0o004);
+  expect(refusal({ ...pem, keyFile: open })).toBe(
+    `The private key ${open} is open to other users (its mode is 0644). ` +
+      `Only its owner may have access to it: chmod 600 ${open}`,
+  );
+  const bundle = secret('damaged-bundle', authority.ca.toString().replace(/MII.{8}/, ''));
+  expect(refusal({ ...pem, caFile: bundle })).toContain('The certificate 1 of the list');
+});

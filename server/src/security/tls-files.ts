@@ -1,0 +1,161 @@
+/**
+ * Reads what one side of a TLS connection proves itself by and trusts: PEM or PKCS#12 files.
+ *
+ * What it promises to a port that uses TLS: `loadTlsFiles` returns material of which Node has made
+ * a TLS context already, so that a certificate without its key, a wrong passphrase or a damaged
+ * file is found here and not at the first connection; the private key and the passphrase are files
+ * that others cannot read (secret-file.ts); every problem is one sentence that names the file.
+ * Java's keystores are refused with the command that converts them. Reads synchronously.
+ */
+import { X509Certificate } from 'node:crypto';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { OperatorError } from '../operator-error.js';
+import { readPublicFile, readSecretFile, readSecretLine } from './secret-file.js';
+
+/** Absolute paths. Either `certFile` and `keyFile`, or `pkcs12File`. */
+export interface TlsFiles {
+  /** PEM: the certificate, then the intermediate ones. */
+  readonly certFile: string | null;
+  /** PEM; encrypted if there is a passphrase. */
+  readonly keyFile: string | null;
+  readonly pkcs12File: string | null;
+  /** The passphrase of the key or of the PKCS#12 file, the only line of a file. */
+  readonly passphraseFile: string | null;
+  /** PEM: the authorities that may have signed the certificates of others. */
+  readonly caFile: string | null;
+  /** PEM: a list of revoked certificates for each authority. */
+  readonly crlFiles: readonly string[];
+}
+
+export interface TlsMaterial {
+  /** For `tls.createServer`, `tls.connect` and `setSecureContext`. */
+  readonly options: SecureContextOptions;
+  /** The certificate by which this side proves itself. */
+  readonly certificate: X509Certificate;
+  /** Node trusts the other certificates of such a file, too. */
+  readonly isPkcs12: boolean;
+  /** SHA-256 of each trusted authority, as Node writes fingerprints. */
+  readonly authorities: ReadonlySet<string>;
+}
+
+/** Every file that is read, for whoever watches them. */
+export function pathsOf(files: TlsFiles): readonly string[] {
+  const { certFile, keyFile, pkcs12File, passphraseFile, caFile, crlFiles } = files;
+  const single = [certFile, keyFile, pkcs12File, passphraseFile, caFile];
+  return [...single.filter((path) => path !== null), ...crlFiles];
+}
+
+/** Throws OperatorError with one sentence for the first problem. */
+export function loadTlsFiles(files: TlsFiles): TlsMaterial {
+  const { passphraseFile, caFile } = files;
+  const passphrase =
+    passphraseFile === null ? null : readSecretLine(passphraseFile, 'The passphrase');
+  const authorities = caFile === null ? [] : readAuthorities(caFile);
+  const options: SecureContextOptions = {
+    ...ownPart(files),
+    ...(passphrase === null ? {} : { passphrase }),
+    // An empty list trusts nobody; without one Node trusts every public authority.
+    ca: authorities.map((one) => one.toString()),
+    ...crlPart(files.crlFiles),
+    minVersion: 'TLSv1.2',
+  };
+  const certificate = certificateOf(options, files);
+  const fingerprints = new Set(authorities.map(({ fingerprint256 }) => fingerprint256));
+  const isPkcs12 = files.pkcs12File !== null;
+  return { options, certificate, isPkcs12, authorities: fingerprints };
+}
+
+function ownPart(files: TlsFiles): SecureContextOptions {
+  const { certFile, keyFile, pkcs12File } = files;
+  if (pkcs12File !== null) {
+    const pfx = readSecretFile(pkcs12File, 'The PKCS#12 file');
+    refuseJavaKeystore(pfx, pkcs12File);
+    return { pfx };
+  }
+  if (certFile === null || keyFile === null) {
+    throw new OperatorError('A certificate needs its private key, and a private key the other.');
+  }
+  const cert = readPublicFile(certFile, 'The certificate');
+  refuseJavaKeystore(cert, certFile);
+  const key = readSecretFile(keyFile, 'The private key');
+  refuseJavaKeystore(key, keyFile);
+  return { cert, key };
+}
+
+function crlPart(crlFiles: readonly string[]): SecureContextOptions {
+  if (crlFiles.length === 0) return {};
+  const crl = crlFiles.map((path) => readPublicFile(path, 'The revocation list'));
+  crl.forEach((one, index) => {
+    if (one.includes('-----BEGIN X509 CRL-----')) return;
+    throw new OperatorError(`The revocation list ${crlFiles[index]} has no PEM block "X509 CRL".`);
+  });
+  return { crl };
+}
+
+/** Makes a context of the options once, which is how their problems are found. */
+function certificateOf(options: SecureContextOptions, files: TlsFiles): X509Certificate {
+  const { certFile, keyFile, pkcs12File } = files;
+  try {
+    const context = createSecureContext(options);
+    if (certFile !== null) return new X509Certificate(readPublicFile(certFile, 'The certificate'));
+    // Node has no other way to a certificate in a PKCS#12 file.
+    const native: { getCertificate?(): Buffer | null } = context.context;
+    const der = native.getCertificate?.() ?? null;
+    if (der === null) throw new OperatorError(`${pkcs12File} has no certificate.`);
+    return new X509Certificate(der);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(
+      pkcs12File === null
+        ? `The certificate ${certFile} and the key ${keyFile} cannot be used: ${reasonOf(error)}.`
+        : `The PKCS#12 file ${pkcs12File} cannot be used: ${reasonOf(error)}.`,
+      { cause: error },
+    );
+  }
+}
+
+/** OpenSSL's words for the usual mistakes are not an operator's. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  if (/key values mismatch/i.test(text)) return 'they do not belong together';
+  if (/mac verify failure|bad decrypt|bad password|interrupted or cancelled/i.test(text)) {
+    return 'the passphrase is missing or wrong (passphraseFile)';
+  }
+  if (/unsupported/i.test(text)) {
+    return `its encryption is too old for OpenSSL 3; make it anew (${text})`;
+  }
+  return text;
+}
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** One object for each certificate, because Node would ignore what it cannot read among them. */
+function readAuthorities(path: string): readonly X509Certificate[] {
+  const bytes = readPublicFile(path, 'The list of authorities');
+  refuseJavaKeystore(bytes, path);
+  const blocks = bytes.toString('latin1').match(PEM_CERTIFICATE) ?? [];
+  if (blocks.length === 0) {
+    throw new OperatorError(`The list of authorities ${path} has no PEM block "CERTIFICATE".`);
+  }
+  return blocks.map((block, index) => {
+    try {
+      return new X509Certificate(block);
+    } catch (cause) {
+      const which = `certificate ${index + 1} of the list of authorities ${path}`;
+      throw new OperatorError(`The ${which} cannot be read: ${reasonOf(cause)}.`, { cause });
+    }
+  });
+}
+
+/** The first bytes of JKS and JCEKS. */
+const JAVA_KEYSTORES = [0xfeedfeed, 0xcececece];
+
+function refuseJavaKeystore(bytes: Buffer, path: string): void {
+  if (bytes.length < 4 || !JAVA_KEYSTORES.includes(bytes.readUInt32BE(0))) return;
+  const command =
+    `keytool -importkeystore -srckeystore ${path} ` +
+    `-destkeystore ${path}.p12 -deststoretype PKCS12`;
+  throw new OperatorError(
+    `${path} is a keystore of Java, which only Java reads. Convert it with: ${command}`,
+  );
+}

@@ -1,0 +1,81 @@
+/**
+ * The subject of a certificate in the text that Java makes of it, which is the id of an ACL of
+ * scheme x509.
+ *
+ * `X500Principal.getName()` writes RFC 2253 in its own way, and an ACL is compared letter by letter:
+ * the parts in reverse order, joined by commas; nine attributes by their names and all others by
+ * their numbers with the DER of the value in hex; a value's bytes read as UTF-8, whatever string
+ * type they are declared to be. Node's own text has another form and loses the types, so the subject
+ * is read from the certificate's DER. Called by the client port.
+ */
+import { DerReader, TAG } from './der-reader.js';
+
+const KEYWORDS: ReadonlyMap<string, string> = new Map([
+  ['2.5.4.3', 'CN'],
+  ['2.5.4.6', 'C'],
+  ['2.5.4.7', 'L'],
+  ['2.5.4.8', 'ST'],
+  ['2.5.4.9', 'STREET'],
+  ['2.5.4.10', 'O'],
+  ['2.5.4.11', 'OU'],
+  ['0.9.2342.19200300.100.1.25', 'DC'],
+  ['0.9.2342.19200300.100.1.1', 'UID'],
+]);
+/** UTF8String, PrintableString, T61String, IA5String, GeneralString, UniversalString, BMPString. */
+const STRING_TAGS: ReadonlySet<number> = new Set([0x0c, 0x13, 0x14, 0x16, 0x1b, 0x1c, 0x1e]);
+
+/** '' for a certificate without a subject. Throws DerError for what is no certificate. */
+export function x509Name(certificate: Uint8Array): string {
+  const fields = new DerReader(certificate).enter(TAG.sequence).enter(TAG.sequence);
+  fields.maybeSkip(TAG.version);
+  // The serial number, the algorithm, the issuer and the validity.
+  for (let field = 0; field < 4; field++) fields.skip();
+  return nameText(fields.next().whole);
+}
+
+/** The text of a name by its DER. Throws DerError. */
+export function nameText(der: Uint8Array): string {
+  const name = new DerReader(der).enter(TAG.sequence);
+  const parts: string[] = [];
+  while (!name.isAtEnd) parts.push(relativeName(name.enter(TAG.set)));
+  return parts.reverse().join(',');
+}
+
+function relativeName(attributes: DerReader): string {
+  const texts: string[] = [];
+  while (!attributes.isAtEnd) {
+    const attribute = attributes.enter(TAG.sequence);
+    const oid = oidText(attribute.bytesOf(TAG.oid));
+    const { tag, bytes, whole } = attribute.next();
+    const keyword = KEYWORDS.get(oid);
+    texts.push(
+      keyword === undefined || !STRING_TAGS.has(tag)
+        ? `${keyword ?? oid}=#${Buffer.from(whole).toString('hex')}`
+        : `${keyword}=${escaped(Buffer.from(bytes).toString('utf8'))}`,
+    );
+  }
+  return texts.join('+');
+}
+
+function escaped(value: string): string {
+  const inner = value.replace(/[,=+<>#;"\\]/g, '\\$&').replaceAll('\0', '\\00');
+  const quoted = (blanks: string) => blanks.replace(/./gs, '\\$&');
+  const lead = /^[ \r]*/.exec(inner)?.[0] ?? '';
+  if (lead.length === inner.length) return quoted(inner);
+  const trail = /[ \r]*$/.exec(inner)?.[0] ?? '';
+  return quoted(lead) + inner.slice(lead.length, inner.length - trail.length) + quoted(trail);
+}
+
+function oidText(bytes: Uint8Array): string {
+  const numbers: bigint[] = [];
+  let number = 0n;
+  for (const byte of bytes) {
+    number = number * 128n + BigInt(byte & 0x7f);
+    if ((byte & 0x80) !== 0) continue;
+    numbers.push(number);
+    number = 0n;
+  }
+  const [first = 0n, ...rest] = numbers;
+  const root = first < 40n ? 0n : first < 80n ? 1n : 2n;
+  return [root, first - 40n * root, ...rest].join('.');
+}
