@@ -322,7 +322,9 @@ describe('settings', () => {
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
     expect(keys).toHaveLength(40);
-    for (const key of keys) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
+    // What is an object by itself tells what it lacks, too.
+    const plain = keys.filter((key) => key !== 'sasl');
+    for (const key of plain) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);
     for (const key of ['tickTimeMs', 'initLimit', 'frameBytesMax', 'maxClientCnxns']) {
       for (const value of [-1, 1.5, 1e300, '10']) {
         expect(problemsOf({ [key]: value }), `${key} ${value}`).toHaveLength(1);
