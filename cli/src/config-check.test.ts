@@ -2,7 +2,7 @@
  * `rookery config check` tries on this machine what a member would try, and names what would fail.
  * Names under `.invalid` never resolve (RFC 2606), and 192.0.2.1 is nobody's address (RFC 5737).
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ async function entry(id: number, more: Readonly<Record<string, unknown>> = {}): 
 
 async function check(servers: readonly Entry[], id: number | null, more: object = {}) {
   const file = join(folder, 'ensemble.json');
-  writeFileSync(file, JSON.stringify({ dataDir: 'data', servers, ...more }));
+  writeFileSync(file, JSON.stringify({ dataDir: 'data', servers, peerAuth: 'none', ...more }));
   let text = '';
   const code = await runConfigCheck({ file, id }, (line) => {
     text += line;
@@ -98,6 +98,25 @@ describe('config check', () => {
     const { code, lines } = await check([await entry(1)], 1, { dataDir: 'occupied' });
     expect(code).toBe(1);
     expect(lines.join()).toMatch(/FAIL .*occupied\/1 cannot be written: .*ENOTDIR/);
+  });
+
+  it('fails for a secret of the members that cannot be used, with the remedy', async () => {
+    const servers = [await entry(1), await entry(2)];
+    const peerAuth = { secretFile: 'peer.secret' };
+    const missing = await check(servers, 1, { peerAuth });
+    expect([missing.code, missing.lines.join()]).toEqual([
+      1,
+      expect.stringMatching(/FAIL .*peer\.secret cannot be read/),
+    ]);
+    writeFileSync(join(folder, 'peer.secret'), 'x'.repeat(40), { mode: 0o644 });
+    const open = await check(servers, 1, { peerAuth });
+    expect([open.code, open.lines.join()]).toEqual([1, expect.stringContaining('chmod 600')]);
+    chmodSync(join(folder, 'peer.secret'), 0o600);
+    const good = await check(servers, 1, { peerAuth });
+    expect([good.code, good.lines.join()]).toEqual([
+      0,
+      expect.stringMatching(/ok .*the secret of the members/),
+    ]);
   });
 
   it('fails for a name that does not resolve', async () => {

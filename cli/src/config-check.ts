@@ -22,6 +22,7 @@ import {
   directoryCheck,
   type Finding,
   nameCheck,
+  secretCheck,
 } from './config-checks.js';
 
 export interface CheckOptions {
@@ -64,6 +65,8 @@ async function* findings(config: Config, id: number | null): AsyncGenerator<Find
 
 async function* ofThisMachine(config: Config, self: ServerAddress): AsyncGenerator<Finding> {
   yield* await bindCheck(self, config.servers.length);
+  const secret = secretCheck(config);
+  if (secret !== null) yield secret;
   const { data, log } = memberDirectories(config, self.id);
   for (const directory of new Set([data, log])) yield await directoryCheck(directory);
 }

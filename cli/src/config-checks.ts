@@ -15,7 +15,9 @@ import {
   clientAddressOf,
   isLoopback,
   metricsHostOf,
+  OperatorError,
   peerAddressOf,
+  readPeerSecrets,
   type ServerAddress,
 } from '@rookery/server';
 import { listenError, serviceOf } from './ports.js';
@@ -103,6 +105,19 @@ export async function bindCheck(self: ServerAddress, members: number): Promise<F
     }
   }
   return found;
+}
+
+/** Null where members share no secret. */
+export function secretCheck({ peerAuth, servers }: Config): Finding | null {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  try {
+    const { length } = readPeerSecrets(peerAuth.secretFile);
+    const also = length === 1 ? '' : ', and the one that is to take its place';
+    return finding('ok', `${peerAuth.secretFile} has the secret of the members${also}`);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    return finding('FAIL', error.message);
+  }
 }
 
 function reasonFor(code: string): string {

@@ -15,19 +15,22 @@ function directory(): string {
   return path;
 }
 
-function convert(text: string, folder = directory()) {
+function convert(text: string, folder = directory(), jaas: string | null = null) {
   const file = join(folder, 'zoo.cfg');
   writeFileSync(file, text);
   let out = '';
   let err = '';
-  const code = runFromZooCfg(file, {
-    out: (more) => {
-      out += more;
+  const code = runFromZooCfg(
+    { file, jaas },
+    {
+      out: (more) => {
+        out += more;
+      },
+      err: (more) => {
+        err += more;
+      },
     },
-    err: (more) => {
-      err += more;
-    },
-  });
+  );
   return { code, config: JSON.parse(out), err };
 }
 
@@ -51,10 +54,18 @@ describe('rookery config from-zoo-cfg', () => {
     expect(code).toBe(0);
     expect(config).toEqual({
       ...{ tickTimeMs: 2000, initLimit: 10, syncLimit: 5, dataDir: '/var/lib/zookeeper' },
+      peerAuth: 'none',
       servers: [1, 2, 3].map((id) => ({
         ...{ id, host: `zk${id}`, peerPort: 2888, clientPort: 2181 },
       })),
     });
+  });
+
+  it('says that members do not authenticate each other, where other machines can be members', () => {
+    expect(convert(DEBIAN).err).toMatch(/peerAuth is "none": members do not authenticate/);
+    const local = DEBIAN.replaceAll(/=zk\d:/g, '=127.0.0.1:');
+    expect(convert(local).err).not.toContain('peerAuth');
+    expect(convert(local).config).not.toHaveProperty('peerAuth');
   });
 
   it('makes a file of one server when there is no server line', () => {
@@ -146,7 +157,7 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
 
   it('names a file that cannot be read, including the dynamic file', () => {
     expect(() => convert('dynamicConfigFile=missing.cfg\n')).toThrow(OperatorError);
-    expect(() => runFromZooCfg('/no/such/zoo.cfg')).toThrow('/no/such/zoo.cfg');
+    expect(() => runFromZooCfg({ file: '/no/such/zoo.cfg' })).toThrow('/no/such/zoo.cfg');
   });
 });
 
@@ -167,5 +178,45 @@ describe('the address on which ZooKeeper listens', () => {
   it('is refused where one shared file cannot express it for all members', () => {
     const { code, err } = convert('dataDir=/d\nclientPort=2181\nclientPortAddress=10.0.0.9\n');
     expect([code, err]).toEqual([1, expect.stringMatching(/refused +clientPortAddress: .*listen/)]);
+  });
+});
+
+describe('a JAAS file', () => {
+  const withJaas = (text: string) => {
+    const folder = directory();
+    const file = join(folder, 'jaas.conf');
+    writeFileSync(file, text);
+    return convert(DEBIAN, folder, file);
+  };
+
+  it('has its users refused by name, and no password is printed', () => {
+    const { code, err, config } = withJaas(`
+// For clients.
+Server {
+  org.apache.zookeeper.server.auth.DigestLoginModule required
+    user_super="s3cret" /* the first one */ user_bob='b"ob };';
+};
+QuorumServer {
+  org.apache.zookeeper.server.auth.DigestLoginModule required user_zk="zkpw";
+};
+Client { com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true; };
+`);
+    expect(code).toBe(1);
+    expect(err).toContain('refused    Server in the JAAS file, user "super": Rookery has no SASL');
+    expect(err).toContain('refused    Server in the JAAS file, user "bob": Rookery has no SASL');
+    expect(err).toContain('refused    QuorumServer in the JAAS file: members do not authenticate');
+    expect(err).toContain('no effect  Client in the JAAS file: it is for clients');
+    for (const secret of ['s3cret', 'b"ob', 'zkpw']) {
+      expect(err + JSON.stringify(config)).not.toContain(secret);
+    }
+  });
+
+  it.each([
+    ['Server { m.DigestLoginModule required user_a="b" };', 'line 1: expected an option'],
+    ['\nServer { m.DigestLoginModule user_a="b"; };', 'line 2: expected required'],
+    ['Server {\n m.M required a="b\n};', 'line 2: a quoted text does not end'],
+    ['Server', 'line 1: expected {'],
+  ])('that is wrong is a mistake that names the line: %j', (text, said) => {
+    expect(() => withJaas(text)).toThrow(said);
   });
 });

@@ -11,6 +11,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { checkSettings, OperatorError } from '@rookery/server';
 import { type Converted, convertZooCfg, type KeyReport } from './zoo-cfg/convert.js';
+import { JaasError, readJaas } from './zoo-cfg/jaas.js';
+import { jaasReport } from './zoo-cfg/jaas-report.js';
 
 const EXIT_REFUSED = 1;
 const ORDER = ['refused', 'no effect', 'taken'] as const satisfies KeyReport['outcome'][];
@@ -26,8 +28,12 @@ const STANDARD: Output = {
 };
 
 /** Returns the exit code. Throws OperatorError for a file that cannot be read. */
-export function runFromZooCfg(file: string, to: Output = STANDARD): number {
-  const { config, report } = converted(file);
+export function runFromZooCfg(
+  { file, jaas = null }: { readonly file: string; readonly jaas?: string | null },
+  to: Output = STANDARD,
+): number {
+  const { config, report: ofKeys } = converted(file);
+  const report = [...ofKeys, ...(jaas === null ? [] : ofJaas(jaas))];
   const { problems } = checkSettings(config);
   to.out(`${JSON.stringify(config, null, 2)}\n`);
   for (const wanted of ORDER) {
@@ -42,6 +48,15 @@ export function runFromZooCfg(file: string, to: Output = STANDARD): number {
 function converted(file: string): Converted {
   const text = readText(file);
   return convertZooCfg(text, (dynamic) => readText(resolve(dirname(file), dynamic)));
+}
+
+function ofJaas(file: string): readonly KeyReport[] {
+  try {
+    return jaasReport(readJaas(readText(file)));
+  } catch (error) {
+    if (!(error instanceof JaasError)) throw error;
+    throw new OperatorError(`${file} is no JAAS file: ${error.message}`, { cause: error });
+  }
 }
 
 function readText(file: string): string {

@@ -20,6 +20,7 @@ const SOURCES = [
   './.tsbuildinfo',
   '../../server/dist/.tsbuildinfo',
   '../../protocol/dist/.tsbuildinfo',
+  '../../client/dist/.tsbuildinfo',
   '../../node_modules/.package-lock.json',
 ] as const;
 

@@ -10,8 +10,12 @@ import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
+import { addInspect } from './inspecting/commands.js';
+import { addMirror } from './mirror/commands.js';
 import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
+import { addTarget, register } from './shell/registration.js';
+import { COMMANDS } from './shell/table.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
@@ -23,6 +27,7 @@ export async function runProgram(): Promise<number> {
     .description("A replicated coordination service that speaks ZooKeeper's client protocol.")
     .version(version())
     .exitOverride()
+    .enablePositionalOptions()
     .showHelpAfterError('(rookery --help lists the commands)');
   program
     .command('server')
@@ -57,10 +62,33 @@ export async function runProgram(): Promise<number> {
   addHealth(program, (exitCode) => {
     code = exitCode;
   });
-  addInspect(program, (exitCode) => {
-    code = exitCode;
+  addInspect(program, {
+    wholeNumber,
+    onEnd: (exitCode) => {
+      code = exitCode;
+    },
   });
   addConfig(program, (exitCode) => {
+    code = exitCode;
+  });
+  addMirror(program, {
+    wholeNumber,
+    onEnd: (exitCode) => {
+      code = exitCode;
+    },
+  });
+  register(program, {
+    specs: COMMANDS,
+    withTarget: true,
+    run: async (spec, args, options) => {
+      const { runOne } = await import('./shell/one-command.js');
+      code = await runOne(spec, args, options);
+    },
+  });
+  addShell(program, (exitCode) => {
+    code = exitCode;
+  });
+  addZk(program, (exitCode) => {
     code = exitCode;
   });
   addDataCommands(program, {
@@ -128,41 +156,6 @@ function addHealth(program: Command, onEnd: (code: number) => void): void {
     });
 }
 
-interface LogOptions {
-  readonly config?: string;
-  readonly id?: number;
-  readonly path?: string;
-  readonly session?: bigint;
-  readonly since?: number;
-  readonly json?: true;
-}
-
-function addInspect(program: Command, onEnd: (code: number) => void): void {
-  const inspect = program.command('inspect').description('Inspect files; nothing is written.');
-  inspect
-    .command('log [file]')
-    .description('Print the transactions of a log of ZooKeeper, or of a stopped member.')
-    .option('--config <file>', 'the config file of the member')
-    .option('--id <n>', 'and its id', wholeNumber(1, 255))
-    .option('--path <path>', 'only transactions that touch this path or something below it')
-    .option('--session <hex>', 'only transactions of this session', sessionId)
-    .option('--since <time>', 'only transactions from this time on: 2026-01-31T12:00:00Z', timeMs)
-    .option('--json', 'print one JSON object per line')
-    .action(async (file: string | undefined, { since, json, ...options }: LogOptions) => {
-      const { runInspectLog } = await import('./moving/log-lines.js');
-      const more = since === undefined ? {} : { sinceMs: since };
-      onEnd(await runInspectLog({ file, ...options, ...more, json: json === true }));
-    });
-  inspect
-    .command('snapshot <file>')
-    .description('Show what is in a snapshot of ZooKeeper 3.4 to 3.9, and whether it is whole.')
-    .option('--json', 'as JSON')
-    .action(async (file: string, options: { json?: true }) => {
-      const { runInspect } = await import('./inspect-command.js');
-      onEnd(await runInspect({ file, json: options.json === true }));
-    });
-}
-
 function addConfig(program: Command, onEnd: (code: number) => void): void {
   const config = program
     .command('config')
@@ -178,10 +171,40 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
   config
     .command('from-zoo-cfg <file>')
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
-    .action(async (file: string) => {
+    .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")
+    .action(async (file: string, options: { jaas?: string }) => {
       const { runFromZooCfg } = await import('./config-command.js');
-      onEnd(runFromZooCfg(file));
+      onEnd(runFromZooCfg({ file, ...options }));
     });
+}
+
+function addShell(program: Command, onEnd: (code: number) => void): void {
+  const shell = program
+    .command('sh')
+    .description('The same commands line by line, with a history and completion.');
+  addTarget(shell);
+  shell.action(async (options: Readonly<Record<string, unknown>>) => {
+    const { runShell } = await import('./shell/interactive/shell.js');
+    const { targetOptions } = await import('./shell/one-command.js');
+    onEnd(await runShell(targetOptions(options), COMMANDS));
+  });
+}
+
+/** ZooKeeper's shell has single dashes before whole words, which commander does not know. */
+function addZk(program: Command, onEnd: (code: number) => void): void {
+  const zk = program
+    .command('zk [words...]')
+    .description("ZooKeeper's shell: zk [-server host:port] [command ...]; lines of stdin without.")
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions();
+  zk.action(async () => {
+    const { runZkShell, zkStart } = await import('./shell/zk/shell.js');
+    const { targetOf } = await import('./shell/target.js');
+    const { server: connect, words, timeoutMs, readOnly } = zkStart(zk.args);
+    const target = targetOf({ connect, timeoutMs, readOnly }, process.env);
+    onEnd(await runZkShell({ words, target, version: version() }));
+  });
 }
 
 function report(error: unknown): number {
@@ -193,17 +216,6 @@ function report(error: unknown): number {
   }
   process.stderr.write(`rookery: ${error instanceof Error ? error.stack : String(error)}\n`);
   return EXIT_FAILURE;
-}
-
-function sessionId(text: string): bigint {
-  if (/^(0x)?[\da-f]{1,16}$/i.test(text)) return BigInt(`0x${text.replace(/^0x/i, '')}`);
-  throw new InvalidArgumentError('Expected a session id in hex.');
-}
-
-function timeMs(text: string): number {
-  const ms = Date.parse(text);
-  if (!Number.isNaN(ms)) return ms;
-  throw new InvalidArgumentError('Expected a time such as 2026-01-31T12:00:00Z.');
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

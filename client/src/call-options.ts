@@ -12,6 +12,7 @@ import { OptionError } from './errors.js';
 const KNOWN: ReadonlySet<string> = new Set([
   ...['signal', 'timeoutMs', 'session'],
   ...['mode', 'acl', 'ttlMs', 'version', 'watcher', 'recursive', 'pageSize', 'capacity'],
+  'startAfter',
   ...['parents', 'parentAcl', 'policy'],
   ...['holder', 'priority', 'kind', 'payload', 'count', 'timeoutError'],
   ...['concurrency', 'onError', 'attempts'],

@@ -166,6 +166,7 @@ export { JuteWriter, putLong } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';
 export { NameLookups, type NameLookupsParts } from './name-lookups.js';
 export { depthOf, joinPath, nameOf, parentOf, validatePath } from './paths.js';
+export type * from './peer/admission-messages.js';
 export {
   cutRanges,
   extendRanges,
@@ -185,6 +186,8 @@ export {
   type ZxidRange,
 } from './peer/proposal-batch.js';
 export {
+  ASKING_SINCE,
+  BACKUPS_SINCE,
   CLOCKS_SINCE,
   commonWireVersion,
   DIGESTS_SINCE,

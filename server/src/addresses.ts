@@ -40,7 +40,7 @@ export function secureClientAddressOf(server: Omit<Endpoints, 'peerPort'>): List
     : { ...clientAddressOf(server), port: secureClientPort };
 }
 
-export function peerAddressOf(server: Endpoints): ListenAddress {
+export function peerAddressOf(server: Omit<Endpoints, 'clientPort'>): ListenAddress {
   return { host: server.peerListen ?? server.listen ?? server.host, port: server.peerPort };
 }
 

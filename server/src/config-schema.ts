@@ -24,6 +24,7 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
+import { missingPeerAuth, peerAuthSchema } from './peer-auth-settings.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -52,6 +53,8 @@ const TREE_BYTES_MIN = 64 * 1024;
 /** Addresses on which one port is opened. */
 const LISTEN_MAX = 16;
 const LEVELS_LIMIT = 1_000_000;
+/** A year. */
+const MINUTES_MAX = 366 * 24 * 60;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
 
@@ -90,6 +93,7 @@ const settingsSchema = z.strictObject(
       .array(serverSchema, { error: 'expected a list of servers' })
       .min(1, { error: 'expected at least one server' })
       .max(MEMBERS_MAX, { error: `expected at most ${MEMBERS_MAX} servers` }),
+    peerAuth: peerAuthSchema,
     initLimit: integer(1, 100_000).default(10),
     syncLimit: integer(1, 100_000).default(5),
     peerHeartbeatMs: integer(1, 60_000).default(100),
@@ -142,6 +146,10 @@ const settingsSchema = z.strictObject(
       .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })
       .default([]),
     adminReadOnly: flag().default(false),
+    backupDirectory: text('a directory').nullable().default(null),
+    backupEveryMinutes: integer(1, MINUTES_MAX).default(1440),
+    backupsKept: integer(1, 1_000_000).default(14),
+    backupDaysKept: integer(0, 36_500).default(0),
     logLevel: z
       .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
       .default('info'),
@@ -207,6 +215,10 @@ function relationProblems(raw: unknown): string[] {
   problems.push(...enforceAuthProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
+  const endpoints = validOrNull(shape.servers, raw['servers']);
+  if (endpoints !== null && (raw['peerAuth'] ?? null) === null) {
+    problems.push(...missingPeerAuth(endpoints));
+  }
   if (validOrNull(shape.extendedTypes, raw['extendedTypes']) === true) {
     servers.forEach((server, index) => {
       if (server.id === null || server.id <= EXTENDED_TYPES_ID_MAX) return;
@@ -333,8 +345,7 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   }
   const value = valueAt(raw, issue.path);
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret =
-    where === 'superDigest' || where.startsWith('adminUsers[') || where.startsWith('superId');
+  const isSecret = /^(superDigest$|superId|adminUsers\[|peerAuth)/.test(where);
   const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }

@@ -12,7 +12,7 @@ function server(id: number, clientPort: number, peerPort: number, host = '127.0.
 const three = [server(1, 2181, 2881), server(2, 2182, 2882), server(3, 2183, 2883)];
 
 function problemsOf(extra: object): readonly string[] {
-  return checkSettings({ dataDir: './data', servers: three, ...extra }).problems;
+  return checkSettings({ dataDir: './data', servers: three, peerAuth: 'none', ...extra }).problems;
 }
 
 describe('a config file', () => {
@@ -34,8 +34,10 @@ describe('a config file', () => {
     expect(config).toEqual({
       dataDir: join(folder, 'data'),
       dataLogDir: join(folder, 'data'),
+      ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
       tickTimeMs: 2000,
       servers: three,
+      peerAuth: null,
       initLimit: 10,
       syncLimit: 5,
       peerHeartbeatMs: 100,
@@ -79,6 +81,13 @@ describe('a config file', () => {
     const settings = { dataDir: '/srv/a', dataLogDir: '/srv/b', servers: three };
     const config = loadConfig(file(JSON.stringify(settings)), 2);
     expect(memberDirectories(config, 2)).toEqual({ data: '/srv/a/2', log: '/srv/b/2' });
+  });
+
+  it('may name the secret of its members next to it', () => {
+    const peerAuth = { secretFile: 'peer.secret', required: false };
+    const config = loadConfig(file(JSON.stringify({ dataDir: 'x', servers: three, peerAuth })), 1);
+    const secretFile = join(folder, 'peer.secret');
+    expect(config.peerAuth).toEqual({ secretFile, required: false });
   });
 
   it('that lists no such member is refused with the ids there are', () => {
@@ -232,10 +241,10 @@ describe('settings', () => {
     expect(words('ruok,nope').problems).toHaveLength(1);
   });
 
-  it('answer by default no word that shows paths or sessions, but all where hosts are loopback', () => {
+  it('answer by default no word that shows paths or sessions (CVE-2017-5637), but all on loopback', () => {
     const words = (...hosts: readonly string[]) => {
       const servers = three.map((server, index) => ({ ...server, host: hosts[index] }));
-      return checkSettings({ dataDir: 'd', servers }).settings?.fourLetterWords;
+      return checkSettings({ dataDir: 'd', servers, peerAuth: 'none' }).settings?.fourLetterWords;
     };
     const harmless = ['conf', 'dirs', 'envi', 'gtmk', 'hash', 'isro', 'mntr', 'ruok', 'srvr'];
     const expected = [...harmless, 'stat', 'wchs'];
@@ -246,9 +255,8 @@ describe('settings', () => {
     expect(words('127.0.0.1', '127.0.0.2', '::2')).toEqual(expected);
     // What is bound counts, not what others dial.
     const elsewhere = three.map((server) => ({ ...server, host: 'localhost', listen: '*' }));
-    expect(checkSettings({ dataDir: 'd', servers: elsewhere }).settings?.fourLetterWords).toEqual(
-      expected,
-    );
+    const bound = checkSettings({ dataDir: 'd', servers: elsewhere, peerAuth: 'none' });
+    expect(bound.settings?.fourLetterWords).toEqual(expected);
     const standalone = [{ id: 1, host: '0.0.0.0', clientPort: 1, peerPort: 2 }];
     const open = checkSettings({ dataDir: 'd', servers: standalone });
     expect(open.settings?.fourLetterWords).toEqual(expected);
@@ -269,6 +277,40 @@ describe('settings', () => {
     expect(problem).toBe(
       'adminUsers[0]: expected "user:" and the base64 SHA-1 of "user:password", got something else',
     );
+  });
+
+  it('ask who other members are where other machines may reach their port, unless "none" is written', () => {
+    const at = (server: object, peerAuth: unknown = null) =>
+      checkSettings({
+        ...{ dataDir: 'd', peerAuth },
+        servers: three.map((one, index) => (index === 1 ? { ...one, ...server } : one)),
+      }).problems;
+    const expected = (host: string) => [
+      'peerAuth: expected an object with secretFile, or "none" in so many words, because members ' +
+        `listen on "${host}", which other machines may reach; got nothing`,
+    ];
+    expect(at({})).toEqual([]);
+    expect(at({ host: '10.0.0.1' })).toEqual(expected('10.0.0.1'));
+    expect(at({ host: 'zk.example' })).toEqual(expected('zk.example'));
+    expect(at({ listen: '*' })).toEqual(expected('*'));
+    expect(at({ listen: ['127.0.0.1', '::'] })).toEqual(expected('::'));
+    expect(at({ host: 'zk.example', listen: '*', peerListen: '127.0.0.2' })).toEqual([]);
+    expect(at({ host: '10.0.0.1' }, 'none')).toEqual([]);
+    expect(at({ host: '10.0.0.1' }, { secretFile: 's' })).toEqual([]);
+    const alone = [{ ...server(1, 2181, 2881), host: '10.0.0.1' }];
+    expect(checkSettings({ dataDir: 'd', servers: alone }).problems).toEqual([]);
+  });
+
+  it('take a secret for members by its file only, and never repeat one', () => {
+    const { settings } = checkSettings({
+      ...{ dataDir: 'd', servers: three, peerAuth: { secretFile: 'peer.secret' } },
+    });
+    expect(settings?.peerAuth).toEqual({ secretFile: 'peer.secret', required: true });
+    for (const peerAuth of ['hunter2', { secret: 'hunter2' }, { secretFile: '' }, [], {}]) {
+      const problems = problemsOf({ peerAuth });
+      expect(problems).toHaveLength(1);
+      expect(problems.join()).not.toContain('hunter2');
+    }
   });
 
   it('refuse two ports of a server that are one, whatever they are for', () => {
@@ -321,7 +363,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(40);
+    expect(keys).toHaveLength(45);
     // What is an object by itself tells what it lacks, too.
     const plain = keys.filter((key) => key !== 'sasl');
     for (const key of plain) expect(problemsOf({ [key]: { nested: true } })).toHaveLength(1);

@@ -18,6 +18,7 @@ import {
 } from './config-security.js';
 import type { FourLetterWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
+import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
 /** One member of the ensemble, as every other member and its clients reach it. */
 export interface ServerAddress {
@@ -97,6 +98,18 @@ export interface Config {
   readonly tickTimeMs: number;
   /** All members, in any order. A single entry makes a standalone server. */
   readonly servers: readonly ServerAddress[];
+  /**
+   * How members prove to each other that they belong to the ensemble, before anything else is said
+   * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
+   * members know, absolute or relative to the config file. It has one line of at least 32
+   * characters, or two while the secret is replaced, and only its owner can read it. A change of
+   * the file needs no restart. What members say is not encrypted.
+   *
+   * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
+   * have it. `"none"` means that whoever reaches the port can speak as a member. The default null
+   * means the same, and is refused unless all members listen for each other on loopback addresses.
+   */
+  readonly peerAuth: PeerAuth | 'none' | null;
   /**
    * The number of ticks that a member may take to join a leader and receive its state; default 10.
    * If it is too small for the size of the tree and the network, a member that has much to catch up
@@ -325,6 +338,28 @@ export interface Config {
    */
   readonly adminReadOnly: boolean;
   /**
+   * The directory for scheduled backups, absolute or relative to the config file; default null: no
+   * member takes backups by itself. Each backup is taken by one member, by a follower where one
+   * can, and into this directory on its machine: a directory on storage that all members share
+   * keeps them together.
+   */
+  readonly backupDirectory: string | null;
+  /**
+   * The time between two scheduled backups, in minutes; default 1440, a day. They are due at
+   * multiples of it since 1970 in UTC, so a daily one at midnight.
+   */
+  readonly backupEveryMinutes: number;
+  /**
+   * The number of backups, the newest ones, that stay in `backupDirectory`; default 14. Older ones
+   * are removed after each scheduled backup, unless `backupDaysKept` keeps them.
+   */
+  readonly backupsKept: number;
+  /**
+   * The number of days, counted back from now, of each of which the newest backup stays, too;
+   * default 0.
+   */
+  readonly backupDaysKept: number;
+  /**
    * The least severe log line that is written; default 'info'. 'debug' writes a line for each
    * request.
    */
@@ -367,9 +402,12 @@ export function loadEnsembleConfig(path: string): Config {
   return {
     ...settings,
     tls: resolvedTls(settings.tls, folder),
+    peerAuth: resolvedPeerAuth(settings.peerAuth, (path) => resolve(folder, path)),
     sasl: resolvedSasl(settings.sasl, folder),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
+    backupDirectory:
+      settings.backupDirectory === null ? null : resolve(folder, settings.backupDirectory),
   };
 }
 

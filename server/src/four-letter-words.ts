@@ -1,20 +1,21 @@
 /**
- * The setting `fourLetterWords`: which words there are, and which are answered when it is not set.
+ * The setting `fourLetterWords`: which words exist, and which are answered by default.
  *
- * Whoever reaches the client port may ask a word, without a session or a password. So by default no
- * word is answered that shows a path of the tree or a session, or that changes anything. Where all
- * members are on loopback addresses only this machine can ask, and all are answered. Called by the
- * rules of the config file.
+ * Anybody who reaches the client port may send a word, without a session or a password. So by
+ * default no word is answered that shows a path of the tree or a session, or that changes anything.
+ * Where all members are on loopback addresses only this machine can send words, and all are
+ * answered. The rules of the config file call it.
  */
 import { BlockList, isIP } from 'node:net';
 
+/** All words of ZooKeeper 3.8.0. Any other first four bytes are read as the length of a frame. */
 export const FOUR_LETTER_WORDS = [
   ...['conf', 'cons', 'crst', 'dirs', 'dump', 'envi', 'gtmk', 'hash', 'isro', 'mntr'],
   ...['ruok', 'srst', 'srvr', 'stat', 'stmk', 'wchc', 'wchp', 'wchs'],
 ] as const;
 export type FourLetterWords = '*' | readonly string[];
 
-/** Answered only when they are listed: they show paths or sessions, or change counters or masks. */
+/** Answered only if they are listed: they show paths or sessions, or change counters or masks. */
 const NOT_FOR_STRANGERS: ReadonlySet<string> = new Set([
   ...['cons', 'crst', 'dump', 'srst', 'stmk', 'wchc', 'wchp'],
 ]);
@@ -23,7 +24,7 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
 
-/** What the members answer when nothing is said about it. */
+/** Returns what the members answer if the setting is absent. */
 export function defaultFourLetterWords(hosts: readonly string[]): FourLetterWords {
   if (hosts.every(isLoopback)) return '*';
   return FOUR_LETTER_WORDS.filter((word) => !NOT_FOR_STRANGERS.has(word));
@@ -38,7 +39,7 @@ export function splitWords(list: string): FourLetterWords {
   return words.includes('*') ? '*' : words;
 }
 
-/** What is wrong with such a list; null for nothing. */
+/** Returns what is wrong with such a list; null if nothing is. */
 export function wordsProblem(list: string): string | null {
   const words = splitWords(list);
   if (words === '*') return null;
@@ -49,8 +50,8 @@ export function wordsProblem(list: string): string | null {
 }
 
 /**
- * Whether only this machine reaches it. A name is known to be such a one only if it is the usual
- * one: DNS is not asked.
+ * Whether only this machine reaches the host. Of names, only the usual one counts: DNS is not
+ * asked.
  */
 export function isLoopback(host: string): boolean {
   const version = isIP(host);

@@ -7,27 +7,47 @@ export { checkSettings } from './config-schema.js';
 export { isLoopback } from './four-letter-words.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export {
+  type Backup,
+  backupsIn,
+  type CheckpointFacts,
+  checkChecksum,
+  expiredBackups,
   exportedNodes,
   exportedState,
+  type KeepRule,
   loggedTransactions,
   type MembersToRestore,
+  makeDirectory,
   type RestorePlan,
   RestorePlanner,
   readBackup,
+  readCheckpointFacts,
   readStoppedMember,
+  removeBackups,
   restoreMembers,
+  type StateHolder,
   type StoppedMember,
+  standBack,
   type Transaction,
+  writeSnapshot,
   zooKeeperTransactions,
+  zxidName,
 } from './offline/index.js';
 export { OperatorError } from './operator-error.js';
+export { missingPeerAuth } from './peer-auth-settings.js';
+export { readPeerSecrets } from './peer-secrets.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';
 export {
   type AclEntry,
+  CONTAINER_OWNER,
+  endText,
   FileError as SnapshotFileError,
+  headText,
+  ownerKind,
   type ReadDirectory,
+  readLogHeader,
   readSnapshot,
   readSnapshotFile,
   readZooKeeperDirectory,

@@ -17,8 +17,9 @@ import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
+import type { PeerSecurity } from './net/peer-door.js';
 import type { OwnVersions } from './net/peer-hello.js';
-import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port.js';
+import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port-options.js';
 import type { Address } from './net/transport.js';
 import { EPHEMERALS_PER_PART_MAX } from './pipeline/session-ends.js';
 import type { ServingPlan } from './served-with.js';
@@ -127,6 +128,20 @@ export function peerPortOptions(
     versions: { ...versionsOf(config, options), treeBytes: given.budget.treeBytesMax },
     shared: sharedSettings(config),
   };
+}
+
+/** In which ways other members may come, and by what they prove themselves. */
+export function peerSecurity(
+  { peerAuth, servers }: Pick<Config, 'peerAuth' | 'servers'>,
+  given: {
+    readonly peerSecrets?: () => readonly Uint8Array[];
+    readonly randomBytes: (count: number) => Uint8Array;
+  },
+): PeerSecurity {
+  const { peerSecrets: secrets = () => [], randomBytes } = given;
+  if (peerAuth === null || peerAuth === 'none') return { ways: ['none'], secrets, randomBytes };
+  assert(servers.length === 1 || secrets().length > 0, 'members that authenticate have a secret');
+  return { ways: peerAuth.required ? ['secret'] : ['secret', 'none'], secrets, randomBytes };
 }
 
 export function zabStart(recovered: Recovered): ZabStart {
@@ -244,6 +259,6 @@ export function clientPortOptions(config: Config, facts: ClientPortFacts): Clien
       max: config.connectionTokensMax,
       perSecond: config.connectionTokensPerSecond,
     },
-    whitelist: new FourLetterWhitelist([...config.fourLetterWords].join(',')),
+    whitelist: new FourLetterWhitelist(config.fourLetterWords),
   };
 }

@@ -7,8 +7,15 @@ import { digestOf } from './digest-of.js';
 import type { Counters } from './driver/counters.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, derivedLimits } from './limits.js';
-import { type MemberOptions, zabOptions, zabStart } from './member-options.js';
+import {
+  type MemberOptions,
+  peerPortOptions,
+  peerSecurity,
+  zabOptions,
+  zabStart,
+} from './member-options.js';
 import type { MemoryBudget } from './memory-budget.js';
+import { PeerPort, type PeerPortParts } from './net/peer-port.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { ServingPlan } from './served-with.js';
 import type { ReplicatedState } from './state/replicated-state.js';
@@ -44,6 +51,27 @@ export function newZab(parts: MemberParts, limits: DerivedLimits): Zab {
 /** Random in [1, 2^48): 0 says that an identity is not known. */
 function identityOf(bytes: Uint8Array): number {
   return Math.max(1, firstRequestOf(bytes));
+}
+
+export function newPeerPort(
+  parts: MemberParts,
+  {
+    limits,
+    ...given
+  }: Pick<PeerPortParts, 'starts' | 'handler' | 'identity'> & {
+    readonly limits: DerivedLimits;
+  },
+): PeerPort {
+  const { config, options, surroundings } = parts;
+  return new PeerPort({
+    ...given,
+    options: peerPortOptions(config, options, { ...parts, limits }),
+    transport: surroundings.transport,
+    timers: surroundings.timers,
+    random: () => surroundings.random(),
+    logger: options.logger,
+    security: peerSecurity(config, surroundings),
+  });
 }
 
 export function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {

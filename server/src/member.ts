@@ -5,13 +5,15 @@
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
 import { assert } from '@rookery/protocol';
+import { backupScheduleOf } from './backup-schedule-of.js';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories } from './config.js';
 import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
-import { MemberStatus } from './driver/member-view.js';
+import { memberAnswers } from './driver/member-answers.js';
+import { MemberStatus } from './driver/member-status.js';
 import { SummaryWindows } from './driver/summary-windows.js';
 import { fileBudgetOf } from './file-budget.js';
 import { firstPartsOf } from './limits.js';
@@ -22,14 +24,13 @@ import {
   driverOptions,
   type MemberOptions,
   membershipOf,
-  peerPortOptions,
 } from './member-options.js';
-import { limitsOf, type MemberParts, newPipeline, newZab } from './member-parts.js';
+import { limitsOf, type MemberParts, newPeerPort, newPipeline, newZab } from './member-parts.js';
 import { ClientPort } from './net/client-port.js';
 import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
-import { PeerPort } from './net/peer-port.js';
+import type { PeerPort } from './net/peer-port.js';
 import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
 import { beginServing } from './served-with.js';
@@ -107,10 +108,13 @@ export class Member {
       newState,
       counters,
     };
-    return new Member(
+    const member = new Member(
       { config, self, options, ...own },
       recovered.damaged === null ? state : newState(),
     );
+    const { events = null } = surroundings;
+    member.#driver.neighbours.answerWith(memberAnswers(() => member.context(), events));
+    return member;
   }
 
   private constructor(parts: MemberParts, state: ReplicatedState) {
@@ -127,26 +131,21 @@ export class Member {
     const limits = limitsOf(parts);
     const zab = newZab(parts, limits);
     const bounds = writeBoundsOf(parts);
+    const open = () => this.openBackup();
+    const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
     const pipeline = newPipeline(parts, state, limits);
     const directories = memberDirectories(config, self.id);
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      zab,
-      storage,
-      state,
+      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
       newState: parts.newState,
-      pipeline,
-      counters,
-      ...bounds,
-      timers,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
       random16: () => surroundings.randomBytes(16),
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,
       observer: surroundings.observer ?? null,
-      starts,
       keepAside: (name, lines, filesMax) =>
         surroundings.keepAside(directories.data, name, lines, filesMax),
       onFatal: (error) => this.#fail(error),
@@ -161,6 +160,7 @@ export class Member {
       zab,
       counters,
       ...bounds,
+      backups,
       nowMs: () => timers.nowMs(),
       diskBytes: () => disk,
     });
@@ -172,20 +172,14 @@ export class Member {
       handler: this.#driver.clients,
       tls: surroundings.clientTls,
     });
-    const summaries = () => summariesOf(this.context());
-    this.#periodic = [disk, bounds.diskSpace, new SummaryWindows(timers, summaries)];
-    this.#peerPort = new PeerPort({
-      options: peerPortOptions(config, options, { ...parts, limits }),
-      transport,
-      timers,
-      random: () => surroundings.random(),
-      logger: options.logger,
+    const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
+    this.#periodic = [disk, bounds.diskSpace, backups, windows];
+    this.#peerPort = newPeerPort(parts, {
+      ...{ limits, starts, handler: this.#driver.peers },
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };
       },
-      starts,
-      handler: this.#driver.peers,
     });
   }
 
@@ -213,6 +207,11 @@ export class Member {
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {
     return this.status.sessionOf(watcher);
+  }
+
+  /** Asks another member what it tells operators; null without an answer. */
+  askMember(id: number, question: string): Promise<string | null> {
+    return this.#driver.neighbours.ask(id, question);
   }
 
   /** A client's stream from within this process, for the admin port. */
@@ -283,6 +282,7 @@ export class Member {
   async #shutDown(): Promise<void> {
     this.#stopPeriodic();
     this.#driver.stop();
+    this.#driver.neighbours.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
     await this.#storage.close();

@@ -16,6 +16,7 @@ import {
 } from './addresses.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
+import type { BackupTaker } from './driver/backup-schedule.js';
 import { EventRing } from './events/event-ring.js';
 import { recordingLogger } from './events/recording-logger.js';
 import { fileBudgetOf } from './file-budget.js';
@@ -32,6 +33,7 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { watchedPeerSecrets } from './peer-secrets.js';
 import { DigestMd5Server } from './security/digest-md5.js';
 import { readSaslUsers } from './security/sasl-users.js';
 import { WatchedFiles } from './security/watched-files.js';
@@ -62,6 +64,8 @@ export async function startServer(
   const files = fileBudgetOf(openFilesMax(), config.servers.length);
   const events = new EventRing(Date.now);
   const logger = recordingLogger(options.logger, events);
+  // Before anything is written: a secret that cannot be used is the operator's to mend.
+  const secrets = peerSecretsOf(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
@@ -86,7 +90,10 @@ export async function startServer(
       spaceOf,
       keepAside,
       memory: memoryLimit(),
+      events,
       files,
+      ...(await backupTakerOf(config, self)),
+      ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
       clientTls,
       sasl: sasl?.server,
     },
@@ -102,14 +109,36 @@ export async function startServer(
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
+  secrets?.start();
+  void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
+}
+
+async function backupTakerOf(
+  config: Config,
+  { id }: ServerAddress,
+): Promise<{ readonly backupTaker?: BackupTaker }> {
+  const { backupDirectory: directory, diskReserveBytes: reserveBytes } = config;
+  if (directory === null) return {};
+  const rule = { newest: config.backupsKept, days: config.backupDaysKept };
+  const { BackupKeeper } = await import('./backup-keeper.js');
+  const backupTaker = new BackupKeeper({
+    ...{ id, directory, rule, reserveBytes, spaceOf, wallMs: () => Date.now() },
+  });
+  return { backupTaker };
 }
 
 /** Everything that is wrong with its files is found here, before the member does anything. */
 function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | undefined {
   if (settings === null) return undefined;
   return new ClientTls({ settings, logger, timers: systemTimers() });
+}
+
+/** Null where members do not share a secret, or where the member is alone. */
+function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
 }
 
 function saslOf({ sasl }: Config, logger: Logger) {

@@ -2,9 +2,11 @@
  * Everything that a member has from outside: clock, network, disk, randomness. The same member runs
  * on sockets and LevelDB or in a simulator.
  */
+import type { BackupTaker } from './driver/backup-schedule.js';
 import type { MeasureSpace } from './driver/disk-space.js';
 import type { MeasureBytes } from './driver/disk-usage.js';
 import type { MemberObserver } from './driver/observer.js';
+import type { EventRing } from './events/event-ring.js';
 import type { FileBudget } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import type { MemoryLimit } from './memory-limit.js';
@@ -34,10 +36,16 @@ export interface Surroundings {
   readonly keepAside: typeof keepAside;
   /** Absent where members share a process: then none of them is bounded by memory. */
   readonly memory?: MemoryLimit;
+  /** Absent where no scheduled backups are configured. */
+  readonly backupTaker?: BackupTaker;
   /** What may be open at a time; absent where nothing is a file. */
   readonly files?: FileBudget;
   /** Absent where clients connect in plain text. Whoever made it closes it. */
   readonly clientTls?: ClientTls | undefined;
+  /** What members share that authenticate each other by it; read at each new link. */
+  readonly peerSecrets?: () => readonly Uint8Array[];
+  /** What happened here, for other members that ask; absent where nobody keeps it. */
+  readonly events?: EventRing;
   /** Absent where clients do not authenticate by SASL. */
   readonly sasl?: SaslServer | undefined;
   /** Only the simulator has one. */

@@ -24,14 +24,19 @@ export const deepPaths: BadNeighbour = {
     if (first === undefined) return;
     const root = context.newRoot();
     await first.create(root);
-    const end = await dig(first, root, context.settings.isQuick ? QUICK_DEPTH : DEPTH, signal);
+    const end = await createDeepest(
+      first,
+      root,
+      context.settings.isQuick ? QUICK_DEPTH : DEPTH,
+      signal,
+    );
     await first.addWatch(root, () => undefined, { recursive: true });
     await Promise.all(clients.map((client) => writeAgainAndAgain(client, end, signal)));
   },
 };
 
 /** Returns the deepest path that could be made. */
-async function dig(
+async function createDeepest(
   client: Client,
   root: string,
   depth: number,

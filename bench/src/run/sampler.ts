@@ -50,7 +50,7 @@ export class Sampler {
 
   async #look(): Promise<void> {
     const { ensemble, hosts } = this.#system;
-    this.#lookAtHost();
+    this.#sampleHost();
     if (ensemble !== null) {
       this.residentBytes.push(Math.max(...ensemble.facts().residentBytes));
     }
@@ -59,7 +59,7 @@ export class Sampler {
     this.#states = knownAfter(this.#states, states);
   }
 
-  #lookAtHost(): void {
+  #sampleHost(): void {
     const now = readProcessorTime();
     const share = stolenShare(this.#processorTime, now);
     if (share !== null) this.stolenShares.push(share);

@@ -98,10 +98,11 @@ const DEFAULTS = {
   secondsAbout: ({ seconds, warmupSeconds }: Settings) => seconds + warmupSeconds + 1,
 } as const satisfies Partial<Scenario>;
 
-type Given = Pick<Scenario, 'name' | 'title' | 'group' | 'figures' | 'run'> & Partial<Scenario>;
+type ScenarioInput = Pick<Scenario, 'name' | 'title' | 'group' | 'figures' | 'run'> &
+  Partial<Scenario>;
 
-export function scenario(given: Given): Scenario {
-  return { ...DEFAULTS, ...given };
+export function scenario(input: ScenarioInput): Scenario {
+  return { ...DEFAULTS, ...input };
 }
 
 const NOTHING_KNOWN = {

@@ -61,11 +61,11 @@ function connectScenario(share: number): Scenario {
       at: ({ sizes }) => Math.round(sizes.sessions * share),
     },
     secondsAbout: () => 14,
-    run: (context) => connectAndStorm(context, share),
+    run: (context) => connectAndReconnect(context, share),
   });
 }
 
-async function connectAndStorm(context: Context, share: number): Promise<Measurement> {
+async function connectAndReconnect(context: Context, share: number): Promise<Measurement> {
   const { hosts } = context.system;
   const sessions = Math.round(context.settings.sizes.sessions * share);
   await settle(context);

@@ -69,7 +69,7 @@ describe('a backup', () => {
       await writeFile(join(backups, `snapshot.${zxid}.gz`), '');
       await writeFile(join(backups, `snapshot.${zxid}.gz.sha256`), '');
     }
-    expect(await runBackupPrune(backups, 2)).toBe(0);
+    expect(await runBackupPrune(backups, { newest: 2, days: 0 })).toBe(0);
     const left = (await readdir(backups)).filter((name) => name.endsWith('.gz'));
     expect(left.toSorted()).toEqual(['snapshot.3e800000000.gz', 'snapshot.ff.gz']);
     expect(await readdir(backups)).toHaveLength(4);

@@ -4,21 +4,24 @@
  *
  * Exit code 0: done, or sound; 1: a backup is damaged; 2: a mistake of the caller.
  */
-import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OperatorError, readSnapshot, readSnapshotFile, SnapshotFileError } from '@rookery/server';
-import { checkChecksum, checksumPath } from './checksum-file.js';
+import {
+  type Backup,
+  backupsIn,
+  checkChecksum,
+  expiredBackups,
+  type KeepRule,
+  OperatorError,
+  readSnapshot,
+  readSnapshotFile,
+  removeBackups,
+  SnapshotFileError,
+  standBack,
+  writeSnapshot,
+  zxidName,
+} from '@rookery/server';
 import { fetchState, type RunningMember } from './running-member.js';
-import { type MemberOfFile, readMember, writeSnapshot, zxidName } from './snapshot-output.js';
-
-interface Backup {
-  readonly path: string;
-  readonly zxid: bigint;
-  readonly bytes: number;
-  readonly writtenMs: number;
-}
-
-const NAME = /^snapshot\.([\da-f]{1,16})\.gz$/;
+import { type MemberOfFile, readMember } from './stopped-member.js';
 
 /** Saves a backup. Throws OperatorError unless either a running or a stopped member is named. */
 export function memberToSave(options: {
@@ -37,6 +40,8 @@ export async function runBackupSave(
   from: MemberOfFile | RunningMember,
   directory: string,
 ): Promise<number> {
+  // A member on this machine goes on as if nothing happened.
+  standBack();
   const member = 'url' in from ? await fetchState(from) : await readMember(from);
   const path = join(directory, `snapshot.${zxidName(member)}.gz`);
   const { znodes, bytes } = await writeSnapshot(member, path, { withChecksum: true });
@@ -45,7 +50,7 @@ export async function runBackupSave(
 }
 
 export async function runBackupList(directory: string): Promise<number> {
-  const backups = await backupsIn(directory);
+  const backups = await listed(directory);
   for (const { path, zxid, bytes, writtenMs } of backups) {
     const written = new Date(writtenMs).toISOString();
     process.stdout.write(`${written}  0x${zxid.toString(16)}  ${bytes} bytes  ${path}\n`);
@@ -77,34 +82,22 @@ export async function runBackupVerify(file: string): Promise<number> {
   }
 }
 
-/** Removes all but the newest backups. */
-export async function runBackupPrune(directory: string, keep: number): Promise<number> {
-  const backups = await backupsIn(directory);
-  const old = backups.slice(0, Math.max(0, backups.length - keep));
-  for (const { path } of old) {
-    await rm(path);
-    await rm(checksumPath(path), { force: true });
-    process.stdout.write(`removed: ${path}\n`);
-  }
-  process.stdout.write(`kept: ${backups.length - old.length}\n`);
+/** Removes what the rule does not keep. */
+export async function runBackupPrune(directory: string, rule: KeepRule): Promise<number> {
+  const backups = await listed(directory);
+  const expired = expiredBackups(backups, rule, Date.now());
+  await removeBackups(expired);
+  for (const { path } of expired) process.stdout.write(`removed: ${path}\n`);
+  process.stdout.write(`kept: ${backups.length - expired.length}\n`);
   return 0;
 }
 
-/** In ascending order of their zxids. */
-async function backupsIn(directory: string): Promise<readonly Backup[]> {
-  const backups: Backup[] = [];
+async function listed(directory: string): Promise<readonly Backup[]> {
   try {
-    for (const name of await readdir(directory)) {
-      const [, digits] = NAME.exec(name) ?? [];
-      if (digits === undefined) continue;
-      const path = join(directory, name);
-      const { size, mtimeMs } = await stat(path);
-      backups.push({ path, zxid: BigInt(`0x${digits}`), bytes: size, writtenMs: mtimeMs });
-    }
+    return await backupsIn(directory);
   } catch (error) {
     throw asMistake(directory, error);
   }
-  return backups.sort((a, b) => (a.zxid < b.zxid ? -1 : 1));
 }
 
 function asMistake(path: string, error: unknown): unknown {

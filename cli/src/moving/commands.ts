@@ -120,9 +120,10 @@ function addBackup(program: Command, wiring: Wiring): void {
     .command('prune <directory>')
     .description('Remove all backups but the newest.')
     .requiredOption('--keep <n>', 'how many backups to keep', wholeNumber(1, 1_000_000))
-    .action(async (directory: string, { keep }: { keep: number }) => {
+    .option('--keep-days <n>', 'and the newest of each of so many days', wholeNumber(0, 36_500), 0)
+    .action(async (directory: string, { keep, keepDays }: { keep: number; keepDays: number }) => {
       const { runBackupPrune } = await import('./backup-command.js');
-      onEnd(await runBackupPrune(directory, keep));
+      onEnd(await runBackupPrune(directory, { newest: keep, days: keepDays }));
     });
 }
 

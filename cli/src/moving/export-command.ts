@@ -7,14 +7,8 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OperatorError } from '@rookery/server';
-import {
-  type MemberOfFile,
-  makeDirectory,
-  readMember,
-  writeSnapshot,
-  zxidName,
-} from './snapshot-output.js';
+import { makeDirectory, OperatorError, writeSnapshot, zxidName } from '@rookery/server';
+import { type MemberOfFile, readMember } from './stopped-member.js';
 
 /** Resolves with the exit code. */
 export async function runExport(from: MemberOfFile, into: string): Promise<number> {

@@ -9,6 +9,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type Config,
+  checkChecksum,
   exportedNodes,
   loadEnsembleConfig,
   OperatorError,
@@ -22,9 +23,7 @@ import {
   type StoppedMember,
   ZooKeeperDataError,
 } from '@rookery/server';
-
-import { checkChecksum } from './checksum-file.js';
-import { readMember } from './snapshot-output.js';
+import { readMember } from './stopped-member.js';
 
 export interface RestoreTarget {
   readonly config: string;

@@ -6,8 +6,7 @@
  * is used.
  */
 import { get, type IncomingMessage } from 'node:http';
-import { OperatorError, readBackup } from '@rookery/server';
-import type { StateHolder } from './snapshot-output.js';
+import { OperatorError, readBackup, type StateHolder } from '@rookery/server';
 
 export interface RunningMember {
   /** `http://host:port` of the member's admin port. */

@@ -3,6 +3,7 @@
  * became of each of its keys. Pure except for the file that `dynamicConfigFile` names, whose reader
  * is passed in.
  */
+import { missingPeerAuth } from '@rookery/server';
 import { outcomeOf } from './keys.js';
 import { readProperties } from './properties.js';
 import { readServer, SERVER_KEY, type ZooServer } from './servers.js';
@@ -22,6 +23,10 @@ export interface Converted {
 const DYNAMIC_FILE = 'dynamicconfigfile';
 /** The host and the peer port of a server that is alone; nobody dials the peer port. */
 const ALONE = { id: 1, host: '127.0.0.1', peerPort: 2888 } as const;
+
+const NO_PEER_AUTH =
+  'peerAuth is "none": members do not authenticate each other, as before; better give them a ' +
+  'secretFile';
 
 /** `readDynamic` returns the text of the file of that name; it throws the file system's error. */
 export function convertZooCfg(text: string, readDynamic: (path: string) => string): Converted {
@@ -47,15 +52,16 @@ export function convertZooCfg(text: string, readDynamic: (path: string) => strin
     report.push({ key: 'server.N', outcome: 'taken', text: said });
   }
   servers.sort((one, other) => one.id - other.id);
-  const config = {
-    ...settings,
-    servers: servers.map(({ clientPort, ...server }) => ({
-      ...server,
-      ...eachServer,
-      ...(clientPort === null ? {} : { clientPort }),
-    })),
-  };
-  return { config, report };
+  const entries = servers.map(({ clientPort, ...server }) => ({
+    ...server,
+    ...eachServer,
+    ...(clientPort === null ? {} : { clientPort }),
+  }));
+  // ZooKeeper's members do not authenticate each other unless quorum.auth says so.
+  const asBefore = missingPeerAuth(entries).length > 0;
+  if (asBefore) report.push({ key: 'server.N', outcome: 'taken', text: NO_PEER_AUTH });
+  const peerAuth = asBefore ? { peerAuth: 'none' } : {};
+  return { config: { ...settings, ...peerAuth, servers: entries }, report };
 }
 
 function takeServer(key: string, id: number, line: string, servers: ZooServer[]): KeyReport[] {

@@ -95,7 +95,7 @@ const OWN_DISK = 'Rookery decides by itself when it writes checkpoints and remov
 const OWN_PACE = 'Rookery bounds this by itself: see docs/limits.md';
 const NO_TLS =
   'Rookery has no TLS: keep its ports on a trusted network, or put a proxy before them';
-const NO_SASL = 'Rookery has no SASL: clients authenticate by digest, members not at all';
+const NO_SASL = 'Rookery has no SASL: clients authenticate by digest, members by peerAuth';
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ticktime', number('tickTimeMs')],
@@ -181,6 +181,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['audit.enable', refusedIfOn('Rookery writes no audit log')],
   ['sslquorum', refusedIfOn(NO_TLS)],
   ['sslquorumreloadcertfiles', noEffect(NO_TLS)],
+  ['client.certreload', noEffect(NO_TLS)],
   ['portunification', refusedIfOn(NO_TLS)],
   ['sessionrequireclientsaslauth', refusedIfOn(NO_SASL)],
   ['enforce.auth.enabled', refusedIfOn('Rookery does not require that clients authenticate')],
@@ -193,6 +194,36 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['datadir.autocreate', noEffect('a missing directory is created')],
   ['db.autocreate', noEffect('a new ensemble waits until all members have met')],
   ['clientportsaslauth', always(NO_SASL)],
+  ['saslauthenticationprovider.superpassword', always(NO_SASL)],
+  ['sasl.serverconfig', always(NO_SASL)],
+  ['security.auth_to_local', always(NO_SASL)],
+  ['letanysasluserdox', always(NO_SASL)],
+  ['allowsaslfailedclients', refusedIfOn(NO_SASL)],
+  ['requirekerberosconfig', refusedIfOn(NO_SASL)],
+  ['kinit', noEffect(NO_SASL)],
+  ['server.realm', noEffect(NO_SASL)],
+  ['ensembleauthname', always('Rookery does not ask clients which ensemble they expect')],
+  ['ipauthenticationprovider.usexforwardedfor', refusedIfOn('such headers are never believed')],
+  ['audit.impl.class', noEffect('audit.enable decides')],
+  ['fips-mode', noEffect(NO_TLS)],
+  ['logdir', text('dataLogDir')],
+  ['snapdir', text('dataDir')],
+  ['configuration', noEffect('the file is named by --config')],
+  ['controllerport', noEffect('it is for tests of ZooKeeper')],
+  ['testingonly.initialzxid', noEffect('it is for tests of ZooKeeper')],
+  ['servercnxnfactory', noEffect('there is one kind of connections')],
+  ['clienttcpkeepalive', noEffect('clients are noticed dead by their sessions')],
+  ['electionportbindretry', noEffect('one port serves all traffic of members')],
+  ['quorumcnxntimeoutms', noEffect('peerTimeoutMs bounds how long a member waits for another')],
+  ['leaderconnectdelayduringretryms', noEffect('members dial each other with a back-off')],
+  ['leader.maxtimetowaitforepoch', noEffect('initLimit bounds how long a member joins')],
+  ['bithashcachesize', noEffect(OWN_PACE)],
+  ['intbufferstartingsizebytes', noEffect(OWN_PACE)],
+  ['maxinprocessingdeadwatchers', noEffect(OWN_PACE)],
+  ['watchmanagername', noEffect('watches are held in one compact form')],
+  ['forcesnapshotsync', noEffect('a learner gets a snapshot only where the log does not reach')],
+  ['snapshotsizefactor', noEffect(OWN_DISK)],
+  ['closesessiontxn.enabled', noEffect('a session ends with the paths that it deletes')],
 ]);
 
 const PREFIXES: readonly (readonly [string, Rule])[] = [
@@ -211,6 +242,20 @@ const PREFIXES: readonly (readonly [string, Rule])[] = [
   ['netty.', noEffect('Rookery does not use Netty')],
   ['nio.', noEffect('Rookery does not use Java NIO')],
   ['learner.', noEffect(OWN_PACE)],
+  ['leader.', noEffect(OWN_PACE)],
+  ['follower.', noEffect(OWN_PACE)],
+  ['forward_learner_requests', noEffect(OWN_PACE)],
+  ['commitprocessor.', noEffect('requests are processed in one thread')],
+  ['fastleader.', noEffect('an election waits for no such interval')],
+  ['kerberos.', always(NO_SASL)],
+  ['messagetracker.', noEffect('the events of the admin port tell of members')],
+  ['observer.', noEffect('Rookery has no observers')],
+  ['observermaster.', noEffect('Rookery has no observers')],
+  ['pathstats.', noEffect('no figure is kept by path')],
+  ['request_', noEffect(OWN_PACE)],
+  ['throttled_op_', noEffect(OWN_PACE)],
+  ['watcherclean', noEffect('a watch is removed with its connection')],
+  ['jvm.', noEffect('there is no JVM')],
 ];
 
 /** One file serves all members, and only a wildcard address means the same on each of them. */

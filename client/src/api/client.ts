@@ -177,6 +177,8 @@ export interface Client extends AsyncDisposable {
 export interface ListOptions extends OperationOptions {
   /** How many names one request asks for, 1 to 100,000; default 10,000. */
   readonly pageSize?: number | undefined;
+  /** Only names that come behind this one in code-unit order; default all. */
+  readonly startAfter?: string | undefined;
 }
 
 export interface AddWatchOptions extends OperationOptions {

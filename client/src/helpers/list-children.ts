@@ -61,11 +61,11 @@ export class ChildLister {
 
   /** See `Client.listChildren`. Throws NoNodeError if there is no such znode. */
   async *list(path: string, options: ListOptions = {}): AsyncGenerator<string, void> {
-    const { pageSize = PAGE_SIZE_DEFAULT, ...operation } = options;
+    const { pageSize = PAGE_SIZE_DEFAULT, startAfter: first = '', ...operation } = options;
     if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_SIZE_MAX) {
       throw new OptionError('pageSize', `is ${pageSize}, but must be from 1 to ${PAGE_SIZE_MAX}`);
     }
-    let startAfter = '';
+    let startAfter = first;
     while (await this.#needsPages(path, operation)) {
       const page = await this.#page({ path, startAfter, limit: pageSize }, operation);
       // Another session has begun, perhaps with other servers, so the check is repeated.

@@ -71,7 +71,9 @@ export class NonBlockingLease {
 
   /**
    * Resolves with the lease if it was obtained or renewed, or null if another holder has it.
-   * Rejects with the errors of Lock.acquire.
+   * Rejects with the errors of Lock.acquire, and with ConnectionLossError or LeaseLostError if the
+   * connection is lost while the lease is written; it may be obtained then, and asking again is
+   * safe.
    */
   async obtain(options: WaitOptions = {}): Promise<ObtainedLease | null> {
     return await this.#lock.run(async (lease) => {

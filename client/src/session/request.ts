@@ -6,11 +6,13 @@
  * deadline settles it, which happens outside the queues.
  */
 import {
+  AuthFailedError,
   type Int64,
   type JuteReader,
   type JuteWriter,
   keeperError,
   OperationTimeoutError,
+  SessionExpiredError,
 } from '@rookery/protocol';
 import { type AbortFollower, followAbort, unfollowAbort } from '../abort-followers.js';
 import { OperationAbortedError } from '../errors.js';
@@ -147,3 +149,7 @@ export type ErrorMaker = (path: string | undefined, ambiguous: boolean) => Error
 export function failWith(request: Request, make: ErrorMaker): void {
   request.fail(make(request.path, isAmbiguous(request)));
 }
+
+export const expired: ErrorMaker = (path, ambiguous) =>
+  new SessionExpiredError(path, { ambiguous });
+export const authFailed: ErrorMaker = (path, ambiguous) => new AuthFailedError(path, { ambiguous });

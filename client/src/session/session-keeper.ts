@@ -30,7 +30,7 @@ import { AUTH_CALL, type Credential, Credentials } from './credentials.js';
 import type { KeeperOptions } from './keeper-options.js';
 import { LiveSession } from './live-session.js';
 import { closeRequest, markerRequest, rearmRequest } from './own-requests.js';
-import { type ErrorMaker, failWith, type Request } from './request.js';
+import { authFailed, type ErrorMaker, expired, failWith, type Request } from './request.js';
 import { RequestQueue } from './request-queue.js';
 import { logIn } from './sasl-login.js';
 import { Seeker } from './seeker.js';
@@ -40,9 +40,6 @@ import { Vigil } from './vigil.js';
 
 const CLOSE_MS_MAX = 5_000;
 const NO_PASSWORD = new Uint8Array(16);
-
-const expired: ErrorMaker = (path, ambiguous) => new SessionExpiredError(path, { ambiguous });
-const authFailed: ErrorMaker = (path, ambiguous) => new AuthFailedError(path, { ambiguous });
 
 export class SessionKeeper {
   readonly states = new StateFeed();

@@ -29,6 +29,8 @@ const id = fc.integer({ min: 0, max: 255 });
 const flag = fc.boolean();
 const text = fc.string({ unit: 'grapheme', maxLength: 40 });
 const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array));
+const exactly = (length: number) =>
+  fc.uint8Array({ minLength: length, maxLength: length }).map((array) => Buffer.from(array));
 const identities = fc.array(fc.record({ scheme: fc.constantFrom('ip', 'digest'), id: text }), {
   maxLength: 3,
 });
@@ -133,6 +135,9 @@ const MESSAGES: {
   }),
   diverged: fc.record({ zxid }),
   diskFull: fc.record({ freeBytes: uint }),
+  backupNews: fc.record({ slot: uint, isDone: fc.boolean() }),
+  ask: fc.record({ number: uint, question: fc.string({ maxLength: 4096 }) }),
+  tell: fc.record({ number: uint, answer: bytes }),
   clock: fc.record({ wallMs: fc.integer({ min: -8_640_000_000_000_000, max: 8.64e15 }) }),
   hello: fc.record({
     version: uint,
@@ -153,6 +158,12 @@ const MESSAGES: {
       earlierStarts: fc.array(fc.string({ maxLength: 100 })),
       lastSeen: start,
     }),
+  }),
+  claim: fc.record({ id, to: id, nonce: exactly(32) }),
+  challenge: fc.record({ nonce: exactly(32) }),
+  proof: fc.record({
+    ensembleId: fc.string({ maxLength: 100 }),
+    codes: fc.array(exactly(32), { maxLength: 2 }),
   }),
   refuse: fc.record({ reason: text, isLasting: flag }),
 };

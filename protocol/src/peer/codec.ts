@@ -1,19 +1,22 @@
 /**
- * Peer messages to bytes and back: msgpack arrays of fixed layout, the number of the kind first.
+ * Converts peer messages to bytes and back: msgpack arrays of fixed layout, the number of the kind
+ * first.
  *
  * The numbers and the order of fields are the wire format. What a later wire version adds (fields
- * at the end, `added`; kinds, `since`) is written and read on links of that version alone, and no
- * field is ever removed or changed. No record is ever learned from the other side, and bytes are
- * scanned before msgpackr sees them, so garbage gives MarshallingError and nothing else. What is
- * decoded holds views of the frame. The length prefix of a frame is the link's business.
+ * at the end, `added`; kinds, `since`) is written and read only on links of that version, and no
+ * field is ever removed or changed. msgpackr's record extension is off, and bytes are checked
+ * before msgpackr sees them, so garbage causes a MarshallingError and nothing else. Decoded
+ * messages contain views of the frame. The link handles the length prefix of a frame.
  */
 import { Packr } from 'msgpackr';
 import { assert } from '../assert.js';
 import { MarshallingError } from '../marshalling-error.js';
+import type { AuthenticationMessage, Hello, Refuse } from './admission-messages.js';
 import {
   added,
   asArray,
   bytes,
+  bytesOf,
   counter,
   date,
   epoch,
@@ -37,18 +40,18 @@ import { helloOffer } from './hello.js';
 import type {
   DigestAt,
   EpochRange,
-  Hello,
   HistorySummary,
   LeadershipOf,
   PeerMessage,
   Propose,
-  Refuse,
   Requests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
 import {
+  ASKING_SINCE,
   ATTACHMENTS_SINCE,
+  BACKUPS_SINCE,
   CLOCKS_SINCE,
   DIGESTS_SINCE,
   DISK_FULL_SINCE,
@@ -58,7 +61,7 @@ import {
   WIRE_VERSION_MIN,
 } from './wire-version.js';
 
-export type LinkMessage = PeerMessage | Hello | Refuse;
+export type LinkMessage = PeerMessage | Hello | AuthenticationMessage | Refuse;
 
 interface MessageLayout<M extends LinkMessage> {
   readonly code: number;
@@ -66,8 +69,8 @@ interface MessageLayout<M extends LinkMessage> {
   /** The first wire version that has this kind of message. */
   readonly since: number;
   /**
-   * Read before a version is agreed: a part of it may be missing, and what a later version adds is
-   * ignored, so that a refusal can name both versions.
+   * The message is read before a version is agreed: a part of it may be missing, and what a later
+   * version adds is ignored, so that a refusal can name both versions.
    */
   readonly isOpen: boolean;
 }
@@ -90,9 +93,17 @@ const history = struct<HistorySummary>({
   ranges: list(struct<EpochRange>({ epoch, first: counter, last: counter })),
 });
 
+/** Of the random bytes in a claim and in a challenge. */
+export const NONCE_BYTES = 32;
+const CODE_BYTES = 32;
+/** The secret in use and the one that replaces it. */
+export const SECRETS_MAX = 2;
+const ENSEMBLE_ID_CHARACTERS_MAX = 100;
+
 const DIGEST_CHARACTERS_MAX = 64;
+const QUESTION_CHARACTERS_MAX = 4096;
 const lineage = list(struct<LeadershipOf>({ epoch, identity: uint }));
-/** `former` of a vote: a list of lists, and nothing for none. */
+/** `former` of a vote is a list of lists; it is absent if there is none. */
 const memberLists = list(list(peerId));
 const formerLists: Field<readonly (readonly number[])[] | undefined> = {
   pack: (lists) => memberLists.pack(lists ?? []),
@@ -177,11 +188,28 @@ const LAYOUTS: {
   ),
   diverged: message(29, { zxid }, { since: DIGESTS_SINCE }),
   diskFull: message(31, { freeBytes: uint }, { since: DISK_FULL_SINCE }),
+  backupNews: message(35, { slot: uint, isDone: flag }, { since: BACKUPS_SINCE }),
+  ask: message(
+    36,
+    { number: uint, question: shortText(QUESTION_CHARACTERS_MAX) },
+    { since: ASKING_SINCE },
+  ),
+  tell: message(37, { number: uint, answer: bytes }, { since: ASKING_SINCE }),
   hello: message(
     25,
     {
       ...{ version: uint, id: peerId, to: peerId, instance: text, ensembleId: text, founded: flag },
       offer: added(LEGACY_WIRE_VERSION + 1, helloOffer, null),
+    },
+    { isOpen: true },
+  ),
+  claim: message(32, { id: peerId, to: peerId, nonce: bytesOf(NONCE_BYTES) }, { isOpen: true }),
+  challenge: message(33, { nonce: bytesOf(NONCE_BYTES) }, { isOpen: true }),
+  proof: message(
+    34,
+    {
+      ensembleId: shortText(ENSEMBLE_ID_CHARACTERS_MAX),
+      codes: list(bytesOf(CODE_BYTES), SECRETS_MAX),
     },
     { isOpen: true },
   ),
@@ -192,12 +220,14 @@ const KINDS: ReadonlyMap<number, LinkMessage['kind']> = new Map(
   (Object.keys(LAYOUTS) as LinkMessage['kind'][]).map((kind) => [LAYOUTS[kind].code, kind]),
 );
 
+assert(KINDS.size === Object.keys(LAYOUTS).length, 'every kind of message has a code of its own');
+
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
 /**
- * A whole frame, its length included, in memory that nobody writes to: what there is much of is
+ * Returns a whole frame, including its length, in memory that nobody writes to. Large content is
  * copied once, or not at all where a batch has headroom for the frame's head. `version` is the
- * link's; a hello and a refusal do not depend on it, nor does a batch.
+ * link's; a hello, a refusal and a batch do not depend on it.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') return value.batch.framed(HEAD_BYTES, writeProposeHead);
@@ -214,7 +244,7 @@ export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX):
   return frame;
 }
 
-/** The payload of a frame; as with `encodePeerFrame`, nobody may write to it. */
+/** Returns the payload of a frame, to which nobody may write either. */
 export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose' || value.kind === 'requests') {
     return encodePeerFrame(value, version).subarray(LENGTH_BYTES);
@@ -227,7 +257,7 @@ export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX
   return packr.pack(fields.pack([code], value, size));
 }
 
-/** Writes the head of a message that is one byte string, which lies behind HEAD_BYTES. */
+/** Writes the head of a message that is one byte string, which is located after HEAD_BYTES. */
 function writeHead(frame: Buffer, code: number): void {
   let at = frame.writeInt32BE(frame.length - LENGTH_BYTES, 0);
   frame[at++] = MSGPACK_ARRAY_OF_2;
@@ -243,10 +273,10 @@ function writeProposeHead(frame: Buffer): void {
 const LENGTH_BYTES = 4;
 const MSGPACK_ARRAY_OF_2 = 0x92;
 const MSGPACK_BIN_32 = 0xc6;
-/** The frame's length, the array, the code, and the length of the bytes. */
+/** The head consists of the frame's length, the array, the code, and the length of the bytes. */
 const HEAD_BYTES = LENGTH_BYTES + 7;
 
-/** Throws MarshallingError for everything that encodePeerMessage does not make. */
+/** Throws MarshallingError for everything that encodePeerMessage does not produce. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {
   checkMsgpack(frame);
   const packed = unpackArray(frame);

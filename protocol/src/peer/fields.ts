@@ -90,6 +90,12 @@ export const bytes: Field<Uint8Array> = field(
   (packed): packed is Uint8Array => packed instanceof Uint8Array,
 );
 
+export function bytesOf(length: number): Field<Uint8Array> {
+  return field(`${length} bytes`, (packed): packed is Uint8Array => {
+    return packed instanceof Uint8Array && packed.length === length;
+  });
+}
+
 /** One of a few words, sent as its index. New words may only be added at the end. */
 export function oneOf<const T extends string>(...words: readonly T[]): Field<T> {
   return {
@@ -106,10 +112,18 @@ export function oneOf<const T extends string>(...words: readonly T[]): Field<T> 
   };
 }
 
-export function list<T>(element: Field<T>): Field<readonly T[]> {
+/** At most `max` elements. */
+export function list<T>(element: Field<T>, max = Number.POSITIVE_INFINITY): Field<readonly T[]> {
   return {
-    pack: (values) => values.map((value) => element.pack(value)),
-    unpack: (packed) => asArray(packed).map((value) => element.unpack(value)),
+    pack: (values) => {
+      assert(values.length <= max, () => `${values.length} elements are at most ${max}`);
+      return values.map((value) => element.pack(value));
+    },
+    unpack: (packed) => {
+      const values = asArray(packed);
+      if (values.length > max) throw new MarshallingError(`a list of more than ${max} elements`);
+      return values.map((value) => element.unpack(value));
+    },
   };
 }
 

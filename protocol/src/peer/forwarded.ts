@@ -1,13 +1,12 @@
 /**
  * The requests that a member forwards to the leader, as one field of a message.
  *
- * One byte string in jute's terms, since there is one request for every write: their count, then of
- * each its number and session (longs), attachment, opcode, body and identities. In front of the
- * count is a mark that there are attachments: members of the first wire version neither write it
- * nor them. Nearly all clients are known by their address alone: that is -1 and one string;
- * otherwise a count, and scheme and id of each.
- * A request that was unpacked is a place in the bytes that were given: most bodies are only read
- * where they lie.
+ * The field is one byte string in jute's encoding, because there is one request for every write:
+ * the number of requests, then for each its number and session (longs), attachment, opcode, body
+ * and identities. A mark before the number says that attachments are included; members of the first
+ * wire version write neither. Nearly all clients have only their address as identity: it is encoded
+ * as -1 and one string; other lists as a count, and scheme and id of each. A decoded request refers
+ * to the given bytes, because most bodies are only read in place.
  */
 import { assert } from '../assert.js';
 import { JuteReader } from '../jute/reader.js';
@@ -24,15 +23,15 @@ import type { ForwardedRequest, Identity } from './messages.js';
 
 const RECORD = 'a request';
 const ADDRESS_SCHEME = 'ip';
-/** In front of the number of requests. */
+/** Stands before the number of requests. */
 const WITH_ATTACHMENTS = -1;
-/** Instead of the number of identities. */
+/** Stands in place of the number of identities. */
 const ADDRESS_ONLY = -1;
 
-/** Of the client seen last. */
+/** The identities of the client that was read last. */
 let latest: readonly Identity[] = [];
 
-/** Holds nothing between calls but memory to write on. */
+/** Between calls it keeps nothing but memory to write on. */
 const writer = new JuteWriter();
 
 class PlacedRequest implements ForwardedRequest {
@@ -61,7 +60,7 @@ class PlacedRequest implements ForwardedRequest {
   }
 }
 
-/** Lets the reader read the body, where it lies. */
+/** Points the reader at the body, in place. */
 export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): void {
   if (request instanceof PlacedRequest) {
     reader.point(request.frame, request.start, request.end);
@@ -70,7 +69,10 @@ export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): v
   }
 }
 
-/** In memory of their own, behind so many bytes for the caller to write. */
+/**
+ * Returns the encoded requests in memory of their own, after `headroom` bytes for the caller to
+ * write.
+ */
 export function packRequests(
   items: readonly ForwardedRequest[],
   hasAttachments: boolean,
@@ -141,7 +143,7 @@ function readIdentities(reader: JuteReader): readonly Identity[] {
   return identities;
 }
 
-/** Requests of one client come together. */
+/** Requests of one client are next to each other. */
 function identitiesOf(address: string): readonly Identity[] {
   if (latest[0]?.id !== address) latest = [{ scheme: ADDRESS_SCHEME, id: address }];
   return latest;

@@ -6,8 +6,8 @@
  * that no member sends is refused as garbage.
  */
 import { assert } from '../assert.js';
+import type { HelloOffer, StartOf } from './admission-messages.js';
 import { type Field, list, named, natural, pair, shortText, struct, uint } from './fields.js';
-import type { HelloOffer, StartOf } from './messages.js';
 
 const RELEASE_CHARACTERS_MAX = 100;
 const NAME_CHARACTERS_MAX = 100;

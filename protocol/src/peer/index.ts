@@ -7,4 +7,6 @@ export {
   encodePeerFrame,
   encodePeerMessage,
   type LinkMessage,
+  NONCE_BYTES,
+  SECRETS_MAX,
 } from './codec.js';

@@ -1,5 +1,6 @@
 /**
- * Every message that members send to each other, once the hello of a link is done.
+ * Every message that members send to each other once the hello of a link is done; what comes before
+ * it is in `admission-messages.ts`.
  *
  * Owns the vocabulary only; `codec.ts` turns a message into bytes. The first group belongs to the
  * core (zab/), the second to the members around it (sessions, forwarded requests, snapshots).
@@ -304,6 +305,29 @@ export interface DiskFull {
   readonly freeBytes: number;
 }
 
+/** To all members, every few seconds while it is so: see `driver/backup-schedule.ts`. */
+export interface BackupNews {
+  readonly kind: 'backupNews';
+  /** Which of the scheduled backups it is. */
+  readonly slot: number;
+  readonly isDone: boolean;
+}
+
+/** To any member: a question of an operator, in JSON. Answered by `tell`, or not at all. */
+export interface Ask {
+  readonly kind: 'ask';
+  /** Chosen by the sender; the answer has it, too. */
+  readonly number: number;
+  readonly question: string;
+}
+
+export interface Tell {
+  readonly kind: 'tell';
+  readonly number: number;
+  /** JSON in UTF-8. */
+  readonly answer: Uint8Array;
+}
+
 /** Leader to learner: key and value pairs of the tree database at one zxid. */
 export interface SnapshotChunk {
   readonly kind: 'snapshotChunk';
@@ -329,67 +353,10 @@ export type MemberMessage =
   | Digests
   | Diverged
   | DiskFull
+  | BackupNews
+  | Ask
+  | Tell
   | SnapshotChunk
   | SnapshotAck;
 
 export type PeerMessage = CoreMessage | MemberMessage;
-
-/**
- * The first frame of a link, each way; what does not match is refused with a reason. Its layout is
- * the same in all wire versions: whatever is new goes into `offer`, where older releases ignore it.
- */
-export interface Hello {
-  readonly kind: 'hello';
-  /** The highest wire version that the sender speaks; the only one if `offer` is null. */
-  readonly version: number;
-  readonly id: PeerId;
-  readonly to: PeerId;
-  /** Random per process start: tells a restarted member from a second one with the same id. */
-  readonly instance: string;
-  readonly ensembleId: string;
-  readonly founded: boolean;
-  /** Null from a release that speaks LEGACY_WIRE_VERSION alone. */
-  readonly offer: HelloOffer | null;
-}
-
-/** The named part of a hello; a member ignores names that it does not know. See `hello.ts`. */
-/** A start of a member on one data directory. */
-export interface StartOf {
-  /** Random, drawn when the directory was made or given up; '' where there is none. */
-  readonly incarnation: string;
-  /** How often a member was started on it, this time included; 0 where it is not known. */
-  readonly count: number;
-  /** The process, as in the hello. */
-  readonly instance: string;
-}
-
-export interface HelloOffer {
-  /** The lowest wire version that the sender speaks. */
-  readonly wireMin: number;
-  /** The sender's release, for whoever reads of a refusal. */
-  readonly release: string;
-  /** The ensemble level of the sender's state; see ARCHITECTURE.md, Versions. */
-  readonly level: number;
-  /** The highest level that the sender's release knows. */
-  readonly levelMax: number;
-  /** The highest level that its operator lets the ensemble be raised to. */
-  readonly levelAgreed: number;
-  /** What the sender's memory allows the tree, bytes; 0 where it does not say. */
-  readonly treeBytes: number;
-  /** Settings that members must share, by name, as text: see `server/src/shared-settings.ts`. */
-  readonly shared: readonly (readonly [name: string, value: string])[];
-  /** The start of the sender. */
-  readonly start: StartOf;
-  /** The processes of the starts right before it, the last one last: see `known-starts.ts`. */
-  readonly earlierStarts: readonly string[];
-  /** The receiver's last start that the sender has seen; see `driver/known-starts.ts`. */
-  readonly lastSeen: StartOf;
-}
-
-/** Sent instead of a hello that is not acceptable, right before the link is closed. */
-export interface Refuse {
-  readonly kind: 'refuse';
-  readonly reason: string;
-  /** Whether only an operator can change the reason, at one of the two members or at both. */
-  readonly isLasting: boolean;
-}

@@ -15,7 +15,7 @@
 export const LEGACY_WIRE_VERSION = 6;
 
 export const WIRE_VERSION_MIN = 7;
-export const WIRE_VERSION_MAX = 14;
+export const WIRE_VERSION_MAX = 16;
 
 /** Attaches, detaches and forwarded requests name attachments. */
 export const ATTACHMENTS_SINCE = 8;
@@ -27,6 +27,10 @@ export const DIGESTS_SINCE = 12;
 export const LEADER_DURABLE_SINCE = 13;
 /** Followers tell their leader that their disk is full. */
 export const DISK_FULL_SINCE = 14;
+/** Members tell each other of their scheduled backups. */
+export const BACKUPS_SINCE = 15;
+/** Members ask each other what they tell operators. */
+export const ASKING_SINCE = 16;
 
 export interface WireVersions {
   readonly min: number;

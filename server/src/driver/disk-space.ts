@@ -58,6 +58,8 @@ export interface DiskSpaceParts {
 export class DiskSpace {
   /** The disk of this member that is full; null for none. */
   shortage: DiskShortage | null = null;
+  /** On the fuller one of its disks, as it was last measured; null before that. */
+  freeBytes: number | null = null;
   /** Writes that this member refused while it led, since its start. */
   refused = 0;
   readonly #parts: DiskSpaceParts;
@@ -126,6 +128,7 @@ export class DiskSpace {
 
   #judge(spaces: readonly Space[]): void {
     const { logger, reserveBytes } = this.#parts;
+    this.freeBytes = Math.min(...spaces.map(({ freeBytes }) => freeBytes));
     const wasFull = this.shortage !== null;
     const factor = wasFull ? RECOVERY : 1;
     const disks = spaces.map(({ freeBytes, totalBytes }) => {

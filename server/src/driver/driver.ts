@@ -12,12 +12,10 @@ import {
   formatZxid,
   type Hello,
   type PeerId,
-  type PeerMessage,
   type ProposalBatch,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { Logger } from 'pino';
 import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
@@ -26,7 +24,7 @@ import { TxnViews } from '../state/txn-views.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
-import { clientHandler } from './client-handler.js';
+import { clientEvents } from './client-events.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { DigestWatch } from './digest-watch.js';
@@ -34,10 +32,11 @@ import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
 import { type LeaderMessage, LeaderQueue } from './leader-queue.js';
 import type { Answer, LeaderService } from './leader-service.js';
+import { Neighbours } from './neighbours.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
-import { peerHandler } from './peer-handler.js';
+import { type MessageToDriver, peerEvents } from './peer-events.js';
 import { type ConnectedLink, PeerLinks } from './peer-links.js';
 import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
@@ -54,7 +53,6 @@ export class Driver {
   readonly peers: PeerHandler;
   readonly #parts: DriverParts;
   readonly #zab: Zab;
-  readonly #logger: Logger;
   readonly #pipeline: Pipeline;
   readonly #turns: Turns;
   readonly #batcher: ProposalBatcher;
@@ -72,6 +70,7 @@ export class Driver {
     sendAll: () => this.#sendAll(),
   };
   readonly keeper: StateKeeper;
+  readonly neighbours: Neighbours;
   #leaderService: LeaderService | null = null;
   #leaderQueue: LeaderQueue | null = null;
   #leader: PeerId = 0;
@@ -83,7 +82,6 @@ export class Driver {
   constructor(parts: DriverParts) {
     this.#parts = parts;
     this.#zab = parts.zab;
-    this.#logger = parts.logger;
     this.#pipeline = parts.pipeline;
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
@@ -97,6 +95,7 @@ export class Driver {
     this.#links = new PeerLinks(() => parts.peerPort());
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     this.#digests = new DigestWatch(parts, { links: this.#links, distrust });
+    this.neighbours = new Neighbours(parts.timers, this.#links, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
     const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
@@ -115,8 +114,8 @@ export class Driver {
     });
     this.#transfers = transfers;
     this.#receiver = receiver;
-    this.clients = clientHandler(this.#pipeline, this.#turns);
-    this.peers = peerHandler(this.#turns, {
+    this.clients = clientEvents(this.#pipeline, this.#turns);
+    this.peers = peerEvents(this.#turns, this.neighbours, {
       onConnected: (at, hello) => this.#onConnected(at, hello),
       onMessage: (peer, link, message) => this.#onMessage(peer, link, message),
       onDisconnected: (peer, link) => this.#onDisconnected(peer, link),
@@ -205,6 +204,7 @@ export class Driver {
       for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
       this.#parts.diskSpace.onHeartbeat(this, this.#links);
+      this.#parts.backups.onHeartbeat(this, this.#links);
     }
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
@@ -222,8 +222,6 @@ export class Driver {
     work.catch((error: unknown) => this.fail(error));
   }
 
-  // Clients to the leader
-
   /** Drops the message if there is no leader: all client connections have ended with the role. */
   #sendToLeader(message: LeaderMessage): void {
     const { id } = this.#parts.options;
@@ -235,8 +233,6 @@ export class Driver {
     if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
     else this.#links.tell(member, answer);
   }
-
-  // Links
 
   #onConnected(at: ConnectedLink, hello: Hello): void {
     this.#links.onConnected(at);
@@ -260,7 +256,7 @@ export class Driver {
     this.#step({ kind: 'disconnected', peer, link });
   }
 
-  #onMessage(peer: PeerId, link: number, message: PeerMessage): void {
+  #onMessage(peer: PeerId, link: number, message: MessageToDriver): void {
     switch (message.kind) {
       case 'requests':
       case 'sync':
@@ -277,6 +273,8 @@ export class Driver {
         return this.#clock.heard(peer, message.wallMs);
       case 'diskFull':
         return this.#parts.diskSpace.onMessage(peer, message);
+      case 'backupNews':
+        return this.#parts.backups.onMessage(peer, message);
       case 'digests':
       case 'diverged':
         return this.#digests.onMessage(this, peer, message);
@@ -341,7 +339,7 @@ export class Driver {
         return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
       case 'note':
         this.#parts.counters.count(output.event, this.#turns.nowMs);
-        return this.#logger[noteLevel(output.event)]({ detail: output.detail }, output.event);
+        return this.#parts.logger[noteLevel(output.event)](output.facts, output.event);
       default:
         unreachable(output);
     }
@@ -380,11 +378,11 @@ export class Driver {
       this.#digests.onLooking();
       this.#clock.endTerm();
       const ended = this.#pipeline.stopServing(this.#turns.standstill);
-      if (was !== 'looking') this.#logger.info({ was, clients: ended.length }, 'role.ended');
+      if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }
     const zxid = formatZxid(this.#zab.delivered);
-    this.#logger.info({ role, leader, epoch, zxid }, 'role.serving');
+    this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
     if (role === 'leading') {
       this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
       const { timers, options } = this.#parts;

@@ -14,7 +14,7 @@ import {
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { ProposalWindow } from '../zab/window.js';
-import { TestDesk } from './testing-leader-service.js';
+import { TestLeaderService } from './testing-leader-service.js';
 
 const MB = 1 << 20;
 const COUNT = 50;
@@ -29,7 +29,7 @@ function heldBytes(): number {
 }
 
 test('the bodies of requests go when they are applied', () => {
-  const own = new TestDesk();
+  const own = new TestLeaderService();
   const run = (session: number, opcode: number, body: Uint8Array): void => {
     own.ask(session, opcode, body);
     own.apply();

@@ -27,7 +27,7 @@ class SlowService {
       this.done.push(`${origin}:${item.request}`);
       this.room -= 1;
       next += 1;
-      if (!share.mayGoOn(item.opcode)) return next;
+      if (!share.mayContinue(item.opcode)) return next;
     }
   }
   onSync(origin: number): void {

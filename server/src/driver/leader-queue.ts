@@ -42,13 +42,13 @@ export class LeaderQueue {
   #untilMs = Number.NaN;
   #untilLook = REQUESTS_PER_LOOK;
   #isOver = false;
-  readonly #share: { from: number; readonly mayGoOn: Share['mayGoOn'] };
+  readonly #share: { from: number; readonly mayContinue: Share['mayContinue'] };
 
   constructor(service: LeaderService, timers: Pick<Timers, 'nowMs'>, shareMs: number) {
     this.#leaderService = service;
     this.#timers = timers;
     this.#shareMs = shareMs;
-    this.#share = { from: 0, mayGoOn: (opcode) => this.#mayGoOn(opcode) };
+    this.#share = { from: 0, mayContinue: (opcode) => this.#mayContinue(opcode) };
   }
 
   /** Whether the next turn has something to do. Requests without headroom do not count. */
@@ -103,7 +103,7 @@ export class LeaderQueue {
     }
   }
 
-  #mayGoOn(opcode: number): boolean {
+  #mayContinue(opcode: number): boolean {
     this.#untilLook -= 1;
     if (this.#untilLook <= 0 || opcode === OpCode.multi) this.#look();
     return !this.#isOver && this.#leaderService.hasRoom;

@@ -1,12 +1,12 @@
 /** Goal: what the leader does by itself has headroom of its own, and a bound of its own. */
 import { CreateSessionRequest, encode, OpCode, SetDataRequest } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { TestDesk } from './testing-leader-service.js';
+import { TestLeaderService } from './testing-leader-service.js';
 
 const IN_FLIGHT_MAX = 10;
 
 it('sessions expire though requests have filled all that may be in flight', () => {
-  const test = new TestDesk(IN_FLIGHT_MAX);
+  const test = new TestLeaderService(IN_FLIGHT_MAX);
   const open = encode(CreateSessionRequest, { timeoutMs: 4000 });
   for (let count = 0; count <= IN_FLIGHT_MAX; count++) {
     test.ask(0, OpCode.createSession, open);

@@ -6,6 +6,7 @@
  * at the end of a turn. An answer goes to the member that asked, which may be this one. A new term
  * has a new service.
  */
+
 import {
   type Attach,
   type Attached,
@@ -19,6 +20,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
+import type { QuotaExcess } from '../pipeline/quota-guard.js';
 import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/request-preparer.js';
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import { atMost } from '../state/at-most.js';
@@ -30,7 +32,7 @@ export type Answer = Attached | Detach | Synced;
 export interface LeaderServiceHooks {
   time(): LeaderTime;
   /** Logs that a quota is exceeded. */
-  note(text: string): void;
+  onQuotaExceeded(excess: QuotaExcess): void;
   /** Logs that writes were refused because the tree is at its bound. */
   noRoom(refusals: TreeRefusals): void;
   /** Asks the core to confirm with a quorum that this member still leads. */
@@ -43,10 +45,10 @@ export interface LeaderServiceHooks {
 export interface Share {
   readonly from: number;
   /** Called after each decided request, with its opcode. */
-  mayGoOn(opcode: number): boolean;
+  mayContinue(opcode: number): boolean;
 }
 
-const EVERYTHING: Share = { from: 0, mayGoOn: () => true };
+const EVERYTHING: Share = { from: 0, mayContinue: () => true };
 
 /** An answer that needs a confirmation by a quorum: a sync, or that a session is gone. */
 interface Unconfirmed {
@@ -122,11 +124,11 @@ export class LeaderService {
     }
   }
 
-  /** Decides the items from `from` on while `mayGoOn`, at least one. Returns the next index. */
+  /** Decides the items from `from` on while `mayContinue`, at least one. Returns the next index. */
   onRequests(
     origin: PeerId,
     items: readonly ForwardedRequest[],
-    { from, mayGoOn }: Share = EVERYTHING,
+    { from, mayContinue }: Share = EVERYTHING,
   ): number {
     const time = this.#hooks.time();
     let next = from;
@@ -136,8 +138,8 @@ export class LeaderService {
       const prepared = this.preparer.onRequest(origin, item, time);
       if (prepared !== null) this.#collect(prepared);
       next += 1;
-    } while (mayGoOn(items[next - 1]?.opcode ?? 0));
-    this.#goOnWithEnds();
+    } while (mayContinue(items[next - 1]?.opcode ?? 0));
+    this.#continueEnds();
     this.#sendDetaches();
     return next;
   }
@@ -191,10 +193,10 @@ export class LeaderService {
     const most = Math.min(CHANGES_PER_TICK_MAX, this.#inFlightMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
-    this.#goOnWithEnds();
+    this.#continueEnds();
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
-      for (const note of this.preparer.takeNotes()) this.#hooks.note(note);
+      for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
       const refusals = this.preparer.takeRefusals();
       if (refusals !== null) this.#hooks.noRoom(refusals);
     }
@@ -205,7 +207,7 @@ export class LeaderService {
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
     this.#applied = zxid;
-    if (this.preparer.closing > 0) this.#goOnWithEnds();
+    if (this.preparer.closing > 0) this.#continueEnds();
     if (this.#unapplied.length > 0) this.#answerApplied();
   }
 
@@ -262,7 +264,7 @@ export class LeaderService {
   }
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */
-  #goOnWithEnds(): void {
+  #continueEnds(): void {
     if (this.preparer.closing === 0) return;
     const time = this.#hooks.time();
     for (;;) {

@@ -18,7 +18,7 @@ export interface Term {
 }
 
 /** What only the driver can do for the service. */
-export type DriverHooks = Omit<LeaderServiceHooks, 'note' | 'noRoom'>;
+export type DriverHooks = Omit<LeaderServiceHooks, 'onQuotaExceeded' | 'noRoom'>;
 
 export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHooks) {
   const { options, random16, logger, treeBound } = parts;
@@ -43,7 +43,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
   );
   const deskHooks: LeaderServiceHooks = {
     ...hooks,
-    note: (text) => logger.warn({ detail: text }, 'quota.exceeded'),
+    onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };
   return new LeaderService(preparer, deskHooks, options.inFlightMax);

@@ -13,6 +13,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { CheckpointOptions } from '../storage/checkpointer.js';
 import type { Storage } from '../storage/storage.js';
 import type { Zab } from '../zab/index.js';
+import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';
 import type { DiskSpace } from './disk-space.js';
 import type { LevelOptions } from './ensemble-level.js';
@@ -71,6 +72,7 @@ export interface DriverParts {
   readonly counters: Counters;
   readonly treeBound: TreeBound;
   readonly diskSpace: DiskSpace;
+  readonly backups: BackupSchedule;
   readonly timers: Timers;
   readonly logger: Logger;
   wallMs(): number;

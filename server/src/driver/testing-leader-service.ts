@@ -7,7 +7,7 @@ import { ReplicatedState } from '../state/replicated-state.js';
 import { TxnViews } from '../state/txn-views.js';
 import { LeaderService } from './leader-service.js';
 
-export class TestDesk {
+export class TestLeaderService {
   readonly state = new ReplicatedState();
   readonly service: LeaderService;
   /** The id of the first session that is created. */
@@ -31,7 +31,7 @@ export class TestDesk {
     );
     const hooks = {
       time: () => this.#time(),
-      note: () => {},
+      onQuotaExceeded: () => {},
       noRoom: () => {},
       confirm: () => {},
       answer: () => {},

@@ -1,7 +1,7 @@
 /**
- * What the admin port answers: `/commands/*`, the events of the member, and what the metrics port
- * has. Access is checked for all but the probes, which show to anyone whether the member serves,
- * and why not.
+ * What the admin port answers: `/commands/*`, `/api/v1`, and what the metrics port has. Access is
+ * checked for all but the probes, which tell anyone whether the member serves, and why not only
+ * those who are let in.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';
@@ -9,13 +9,15 @@ import type { EventRing } from '../events/event-ring.js';
 import type { AdminAccess } from './admin-access.js';
 import type { ApiMember, ApiRoutes } from './api/api-member.js';
 import { API, Api } from './api/api-router.js';
+import { OtherMembers } from './api/other-members.js';
 import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
 import { EventAnswers } from './events-answer.js';
-import { probeOf } from './health.js';
+import { healthAnswer, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
+import { JoinedEvents } from './joined-events.js';
 import { jsonPieces } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
@@ -38,8 +40,11 @@ export function adminRouter(parts: AdminParts): Router {
   const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const superIdentities = new Set(config.superIdentities);
   const rules = { superDigest, superIdentities, skipAcl };
+  const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
+  const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
+  const joined = new JoinedEvents({ id: self.id, ring: events }, others);
   const more: ApiRoutes = {
-    '/events': { GET: new EventAnswers(events).answer },
+    '/events': { GET: new EventAnswers(events, joined).answer },
     '/backup': {
       GET: ({ request, caller: { user, remoteAddress: remote } }) => {
         if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
@@ -48,10 +53,14 @@ export function adminRouter(parts: AdminParts): Router {
       },
     },
   };
-  const api = new Api({ member, rules, isReadOnly, logger, more });
+  const api = new Api({ member, others, servers: config.servers, rules, isReadOnly, logger, more });
   return (request) => {
     const { method, path, query } = request;
-    if (probeOf(path) !== null) return metrics(request);
+    if (probeOf(path) !== null) {
+      requireReading(method);
+      const { health } = member.context().view;
+      return healthAnswer(request, { health }, { mayTell: isLetIn(access, request) });
+    }
     if (path === API || path.startsWith(`${API}/`)) {
       try {
         return api.answer(request, access.require(request));
@@ -76,6 +85,16 @@ export function adminRouter(parts: AdminParts): Router {
     const answer = commandAnswer(asked, { ...member.context(), config, self }, query);
     return { status: 200, type: 'application/json', body: jsonPieces(answer) };
   };
+}
+
+function isLetIn(access: AdminAccess, request: HttpRequest): boolean {
+  try {
+    access.require(request);
+    return true;
+  } catch (error) {
+    if (error instanceof HttpError) return false;
+    throw error;
+  }
 }
 
 function linksAnswer({ method }: HttpRequest): HttpAnswer {

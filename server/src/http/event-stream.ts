@@ -19,7 +19,7 @@ export interface StreamedEvent {
 }
 
 /** Those that come next; none when there are no newer ones. */
-export type TakeEvents = () => readonly StreamedEvent[];
+export type TakeEvents = () => readonly StreamedEvent[] | Promise<readonly StreamedEvent[]>;
 
 /** `onNews` is told a function that is to be called when there may be more; returns its end. */
 export function eventStream(
@@ -38,20 +38,27 @@ async function* textOf(
   take: TakeEvents,
   { signal, onNews }: { readonly signal: AbortSignal; onNews(wake: () => void): () => void },
 ): AsyncGenerator<Uint8Array> {
-  let wake = (): void => undefined;
-  const stop = onNews(() => wake());
-  signal.addEventListener('abort', () => wake(), { once: true });
+  let isNews = false;
+  let endWait = (): void => undefined;
+  const wake = (): void => {
+    isNews = true;
+    endWait();
+  };
+  const stop = onNews(wake);
+  signal.addEventListener('abort', wake, { once: true });
   try {
     yield Buffer.from('retry: 2000\n\n');
     while (!signal.aborted) {
-      const text = take().map(written).join('');
+      isNews = false;
+      const text = (await take()).map(written).join('');
       if (text !== '') {
         yield Buffer.from(text);
         continue;
       }
+      if (isNews) continue;
       const isBeat = await new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => resolve(true), BEAT_MS);
-        wake = () => {
+        endWait = () => {
           clearTimeout(timer);
           resolve(false);
         };

@@ -4,18 +4,24 @@
  * `after=N` leaves out what the asker has, and `start=S` says of which process that number is: of
  * another one everything is new, and `restarted` says so. `limit=` takes at most so many of the
  * newest. Asked with `Accept: text/event-stream` the events that come later follow, with
- * `<start>-<number>` as their ids, which `Last-Event-ID` gives back.
+ * `<start>-<number>` as their ids, which `Last-Event-ID` gives back. With `members=all` they are
+ * those of all members: see joined-events.ts.
  */
 import type { EventRing, MemberEvent } from '../events/event-ring.js';
 import { type ApiCall, jsonAnswer } from './api/api-member.js';
-import { wholeNumber } from './api/api-query.js';
+import { oneOf, wholeNumber } from './api/api-query.js';
+import { badRequest } from './api/problem.js';
 import { eventStream, STREAMS_MAX } from './event-stream.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer } from './http-port.js';
+import { type JoinedEvents, type Places, placesOf, textOf } from './joined-events.js';
 
 const LIMIT = 1000;
 /** Of one piece of a stream. */
 const AT_ONCE = 100;
+/** Each asks all members once in JOINED_EVERY_MS, which answer only so many questions. */
+const JOINED_STREAMS_MAX = 4;
+const JOINED_EVERY_MS = 1000;
 
 interface Place {
   /** Null where it is not told. */
@@ -25,14 +31,19 @@ interface Place {
 
 export class EventAnswers {
   readonly #ring: EventRing;
+  readonly #joined: JoinedEvents;
   #streams = 0;
+  #joinedStreams = 0;
 
-  constructor(ring: EventRing) {
+  constructor(ring: EventRing, joined: JoinedEvents) {
     this.#ring = ring;
+    this.#joined = joined;
   }
 
-  readonly answer = ({ query, request }: ApiCall): HttpAnswer => {
+  readonly answer = (call: ApiCall): HttpAnswer | Promise<HttpAnswer> => {
+    const { query, request } = call;
     const { headers, signal } = request;
+    if (oneOf(query, 'members', ['own', 'all'], 'own') === 'all') return this.#ofAll(call);
     const limit = wholeNumber(query, 'limit', { max: LIMIT, otherwise: LIMIT });
     const isStream = headers.accept?.includes('text/event-stream') === true;
     const last = isStream ? headers['last-event-id'] : undefined;
@@ -45,6 +56,43 @@ export class EventAnswers {
     const events = newestOf(this.#ring.after(after), limit);
     return jsonAnswer({ start, newest, lost, restarted, events });
   };
+
+  async #ofAll({ query, request: { headers, signal } }: ApiCall): Promise<HttpAnswer> {
+    const isStream = headers.accept?.includes('text/event-stream') === true;
+    const limit = wholeNumber(query, 'limit', { min: 1, max: AT_ONCE, otherwise: AT_ONCE });
+    const last = isStream ? headers['last-event-id'] : undefined;
+    const text = typeof last === 'string' ? last : query.get('places');
+    const from = text === null || text === '' ? new Map() : placesOf(text);
+    if (from === null) throw badRequest('places: expected what an answer had as places.');
+    if (!isStream) {
+      const { places, ...page } = await this.#joined.after(from, limit);
+      return jsonAnswer({ ...page, places: textOf(places) });
+    }
+    if (this.#joinedStreams >= JOINED_STREAMS_MAX) {
+      throw new HttpError(429, `${JOINED_STREAMS_MAX} others follow the events of all members.`);
+    }
+    this.#joinedStreams += 1;
+    let at: Places = from;
+    const take = async () => {
+      const { events, places, lost } = await this.#joined.after(at, limit);
+      at = places;
+      const id = textOf(places);
+      const gone = Object.keys(lost).length > 0 ? [{ id: '', event: 'lost', data: lost }] : [];
+      // All of a piece have one id: who comes again begins behind the last whole piece.
+      const sent = events.map((data, place) => {
+        return { id: place === events.length - 1 ? id : '', event: 'event', data };
+      });
+      return [...gone, ...sent];
+    };
+    const onNews = (wake: () => void) => {
+      const timer = setInterval(wake, JOINED_EVERY_MS);
+      return () => clearInterval(timer);
+    };
+    const close = async (): Promise<void> => {
+      this.#joinedStreams -= 1;
+    };
+    return { ...eventStream(take, { signal, onNews }), close };
+  }
 
   #stream(
     from: { readonly after: number; readonly lost: number; readonly restarted: boolean },

@@ -68,3 +68,11 @@ it('refuses checks that there are not: a probe with a typing error must not be g
   expect(() => ask('/readyz/disc')).toThrow(/no check "disc" \(there is leader, caught_up/);
   expect(() => ask('/readyz', {}, { query: 'exclude=disc' })).toThrow(/no check "disc"/);
 });
+
+it('tells those who are not let in yes or no, and not why', () => {
+  const full = { ...health, ...FULL };
+  const asked = { path: '/readyz', query: new URLSearchParams('verbose') };
+  const brief = healthAnswer(asked, { health: full }, { mayTell: false });
+  expect([brief.status, brief.body]).toEqual([503, 'readyz check failed\n']);
+  expect(healthAnswer(asked, { health: full }).body).toContain('writes stop below');
+});

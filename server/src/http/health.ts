@@ -63,10 +63,14 @@ export function isReady(facts: HealthFacts): boolean {
   return Object.values(READY).every((check) => check(facts) === null);
 }
 
-/** The answer to `path`, which `probeOf` knows. Throws HttpError for a check that there is not. */
+/**
+ * The answer to `path`, which `probeOf` knows; whoever may not be told more hears yes or no. Throws
+ * HttpError for a check that there is not.
+ */
 export function healthAnswer(
   { path, query }: Pick<HttpRequest, 'path' | 'query'>,
   facts: HealthFacts,
+  { mayTell = true }: { readonly mayTell?: boolean } = {},
 ): HttpAnswer {
   const asked = probeOf(path);
   const checks = PROBES[asked?.probe ?? ''];
@@ -85,7 +89,7 @@ export function healthAnswer(
     return wrong === null ? `[+]${name} ok` : `[-]${name} failed: ${wrong}`;
   });
   const isGood = lines.every((line) => line.startsWith('[+]'));
-  const isTold = query.has('verbose') || !isGood;
+  const isTold = mayTell && (query.has('verbose') || !isGood);
   const last = isGood ? 'ok' : `${probe} check failed`;
   const body = isTold ? [...lines, isGood ? `${probe} check passed` : last] : [last];
   return { status: isGood ? 200 : 503, type: 'text/plain', body: `${body.join('\n')}\n` };

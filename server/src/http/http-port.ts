@@ -70,6 +70,8 @@ const REQUEST_TIMEOUT_MS = 5000;
 const CHECK_MS = 1000;
 /** Of an answer in pieces, in one turn. */
 const PART_CHARACTERS = 32 << 10;
+/** What making a piece counts for beside its characters: many are empty. */
+const PIECE_CHARACTERS = 16;
 const KEEP_ALIVE_MS = 15_000;
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
 /** For a client that does not take its answer. */
@@ -251,12 +253,15 @@ async function sendBytes(response: ServerResponse, parts: AsyncIterable<Uint8Arr
 /** A part in each turn; a client that takes nothing is dropped by the server's own timeout. */
 async function sendPieces(response: ServerResponse, pieces: Iterable<string>): Promise<void> {
   let part = '';
+  let work = 0;
   for (const piece of pieces) {
     part += piece;
-    if (part.length < PART_CHARACTERS) continue;
+    work += piece.length + PIECE_CHARACTERS;
+    if (work < PART_CHARACTERS) continue;
     if (response.destroyed) return;
-    if (!response.write(part)) await drained(response);
+    if (part !== '' && !response.write(part)) await drained(response);
     part = '';
+    work = 0;
     await new Promise((resolve) => setImmediate(resolve));
   }
   response.write(part);

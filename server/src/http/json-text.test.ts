@@ -1,6 +1,6 @@
 /** JSON in the form of Jackson's, lazily. */
 import { expect, it } from 'vitest';
-import { Decimal, jsonPieces, jsonText, Lines } from './json-text.js';
+import { Decimal, type Json, jsonPieces, jsonText, Lines, PAUSE } from './json-text.js';
 
 it('is written as ZooKeeper writes it', () => {
   const value = {
@@ -35,4 +35,12 @@ it('takes no more of a list than was asked for', () => {
   const pieces = jsonPieces(new Lines([['n', numbers()]]));
   for (let i = 0; i < 10; i++) pieces.next();
   expect(made).toBeLessThan(10);
+});
+
+it('makes a piece of nothing for work without a result, so that a turn can end there', () => {
+  const list: Json = [PAUSE, 1, PAUSE, 2];
+  const value: Json = { list, map: new Lines([PAUSE, ['a', 1], PAUSE]), none: [PAUSE] };
+  const pieces = [...jsonPieces(value)];
+  expect(JSON.parse(pieces.join(''))).toEqual({ list: [1, 2], map: { a: 1 }, none: [] });
+  expect(pieces.filter((piece) => piece === '').length).toBe(5);
 });

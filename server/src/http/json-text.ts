@@ -5,6 +5,9 @@
  * Session ids are whole numbers of 64 bits, so a bigint is written with all its digits. Lists and
  * objects may be as long as a member has sessions: they are lazy, and each piece is small.
  */
+/** In a list or in Lines: nothing to write, but some work was done to find that out. */
+export const PAUSE = Symbol('pause');
+
 export type Json =
   | string
   | number
@@ -13,7 +16,7 @@ export type Json =
   | null
   | Decimal
   | Lines
-  | Iterable<Json>
+  | Iterable<Json | typeof PAUSE>
   | { readonly [key: string]: Json };
 
 /** A real number that keeps a decimal, as Java writes a double. */
@@ -25,11 +28,13 @@ export class Decimal {
   }
 }
 
+type Entry = readonly [key: string, value: Json] | typeof PAUSE;
+
 /** An object whose keys come one after the other. */
 export class Lines {
-  readonly entries: Iterable<readonly [key: string, value: Json]>;
+  readonly entries: Iterable<Entry>;
 
-  constructor(entries: Iterable<readonly [key: string, value: Json]>) {
+  constructor(entries: Iterable<Entry>) {
     this.entries = entries;
   }
 }
@@ -48,9 +53,13 @@ export function jsonText(value: Json): string {
   return [...jsonPieces(value)].join('');
 }
 
-function* listPieces(values: Iterable<Json>, indent: string): Generator<string> {
+function* listPieces(values: Iterable<Json | typeof PAUSE>, indent: string): Generator<string> {
   let before = '[ ';
   for (const value of values) {
+    if (value === PAUSE) {
+      yield '';
+      continue;
+    }
     yield before;
     yield* jsonPieces(value, indent);
     before = ', ';
@@ -58,13 +67,15 @@ function* listPieces(values: Iterable<Json>, indent: string): Generator<string> 
   yield before === '[ ' ? '[ ]' : ' ]';
 }
 
-function* objectPieces(
-  entries: Iterable<readonly [string, Json]>,
-  indent: string,
-): Generator<string> {
+function* objectPieces(entries: Iterable<Entry>, indent: string): Generator<string> {
   const inner = `${indent}  `;
   let before = '{\n';
-  for (const [key, value] of entries) {
+  for (const entry of entries) {
+    if (entry === PAUSE) {
+      yield '';
+      continue;
+    }
+    const [key, value] = entry;
     yield `${before}${inner}${JSON.stringify(key)} : `;
     yield* jsonPieces(value, inner);
     before = ',\n';
@@ -72,6 +83,8 @@ function* objectPieces(
   yield before === '{\n' ? '{ }' : `\n${indent}}`;
 }
 
-function isList(value: Iterable<Json> | { readonly [key: string]: Json }): value is Iterable<Json> {
+function isList(
+  value: Iterable<Json | typeof PAUSE> | { readonly [key: string]: Json },
+): value is Iterable<Json | typeof PAUSE> {
   return Symbol.iterator in value;
 }

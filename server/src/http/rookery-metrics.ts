@@ -52,6 +52,7 @@ export function rookeryMetrics(
     ),
     ...tlsMetrics(stats.tls),
     ...disks(view, free),
+    ...backups(inside),
     ...processMetrics(),
   ];
 }
@@ -173,6 +174,38 @@ function disks({ configuration, health, inside }: MemberView, free: DirectoryByt
         ['log', configuration.dataLogBytes],
       ]),
     ),
+  ];
+}
+
+/** Only where they are configured. */
+function backups({ backups: figures }: InsideView): Metric[] {
+  if (figures === null) return [];
+  return [
+    gauge(
+      'rookery_backup_failing',
+      'Whether the last scheduled backup that it tried to take failed.',
+      figures.isFailing ? 1 : 0,
+    ),
+    gauge(
+      'rookery_backup_running',
+      'Whether it takes a scheduled backup now.',
+      figures.isUnderWay ? 1 : 0,
+    ),
+    gauge(
+      'rookery_backup_saved_time_seconds',
+      'When the newest backup in its directory was taken, in seconds since 1970; 0 for none.',
+      Math.floor(figures.lastSavedWallMs / 1000),
+    ),
+    gauge(
+      'rookery_backup_duration_seconds',
+      'How long its last scheduled backup took.',
+      figures.lastDurationMs / 1000,
+    ),
+    gauge('rookery_backup_bytes', 'The size of its last scheduled backup.', figures.lastBytes),
+    counters('rookery_backups_total', 'Scheduled backups that it took, or tried to.', [
+      [{ result: 'saved' }, figures.saved],
+      [{ result: 'failed' }, figures.failed],
+    ]),
   ];
 }
 

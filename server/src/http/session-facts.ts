@@ -1,15 +1,19 @@
 /**
  * Sessions, their ephemerals and their watches as the admin port's commands list them: ids are
- * keys in decimal, values are numbers. All lazy, but for the sets of sessions by expiry, which are
- * told by their time and so gathered first.
+ * keys in decimal, values are numbers. All lazy.
  */
 import type { Int64 } from '@rookery/protocol';
 import type { WordContext } from '../net/four-letter/context.js';
-import type { MemberView } from '../net/member-view.js';
-import { type Json, Lines } from './json-text.js';
+import type { MemberView, SessionPaths } from '../net/member-view.js';
+import { type Json, Lines, PAUSE } from './json-text.js';
 
 /** Only where the leases are kept: nothing at a follower, as at ZooKeeper's. */
-export function expiries({ view, wallMs }: WordContext): Lines {
+export function expiries(context: WordContext): Lines {
+  return new Lines(expirySets(context));
+}
+
+/** They are told by their time, so all are gathered first, over as many turns as it takes. */
+function* expirySets({ view, wallMs }: WordContext) {
   const intervalMs = view.configuration.tickTimeMs;
   const sets = new Map<number, Int64[]>();
   for (const { id, inMs } of view.sessions.expiries ?? []) {
@@ -17,9 +21,9 @@ export function expiries({ view, wallMs }: WordContext): Lines {
     const set = sets.get(at);
     if (set === undefined) sets.set(at, [id]);
     else set.push(id);
+    yield PAUSE;
   }
-  const sorted = [...sets].sort(([a], [b]) => a - b);
-  return new Lines(sorted.map(([at, ids]) => [String(at), ids]));
+  for (const [at, ids] of [...sets].sort(([a], [b]) => a - b)) yield [String(at), ids] as const;
 }
 
 export function ephemerals(view: MemberView): Lines {
@@ -34,12 +38,18 @@ export function watchedPathsOf(view: MemberView): Lines {
   return new Lines(sessionsByPath(view));
 }
 
-function* pathsBySession(
-  all: Iterable<{ readonly session: Int64; readonly paths: Iterable<string> }>,
-): Generator<readonly [string, Json]> {
-  for (const { session, paths } of all) yield [String(session), paths];
+function* pathsBySession(all: Iterable<SessionPaths | null>) {
+  for (const one of all) {
+    yield one === null ? PAUSE : ([String(one.session), present(one.paths)] as const);
+  }
 }
 
-function* sessionsByPath(view: MemberView): Generator<readonly [string, Json]> {
-  for (const { path, sessions } of view.watchedPaths()) yield [path, sessions];
+function* sessionsByPath(view: MemberView) {
+  for (const one of view.watchedPaths()) {
+    yield one === null ? PAUSE : ([one.path, present(one.sessions)] as const);
+  }
+}
+
+function* present<T extends Json>(all: Iterable<T | null>): Generator<T | typeof PAUSE> {
+  for (const one of all) yield one ?? PAUSE;
 }

@@ -9,8 +9,21 @@ import type { CommandContext, Facts } from './command-context.js';
 import { socketAddress } from './connection-facts.js';
 import { type Json, Lines } from './json-text.js';
 
-/** They are no business of whoever reads settings. */
-const SECRETS: ReadonlySet<string> = new Set(['superDigest', 'adminUsers']);
+/** Nothing else is told: a setting that is added later may be a secret. */
+const TOLD = [
+  ...['dataDir', 'dataLogDir', 'tickTimeMs', 'servers', 'initLimit', 'syncLimit'],
+  ...['peerHeartbeatMs', 'peerTimeoutMs', 'minSessionTimeoutMs', 'maxSessionTimeoutMs'],
+  ...['maxClientCnxns', 'connectionTokensMax', 'connectionTokensPerSecond'],
+  ...['globalOutstandingLimit', 'frameBytesMax', 'inputBytesMax', 'outputBytesMax'],
+  ...['fourLetterWords', 'extendedTypes', 'skipACL', 'enforceQuota', 'treeBytesMax'],
+  ...['diskReserveBytes', 'ephemeralsPerSessionMax', 'multiOpsMax', 'pathDepthMax'],
+  ...['readOnlyMode', 'localSessions', 'reconfigEnabled', 'holdLevel', 'metricsHost'],
+  ...['adminHost', 'adminReadOnly', 'logLevel'],
+] as const;
+const TOLD_OF_SERVERS: ReadonlySet<string> = new Set([
+  ...['id', 'host', 'clientPort', 'peerPort', 'listen', 'peerListen', 'clientHost'],
+  ...['metricsPort', 'adminPort'],
+]);
 
 export function leaderFacts({ view, config, self }: CommandContext): Facts {
   if (config.servers.length === 1) return { error: 'server is not initialized' };
@@ -71,12 +84,19 @@ function addressFacts({ host }: ServerAddress, port: number): Json {
   };
 }
 
-/** A line for each setting, without secrets. */
+/** A line for each setting that may be told. */
 export function settingsText(config: Config): string {
+  const told: ReadonlySet<string> = new Set(TOLD);
   return Object.entries(config)
-    .filter(([name]) => !SECRETS.has(name))
-    .map(
-      ([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}\n`,
-    )
+    .filter(([name]) => told.has(name))
+    .map(([name, value]) => `${name}=${textOf(value)}\n`)
     .join('');
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return JSON.stringify(value, (key, inner: unknown) => {
+    const isMember = /^[a-z]/i.test(key);
+    return isMember && !TOLD_OF_SERVERS.has(key) ? undefined : inner;
+  });
 }

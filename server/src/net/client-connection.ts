@@ -225,7 +225,7 @@ export class ClientConnection implements PutOff, PacedReader {
     if (this.#owner.pace.mustWait(this, more)) this.#setHold(HOLD.pace);
   }
 
-  goOnReading(): void {
+  resumeReading(): void {
     this.#holds &= ~HOLD.pace;
     this.#resume();
   }
@@ -263,9 +263,9 @@ export class ClientConnection implements PutOff, PacedReader {
     const owner = this.#owner;
     const { turn, frame } = owner;
     try {
-      let mayGo = this.#turn !== 'none' || turn.mayBegin(this);
+      let mayContinue = this.#turn !== 'none' || turn.mayBegin(this);
       while (this.#holds === 0 && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
-        if (!mayGo) return this.#putOff();
+        if (!mayContinue) return this.#putOff();
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
         this.#isHeavy = false;
@@ -273,7 +273,7 @@ export class ClientConnection implements PutOff, PacedReader {
         this.#turn = 'none';
         this.#tally();
         if (this.#output.isChoked) this.#setHold(HOLD.output);
-        mayGo = turn.mayGoOn();
+        mayContinue = turn.mayContinue();
       }
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;

@@ -193,7 +193,7 @@ export class ClientPort {
       for (const connection of dirty) connection.flush();
       dirty.length = 0;
       this.#flushed = dirty;
-      if (this.output.isExceeded) this.#closeDebtors();
+      if (this.output.isExceeded) this.#closeLargestOutputs();
     }
     this.turn.renew();
   }
@@ -248,7 +248,7 @@ export class ClientPort {
     }
   }
 
-  #closeDebtors(): void {
+  #closeLargestOutputs(): void {
     const { bytes, bytesMax } = this.output;
     for (const connection of this.output.excess(this.#connections, (one) => one.owedBytes)) {
       const facts = { owedBytes: connection.owedBytes, allBytes: bytes, outputBytesMax: bytesMax };

@@ -52,7 +52,7 @@ export class ClientTurn {
 
   /** Whether answers that can wait should wait for a later turn. Asked before each of them. */
   get isFull(): boolean {
-    return !this.mayGoOn();
+    return !this.mayContinue();
   }
 
   /** Whether connections were deferred. */
@@ -61,7 +61,7 @@ export class ClientTurn {
   }
 
   /** Whether a connection may get its next frame now, regardless of who waits. */
-  mayGoOn(): boolean {
+  mayContinue(): boolean {
     if (this.#isOver) return false;
     if (this.#untilLook > 0) this.#untilLook -= 1;
     else this.#look();
@@ -71,7 +71,7 @@ export class ClientTurn {
   /** Whether a connection may begin. It may not overtake those that were deferred before it. */
   mayBegin({ isHeavy }: PutOff): boolean {
     if (this.#light.size > 0 || (isHeavy && this.#heavy.size > 0)) return false;
-    return this.mayGoOn();
+    return this.mayContinue();
   }
 
   /** Counts output of this turn. */
@@ -134,7 +134,7 @@ export class ClientTurn {
   #run(waiting: Set<PutOff>, countMax: number): void {
     let left = countMax;
     for (const connection of waiting) {
-      if (left-- === 0 || !this.mayGoOn()) return;
+      if (left-- === 0 || !this.mayContinue()) return;
       waiting.delete(connection);
       connection.takeTurn();
     }

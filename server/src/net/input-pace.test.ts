@@ -8,7 +8,7 @@ const READ_BYTES = 64 << 10;
 
 it('lets a client alone send as fast as it can, up to 4 MB in a round', () => {
   const pace = new InputPace(new ManualTimers());
-  const reader = { goOnReading: () => {} };
+  const reader = { resumeReading: () => {} };
   for (let count = 0; count < 4; count++) expect(pace.mustWait(reader, MEGABYTE)).toBe(false);
   expect(pace.mustWait(reader, 1)).toBe(true);
 });
@@ -18,11 +18,11 @@ it('reads from hundreds in turn, in the order in which they were put off', async
   const pace = new InputPace(timers);
   const rounds: number[][] = [[]];
   const readers = Array.from({ length: 300 }, (_, index) => ({
-    goOnReading: () => void rounds.at(-1)?.push(index),
+    resumeReading: () => void rounds.at(-1)?.push(index),
   }));
   const isPutOff = readers.map((reader) => pace.mustWait(reader, READ_BYTES));
   expect(isPutOff.indexOf(true)).toBe(64);
-  pace.forget(readers[70] ?? { goOnReading: () => {} });
+  pace.forget(readers[70] ?? { resumeReading: () => {} });
   for (let round = 0; round < 4; round++) {
     await timers.advance(0);
     rounds.push([]);
@@ -31,5 +31,5 @@ it('reads from hundreds in turn, in the order in which they were put off', async
   expect(order).toHaveLength(300 - 64 - 1);
   expect(order).toEqual([...order].sort((one, other) => one - other));
   expect(order).not.toContain(70);
-  expect(pace.mustWait({ goOnReading: () => {} }, READ_BYTES)).toBe(false);
+  expect(pace.mustWait({ resumeReading: () => {} }, READ_BYTES)).toBe(false);
 });

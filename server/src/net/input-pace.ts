@@ -17,7 +17,7 @@ const READERS_PER_ROUND = 64;
 
 export interface PacedReader {
   /** Resumes reading. */
-  goOnReading(): void;
+  resumeReading(): void;
 }
 
 export class InputPace {
@@ -57,7 +57,7 @@ export class InputPace {
     for (const reader of this.#waiting) {
       if (left-- === 0) break;
       this.#waiting.delete(reader);
-      reader.goOnReading();
+      reader.resumeReading();
     }
     if (this.#waiting.size > 0) this.#endRoundLater();
   }

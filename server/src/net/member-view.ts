@@ -69,12 +69,14 @@ export interface WatchSummary {
 
 export interface PathWatch {
   readonly path: string;
-  readonly sessions: Iterable<Int64>;
+  /** A null stands for one that was listed before: nothing to tell, but some work. */
+  readonly sessions: Iterable<Int64 | null>;
 }
 
 export interface SessionPaths {
   readonly session: Int64;
-  readonly paths: Iterable<string>;
+  /** As with `PathWatch.sessions`. */
+  readonly paths: Iterable<string | null>;
 }
 
 export interface SessionExpiry {
@@ -141,6 +143,18 @@ export interface WorkCounters {
 }
 
 /** Figures that ZooKeeper does not have. */
+/** Scheduled backups that this member took; times in ms, 0 for never. */
+export interface BackupFigures {
+  readonly lastSavedWallMs: number;
+  readonly lastDurationMs: number;
+  readonly lastBytes: number;
+  readonly saved: number;
+  readonly failed: number;
+  /** Whether the last attempt failed. */
+  readonly isFailing: boolean;
+  readonly isUnderWay: boolean;
+}
+
 export interface InsideView {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
@@ -152,8 +166,12 @@ export interface InsideView {
   readonly zxids: { readonly logged: Zxid; readonly committed: Zxid; readonly applied: Zxid };
   readonly treeBytes: number;
   readonly treeBytesMax: number;
+  /** On the fuller one of its disks; null before it was measured. */
+  readonly diskFreeBytes: number | null;
   /** Writes that it refused as the leader because a disk was full. */
   readonly refusedForDisk: number;
+  /** Null where no scheduled backups are configured. */
+  readonly backups: BackupFigures | null;
   readonly counters: WorkCounters;
   /** The zxid of the last checkpoint and when it ended, in ms since 1970; 0 for none. */
   readonly checkpoint: { readonly zxid: Zxid; readonly wallMs: number };
@@ -192,9 +210,9 @@ export interface MemberView {
   /** Those sessions, each with its ephemerals. */
   ephemerals(): Iterable<SessionPaths>;
   /** The paths with a data watch, each with the sessions that watch it. */
-  watchedPaths(): Iterable<PathWatch>;
+  watchedPaths(): Iterable<PathWatch | null>;
   /** The sessions that have data watches, each with the paths. */
-  watchingSessions(): Iterable<SessionPaths>;
+  watchingSessions(): Iterable<SessionPaths | null>;
   /** What `envi` prints below `zookeeper.version`; `readEnvironment` has it for this process. */
   environment(): readonly (readonly [name: string, value: string])[];
 }

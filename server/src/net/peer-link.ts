@@ -8,12 +8,14 @@
 import { FrameError, FrameReader, type Hello, type PeerId } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
+import type { ProvenPeer } from './peer-authentication.js';
 import { PeerQueue } from './peer-queue.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
 
-export type LinkPhase = 'hello' | 'up' | 'down';
+/** `proving`: nobody has proved anything, and what is read is short. */
+export type LinkPhase = 'proving' | 'hello' | 'up' | 'down';
 
 export interface LinkLimits {
   readonly frameBytesMax: number;
@@ -32,6 +34,8 @@ export interface PeerLinkParts {
   readonly stream: ByteStream;
   /** The member that was dialled; null if the stream was accepted. */
   readonly dialled: PeerId | null;
+  /** The largest frame before there is a proof; null where the link begins with the hellos. */
+  readonly proofBytesMax: number | null;
   readonly limits: LinkLimits;
   readonly timers: Timers;
   readonly logger: Logger;
@@ -40,8 +44,10 @@ export interface PeerLinkParts {
   readonly owner: LinkOwner;
 }
 
-/** Enough for any hello. A stranger cannot make a member buffer more. */
-const HELLO_BYTES_MAX = 4096;
+/** Enough for any hello. Whoever has not said one cannot make a member buffer more. */
+export const HELLO_BYTES_MAX = 4096;
+export const NEEDS_PROOF =
+  'members prove here who they are: set peerAuth in the file of both members';
 /**
  * Bytes given to the stream at a time. It must be above the high-water mark, which is 16 or 64 KB
  * in Node, so that the stream emits 'drain'.
@@ -56,8 +62,9 @@ export class PeerLink {
   heardAtMs: number;
 
   readonly #parts: PeerLinkParts;
-  #reader: FrameReader;
-  #phase: LinkPhase = 'hello';
+  readonly #reader: FrameReader;
+  #phase: LinkPhase;
+  #proven: ProvenPeer | null = null;
   #peer: PeerId = 0;
   #instance = '';
   #version = 0;
@@ -71,15 +78,23 @@ export class PeerLink {
     this.dialled = parts.dialled;
     this.remote = `${parts.stream.remoteAddress}:${parts.stream.remotePort}`;
     this.heardAtMs = parts.timers.nowMs();
-    // The accepting side sends more right after its hello; the dialling side waits for the answer.
-    const { frameBytesMax, helloTimeoutMs } = parts.limits;
-    const isDialled = parts.dialled !== null;
-    this.#reader = new FrameReader(isDialled ? frameBytesMax : HELLO_BYTES_MAX);
-    this.#deadline = parts.timers.after(helloTimeoutMs, () => this.#onDeadline());
+    this.#phase = parts.proofBytesMax === null ? 'hello' : 'proving';
+    this.#reader = new FrameReader(parts.proofBytesMax ?? this.#helloBytesMax);
+    this.#deadline = parts.timers.after(parts.limits.helloTimeoutMs, () => this.#onDeadline());
+  }
+
+  /** The accepting side sends more right after its hello, the dialler waits for the answer. */
+  get #helloBytesMax(): number {
+    return this.dialled !== null ? this.#parts.limits.frameBytesMax : HELLO_BYTES_MAX;
   }
 
   get phase(): LinkPhase {
     return this.#phase;
+  }
+
+  /** What the other end has proved to be; null if that was not asked for. */
+  get proven(): ProvenPeer | null {
+    return this.#proven;
   }
 
   /** The member at the other end once the link is up; 0 before. */
@@ -115,6 +130,20 @@ export class PeerLink {
     });
   }
 
+  /** Written at once, before there is a queue: a frame of the exchange of proofs. */
+  write(frame: Uint8Array): void {
+    if (this.#phase !== 'down') this.#parts.stream.write(frame);
+  }
+
+  /** What had to be proved is proved, or nothing had to be. The hello is next. */
+  awaitHello(proven: ProvenPeer | null): void {
+    if (this.#phase !== 'proving') return;
+    this.#phase = 'hello';
+    this.#proven = proven;
+    if (this.#hasMore('sent more before its proof was answered')) return;
+    this.#reader.frameBytesMax = this.#helloBytesMax;
+  }
+
   /** The hello is complete. From now on everything is a message of this peer in this version. */
   establish({ id, instance }: Hello, version: number): void {
     this.#phase = 'up';
@@ -123,12 +152,14 @@ export class PeerLink {
     this.#version = version;
     this.#deadline?.cancel();
     this.#deadline = null;
-    if (this.dialled !== null) return;
-    if (this.#reader.bufferedBytes > 0) {
-      this.drop('sent more before its hello was answered');
-      return;
-    }
-    this.#reader = new FrameReader(this.#parts.limits.frameBytesMax);
+    if (this.dialled !== null || this.#hasMore('sent more before its hello was answered')) return;
+    this.#reader.frameBytesMax = this.#parts.limits.frameBytesMax;
+  }
+
+  #hasMore(reason: string): boolean {
+    if (this.#reader.bufferedBytes === 0) return false;
+    this.drop(reason);
+    return true;
   }
 
   /**
@@ -199,7 +230,11 @@ export class PeerLink {
       if (!(error instanceof FrameError)) throw error;
       const facts = { peer: this.#peer, remote: this.remote, problem: error.message };
       this.#parts.rateLimited.warn('peer.garbage', facts);
-      this.drop('garbage');
+      // A member without peerAuth begins with its hello: too long where it must prove itself.
+      const { proofBytesMax } = this.#parts;
+      const maybeHello = this.#phase === 'proving' && (proofBytesMax ?? 0) < HELLO_BYTES_MAX;
+      if (maybeHello) this.refuse(NEEDS_PROOF, false);
+      else this.drop('garbage');
       return null;
     }
   }

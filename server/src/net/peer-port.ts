@@ -14,66 +14,29 @@ import {
   type PeerMessage,
   type Refuse,
 } from '@rookery/protocol';
-import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
+import { decodePeerMessage, encodePeerFrame, type LinkMessage } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
-import type { ListenAddress } from '../addresses.js';
 import { ListenError } from './listen-error.js';
+import type { ProvenPeer } from './peer-authentication.js';
 import { PeerDialler } from './peer-dialler.js';
+import { PeerDoor, type PeerSecurity, PROOF_BYTES_MAX } from './peer-door.js';
 import type { PeerHandler } from './peer-handler.js';
 import {
   type EnsembleIdentity,
   helloOf,
   judgeHello,
   type OwnIdentity,
-  type OwnVersions,
-  type SharedSettings,
   type StartsView,
 } from './peer-hello.js';
-import { PeerLink } from './peer-link.js';
+import { HELLO_BYTES_MAX, PeerLink } from './peer-link.js';
+import type { PeerPortOptions } from './peer-port-options.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { RepeatedTroubles } from './repeated-troubles.js';
 import type { Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
-export interface PeerLimits {
-  readonly frameBytesMax: number;
-  /** Bytes that may be queued on a link before it is dropped. */
-  readonly queueBytesMax: number;
-  /** The time limit for a hello, in ms. */
-  readonly helloTimeoutMs: number;
-  readonly dialTimeoutMs: number;
-  /** Accepted connections without a valid hello yet. The oldest makes room for the newest. */
-  readonly unprovenMax: number;
-  readonly backoffMinMs: number;
-  readonly backoffMaxMs: number;
-}
-
-export const PEER_PORT_DEFAULTS: PeerLimits = {
-  frameBytesMax: 32 << 20,
-  queueBytesMax: 64 << 20,
-  helloTimeoutMs: 2_000,
-  dialTimeoutMs: 1_000,
-  unprovenMax: 128,
-  backoffMinMs: 50,
-  backoffMaxMs: 1_000,
-};
-
-/** The largest frame, in bytes. */
+/** Of the length of a frame. */
 const LENGTH_BYTES = 4;
-
-export interface PeerPortOptions extends PeerLimits {
-  readonly id: PeerId;
-  /** Random for each start of the process. */
-  readonly instance: string;
-  readonly address: ListenAddress;
-  /** The other members. */
-  readonly peers: ReadonlyMap<PeerId, Address>;
-  /** A link heard from within this time wins against another process with the same id. */
-  readonly peerTimeoutMs: number;
-  readonly versions: OwnVersions;
-  /** The settings that all members must share. */
-  readonly shared: SharedSettings;
-}
 
 export interface PeerPortParts {
   readonly options: PeerPortOptions;
@@ -84,6 +47,7 @@ export interface PeerPortParts {
   readonly logger: Logger;
   readonly identity: () => EnsembleIdentity;
   readonly starts: StartsView;
+  readonly security: PeerSecurity;
   readonly handler: PeerHandler;
 }
 
@@ -94,8 +58,7 @@ export class PeerPort {
   readonly #diallers = new Map<PeerId, PeerDialler>();
   /** Links that are up. */
   readonly #links = new Map<PeerId, PeerLink>();
-  /** Accepted links without a valid hello yet. */
-  readonly #unproven = new Set<PeerLink>();
+  readonly #door: PeerDoor;
   /** Every link whose stream is not closed yet. */
   readonly #open = new Set<PeerLink>();
   readonly #troubles: RepeatedTroubles;
@@ -113,6 +76,12 @@ export class PeerPort {
     const isMember = (peer: PeerId): boolean => parts.options.peers.has(peer);
     this.#rateLimited = rateLimited;
     this.#troubles = new RepeatedTroubles({ logger, rateLimited, isMember });
+    const { id, unprovenMax } = parts.options;
+    this.#door = new PeerDoor({
+      ...{ id, unprovenMax, rateLimited, security: parts.security },
+      ensembleId: () => parts.identity().ensembleId,
+      refuse: (link, peer, reason) => this.#refuse(link, peer, reason, false),
+    });
     for (const [peer, address] of parts.options.peers) {
       if (peer < parts.options.id) this.#diallers.set(peer, this.#diallerFor(peer, address));
     }
@@ -207,9 +176,10 @@ export class PeerPort {
   }
 
   #onDialled(peer: PeerId, stream: ByteStream): void {
-    const link = this.#linkFor(stream, peer);
+    const way = this.#door.wayTo(peer);
+    const link = this.#linkFor(stream, peer, way === 'none' ? null : PROOF_BYTES_MAX);
     link.open();
-    stream.write(encodePeerFrame(this.#helloTo(peer)));
+    link.write(this.#door.onDialled(link, peer, way) ?? encodePeerFrame(this.#helloTo(peer)));
   }
 
   /** Tried once. If it fails, the other member dials this one when it starts. */
@@ -233,27 +203,18 @@ export class PeerPort {
       stream.destroy();
       return;
     }
-    this.#maybeDropOldest();
-    const link = this.#linkFor(stream, null);
-    this.#unproven.add(link);
+    const proofBytesMax = this.#door.needsProof ? PROOF_BYTES_MAX : HELLO_BYTES_MAX;
+    const link = this.#linkFor(stream, null, proofBytesMax);
+    this.#door.onAccepted(link);
     link.open();
   }
 
-  /** Members send their hello at once, so the longest silent stranger is dropped first. */
-  #maybeDropOldest(): void {
-    const [oldest] = this.#unproven;
-    if (oldest === undefined || this.#unproven.size < this.#options.unprovenMax) return;
-    const facts = { remote: oldest.remote, unproven: this.#unproven.size };
-    this.#rateLimited.warn('peer.too_many_unproven', facts);
-    this.#unproven.delete(oldest);
-    oldest.drop('newer strangers came');
-  }
-
-  #linkFor(stream: ByteStream, dialled: PeerId | null): PeerLink {
+  #linkFor(stream: ByteStream, dialled: PeerId | null, proofBytesMax: number | null): PeerLink {
     const link = new PeerLink({
       number: this.#nextLink++,
       stream,
       dialled,
+      proofBytesMax,
       limits: this.#options,
       timers: this.#parts.timers,
       logger: this.#logger,
@@ -272,17 +233,26 @@ export class PeerPort {
     if (message === null) return;
     if (message.kind === 'refuse') {
       this.#onRefused(link, message);
+    } else if (link.phase === 'proving') {
+      this.#onProving(link, message);
     } else if (link.phase === 'hello') {
       if (message.kind === 'hello') this.#onHello(link, message);
       else this.#dropAsGarbage(link, `a ${message.kind} before the hello`);
-    } else if (message.kind === 'hello') {
-      this.#dropAsGarbage(link, 'a second hello');
-    } else {
+    } else if (isPeerMessage(message)) {
       this.#parts.handler.onMessage(link.peer, link.number, message);
+    } else {
+      this.#dropAsGarbage(link, `a ${message.kind} after the hello`);
     }
   }
 
-  #decode(link: PeerLink, frame: Uint8Array): PeerMessage | Hello | Refuse | null {
+  #onProving(link: PeerLink, message: LinkMessage): void {
+    const passed = this.#door.onMessage(link, message);
+    if (passed === null) return;
+    if (passed !== 'proven') this.#onHello(link, passed);
+    else if (link.dialled !== null) link.write(encodePeerFrame(this.#helloTo(link.dialled)));
+  }
+
+  #decode(link: PeerLink, frame: Uint8Array): LinkMessage | null {
     try {
       return decodePeerMessage(frame, link.version);
     } catch (error) {
@@ -297,7 +267,20 @@ export class PeerPort {
     link.drop('garbage');
   }
 
+  #refuse(link: PeerLink, peer: PeerId, reason: string, isLasting: boolean): void {
+    const trouble = { peer, remote: link.remote, reason };
+    const level = isLasting ? 'error' : 'warn';
+    this.#troubles.report({ level, event: 'peer.refused', peer, trouble });
+    link.refuse(reason, isLasting);
+  }
+
   #onHello(link: PeerLink, hello: Hello): void {
+    const { proven } = link;
+    if (proven !== null && !isOf(proven, hello)) {
+      this.#logger.info({ ...proven, remote: link.remote }, 'peer.not_as_proven');
+      link.drop('its hello differs from its proof');
+      return;
+    }
     // The member with the higher id dials. A connection from a lower one is only a wake-up.
     const isKnock = hello.id < this.#options.id && link.dialled === null;
     const judged = judgeHello(hello, {
@@ -306,13 +289,8 @@ export class PeerPort {
       isMember: (id) => this.#options.peers.has(id),
     });
     const problem = judged.problem ?? (isKnock ? null : this.#rivalProblem(hello));
-    this.#unproven.delete(link);
     if (problem !== null) {
-      const trouble = { peer: hello.id, remote: link.remote, reason: problem };
-      const { isLasting } = judged;
-      const level = isLasting ? 'error' : 'warn';
-      this.#troubles.report({ level, event: 'peer.refused', peer: hello.id, trouble });
-      link.refuse(problem, isLasting);
+      this.#refuse(link, hello.id, problem, judged.isLasting);
       return;
     }
     if (isKnock) {
@@ -352,6 +330,7 @@ export class PeerPort {
     // It was dropped because of its own last bytes and never counted as up.
     if (link.phase !== 'up') return;
     this.#links.set(hello.id, link);
+    this.#door.onAdmitted(link, hello.id);
     this.#diallers.get(hello.id)?.reset();
     this.#troubles.forget(hello.id);
     const facts = { peer: hello.id, link: link.number, remote: link.remote };
@@ -371,7 +350,7 @@ export class PeerPort {
 
   #onClosed(link: PeerLink): void {
     this.#open.delete(link);
-    this.#unproven.delete(link);
+    this.#door.onClosed(link, link.peer !== 0);
     this.#reportDown(link);
     if (link.dialled !== null) this.#diallers.get(link.dialled)?.retry();
   }
@@ -393,5 +372,23 @@ export class PeerPort {
     const { id, versions, shared } = this.#options;
     const { starts } = this.#parts;
     return { id, versions, shared, starts, ...this.#parts.identity() };
+  }
+}
+
+/** Its ensemble may have changed since it has proved itself; then it comes again. */
+function isOf(proven: ProvenPeer, hello: Hello): boolean {
+  return proven.id === hello.id && proven.ensembleId === hello.ensembleId;
+}
+
+function isPeerMessage(message: LinkMessage): message is PeerMessage {
+  switch (message.kind) {
+    case 'hello':
+    case 'claim':
+    case 'challenge':
+    case 'proof':
+    case 'refuse':
+      return false;
+    default:
+      return true;
   }
 }

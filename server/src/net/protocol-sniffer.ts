@@ -12,7 +12,7 @@ import { type FourLetterWord, readFirstBytes } from './four-letter/words.js';
 import type { ByteStream } from './transport.js';
 import type { WordAnswer } from './word-answer.js';
 
-export interface ClientDoorParts {
+export interface ProtocolSnifferParts {
   readonly stream: ByteStream;
   /** The number of bytes that belong to a word and follow it. */
   argumentBytes(word: FourLetterWord): number;
@@ -34,12 +34,12 @@ export interface ClientDoorParts {
 const WORD_BYTES = 4;
 
 export class ProtocolSniffer {
-  readonly #parts: ClientDoorParts;
+  readonly #parts: ProtocolSnifferParts;
   #first: Uint8Array = new Uint8Array(0);
   #connection: ClientConnection | null = null;
   #answer: WordAnswer | null = null;
 
-  constructor(parts: ClientDoorParts) {
+  constructor(parts: ProtocolSnifferParts) {
     this.#parts = parts;
   }
 

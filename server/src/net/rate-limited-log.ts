@@ -21,7 +21,7 @@ interface Report {
   readonly kind: string;
 }
 
-interface Storm {
+interface Burst {
   readonly event: string;
   readonly level: Level;
   last: Facts | null;
@@ -34,7 +34,7 @@ export class RateLimitedLog {
   readonly #logger: Logger;
   readonly #timers: Pick<Timers, 'after'>;
   /** Kinds that were logged less than a second ago. */
-  readonly #rateLimited = new Map<string, Storm>();
+  readonly #rateLimited = new Map<string, Burst>();
 
   constructor(logger: Logger, timers: Pick<Timers, 'after'>) {
     this.#logger = logger;
@@ -55,18 +55,18 @@ export class RateLimitedLog {
 
   /** Logs at once what would have been logged later. The logger may be used again. */
   close(): void {
-    for (const storm of this.#rateLimited.values()) {
-      storm.timer.cancel();
-      this.#tell(storm);
+    for (const burst of this.#rateLimited.values()) {
+      burst.timer.cancel();
+      this.#tell(burst);
     }
     this.#rateLimited.clear();
   }
 
   #report({ level, event, facts, kind }: Report): void {
-    const storm = this.#rateLimited.get(kind);
-    if (storm !== undefined) {
-      storm.last = facts;
-      storm.count += 1;
+    const burst = this.#rateLimited.get(kind);
+    if (burst !== undefined) {
+      burst.last = facts;
+      burst.count += 1;
       return;
     }
     this.#logger[level](facts, event);
@@ -84,22 +84,22 @@ export class RateLimitedLog {
   }
 
   #onInterval(kind: string): void {
-    const storm = this.#rateLimited.get(kind);
-    if (storm === undefined) return;
-    if (storm.count === 0) {
+    const burst = this.#rateLimited.get(kind);
+    if (burst === undefined) return;
+    if (burst.count === 0) {
       this.#rateLimited.delete(kind);
       return;
     }
-    this.#tell(storm);
-    storm.timer = this.#timerFor(kind);
+    this.#tell(burst);
+    burst.timer = this.#timerFor(kind);
   }
 
-  #tell(storm: Storm): void {
-    const { level, event, last } = storm;
+  #tell(burst: Burst): void {
+    const { level, event, last } = burst;
     if (last === null) return;
-    const leftOut = storm.count - 1;
+    const leftOut = burst.count - 1;
     this.#logger[level](leftOut === 0 ? last : { ...last, leftOut }, event);
-    storm.last = null;
-    storm.count = 0;
+    burst.last = null;
+    burst.count = 0;
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Logs a trouble with a peer once and not at each attempt, until it changes or goes away.
+ * Logs a trouble with a peer once and not at each attempt, until it changes or ends.
  *
  * A member that is down is dialled every second, and only the first failure is news. Strangers that
- * claim an id, with another trouble each time, are bounded by the rate-limited log.
+ * claim an id, with a different trouble each time, are bounded by the rate-limited log.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -17,7 +17,7 @@ export interface Trouble {
   readonly trouble: { readonly reason: string } & Readonly<Record<string, unknown>>;
 }
 
-/** The key that all who are no members share. */
+/** The key that all strangers which are not members share. */
 const STRANGERS: PeerId = 0;
 
 export class RepeatedTroubles {

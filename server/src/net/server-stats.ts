@@ -9,7 +9,7 @@ import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
 import type { TlsFigures } from './tls-figures.js';
 
-/** Requests that change the state, by the letters of `cons`. All others count as reads. */
+/** Requests that change the state, by the names that `cons` prints. All others count as reads. */
 const UPDATES: ReadonlySet<string> = new Set([
   ...['CREA', 'DELE', 'SETD', 'SETA', 'MULT', 'RECO', 'CLOS', 'SESS'],
 ]);

@@ -95,10 +95,10 @@ export class WordScheduler {
     this.#charactersLeft = this.#limits.charactersMax;
     let hasListed = false;
     if (this.#isListingOwed) hasListed = this.#stepOf(this.#listings);
-    while (this.#mayGoOn && this.#stepOf(this.#short));
-    while (this.#mayGoOn && this.#stepOf(this.#listings)) hasListed = true;
+    while (this.#mayContinue && this.#stepOf(this.#short));
+    while (this.#mayContinue && this.#stepOf(this.#listings)) hasListed = true;
     this.#isListingOwed = !hasListed && this.#listings.size > 0;
-    if (!this.#mayGoOn) this.#pauseFor(this.#timers.nowMs() - beganMs);
+    if (!this.#mayContinue) this.#pauseFor(this.#timers.nowMs() - beganMs);
     this.#schedule();
   }
 
@@ -108,7 +108,7 @@ export class WordScheduler {
     this.#pauseUntilMs = this.#timers.nowMs() + pauseMs;
   }
 
-  get #mayGoOn(): boolean {
+  get #mayContinue(): boolean {
     return this.#charactersLeft > 0 && this.#timers.nowMs() < this.#untilMs;
   }
 

@@ -30,6 +30,7 @@ async function storageWithWrites() {
   await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
   const checkpointer = new Checkpointer(storage, state, {
     onPurged: () => undefined,
+    onCheckpoint: () => undefined,
     onFatal: (error) => {
       throw error;
     },
@@ -51,7 +52,7 @@ async function storageWithWrites() {
 
 async function streamOf(storage: Storage, applied: Applied): Promise<Buffer> {
   const source = await openBackup(storage, applied);
-  const parts: Buffer[] = [];
+  const parts: Uint8Array[] = [];
   for await (const part of encodedBackup(source)) parts.push(part);
   await source.close();
   return Buffer.concat(parts);

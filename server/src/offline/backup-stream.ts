@@ -22,6 +22,8 @@ const HEAD_BYTES = 9;
 /** Beyond the largest block of a checkpoint and the largest batch of a log. */
 const ENTRY_BYTES_MAX = 256 << 20;
 const NOTHING = new Uint8Array(0);
+/** What is larger is not copied into one buffer with what is beside it. */
+const COPIED_BYTES_MAX = 8 << 10;
 
 export interface StreamedBackup {
   readonly zxid: Zxid;
@@ -30,14 +32,20 @@ export interface StreamedBackup {
   batches(): AsyncIterable<ProposalBatch>;
 }
 
-export async function* encodedBackup(source: StreamedBackup): AsyncGenerator<Buffer> {
+export interface OpenedBackup extends StreamedBackup {
+  close(): Promise<void>;
+}
+
+export async function* encodedBackup(source: StreamedBackup): AsyncGenerator<Uint8Array> {
   for await (const records of source.records()) {
-    yield Buffer.concat(records.map(([key, value]) => entryOf(KIND.record, key, value)));
+    yield* packed(records.flatMap(([key, value]) => entryOf(KIND.record, key, value)));
   }
-  for await (const { bytes } of source.batches()) yield entryOf(KIND.batch, bytes, NOTHING);
+  for await (const { bytes } of source.batches()) {
+    yield* packed(entryOf(KIND.batch, bytes, NOTHING));
+  }
   const zxid = Buffer.alloc(8);
   zxid.writeBigUInt64BE(BigInt(source.zxid));
-  yield entryOf(KIND.end, zxid, Buffer.from(source.digest ?? ''));
+  yield* packed(entryOf(KIND.end, zxid, Buffer.from(source.digest ?? '')));
 }
 
 /** Rejects with DamagedError for a stream that is damaged, or that ended before its end. */
@@ -124,14 +132,30 @@ class BackupReader {
   }
 }
 
-function entryOf(kind: number, key: Uint8Array, value: Uint8Array): Buffer {
-  const entry = Buffer.allocUnsafe(HEAD_BYTES + key.length + value.length);
-  entry[0] = kind;
-  entry.writeUInt32BE(key.length, 1);
-  entry.writeUInt32BE(value.length, 5);
-  entry.set(key, HEAD_BYTES);
-  entry.set(value, HEAD_BYTES + key.length);
-  return entry;
+/**
+ * Small parts together, large ones as they are: a copy of what is large would be garbage that the
+ * member's collector clears away in pauses that clients notice.
+ */
+function* packed(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let small: Uint8Array[] = [];
+  for (const part of parts) {
+    if (part.length <= COPIED_BYTES_MAX) {
+      if (part.length > 0) small.push(part);
+      continue;
+    }
+    if (small.length > 0) yield Buffer.concat(small);
+    yield part;
+    small = [];
+  }
+  if (small.length > 0) yield Buffer.concat(small);
+}
+
+function entryOf(kind: number, key: Uint8Array, value: Uint8Array): readonly Uint8Array[] {
+  const head = Buffer.allocUnsafe(HEAD_BYTES);
+  head[0] = kind;
+  head.writeUInt32BE(key.length, 1);
+  head.writeUInt32BE(value.length, 5);
+  return [head, key, value];
 }
 
 function isKey(key: Uint8Array, expected: Uint8Array): boolean {

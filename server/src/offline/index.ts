@@ -1,8 +1,29 @@
 /** Work on the directories of members that do not run. */
-export { encodedBackup, readBackup, type StreamedBackup } from './backup-stream.js';
+export {
+  type Backup,
+  backupsIn,
+  expiredBackups,
+  type KeepRule,
+  removeBackups,
+} from './backup-directory.js';
+export {
+  encodedBackup,
+  type OpenedBackup,
+  readBackup,
+  type StreamedBackup,
+} from './backup-stream.js';
+export { type CheckpointFacts, readCheckpointFacts } from './checkpoint-facts.js';
+export { checkChecksum } from './checksum-file.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';
+export {
+  makeDirectory,
+  type StateHolder,
+  writeSnapshot,
+  zxidName,
+} from './snapshot-output.js';
+export { standBack } from './stand-back.js';
 export { readStoppedMember, type StoppedMember } from './stopped-member.js';
 export {
   type Change,

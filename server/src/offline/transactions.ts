@@ -8,7 +8,12 @@ import { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 import { txnOf } from '../state/txn-codec.js';
 import { openStores, Storage } from '../storage/index.js';
-import { decodeLogRecord, type LogRecord, readLogFile } from '../zookeeper-files/index.js';
+import {
+  decodeLogRecord,
+  type LogRecord,
+  logRecordText,
+  readLogFile,
+} from '../zookeeper-files/index.js';
 
 export interface Transaction {
   readonly zxid: bigint;
@@ -19,6 +24,8 @@ export interface Transaction {
   /** `write`, or what happened to the session or the ensemble. */
   readonly kind: string;
   readonly changes: readonly Change[];
+  /** As ZooKeeper's TxnLogToolkit prints it, until the next one is read; null in our own logs. */
+  readonly toolkitText: (() => string) | null;
 }
 
 export interface Change {
@@ -30,7 +37,9 @@ export interface Change {
 
 /** Of one file of ZooKeeper. Throws FileError, or the system's error. */
 export async function* zooKeeperTransactions(path: string): AsyncGenerator<Transaction> {
-  for await (const { bytes } of readLogFile(path)) yield ofZooKeeper(decodeLogRecord(bytes));
+  for await (const { bytes } of readLogFile(path)) {
+    yield ofZooKeeper(decodeLogRecord(bytes), () => logRecordText(bytes));
+  }
 }
 
 /** All that the log of a stopped member holds. Rejects with OperatorError. */
@@ -52,7 +61,10 @@ export async function* loggedTransactions(config: Config, id: number): AsyncGene
   }
 }
 
-function ofZooKeeper({ zxid, time, session, changes, closes }: LogRecord): Transaction {
+function ofZooKeeper(
+  { zxid, time, session, changes, closes }: LogRecord,
+  toolkitText: () => string,
+): Transaction {
   const deleted = (closes ?? []).map((path) => ({ kind: 'delete', path, detail: '' }) as const);
   const described = changes.map((change): Change => {
     const { kind, path } = change;
@@ -71,13 +83,15 @@ function ofZooKeeper({ zxid, time, session, changes, closes }: LogRecord): Trans
     session: BigInt.asUintN(64, session),
     kind,
     changes: all,
+    toolkitText,
   };
 }
 
 function ofRookery(zxid: number, { time, session, op }: Txn): Transaction {
   const changes = changesOf(op);
   const kind = changes.length > 0 ? 'write' : op.kind;
-  return { zxid: BigInt(zxid), timeMs: time, session: BigInt(session), kind, changes };
+  const toolkitText = null;
+  return { zxid: BigInt(zxid), timeMs: time, session: BigInt(session), kind, changes, toolkitText };
 }
 
 function changesOf(op: TxnOp): readonly Change[] {

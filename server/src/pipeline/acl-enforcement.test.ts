@@ -273,7 +273,7 @@ describe('a read', () => {
     expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
   });
 
-  it('of an ACL needs READ or ADMIN, and shows digests to ADMIN alone', () => {
+  it('of an ACL needs READ or ADMIN, and (CVE-2019-0201) shows digests to ADMIN alone', () => {
     const got = [0, 1, 2, 16].map((perms) => {
       const ensemble = new TestEnsemble();
       const client = ensemble.connect();

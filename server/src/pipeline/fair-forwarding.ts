@@ -1,14 +1,15 @@
 /**
- * Hands writes on to the leader such that no client waits behind everything that others have sent.
+ * Hands writes on to the leader so that no client waits behind everything that others have sent.
  *
- * The leader decides writes in the order in which they come. A member therefore bounds what it has
- * on the way there, counted in changes: a multi of a thousand operations is a thousand. There are
- * two lanes, each with that bound: one for multis that are larger than a connection's share of a
- * turn, one for all other writes, so a single write never waits for a large multi of somebody else.
- * What is beyond the bound waits here, and the connections of a lane take turns (deficit round
- * robin): in each turn a connection may hand on so many changes, and one whose next write is larger
- * saves up for it over several turns. The writes of one connection stay in order: it waits in the
- * lane of its oldest one. Every member counts by itself. Called by Requests and Throttle.
+ * The leader decides on writes in the order of their arrival. A member therefore bounds what it has
+ * in flight to the leader, counted in changes: a multi of a thousand operations counts as a
+ * thousand. There are two lanes, each with that bound: one for multis that are larger than a
+ * connection's share of a turn, one for all other writes, so a single write never waits for a large
+ * multi of another client. Writes beyond the bound wait here, and the connections of a lane take
+ * turns (deficit round robin): in each turn a connection may hand on a certain number of changes,
+ * and one whose next write is larger accumulates its share over several turns. The writes of one
+ * connection stay in order: it waits in the lane of its oldest one. Every member counts by itself.
+ * Requests and Throttle call it.
  */
 import { countMultiOps, Fifo, JuteReader, OpCode } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
@@ -17,23 +18,25 @@ import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
 
 /**
- * A lane hands writes on while fewer changes than these are on the way; the last may go beyond it.
- * More than single writes reach, of which `outstandingMax` may be pending.
+ * A lane hands writes on while fewer changes than this are in flight; the last write may exceed it.
+ * It is more than single writes reach, of which `outstandingMax` may be pending.
  */
 const CHANGES_MAX = 1_024;
-/** What a connection may hand on in one turn; a larger write is a large multi. */
+/**
+ * The number of changes that a connection may hand on in one turn; a larger write is a large multi.
+ */
 const CHANGES_PER_TURN = 64;
 
 interface Held {
   readonly entries: Fifo<QueueEntry>;
-  /** Changes that it has saved up. */
+  /** The changes that it may still hand on. */
   credit: number;
 }
 
 interface Lane {
-  /** Handed on, and not answered. */
+  /** Changes that were handed on and are not answered. */
   changes: number;
-  /** Connections whose oldest held write is of this lane, in the order of their turns. */
+  /** Connections whose oldest held write belongs to this lane, in the order of their turns. */
   readonly held: Map<Connection, Held>;
 }
 
@@ -44,7 +47,7 @@ export class FairForwarding {
   readonly #small: Lane = { changes: 0, held: new Map() };
   readonly #large: Lane = { changes: 0, held: new Map() };
 
-  /** `outstandingMax` single writes are never held. */
+  /** Up to `outstandingMax` single writes are never held. */
   constructor(
     outbox: Outbox,
     { outstandingMax, multiOpsMax }: Pick<PipelineOptions, 'outstandingMax' | 'multiOpsMax'>,
@@ -54,12 +57,12 @@ export class FairForwarding {
     this.#multiOpsMax = multiOpsMax;
   }
 
-  /** Changes on the way to the leader and back. */
+  /** The number of changes in flight to the leader and back. */
   get changes(): number {
     return this.#small.changes + this.#large.changes;
   }
 
-  /** The write goes to the leader, now or in its turn. */
+  /** The write goes to the leader, now or when its connection's turn comes. */
   forward(connection: Connection, entry: QueueEntry): void {
     entry.changes = entry.opcode === OpCode.multi ? this.#operationsOf(entry) : 1;
     const held = this.#heldOf(connection);
@@ -71,7 +74,7 @@ export class FairForwarding {
     lane.held.set(connection, { entries, credit: 0 });
   }
 
-  /** A write that was handed on is applied or refused. */
+  /** A write that was handed on has been applied or refused. */
   answered(entry: Pick<QueueEntry, 'changes'>): void {
     let lane = this.#laneOf(entry);
     lane.changes -= entry.changes;
@@ -79,8 +82,9 @@ export class FairForwarding {
   }
 
   /**
-   * The connection is gone: what was not handed on never will be. But a client that closes its
-   * session need not wait for the answer: the close goes, and all that was sent before it.
+   * The connection is gone: writes that were not handed on never will be. But a client that closes
+   * its session need not wait for the answer: the close is handed on, with everything that was sent
+   * before it.
    */
   dropped(connection: Connection): void {
     const entries = this.#heldOf(connection)?.entries.takeAll() ?? [];
@@ -88,7 +92,7 @@ export class FairForwarding {
     if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#handOn(entry);
   }
 
-  /** An empty or a malformed multi is work, too; one beyond what is allowed is refused early. */
+  /** An empty or a malformed multi costs work, too; one beyond the limit is refused early. */
   #operationsOf({ body }: QueueEntry): number {
     return Math.max(1, countMultiOps(new JuteReader(body), this.#multiOpsMax));
   }
@@ -107,20 +111,20 @@ export class FairForwarding {
     let hasMoved = false;
     for (const [connection, held] of lane.held) {
       const isCutOff = this.#takeTurn(lane, held);
-      // It stays the next one, with what it may still hand on.
+      // It stays the next one, with the rest of its share.
       if (isCutOff) break;
       lane.held.delete(connection);
       const head = held.entries.first;
       if (head === undefined) continue;
       const next = this.#laneOf(head);
-      // Behind all others there; if it is this lane the loop comes to it again.
+      // It goes to the end of the lane; if it is this lane the loop reaches it again.
       next.held.set(connection, held);
       if (next !== lane) hasMoved = true;
     }
     return hasMoved;
   }
 
-  /** True when the bound is reached before the turn is over. */
+  /** True if the bound is reached before the turn is over. */
   #takeTurn(lane: Lane, held: Held): boolean {
     let head = held.entries.first;
     if (head !== undefined && head.changes > held.credit) held.credit += CHANGES_PER_TURN;

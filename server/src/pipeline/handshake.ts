@@ -68,13 +68,13 @@ export class Handshake {
   readonly #throttle: Throttle;
   readonly #random16: () => Uint8Array;
   /**
-   * Those for which the leader is not asked yet, in the order in which they came, with the password
-   * of the session that they resume; null for a new one.
+   * Connections for which the leader has not been asked yet, in the order of their arrival, with
+   * the password of the session that they resume; null for a new one.
    */
   readonly #line = new Map<Connection, Buffer | null>();
   /** By the number of the createSession or the attach. */
   readonly #waiting = new Map<number, Connection>();
-  /** Attached, but the creation of the session is not applied here yet. */
+  /** Attached connections whose session's creation is not applied here yet. */
   #early: Connection[] = [];
 
   constructor(options: PipelineOptions, parts: HandshakeParts) {
@@ -106,7 +106,7 @@ export class Handshake {
     const session = request.sessionId;
     if (session === 0) return this.#openSession(connection, timeoutMs, at.isReadOnly);
     const password = request.password;
-    // An id that is no safe integer was never given out here.
+    // An id that is not a safe integer was never given out here.
     if (typeof session !== 'number') return EXPIRED;
     if (password?.length !== PASSWORD_BYTES) return EXPIRED;
     connection.session = session;
@@ -137,7 +137,7 @@ export class Handshake {
     this.#early.push(connection);
   }
 
-  /** Returns those held back whose session is created by now. */
+  /** Returns the connections that were held back and whose session is created by now. */
   takeReady(applied: Zxid): readonly Connection[] {
     if (this.#early.length === 0) return this.#early;
     const ready = this.#early.filter((connection) => connection.session <= applied);
@@ -148,8 +148,8 @@ export class Handshake {
   }
 
   /**
-   * Returns those held back by an attachment of this session that is over; 0 stands for any of
-   * them.
+   * Returns the connections that were held back by an attachment of this session that has ended; 0
+   * stands for any of them.
    */
   takeHeldBack(session: SessionId, attachment: number): readonly Connection[] {
     if (this.#early.length === 0) return this.#early;
@@ -160,7 +160,7 @@ export class Handshake {
     return over.filter((connection) => connection.phase === 'joining');
   }
 
-  /** The connection is gone. What the leader has of it counts until it answers. */
+  /** The connection is gone. A request for it that the leader has counts until it is answered. */
   forget(connection: Connection): void {
     this.#line.delete(connection);
   }
@@ -218,7 +218,7 @@ export class Handshake {
     this.#outbox.attach({ request, attachment, session, password });
   }
 
-  /** Returns the number of the question. */
+  /** Returns the number of the request. */
   #ask(connection: Connection, bytes: number): number {
     connection.attachment = this.#outbox.nextAttachment();
     const request = this.#outbox.nextRequest();

@@ -49,7 +49,7 @@ import {
   decideSetDataView,
   type Requester,
 } from './prepare-op.js';
-import { QuotaGuard } from './quota-guard.js';
+import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
 import { RequestView } from './request-view.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
@@ -228,8 +228,8 @@ export class Prepare {
   }
 
   /** The quotas that were exceeded since the last call, for the log. */
-  takeNotes(): readonly string[] {
-    return this.#quotas.takeNotes();
+  takeExcesses(): readonly QuotaExcess[] {
+    return this.#quotas.takeExcesses();
   }
 
   /** By the estimate of the state, once everything in flight is applied. */

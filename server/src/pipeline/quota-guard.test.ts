@@ -79,9 +79,11 @@ describe('a hard quota', () => {
   it('that is not enforced is noted only', () => {
     const { ensemble, answer } = limited(HARD_COUNT, false);
     answer((c) => c.create('/q/a'));
-    expect(ensemble.preparer.takeNotes()).toEqual([]);
+    expect(ensemble.preparer.takeExcesses()).toEqual([]);
     expect(answer((c) => c.create('/q/b'))).toBe(0);
-    expect(ensemble.preparer.takeNotes()).toEqual(['/q has count 3, above its hard limit 2']);
+    expect(ensemble.preparer.takeExcesses()).toEqual([
+      { path: '/q', what: 'count', value: 3, limit: 2, isHard: true },
+    ]);
   });
 });
 
@@ -90,14 +92,16 @@ describe('a soft quota', () => {
     const { ensemble, answer } = limited('count=1,bytes=100');
     expect(answer((c) => c.create('/q/a'))).toBe(0);
     expect(answer((c) => c.create('/q/b'))).toBe(0);
-    expect(ensemble.preparer.takeNotes()).toEqual(['/q has count 3, above its soft limit 1']);
-    expect(ensemble.preparer.takeNotes()).toEqual([]);
+    expect(ensemble.preparer.takeExcesses()).toEqual([
+      { path: '/q', what: 'count', value: 3, limit: 1, isHard: false },
+    ]);
+    expect(ensemble.preparer.takeExcesses()).toEqual([]);
   });
 
   it('counts for nothing beside a hard one of its kind', () => {
     const { ensemble, answer } = limited('count=1,bytes=-1=;byteHardLimit=-1;countHardLimit=5');
     expect(answer((c) => c.create('/q/a'))).toBe(0);
-    expect(ensemble.preparer.takeNotes()).toEqual([]);
+    expect(ensemble.preparer.takeExcesses()).toEqual([]);
   });
 });
 

@@ -17,6 +17,16 @@ export interface QuotaChange {
   readonly bytes: number;
 }
 
+/** A subtree that has more than its quota allows. */
+export interface QuotaExcess {
+  readonly path: string;
+  readonly what: 'count' | 'bytes';
+  readonly value: number;
+  readonly limit: number;
+  /** A hard limit refuses changes where quotas are enforced. */
+  readonly isHard: boolean;
+}
+
 interface Limit {
   readonly what: 'count' | 'bytes';
   readonly value: number;
@@ -24,13 +34,14 @@ interface Limit {
   readonly hard: number;
 }
 
-const NOTES_MAX = 100;
-const NO_NOTES: readonly string[] = [];
+const EXCESSES_MAX = 100;
+const NO_EXCESSES: readonly QuotaExcess[] = [];
 
 export class QuotaGuard {
   readonly #state: ReplicatedState;
   readonly #enforce: boolean;
-  readonly #notes = new Map<string, string>();
+  /** The newest excess of each path. */
+  readonly #excesses = new Map<string, QuotaExcess>();
 
   constructor(state: ReplicatedState, enforce: boolean) {
     this.#state = state;
@@ -55,12 +66,12 @@ export class QuotaGuard {
     return bytes !== 0 && this.#exceeds(prefix, { what: 'bytes', ...sized });
   }
 
-  /** Returns the notes since the last call. */
-  takeNotes(): readonly string[] {
-    if (this.#notes.size === 0) return NO_NOTES;
-    const notes = [...this.#notes.values()];
-    this.#notes.clear();
-    return notes;
+  /** Returns the excesses since the last call, for the log; the newest one of each path. */
+  takeExcesses(): readonly QuotaExcess[] {
+    if (this.#excesses.size === 0) return NO_EXCESSES;
+    const excesses = [...this.#excesses.values()];
+    this.#excesses.clear();
+    return excesses;
   }
 
   /** A hard limit replaces the soft one of the same kind. */
@@ -68,9 +79,8 @@ export class QuotaGuard {
     const isHard = hard > -1;
     const limit = isHard ? hard : soft;
     if (limit < 0 || value <= limit) return false;
-    if (this.#notes.size < NOTES_MAX || this.#notes.has(prefix)) {
-      const kind = isHard ? 'hard' : 'soft';
-      this.#notes.set(prefix, `${prefix} has ${what} ${value}, above its ${kind} limit ${limit}`);
+    if (this.#excesses.size < EXCESSES_MAX || this.#excesses.has(prefix)) {
+      this.#excesses.set(prefix, { path: prefix, what, value, limit, isHard });
     }
     return isHard && this.#enforce;
   }

@@ -1,10 +1,12 @@
 /**
- * What only the leader does for clients: prepare, session ownership, leases and ends.
+ * What only the leader does for clients: it prepares transactions, and owns the sessions'
+ * attachments, leases and ends.
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
- * role. All requests of all members pass `onRequest` in the order they arrive; what it returns is
- * proposed in that order and completely. Never does I/O, never keeps time.
+ * role. All requests of all members pass through `onRequest` in the order of their arrival; what it
+ * returns is proposed completely and in that order. It never does I/O and never keeps time.
  */
+
 import {
   type Attach,
   type Attached,
@@ -21,6 +23,7 @@ import type { SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';
 import { Prepare, type PreparedTxn } from './prepare.js';
+import type { QuotaExcess } from './quota-guard.js';
 import { Reaper } from './reaper.js';
 import { sameBytes } from './same-bytes.js';
 import { SessionEnds } from './session-ends.js';
@@ -29,30 +32,30 @@ import type { TreeRefusals } from './tree-room.js';
 export type { PreparedTxn } from './prepare.js';
 
 /**
- * An attachment of the session is over: a Detach for its member (the leader itself:
+ * An attachment of the session has ended, which the Detach tells its member (for the leader itself:
  * `Pipeline.onDetach`).
  */
 export interface DetachOrder {
   readonly member: PeerId;
   readonly session: SessionId;
   readonly attachment: number;
-  /** The request that is refused for it; 0 if there is none. */
+  /** The number of the request that is refused for this reason; 0 if there is none. */
   readonly request: number;
 }
 
 export interface LeaderTime {
-  /** The lease clock; see LeaseClock. */
+  /** The time on the lease clock; see LeaseClock. */
   readonly nowMs: number;
-  /** That of a transaction, ms since 1970; see TermTime. */
+  /** The time of a transaction, in ms since 1970; see TermTime. */
   readonly wallMs: number;
 }
 
 export interface LeadershipDependencies {
   readonly state: ReplicatedState;
-  /** What TTLs are compared with. */
+  /** The ages with which TTLs are compared. */
   readonly ages: NodeAges;
   readonly options: RequestPreparerOptions;
-  /** 16 fresh random bytes: a session's password. */
+  /** Returns 16 fresh random bytes: a session's password. */
   readonly random16: () => Uint8Array;
 }
 
@@ -69,11 +72,11 @@ export class RequestPreparer {
   readonly #random16: () => Uint8Array;
   #detaches: DetachOrder[] = [];
   #inFlight = 0;
-  /** The highest one that was proposed. */
+  /** The highest zxid that was proposed. */
   #level: number;
   #expiries = 0;
 
-  /** Every session gets a fresh full timeout. */
+  /** `nowMs` is lease time; every session gets a fresh full timeout. */
   constructor(dependencies: LeadershipDependencies, time: LeaderTime) {
     const { state, ages, options, random16 } = dependencies;
     this.#ages = ages;
@@ -89,59 +92,62 @@ export class RequestPreparer {
     }
   }
 
-  /** The last zxid handed out. */
+  /** The last zxid that was assigned. */
   get lastZxid(): Zxid {
     return this.#prepare.lastZxid;
   }
 
-  /** Zxids that the epoch still has. At 0 requests are dropped: the epoch must end. */
+  /**
+   * The number of zxids that the epoch still has. At 0 requests are dropped, because the epoch must
+   * end.
+   */
   get counterLeft(): number {
     return this.#prepare.counterLeft();
   }
 
-  /** Prepared and not yet applied. */
+  /** The number of transactions that are prepared and not applied yet. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Sessions whose lease has run out. */
+  /** The number of sessions whose lease has expired. */
   get expiries(): number {
     return this.#expiries;
   }
 
-  /** Sessions whose end is decided and that are there still: see SessionEnds. */
+  /** The number of sessions whose end is decided and that still exist: see SessionEnds. */
   get closing(): number {
     return this.#ends.waiting;
   }
 
-  /** What it owned is being deleted, and its close comes after that. */
+  /** Its ephemerals are being deleted first, and its close is proposed after that. */
   isClosing(session: SessionId): boolean {
     return this.#prepare.overlay.sessions.isClosing(session);
   }
 
-  /** Records that are kept of it: at least one for each znode that it changes. */
+  /** The number of records that are kept for it: at least one for each znode that it changes. */
   get recordsInFlight(): number {
     return this.#prepare.overlaySize;
   }
 
-  /** Sessions whose lease runs. */
+  /** The number of sessions with a lease. */
   get sessionCount(): number {
     return this.#leases.count;
   }
 
-  /** When each session expires if nothing more is heard of it, on the lease clock. */
+  /** When each session expires if nothing more is heard from it, on the lease clock. */
   deadlines(): ReturnType<Leases['deadlines']> {
     return this.#leases.deadlines();
   }
 
   /**
-   * A request that did not come by its session's newest attachment is dropped (null), and a detach
-   * tells it: an attachment that is over never becomes the newest again, so of what one connection
-   * sent the ensemble takes a beginning and nothing behind it. What is returned is valid until the
-   * next one is prepared.
+   * Decides one request. If it did not come by its session's newest attachment it is dropped
+   * (null), and a detach reports that: an attachment that has ended never becomes the newest again,
+   * so of what one connection sent a prefix is executed and nothing after it. The result is valid
+   * until the next request is prepared.
    */
   onRequest(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn | null {
-    // Whatever still comes dies with the epoch: never a gap, never out of order.
+    // Requests that still arrive end with the epoch: there is never a gap, and never another order.
     if (this.#prepare.counterLeft() === 0) return null;
     if (!this.#mayAsk(origin, item)) {
       const { session, attachment, request } = item;
@@ -152,7 +158,10 @@ export class RequestPreparer {
     return this.#prepareOne(origin, item, time);
   }
 
-  /** The next part of the end of a session with many ephemerals; null when there is nothing now. */
+  /**
+   * Returns the next part of the end of a session with many ephemerals; null if there is nothing to
+   * do now.
+   */
   nextOfEnds(time: LeaderTime): PreparedTxn | null {
     if (this.#ends.waiting === 0 || this.#prepare.counterLeft() === 0) return null;
     const prepared = this.#ends.next(time.wallMs);
@@ -161,10 +170,11 @@ export class RequestPreparer {
   }
 
   /**
-   * Valid iff the session is alive, creations and closes in flight included. From now on nothing
-   * counts that comes by an older attachment, of the same member or another one; the detach of that
-   * one must be told before the answer. Null while the session is closing, since its close may not
-   * be committed: instead of an answer there is a detach, which ends the new connection.
+   * Answers an attach: valid if and only if the session is alive, including creations and closes in
+   * flight. From now on requests by an older attachment do not count, whether it is of the same
+   * member or another one; the detach of that one must be sent before the answer. While the session
+   * is closing there is no answer, because its close may not be committed: a detach ends the new
+   * connection instead.
    */
   onAttach(origin: PeerId, attach: Attach, time: LeaderTime): Attached | null {
     const { request, session } = attach;
@@ -182,11 +192,11 @@ export class RequestPreparer {
       const { member, number: attachment } = before;
       this.#detaches.push({ member, session, attachment, request: 0 });
     }
-    // The timeout is replicated with the session, so that the next leader keeps it too.
+    // The timeout is replicated with the session, so that the next leader keeps it, too.
     return { kind: 'attached', request, valid: true, timeoutMs: live.timeoutMs };
   }
 
-  /** Of sessions that `origin` owns; a late report of an earlier owner counts for nothing. */
+  /** The sessions must be owned by `origin`; a late report of an earlier owner is ignored. */
   onTouch(origin: PeerId, sessions: readonly SessionId[], time: LeaderTime): void {
     for (const session of sessions) {
       if (this.#ownership.isAt(session, origin)) this.#leases.touch(session, time.nowMs);
@@ -194,21 +204,22 @@ export class RequestPreparer {
   }
 
   /**
-   * The member may have answered clients until now without being able to report it, so its sessions
-   * count as heard from: none expires early, at worst later by what its loss took to be noticed.
+   * The link of a member was lost. The member may have answered clients until now without being
+   * able to report it, so its sessions count as heard from: none expires too early, and at worst
+   * later by the time that it took to notice the loss.
    */
   onMemberGone(member: PeerId, time: LeaderTime): void {
     for (const session of this.#ownership.ownedBy(member)) this.#leases.touch(session, time.nowMs);
   }
 
-  /** The lease of this session, if it is alive, has run out: the next tick closes it. */
+  /** The lease of this session, if it is alive, has expired: the next tick closes it. */
   expire(session: SessionId): void {
     this.#leases.end(session);
   }
 
   /**
-   * Closes sessions whose lease has run out, and deletes containers and TTL nodes that nobody
-   * would miss; at most `max` transactions in one call.
+   * Closes sessions whose lease has expired, and deletes containers and TTL nodes that have become
+   * due; at most `max` transactions in one call.
    */
   onTick(time: LeaderTime, max: number): readonly PreparedTxn[] {
     const room = Math.min(max, this.#prepare.counterLeft());
@@ -226,7 +237,7 @@ export class RequestPreparer {
     return prepared;
   }
 
-  /** Null when that level, or a higher one, is reached or proposed. */
+  /** Raises the ensemble level; null when that level, or a higher one, is reached or proposed. */
   raiseLevel(level: number, time: LeaderTime): PreparedTxn | null {
     if (level <= this.#level || this.#prepare.counterLeft() === 0) return null;
     this.#level = level;
@@ -234,7 +245,7 @@ export class RequestPreparer {
     return this.#prepare.prepareRaise(level, time.wallMs);
   }
 
-  /** After each `Pipeline.apply`, in order. */
+  /** Called after each `Pipeline.apply`, in order. */
   onApplied(zxid: Zxid, txn: Txn): void {
     this.#inFlight -= 1;
     this.#prepare.applied(zxid);
@@ -245,17 +256,20 @@ export class RequestPreparer {
     }
   }
 
-  /** Quotas that were exceeded since the last call, for the log. */
-  takeNotes(): readonly string[] {
-    return this.#prepare.takeNotes();
+  /** The quotas that were exceeded since the last call, for the log. */
+  takeExcesses(): readonly QuotaExcess[] {
+    return this.#prepare.takeExcesses();
   }
 
-  /** What the state will take, by its estimate, once all in flight is applied. */
+  /** The estimated size of the state once everything in flight is applied. */
   get treeBytes(): number {
     return this.#prepare.treeBytes;
   }
 
-  /** What the tree had no room for since the last call, for the log; null for nothing. */
+  /**
+   * The writes for which the tree had no space since the last call, for the log; null if there are
+   * none.
+   */
   takeRefusals(): TreeRefusals | null {
     return this.#prepare.takeRefusals();
   }

@@ -65,7 +65,7 @@ describe('the end of a session with many ephemerals', () => {
     const turns: (readonly number[])[] = [];
     for (;;) {
       expect(state.sessions.has(session)).toBe(true);
-      const parts = ensemble.goOnWithEnds();
+      const parts = ensemble.continueEnds();
       expect(parts).toBeLessThanOrEqual(2);
       if (parts === 0 && state.tree.ephemeralCount === 0) break;
       turns.push(applyOneByOne(ensemble));
@@ -90,7 +90,7 @@ describe('the end of a session with many ephemerals', () => {
     for (let turn = 0; ensemble.leader.state.sessions.has(Number(dying.session)); turn++) {
       other.create(`/turn-${turn}`);
       ensemble.forward();
-      ensemble.goOnWithEnds();
+      ensemble.continueEnds();
       ensemble.apply(1);
       ensemble.apply(2);
       expect(other.takeOne().error).toBe(0);
@@ -109,7 +109,7 @@ describe('the end of a session with many ephemerals', () => {
     for (let rounds = 0; state.tree.ephemeralCount > 0; rounds++) {
       expect(client.take()).toEqual([]);
       expect(client.state).toBe('open');
-      ensemble.goOnWithEnds();
+      ensemble.continueEnds();
       ensemble.apply(1);
       ensemble.apply(2);
       expect(rounds).toBeLessThan(MANY);
@@ -142,7 +142,7 @@ describe('the end of a session with many ephemerals', () => {
     const session = Number(client.session);
     close(client);
     ensemble.forward();
-    ensemble.goOnWithEnds();
+    ensemble.continueEnds();
     ensemble.apply(1);
     ensemble.apply(2);
     expect(ensemble.leader.state.tree.ephemeralCount).toBe(MANY - 2 * PART);
@@ -206,7 +206,7 @@ describe('the end of a session with many ephemerals', () => {
     const isOver = (client: TestClient) => !sessions.has(Number(client.session));
     const over: number[] = [];
     for (let turn = 0; sessions.count > 0; turn++) {
-      ensemble.goOnWithEnds();
+      ensemble.continueEnds();
       ensemble.apply(1);
       ensemble.apply(2);
       over.push([...dying, idle].filter(isOver).length);
@@ -222,7 +222,7 @@ describe('the end of a session with many ephemerals', () => {
     const dying = owner(ensemble, MANY);
     close(dying);
     ensemble.forward();
-    expect(ensemble.goOnWithEnds()).toBe(0);
+    expect(ensemble.continueEnds()).toBe(0);
     expect(applyOneByOne(ensemble)).toEqual([MANY]);
     expect(dying.takeOne().error).toBe(0);
     expect(ensemble.leader.state.sessions.count).toBe(0);

@@ -1,5 +1,5 @@
 /**
- * The leader's ends of sessions: at once, or in parts that leave room for everybody else.
+ * The leader's ends of sessions: at once, or in parts so that others are served in between.
  *
  * A session may own a million ephemerals, and deleting them in one transaction would keep every
  * member from everything else for seconds. A close therefore deletes a few hundred at most. A
@@ -8,7 +8,7 @@
  *
  * The next leader finds in the state which sessions are closing, and continues. Sessions take
  * turns, and the deletes in flight are bounded: the next part is prepared when an earlier one is
- * applied. Called by RequestPreparer.
+ * applied. RequestPreparer calls it.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
@@ -83,7 +83,7 @@ export class SessionEnds {
         return this.#track(this.#prepare.prepareClose(asked, wallMs), owned);
       this.#waiting.push(asked);
       const paths = this.#pathsToDelete(asked.session);
-      // Those that are left are being created: their turn comes when that is applied.
+      // The remaining ones are being created: their turn comes when that is applied.
       if (paths.length > 0) {
         return this.#track(this.#prepare.prepareDeletes(paths, wallMs), paths.length);
       }

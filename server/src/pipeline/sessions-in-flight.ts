@@ -1,10 +1,10 @@
 /**
- * Knows which sessions are being opened and closed, and which ones do nothing more.
+ * Knows which sessions are being opened and closed, and which ones may do nothing more.
  *
- * The end of a session whose ephemerals are many has two steps: it is decided (`beginClose`), its
- * ephemerals are deleted one by one, and the close comes last. From the decision on, the session
- * changes nothing. Opens and closes are a queue in the order of zxids. Called by Overlay, and by
- * those who ask whether a session lives.
+ * The end of a session whose ephemerals are many has several steps: it is decided (`beginClose`),
+ * its ephemerals are deleted part by part, and the close comes last. From the decision on, the
+ * session changes nothing. Opens and closes are a queue in the order of zxids. Overlay calls it,
+ * and whoever asks whether a session is alive.
  */
 import { assert, Fifo, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -66,9 +66,9 @@ export class SessionsInFlight {
     return this.#opened.get(session);
   }
 
-  /** Whether it exists, or will, and is not being closed. */
+  /** Whether the session exists, or will, and is not being closed. */
   isLive(session: SessionId): boolean {
-    // Its member vouches for it.
+    // A local session: its member vouches for it.
     if (session === LOCAL_SESSION) return true;
     if (this.isEnding(session)) return false;
     return this.#state.sessions.has(session) || this.#opened.has(session);

@@ -226,7 +226,7 @@ export class TestEnsemble {
   }
 
   /** Parts of the ends of sessions, as many as may be in flight. Returns how many it were. */
-  goOnWithEnds(): number {
+  continueEnds(): number {
     for (let parts = 0; ; parts++) {
       const prepared = this.preparer.nextOfEnds(this.time);
       if (prepared === null) return parts;
@@ -240,7 +240,7 @@ export class TestEnsemble {
       const before = this.#log.length;
       this.forward();
       for (const { id } of this.members) this.apply(id);
-      this.goOnWithEnds();
+      this.continueEnds();
       if (this.#log.length > before) quiet = -1;
     }
   }

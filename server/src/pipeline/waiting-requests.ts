@@ -1,40 +1,41 @@
 /**
  * The requests that wait for their answer, by their numbers.
  *
- * Numbers only grow, and the oldest are answered first but for a few, so they are in one array: a
- * hash table would be rebuilt every few hundred writes. Each entry is released together with its
- * request. The few that stay while thousands after them are answered (of a client that does not
- * read) move to a table, so the array is also bounded by what waits. Called by Requests.
+ * Numbers only increase, and except for a few the oldest are answered first, so they are in one
+ * array: a hash table would be rebuilt every few hundred writes. Each entry is released together
+ * with its request. The few that stay while thousands after them are answered (of a client that
+ * does not read) move to a table, so the array is also bounded by the number of waiting requests.
+ * Requests calls it.
  */
 import { assert } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';
 
-/** Finished entries are cut off the front from this many on. */
+/** Finished entries are removed from the front when there are this many. */
 const COMPACT_AT = 1024;
-/** From this many entries for each that still waits, the oldest move to the table. */
+/** When there are this many entries for each one that still waits, the oldest move to the table. */
 const SPARSE = 8;
 
 export class WaitingRequests {
-  /** By number, from `#first` on; null for what is finished or was never here. */
+  /** By number, from `#first` on; null for a request that is finished or was never here. */
   #entries: (QueueEntry | null)[] = [];
   #first = 0;
   /** All entries before it are null. */
   #head = 0;
   /** The number of waiting requests in `#entries`. */
   #count = 0;
-  /** Those from before `#first`. */
+  /** The requests from before `#first`. */
   readonly #late = new Map<number, QueueEntry>();
 
   get size(): number {
     return this.#count + this.#late.size;
   }
 
-  /** The number of entries, finished ones included. */
+  /** The number of entries, including finished ones. */
   get places(): number {
     return this.#entries.length + this.#late.size;
   }
 
-  /** Its number is above those of all before. */
+  /** Its number must be higher than all before. */
   add(entry: QueueEntry): void {
     if (this.#count === 0) this.#restart(entry.request);
     const place = entry.request - this.#first;

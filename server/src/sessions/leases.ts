@@ -1,10 +1,11 @@
 /**
- * The leader's deadlines: until when each session may be silent.
+ * The leader's deadlines: how long each session may be silent.
  *
- * A session expires at its last reported touch + its timeout + the slack (touches are reported with
- * heartbeats, and so up to H late), in buckets: at most one bucket later, and never earlier. A
- * touch only changes a number; the session is examined again when its former bucket is due. Pure:
- * the clock is an argument (see LeaseClock), in ms.
+ * A session expires at its last reported touch + its timeout + the slack, because touches are
+ * reported with heartbeats, and so up to H late. Sessions are in buckets of time, so they expire at
+ * most one bucket later, and never earlier. A touch only changes a number; the session is examined
+ * again when its former bucket is due. The leader closes an expired session in
+ * `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
@@ -67,7 +68,7 @@ export class Leases {
   }
 
   /**
-   * From now on the session's deadline has passed, whatever is heard of it. Ignores unknown
+   * From now on the session's deadline has passed, whatever is heard from it. Ignores unknown
    * sessions, like `touch`.
    */
   end(session: SessionId): void {

@@ -47,7 +47,10 @@ export class MemberClocks {
     this.#options = options;
   }
 
-  /** A heartbeat of this member said so. However late it was read, that clock is not behind it. */
+  /**
+   * A heartbeat of this member contained this time. However late it was read, that clock is not
+   * behind it.
+   */
   heard(member: PeerId, wallMs: number, nowMs: number): void {
     this.#bases.set(member, wallMs - nowMs);
     this.#verdict = null;

@@ -51,7 +51,7 @@ describe('reads of a large znode', () => {
     await ensemble.until(() => other.errorOf(two) !== undefined, 'was the other one answered');
     // Nothing that comes behind the reads is done before the client takes their answers.
     expect(other.errorOf(two)).toBe(ErrorCode.noNode);
-    client.goOnReading();
+    client.resumeReading();
     await ensemble.until(() => client.replies.length === READS + 3, 'was all answered');
     expect(client.closed).toBe(false);
   });

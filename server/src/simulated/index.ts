@@ -1,6 +1,6 @@
 /**
- * The inner face of a member, for this repository's own simulator and tests (`test/`): not in the
- * package that users install.
+ * The internal interface of a member, for this repository's own simulator and tests (`test/`). It
+ * is not in the package that users install.
  */
 
 export type { Config } from '../config.js';
@@ -32,6 +32,7 @@ export {
 export { nameText, x509Name } from '../security/x509-name.js';
 export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
+export { ephemeralPaths } from '../state/ephemeral-paths.js';
 export { LEVEL } from '../state/level.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
@@ -51,7 +52,14 @@ export {
 } from '../storage/log-segment.js';
 export type { Surroundings } from '../surroundings.js';
 export type { Tuning } from '../tuning.js';
-export type { RoleName, StorageOutput, Ticket, ZabInput, ZabOutput } from '../zab/index.js';
+export type {
+  NoteFacts,
+  RoleName,
+  StorageOutput,
+  Ticket,
+  ZabInput,
+  ZabOutput,
+} from '../zab/index.js';
 export { MemoryClient } from './memory-client.js';
 export { MemoryEnsemble, simulatedConfig } from './memory-ensemble.js';
 export {

@@ -94,7 +94,7 @@ export class MemoryClient {
   stopReading(): void {
     this.#stream.pause();
   }
-  goOnReading(): void {
+  resumeReading(): void {
     this.#stream.resume();
   }
 

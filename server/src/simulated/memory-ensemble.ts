@@ -289,6 +289,7 @@ export function simulatedConfig(
     dataLogDir: '/nowhere',
     tickTimeMs: 2000,
     servers: seats.map(({ id, host }) => ({ id, host, clientPort: CLIENT_PORT, peerPort: 2881 })),
+    peerAuth: null,
     initLimit: 10,
     syncLimit: 5,
     peerHeartbeatMs: 100,
@@ -321,6 +322,7 @@ export function simulatedConfig(
     adminHost: '127.0.0.1',
     adminUsers: [],
     adminReadOnly: false,
+    ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
     logLevel: 'info',
   };
 }

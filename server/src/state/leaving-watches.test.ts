@@ -28,10 +28,9 @@ function fire(table: WatchTable, kind: WatchChange['kind'], path: string): reado
 
 /** The paths with data watches, in order, and their watchers. */
 function listed(table: WatchTable): [string, number[]][] {
-  const all = [...watchedPaths(table)].map(({ path, watchers }): [string, number[]] => [
-    path,
-    [...watchers],
-  ]);
+  const all = [...watchedPaths(table)].flatMap((one): [string, number[]][] =>
+    one === null ? [] : [[one.path, [...one.watchers].filter((watcher) => watcher !== null)]],
+  );
   return all.filter(([, watchers]) => watchers.length > 0).sort();
 }
 

@@ -47,11 +47,6 @@ export class PathFinder {
     this.#hash = new PathHash(key);
   }
 
-  /** The number of nodes that are in no chain. */
-  get beyondCount(): number {
-    return this.#beyond.size;
-  }
-
   /** For owners of paths that are not in the tree. The hash never leaves this process. */
   hashOf(path: string): number {
     return this.#hash.of(path);

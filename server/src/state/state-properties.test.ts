@@ -5,9 +5,11 @@
  * Method: random wishes over a small set of paths. What the model allows becomes a transaction, as
  * prepare would make it, and is applied to both; everything else becomes an error transaction.
  */
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
+import { ephemeralPaths } from './ephemeral-paths.js';
 import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
 import { encodeTxn, proposalOf } from './testing.js';
@@ -93,7 +95,7 @@ describe('the packed state', () => {
         expect(tree.ephemeralCount).toBe(owned.length);
         for (const session of model.sessions.keys()) {
           const paths = owned.filter(([, n]) => n.owner === session).map(([p]) => p);
-          expect(tree.ephemeralsOf(session)).toEqual(paths.sort());
+          expect(ephemeralPaths(tree, session, Number.POSITIVE_INFINITY)).toEqual(paths.sort());
         }
         for (const [p] of entries) {
           const below = entries.filter(([q]) => q !== '/' && q.startsWith(p === '/' ? p : `${p}/`));

@@ -15,7 +15,7 @@ import {
 } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
 import type { Page, PageRequest } from './child-pages.js';
-import { ephemeralPaths, type Family, familiesOf } from './ephemeral-paths.js';
+import { type Family, familiesOf } from './ephemeral-paths.js';
 import { Ephemerals } from './ephemerals.js';
 import { type ListingLimits, Listings } from './listings.js';
 import { MODE, NODE_MODES } from './modes.js';
@@ -175,10 +175,6 @@ export class TreeReads {
   worldMay(node: number, perms: number): boolean {
     return (this.acls.worldPerms(this.intOf(node, INT.aclId)) & perms) !== 0;
   }
-  /** The list as a checkpoint record holds it. */
-  encodedAcl(node: number): Buffer {
-    return this.acls.encoded(this.intOf(node, INT.aclId));
-  }
   /** The names, in no particular order. */
   children(node: number): string[] {
     const names: string[] = [];
@@ -297,10 +293,6 @@ export class TreeReads {
   /** The ephemerals of a session in no order, those with the same parent together. */
   ephemeralFamilies(session: SessionId): readonly Family[] {
     return familiesOf(this, this.ephemerals.nodesOf(session));
-  }
-  /** The paths in code-unit order. */
-  ephemeralsOf(session: SessionId): readonly string[] {
-    return ephemeralPaths(this, session, Number.POSITIVE_INFINITY) ?? [];
   }
   get ephemeralOwnerCount(): number {
     return this.ephemerals.ownerCount;

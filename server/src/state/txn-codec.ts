@@ -1,12 +1,12 @@
 /**
  * The bytes of a transaction: the body of a proposal, in the log and between members.
  *
- * In jute's terms, as there is one for every write: the kind and the origin in one int, request,
- * session and time as longs, then the fields of the operation in a fixed order. The most common
- * ACL, one entry for world:anyone, is -1 and its permission bits. What is decoded is checked field
- * by field, because bytes from a disk or a peer are not to be trusted. Kinds are never renumbered,
- * and no field of theirs ever changes; what is new is written from its ensemble level on
- * (level.ts).
+ * They are in jute's encoding, because there is one transaction for every write: the kind and the
+ * origin in one int, request, session and time as longs, then the fields of the operation in a
+ * fixed order. The most common ACL, one entry for world:anyone, is -1 and its permission bits.
+ * Decoding checks every field, because bytes from a disk or a peer are not to be trusted. Kinds are
+ * never renumbered, and no field of theirs ever changes; additions are written from their ensemble
+ * level on (level.ts).
  */
 import {
   assert,
@@ -41,11 +41,11 @@ export const KIND = {
 const RECORD = 'a transaction';
 export const ORIGIN_BITS = 8;
 export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
-/** Holds nothing between calls. */
+/** It keeps nothing between calls. */
 const bodyReader = new JuteReader(new Uint8Array(0));
-/** What is longer is copied faster through a view of it. */
+/** Longer bytes are copied faster through a view of them. */
 const VIEW_BYTES_MAX = 512;
-/** Instead of the number of entries. */
+/** Stands in place of the number of entries. */
 export const WORLD_ANYONE = -1;
 
 export function writeTxn(writer: JuteWriter, { origin, request, session, time, op }: Txn): void {
@@ -63,7 +63,7 @@ export function txnOf({ body }: Pick<Proposal, 'body'>): Txn {
   return readTxn(bodyReader);
 }
 
-/** The reader ends with the transaction. Throws MarshallingError. */
+/** The reader must end with the transaction. Throws MarshallingError. */
 export function readTxn(reader: JuteReader): Txn {
   const head = reader.int();
   const origin = head & ORIGIN_MAX;
@@ -131,13 +131,13 @@ function writeNodeOp(writer: JuteWriter, op: NodeOp): void {
   }
 }
 
-/** And the data, if the operation has any. */
+/** Writes the path, and the data if the operation has any. */
 function writePath(writer: JuteWriter, op: NodeOp): void {
   writer.string(op.path);
   if (op.kind === 'create' || op.kind === 'setData') writer.buffer(op.data);
 }
 
-/** As `writePath`: path and data lie as they are written here, one behind the other. */
+/** Like `writePath`: path and data are adjacent in the view, as they are written here. */
 function writeView(writer: JuteWriter, op: OpView): void {
   const start = op.pathStart - 4;
   const size = op.dataStart + Math.max(0, op.dataBytes) - start;

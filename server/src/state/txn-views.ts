@@ -1,10 +1,10 @@
 /**
  * Reads the transactions of proposals that are to be applied, one after the other.
  *
- * The two that nearly all are, setData and create of a znode with an ASCII path and the usual ACL,
- * are found where they lie (op-view.ts): no object, no string and no view is made of them. All
- * others, and whatever is not as it should be, are left to the codec, which checks every field; the
- * layout is its. Called by the driver.
+ * The two kinds that nearly all of them are, setData and create of a znode with an ASCII path and
+ * the usual ACL, are read in place (op-view.ts): no object, no string and no view is made for them.
+ * All others, and malformed ones, are left to the codec, which defines the layout and checks every
+ * field. The driver calls it.
  */
 import { JuteReader, type ProposalCursor } from '@rookery/protocol';
 import { NODE_MODES } from './modes.js';
@@ -14,9 +14,9 @@ import { KIND, ORIGIN_BITS, ORIGIN_MAX, readTxn, WORLD_ANYONE } from './txn-code
 
 const COUNTER_SPAN = 0x1_0000_0000;
 const HIGH_MAX = 1 << 21;
-/** Head, request, session, time; then comes the length of the path. */
+/** Head, request, session and time; the length of the path follows. */
 const PATH_AT = 28;
-/** Without path and data: the two lengths, and what follows them. */
+/** The bytes without path and data: the two lengths, and what follows them. */
 const SET_DATA_BYTES = PATH_AT + 4 + 4 + 4;
 const CREATE_TAIL_BYTES = 4 + 4 + 4 + 8 + 4;
 const CREATE_BYTES = PATH_AT + 4 + 4 + CREATE_TAIL_BYTES;
@@ -30,7 +30,10 @@ export class TxnViews {
   readonly #acls = new WorldAcls();
   #view = this.#reader.view;
 
-  /** Of the proposal that the cursor is at; valid until the next call. Throws MarshallingError. */
+  /**
+   * Returns the transaction of the proposal at the cursor; it is valid until the next call. Throws
+   * MarshallingError.
+   */
   txnOf(proposal: ProposalCursor): Txn {
     const reader = this.#reader;
     proposal.pointAtBody(reader);
@@ -79,7 +82,7 @@ export class TxnViews {
     return true;
   }
 
-  /** Below 0 when it is none that is safe. */
+  /** Returns a negative number if the long is not a safe integer. */
   #natural(at: number): number {
     const high = this.#view.getInt32(at);
     return high < HIGH_MAX ? high * COUNTER_SPAN + this.#view.getUint32(at + 4) : NONE;

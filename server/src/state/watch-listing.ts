@@ -4,7 +4,8 @@
  * Everything is lazy, and may continue in later turns while watches come and go: no copy is made,
  * and what changes meanwhile is shown or left out. A listing visits at most as many entries of a
  * table as there were when it reached the table, so it ends although watches are added after that.
- * It changes nothing. Called by the view of the member.
+ * What was listed before is a null in the listing: skipping it was work all the same, and whoever
+ * lists a little in each turn counts it. It changes nothing. Called by the view of the member.
  */
 import { atMost } from './at-most.js';
 import type { WatchedPaths } from './watched-paths.js';
@@ -12,48 +13,48 @@ import type { WatcherId, WatchTable } from './watches.js';
 
 export interface WatchedPath {
   readonly path: string;
-  readonly watchers: Iterable<WatcherId>;
+  readonly watchers: Iterable<WatcherId | null>;
 }
 
 export interface Watcher {
   readonly watcher: WatcherId;
-  readonly paths: Iterable<string>;
+  readonly paths: Iterable<string | null>;
 }
 
-export function* watchedPaths({ dataTables }: WatchTable): Generator<WatchedPath> {
+export function* watchedPaths({ dataTables }: WatchTable): Generator<WatchedPath | null> {
   for (const [place, table] of dataTables.entries()) {
     const before = dataTables.slice(0, place);
     for (const path of atMost(table.pathCount, table.paths())) {
-      if (before.some((other) => other.hasPath(path))) continue;
-      yield { path, watchers: watchersOf(dataTables, path) };
+      const isListed = before.some((other) => other.hasPath(path));
+      yield isListed ? null : { path, watchers: watchersOf(dataTables, path) };
     }
   }
 }
 
-export function* watchers({ dataTables }: WatchTable): Generator<Watcher> {
+export function* watchers({ dataTables }: WatchTable): Generator<Watcher | null> {
   for (const [place, table] of dataTables.entries()) {
     const before = dataTables.slice(0, place);
     for (const watcher of atMost(table.watcherCount, table.watchers())) {
-      if (before.some((other) => other.hasWatcher(watcher))) continue;
-      yield { watcher, paths: pathsOf(dataTables, watcher) };
+      const isListed = before.some((other) => other.hasWatcher(watcher));
+      yield isListed ? null : { watcher, paths: pathsOf(dataTables, watcher) };
     }
   }
 }
 
-function* watchersOf(tables: readonly WatchedPaths[], path: string): Generator<WatcherId> {
+function* watchersOf(tables: readonly WatchedPaths[], path: string): Generator<WatcherId | null> {
   for (const [place, table] of tables.entries()) {
     const before = tables.slice(0, place);
     for (const watcher of atMost(table.watcherCount, table.watchersOf(path))) {
-      if (!before.some((other) => other.has(path, watcher))) yield watcher;
+      yield before.some((other) => other.has(path, watcher)) ? null : watcher;
     }
   }
 }
 
-function* pathsOf(tables: readonly WatchedPaths[], watcher: WatcherId): Generator<string> {
+function* pathsOf(tables: readonly WatchedPaths[], watcher: WatcherId): Generator<string | null> {
   for (const [place, table] of tables.entries()) {
     const before = tables.slice(0, place);
     for (const path of atMost(table.pathCount, table.pathsOf(watcher))) {
-      if (!before.some((other) => other.has(path, watcher))) yield path;
+      yield before.some((other) => other.has(path, watcher)) ? null : path;
     }
   }
 }

@@ -111,8 +111,8 @@ describe('the watch table', () => {
     table.add('data', '/1', 1);
     let added = 1;
     const seen: string[] = [];
-    for (const { path: watched } of watchedPaths(table)) {
-      seen.push(watched);
+    for (const one of watchedPaths(table)) {
+      seen.push(one?.path ?? '');
       added += 1;
       table.add('data', `/${added}`, 1);
     }
@@ -120,6 +120,7 @@ describe('the watch table', () => {
     const [first] = watchers(table);
     const paths: string[] = [];
     for (const watched of first?.paths ?? []) {
+      if (watched === null) continue;
       paths.push(watched);
       table.remove('data', watched, 1);
       table.add('data', watched, 1);
@@ -348,12 +349,20 @@ function expectDataWatches(table: WatchTable, watches: ReadonlySet<string>): voi
   expect(byWatcher.sort()).toEqual(pairs);
 }
 
+function present<T>(all: Iterable<T | null>): T[] {
+  return [...all].filter((one) => one !== null);
+}
+
 function pathsListed(table: WatchTable): [string, number[]][] {
-  return [...watchedPaths(table)].map(({ path: at, watchers: all }) => [at, [...all]]);
+  return [...watchedPaths(table)].flatMap((one): [string, number[]][] =>
+    one === null ? [] : [[one.path, present(one.watchers)]],
+  );
 }
 
 function watchersListed(table: WatchTable): [number, string[]][] {
-  return [...watchers(table)].map(({ watcher: who, paths }) => [who, [...paths]]);
+  return [...watchers(table)].flatMap((one): [number, string[]][] =>
+    one === null ? [] : [[one.watcher, present(one.paths)]],
+  );
 }
 
 function heldBy(table: WatchTable): ReadonlySet<string> {

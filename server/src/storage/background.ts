@@ -4,26 +4,26 @@
  * After the first failure nothing else runs, and the next `check` or `idle` throws the failure.
  */
 export class Background {
-  private chain: Promise<void> = Promise.resolve();
-  private failure: { readonly error: unknown } | null = null;
+  #chain: Promise<void> = Promise.resolve();
+  #failure: { readonly error: unknown } | null = null;
 
   run(task: () => Promise<void>): void {
-    this.chain = this.chain.then(async () => {
-      if (this.failure !== null) return;
+    this.#chain = this.#chain.then(async () => {
+      if (this.#failure !== null) return;
       try {
         await task();
       } catch (error) {
-        this.failure = { error };
+        this.#failure = { error };
       }
     });
   }
 
   check(): void {
-    if (this.failure !== null) throw this.failure.error;
+    if (this.#failure !== null) throw this.#failure.error;
   }
 
   async idle(): Promise<void> {
-    await this.chain;
+    await this.#chain;
     this.check();
   }
 }

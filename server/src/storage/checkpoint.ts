@@ -60,13 +60,13 @@ export function parseTreeName(name: string): number | null {
 export class CheckpointedTree {
   readonly generation: number;
   readonly database: SharedDatabase;
-  private current: Checkpoint;
-  private writing: Promise<void> = Promise.resolve();
+  #current: Checkpoint;
+  #writing: Promise<void> = Promise.resolve();
 
   private constructor(generation: number, database: SharedDatabase, current: Checkpoint) {
     this.generation = generation;
     this.database = database;
-    this.current = current;
+    this.#current = current;
   }
 
   /** A tree without records, durable when resolved. */
@@ -97,17 +97,17 @@ export class CheckpointedTree {
 
   /** The last durable checkpoint. */
   get checkpoint(): Checkpoint {
-    return this.current;
+    return this.#current;
   }
 
   /** Writes changes in one atomic synced batch. If a key occurs twice, the later change counts. */
   async write(changes: readonly KeyValueOperation[], checkpoint: Checkpoint): Promise<void> {
     assert(
-      checkpoint.zxid >= this.current.zxid,
-      `checkpoint ${formatZxid(checkpoint.zxid)} is not before ${formatZxid(this.current.zxid)}`,
+      checkpoint.zxid >= this.#current.zxid,
+      `checkpoint ${formatZxid(checkpoint.zxid)} is not before ${formatZxid(this.#current.zxid)}`,
     );
-    this.writing = this.writeNow(changes, checkpoint);
-    await this.writing;
+    this.#writing = this.#writeNow(changes, checkpoint);
+    await this.#writing;
   }
 
   /** Reads all records into `loader`; throws DamagedError when they are not what was written. */
@@ -118,7 +118,7 @@ export class CheckpointedTree {
         for (const [key, stored] of entries) loadRecord(name, key, stored, loader);
       }
     });
-    const { zxid, lastTime, level, digest } = this.current;
+    const { zxid, lastTime, level, digest } = this.#current;
     understood(name, () => loader.finishLoad({ zxid, lastTime, level }));
     const found = loader.digest();
     if (found === digest) return;
@@ -129,14 +129,14 @@ export class CheckpointedTree {
 
   /** The tree is not used any more. It is destroyed when nobody reads or writes it. */
   async markForDeletion(): Promise<void> {
-    await this.writing;
+    await this.#writing;
     await this.database.markForDeletion();
   }
 
-  private async writeNow(changes: readonly KeyValueOperation[], next: Checkpoint): Promise<void> {
+  async #writeNow(changes: readonly KeyValueOperation[], next: Checkpoint): Promise<void> {
     const batch = [...changes, putCheckpoint(next)];
     await this.database.use((open) => open.batch(batch, batchOptions(next)));
-    this.current = next;
+    this.#current = next;
   }
 }
 

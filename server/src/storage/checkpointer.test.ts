@@ -23,6 +23,7 @@ async function setUp() {
   const bases: Zxid[] = [];
   const hooks = {
     onPurged: (base: Zxid) => bases.push(base),
+    onCheckpoint() {},
     onFatal: (error: unknown) => {
       throw error;
     },

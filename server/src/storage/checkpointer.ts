@@ -75,7 +75,7 @@ export interface CheckpointerHooks {
   /** The log now starts after `base`, which the core has to know. Called only on a change. */
   onPurged(base: Zxid): void;
   /** `begunMs` is the `nowMs` of the step that began the checkpoint. */
-  onCheckpoint?(at: {
+  onCheckpoint(at: {
     readonly zxid: Zxid;
     readonly records: number;
     readonly begunMs: number;
@@ -84,19 +84,19 @@ export interface CheckpointerHooks {
 }
 
 export class Checkpointer {
-  private readonly storage: Storage;
-  private readonly state: CheckpointSource;
-  private readonly hooks: CheckpointerHooks;
-  private readonly options: CheckpointOptions;
-  private phase: 'idle' | 'capturing' | 'writing' | 'ended' = 'idle';
-  private frozen: FrozenState | null = null;
-  private changes: KeyValueOperation[] = [];
-  private lastMs: number | null = null;
+  readonly #storage: Storage;
+  readonly #state: CheckpointSource;
+  readonly #hooks: CheckpointerHooks;
+  readonly #options: CheckpointOptions;
+  #phase: 'idle' | 'capturing' | 'writing' | 'ended' = 'idle';
+  #frozen: FrozenState | null = null;
+  #changes: KeyValueOperation[] = [];
+  #lastMs: number | null = null;
   /** The part of the usual distance between two checkpoints. */
-  private part: number;
-  private logBytesAtLast: number;
-  private readonly generation: number;
-  private writing: Promise<void> = Promise.resolve();
+  #part: number;
+  #logBytesAtLast: number;
+  readonly #generation: number;
+  #writing: Promise<void> = Promise.resolve();
 
   constructor(
     storage: Storage,
@@ -104,13 +104,13 @@ export class Checkpointer {
     hooks: CheckpointerHooks,
     options: Partial<CheckpointOptions> = {},
   ) {
-    this.storage = storage;
-    this.state = state;
-    this.hooks = hooks;
-    this.options = { ...DEFAULT_CHECKPOINT_OPTIONS, ...options };
-    this.part = this.options.firstPart;
-    this.logBytesAtLast = storage.logBytes;
-    this.generation = storage.generation;
+    this.#storage = storage;
+    this.#state = state;
+    this.#hooks = hooks;
+    this.#options = { ...DEFAULT_CHECKPOINT_OPTIONS, ...options };
+    this.#part = this.#options.firstPart;
+    this.#logBytesAtLast = storage.logBytes;
+    this.#generation = storage.generation;
   }
 
   /**
@@ -121,10 +121,10 @@ export class Checkpointer {
    */
   step(nowMs: number, treeBytes: number, hasTime: () => boolean): boolean {
     // A snapshot has replaced this state, which must never be written into the new tree.
-    if (this.generation !== this.storage.generation) this.abandon();
-    this.lastMs ??= nowMs;
-    if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);
-    return this.captureSlice(treeBytes, SLICE_BYTES, hasTime);
+    if (this.#generation !== this.#storage.generation) this.abandon();
+    this.#lastMs ??= nowMs;
+    if (this.#phase === 'idle' && this.#due(nowMs)) this.#start(nowMs);
+    return this.#captureSlice(treeBytes, SLICE_BYTES, hasTime);
   }
 
   /**
@@ -133,104 +133,109 @@ export class Checkpointer {
    * takes about as long again. Blocks the turn: nobody is served any more.
    */
   async finish(treeBytes: number, hasTime: () => boolean): Promise<void> {
-    const { dirtyCountMax, sliceCount } = this.options;
+    const { dirtyCountMax, sliceCount } = this.#options;
     let slices = Math.ceil((FINISH_FACTOR * dirtyCountMax) / sliceCount);
     for (let rounds = 2; rounds > 0; rounds--) {
-      await this.writing;
-      if (this.generation !== this.storage.generation) this.abandon();
-      if (this.phase === 'idle' && this.isSmall && hasTime()) this.start(this.lastMs ?? 0);
+      await this.#writing;
+      if (this.#generation !== this.#storage.generation) this.abandon();
+      if (this.#phase === 'idle' && this.#isSmall && hasTime()) this.#start(this.#lastMs ?? 0);
       // A checkpoint that is not captured completely is not written; the log has everything.
-      while (slices > 0 && hasTime() && this.captureSlice(treeBytes, FINISH_SLICE_BYTES, hasTime)) {
+      while (
+        slices > 0 &&
+        hasTime() &&
+        this.#captureSlice(treeBytes, FINISH_SLICE_BYTES, hasTime)
+      ) {
         slices -= 1;
       }
     }
-    await this.writing;
+    await this.#writing;
   }
 
   /** Whether something was applied since the last checkpoint, and it can be written in time. */
-  private get isSmall(): boolean {
-    const { dirtyCount, dirtyBytes, lastZxid } = this.state;
-    const { dirtyCountMax, dirtyBytesMax } = this.options;
-    if (lastZxid === this.storage.checkpointZxid) return false;
+  get #isSmall(): boolean {
+    const { dirtyCount, dirtyBytes, lastZxid } = this.#state;
+    const { dirtyCountMax, dirtyBytesMax } = this.#options;
+    if (lastZxid === this.#storage.checkpointZxid) return false;
     return (
       dirtyCount <= FINISH_FACTOR * dirtyCountMax && dirtyBytes <= FINISH_FACTOR * dirtyBytesMax
     );
   }
 
   /** Returns true if there is more to capture. */
-  private captureSlice(treeBytes: number, bytesMax: number, hasTime: () => boolean): boolean {
-    if (this.phase !== 'capturing') return false;
-    const count = Math.ceil(this.options.sliceCount / SLICE_PARTS);
-    const parts = Math.ceil(this.options.sliceCount / count);
+  #captureSlice(treeBytes: number, bytesMax: number, hasTime: () => boolean): boolean {
+    if (this.#phase !== 'capturing') return false;
+    const count = Math.ceil(this.#options.sliceCount / SLICE_PARTS);
+    const parts = Math.ceil(this.#options.sliceCount / count);
     for (let part = 0; part < parts && (part === 0 || hasTime()); part++) {
-      for (const change of this.state.captureSome(count, bytesMax / parts)) {
-        this.changes.push(changeWithChecksum(change));
+      for (const change of this.#state.captureSome(count, bytesMax / parts)) {
+        this.#changes.push(changeWithChecksum(change));
       }
     }
-    if (!this.state.captureDone) return true;
-    this.phase = 'writing';
-    this.writing = this.write(treeBytes);
+    if (!this.#state.captureDone) return true;
+    this.#phase = 'writing';
+    this.#writing = this.#write(treeBytes);
     return false;
   }
 
   /** True from the beginning of a checkpoint until it is durable and the log is purged. */
   get busy(): boolean {
-    return this.phase === 'capturing' || this.phase === 'writing';
+    return this.#phase === 'capturing' || this.#phase === 'writing';
   }
 
   /** Resolves when nothing is being written. A capture under way is left as it is. */
   async idle(): Promise<void> {
-    await this.writing;
+    await this.#writing;
   }
 
   /** Ends all checkpoints of this state, which has been replaced. */
   abandon(): void {
-    this.phase = 'ended';
-    this.changes = [];
+    this.#phase = 'ended';
+    this.#changes = [];
   }
 
-  private due(nowMs: number): boolean {
-    if (this.state.lastZxid === this.storage.checkpointZxid) return false;
-    const { part } = this;
-    const { dirtyCountMax, dirtyBytesMax, logBytesMax, intervalMs } = this.options;
+  #due(nowMs: number): boolean {
+    if (this.#state.lastZxid === this.#storage.checkpointZxid) return false;
+    const part = this.#part;
+    const { dirtyCountMax, dirtyBytesMax, logBytesMax, intervalMs } = this.#options;
     return (
-      this.state.dirtyCount >= part * dirtyCountMax ||
-      this.state.dirtyBytes >= part * dirtyBytesMax ||
-      this.storage.logBytes - this.logBytesAtLast >= part * logBytesMax ||
-      this.storage.segmentsUpTo(this.state.lastZxid) >= SEGMENTS_MAX ||
-      nowMs - (this.lastMs ?? nowMs) >= part * intervalMs
+      this.#state.dirtyCount >= part * dirtyCountMax ||
+      this.#state.dirtyBytes >= part * dirtyBytesMax ||
+      this.#storage.logBytes - this.#logBytesAtLast >= part * logBytesMax ||
+      this.#storage.segmentsUpTo(this.#state.lastZxid) >= SEGMENTS_MAX ||
+      nowMs - (this.#lastMs ?? nowMs) >= part * intervalMs
     );
   }
 
-  private start(nowMs: number): void {
-    assert(this.changes.length === 0, 'one checkpoint at a time');
-    this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze(this.options.blockBytes);
-    this.part = 1;
-    this.lastMs = nowMs;
-    this.logBytesAtLast = this.storage.logBytes;
-    this.phase = 'capturing';
+  #start(nowMs: number): void {
+    assert(this.#changes.length === 0, 'one checkpoint at a time');
+    this.#storage.beginCheckpoint(this.#state.lastZxid);
+    this.#frozen = this.#state.freeze(this.#options.blockBytes);
+    this.#part = 1;
+    this.#lastMs = nowMs;
+    this.#logBytesAtLast = this.#storage.logBytes;
+    this.#phase = 'capturing';
   }
 
   /** Never rejects; a failure is reported to onFatal. */
-  private async write(treeBytes: number): Promise<void> {
-    const { frozen, changes } = this;
-    const begunMs = this.lastMs ?? 0;
+  async #write(treeBytes: number): Promise<void> {
+    const frozen = this.#frozen;
+    const changes = this.#changes;
+    const begunMs = this.#lastMs ?? 0;
     assert(frozen !== null, 'a checkpoint is written after its freeze');
-    this.changes = [];
+    this.#changes = [];
     try {
       const { zxid } = frozen;
-      const done = await this.storage.writeCheckpoint(changes, frozen);
+      const done = await this.#storage.writeCheckpoint(changes, frozen);
       // The state may have been replaced by a snapshot meanwhile.
-      if (this.phase !== 'writing' || !done) return;
-      const baseBefore = this.storage.base;
-      const base = this.storage.purge(treeBytes);
-      this.phase = 'idle';
-      this.hooks.onCheckpoint?.({ zxid, records: changes.length, begunMs });
-      if (base !== baseBefore) this.hooks.onPurged(base);
+      if (this.#phase !== 'writing' || !done) return;
+      const baseBefore = this.#storage.base;
+      const base = this.#storage.purge(treeBytes);
+      this.#phase = 'idle';
+      this.#hooks.onCheckpoint({ zxid, records: changes.length, begunMs });
+      if (base !== baseBefore) this.#hooks.onPurged(base);
     } catch (error) {
-      this.phase = 'ended';
-      this.hooks.onFatal(error);
+      this.#phase = 'ended';
+      this.#hooks.onFatal(error);
     }
   }
 }

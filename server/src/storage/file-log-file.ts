@@ -2,7 +2,7 @@
  * An open file of the log. It makes one change at a time, and none after a failed one.
  *
  * It preallocates by writing zeros, and turns the system's errors into StorageFault. log-disk.ts
- * makes bytes durable. Made by FileLogDirectory.
+ * makes bytes durable. FileLogDirectory creates it.
  */
 import { assert } from '@rookery/protocol';
 import { codesOf, isFull, orFault, textOf } from './disk-errors.js';
@@ -15,14 +15,14 @@ const PIECE_BYTES = 512 << 10;
 const ZEROS = new Uint8Array(PIECE_BYTES);
 
 export class FileLogFile implements LogFile {
-  private readonly file: DiskFile;
-  private readonly path: string;
-  private readonly hasRoom: (bytes: number) => Promise<boolean>;
-  private readonly onClose: () => void;
-  private readonly underWay = new Set<Promise<unknown>>();
+  readonly #file: DiskFile;
+  readonly #path: string;
+  readonly #hasRoom: (bytes: number) => Promise<boolean>;
+  readonly #onClose: () => void;
+  readonly #underWay = new Set<Promise<unknown>>();
   /** Stays true after a failure. */
-  private changing = false;
-  private closed = false;
+  #changing = false;
+  #closed = false;
 
   constructor(
     file: DiskFile,
@@ -32,67 +32,67 @@ export class FileLogFile implements LogFile {
       readonly onClose: () => void;
     },
   ) {
-    this.file = file;
-    this.path = given.path;
-    this.hasRoom = given.hasRoom;
-    this.onClose = given.onClose;
+    this.#file = file;
+    this.#path = given.path;
+    this.#hasRoom = given.hasRoom;
+    this.#onClose = given.onClose;
   }
 
   get size(): number {
-    return this.file.size;
+    return this.#file.size;
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
     try {
-      return await this.run(() => this.file.read(offset, length));
+      return await this.#run(() => this.#file.read(offset, length));
     } catch (error) {
       if (!codesOf(error).includes('EIO')) throw error;
-      throw new DamagedError(`${this.path} cannot be read: ${textOf(error)}`, { cause: error });
+      throw new DamagedError(`${this.#path} cannot be read: ${textOf(error)}`, { cause: error });
     }
   }
 
   write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
-    return this.change(() => this.file.write(offset, parts));
+    return this.#change(() => this.#file.write(offset, parts));
   }
 
   preallocate(size: number): Promise<void> {
-    return this.change(async () => {
-      const before = this.file.size;
-      if (size <= before || !(await this.hasRoom(size - before))) return;
+    return this.#change(async () => {
+      const before = this.#file.size;
+      if (size <= before || !(await this.#hasRoom(size - before))) return;
       try {
         for (let at = before; at < size; at += PIECE_BYTES) {
-          await this.file.write(at, [ZEROS.subarray(0, Math.min(PIECE_BYTES, size - at))]);
+          await this.#file.write(at, [ZEROS.subarray(0, Math.min(PIECE_BYTES, size - at))]);
         }
       } catch (error) {
         if (!isFull(error)) throw error;
-        await this.file.truncate(before);
+        await this.#file.truncate(before);
       }
     });
   }
 
   async close(): Promise<void> {
-    if (this.closed) return;
-    this.closed = true;
-    await Promise.allSettled([...this.underWay]);
-    await orFault(this.path, () => this.file.close());
-    this.onClose();
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.allSettled([...this.#underWay]);
+    await orFault(this.#path, () => this.#file.close());
+    this.#onClose();
   }
 
-  private async change(action: () => Promise<void>): Promise<void> {
-    assert(!this.changing, `one change of ${this.path} at a time, none after a failure`);
-    this.changing = true;
-    await this.run(action);
-    this.changing = false;
+  async #change(action: () => Promise<void>): Promise<void> {
+    assert(!this.#changing, `one change of ${this.#path} at a time, none after a failure`);
+    this.#changing = true;
+    await this.#run(action);
+    this.#changing = false;
   }
 
-  private async run<T>(action: () => Promise<T>): Promise<T> {
-    assert(!this.closed, `${this.path} is open`);
-    const work = orFault(this.path, action);
-    this.underWay.add(work);
+  async #run<T>(action: () => Promise<T>): Promise<T> {
+    assert(!this.#closed, `${this.#path} is open`);
+    const work = orFault(this.#path, action);
+    this.#underWay.add(work);
     try {
       return await work;
     } finally {
-      this.underWay.delete(work);
+      this.#underWay.delete(work);
     }
   }
 }

@@ -23,132 +23,132 @@ const LEFT_FREE_BYTES = 16 << 20;
 export type LogHome = Pick<OwnedDirectory, 'path' | 'disk' | 'isOwn' | 'discard' | 'close'>;
 
 export class FileLogDirectory implements LogDirectory {
-  private readonly home: LogHome;
-  private readonly files = new Map<string, FileLogFile>();
-  private readonly spares: string[] = [];
+  readonly #home: LogHome;
+  readonly #files = new Map<string, FileLogFile>();
+  readonly #spares: string[] = [];
   /** The number of spare files, including those that are about to be one or to be taken. */
-  private spareCount = 0;
-  private lastSpare = 0;
-  private closing: Promise<void> | null = null;
+  #spareCount = 0;
+  #lastSpare = 0;
+  #closing: Promise<void> | null = null;
 
   private constructor(home: LogHome) {
-    this.home = home;
+    this.#home = home;
   }
 
   /** Closes the directory when it is closed. */
   static async open(home: LogHome): Promise<FileLogDirectory> {
     const directory = new FileLogDirectory(home);
-    await directory.takeSparesAgain();
+    await directory.#takeSparesAgain();
     return directory;
   }
 
   async list(): Promise<readonly string[]> {
-    const names = await this.names();
-    return names.filter((name) => !this.home.isOwn(name) && !SPARE_NAME.test(name));
+    const names = await this.#names();
+    return names.filter((name) => !this.#home.isOwn(name) && !SPARE_NAME.test(name));
   }
 
   async open(name: string): Promise<LogFile> {
-    const path = join(this.home.path, name);
-    assert(!this.files.has(name), `${name} is opened once at a time`);
-    return this.opened(name, await orFault(path, () => this.home.disk.open(path)));
+    const path = join(this.#home.path, name);
+    assert(!this.#files.has(name), `${name} is opened once at a time`);
+    return this.#opened(name, await orFault(path, () => this.#home.disk.open(path)));
   }
 
   async create(name: string): Promise<LogFile> {
-    const path = join(this.home.path, name);
-    const { disk } = this.home;
-    assert(!(await this.names()).includes(name), `${name} is not there before it is made`);
+    const path = join(this.#home.path, name);
+    const { disk } = this.#home;
+    assert(!(await this.#names()).includes(name), `${name} is not there before it is made`);
     const file = await orFault(path, async () => {
-      return (await this.fromSpare(path)) ?? (await disk.create(path));
+      return (await this.#fromSpare(path)) ?? (await disk.create(path));
     });
-    const made = this.opened(name, file);
-    await orFault(path, () => disk.syncDirectory(this.home.path));
+    const made = this.#opened(name, file);
+    await orFault(path, () => disk.syncDirectory(this.#home.path));
     return made;
   }
 
   async remove(name: string): Promise<void> {
-    assert(!this.files.has(name), `${name} is closed before it is removed`);
-    if (this.spareCount >= SPARES_MAX) return await this.home.discard(name);
-    this.spareCount += 1;
-    if (!(await this.hasRoom(0))) {
-      this.spareCount -= 1;
-      return await this.home.discard(name);
+    assert(!this.#files.has(name), `${name} is closed before it is removed`);
+    if (this.#spareCount >= SPARES_MAX) return await this.#home.discard(name);
+    this.#spareCount += 1;
+    if (!(await this.#hasRoom(0))) {
+      this.#spareCount -= 1;
+      return await this.#home.discard(name);
     }
-    this.lastSpare += 1;
-    const spare = `spare-${this.lastSpare}`;
-    const { path, disk } = this.home;
+    this.#lastSpare += 1;
+    const spare = `spare-${this.#lastSpare}`;
+    const { path, disk } = this.#home;
     await orFault(join(path, name), async () => {
       await disk.rename(join(path, name), join(path, spare));
       await disk.syncDirectory(path);
     });
-    this.spares.push(spare);
+    this.#spares.push(spare);
   }
 
   /** Safe to call again. */
   close(): Promise<void> {
-    this.closing ??= this.closeAll();
-    return this.closing;
+    this.#closing ??= this.#closeAll();
+    return this.#closing;
   }
 
-  private async closeAll(): Promise<void> {
+  async #closeAll(): Promise<void> {
     try {
-      for (const file of [...this.files.values()]) await file.close();
+      for (const file of [...this.#files.values()]) await file.close();
     } finally {
-      await this.home.close();
+      await this.#home.close();
     }
   }
 
-  private async names(): Promise<readonly string[]> {
-    return await orFault(this.home.path, () => this.home.disk.list(this.home.path));
+  async #names(): Promise<readonly string[]> {
+    return await orFault(this.#home.path, () => this.#home.disk.list(this.#home.path));
   }
 
-  private opened(name: string, file: DiskFile): LogFile {
+  #opened(name: string, file: DiskFile): LogFile {
     const opened = new FileLogFile(file, {
-      path: join(this.home.path, name),
-      hasRoom: (bytes) => this.hasRoom(bytes),
-      onClose: () => this.files.delete(name),
+      path: join(this.#home.path, name),
+      hasRoom: (bytes) => this.#hasRoom(bytes),
+      onClose: () => this.#files.delete(name),
     });
-    this.files.set(name, opened);
+    this.#files.set(name, opened);
     return opened;
   }
 
   /** Finds the spare files of an earlier process and removes surplus ones. */
-  private async takeSparesAgain(): Promise<void> {
-    for (const name of await this.names()) {
+  async #takeSparesAgain(): Promise<void> {
+    for (const name of await this.#names()) {
       const match = SPARE_NAME.exec(name);
       if (match === null) continue;
-      this.lastSpare = Math.max(this.lastSpare, Number(match[1]));
-      if (this.spares.length < SPARES_MAX && (await this.hasRoom(0))) this.spares.push(name);
-      else await this.home.discard(name);
+      this.#lastSpare = Math.max(this.#lastSpare, Number(match[1]));
+      if (this.#spares.length < SPARES_MAX && (await this.#hasRoom(0))) this.#spares.push(name);
+      else await this.#home.discard(name);
     }
-    this.spareCount = this.spares.length;
+    this.#spareCount = this.#spares.length;
   }
 
   /** Renames a spare file to `name` and clears its beginning; null if there is none. */
-  private async fromSpare(path: string): Promise<DiskFile | null> {
-    const spare = this.spares.shift();
+  async #fromSpare(path: string): Promise<DiskFile | null> {
+    const spare = this.#spares.shift();
     if (spare === undefined) return null;
-    const sparePath = join(this.home.path, spare);
-    const file = await this.home.disk.open(sparePath);
+    const sparePath = join(this.#home.path, spare);
+    const file = await this.#home.disk.open(sparePath);
     try {
       if (file.copies > 0) {
         await file.close();
-        await this.home.discard(spare);
+        await this.#home.discard(spare);
         return null;
       }
       await file.write(0, [CLEARED]);
-      await this.home.disk.rename(sparePath, path);
+      await this.#home.disk.rename(sparePath, path);
       return file;
     } catch (error) {
       await file.close();
       throw error;
     } finally {
-      this.spareCount -= 1;
+      this.#spareCount -= 1;
     }
   }
 
   /** Whether the disk has space for `bytes` more and the reserve for others. */
-  private async hasRoom(bytes: number): Promise<boolean> {
-    const { path, disk } = this.home;
+  async #hasRoom(bytes: number): Promise<boolean> {
+    const { path, disk } = this.#home;
     return (await orFault(path, () => disk.freeBytes(path))) >= LEFT_FREE_BYTES + bytes;
   }
 }

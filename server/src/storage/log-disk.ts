@@ -1,11 +1,11 @@
 /**
- * What the write-ahead log needs of a file system, and how it is had from this machine's.
+ * What the write-ahead log needs from a file system, implemented for this machine's.
  *
- * Owns how bytes become durable: `write` resolves when they are. On Linux the file is opened with
- * O_DSYNC, so that one call writes and syncs; it is exactly as strong as a write followed by
- * fdatasync, and costs a quarter less of the processor. Elsewhere O_DSYNC may stop at the cache of
- * the drive, and fdatasync follows (which on macOS is F_FULLFSYNC). Throws the system's own errors.
- * Used by file-log.ts; a test puts another one in its place, to record and to fail.
+ * It owns how bytes become durable: `write` resolves when they are. On Linux the file is opened
+ * with O_DSYNC, so that one call writes and syncs; that gives exactly the same guarantee as a write
+ * followed by fdatasync, and takes a quarter less processor time. Elsewhere O_DSYNC may stop at the
+ * cache of the drive, so fdatasync follows (which is F_FULLFSYNC on macOS). Throws the system's own
+ * errors. file-log.ts uses it; a test replaces it, to record writes and to make them fail.
  */
 import { constants, write, writev } from 'node:fs';
 import { type FileHandle, open, readdir, rename, statfs } from 'node:fs/promises';

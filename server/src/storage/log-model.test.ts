@@ -54,7 +54,7 @@ class Life {
 
   async append(log: TxnLog): Promise<void> {
     const count = 1 + Math.floor(this.random() * 12);
-    const counter = this.counterAfter(log.last);
+    const counter = this.#counterAfter(log.last);
     const added = [...proposalsAfter(log.last, { epoch: this.epoch, counter, count })];
     const cut = Math.floor(this.random() * count);
     const pieces = [added.slice(0, cut), added.slice(cut)].filter(({ length }) => length > 0);
@@ -96,7 +96,7 @@ class Life {
     expect(await readAll(log)).toEqual(held);
   }
 
-  private counterAfter(last: Zxid): number {
+  #counterAfter(last: Zxid): number {
     return last >= makeZxid(this.epoch, 0) ? last - makeZxid(this.epoch, 0) + 1 : 1;
   }
 }

@@ -1,18 +1,19 @@
 /**
- * How a batch of proposals lies in a file of the log, and how one is told from anything else there.
+ * The format of a batch of proposals in a file of the log, and how a record is distinguished from
+ * other bytes there.
  *
  * A record is: checksum of this header (4 bytes), length of the payload (4), flags (4), checksum of
  * the payload (4), the payload, zeros up to a multiple of 8; all big-endian. The header's checksum
- * begins with the segment's salt and the record's offset, so neither what the file held before it
- * was recycled nor bytes that a client chose pass for a record. CRC-32 rather than CRC-32C, because
- * Node computes it in native code.
+ * includes the segment's salt and the record's offset, so neither what the file contained before it
+ * was recycled nor bytes that a client chose can pass for a record. It is CRC-32 rather than
+ * CRC-32C, because Node computes it in native code.
  */
 import { crc32 } from 'node:zlib';
 import type { LogFile } from './log-files.js';
 
 const HEADER_BYTES = 16;
 const ALIGNMENT = 8;
-/** The record is the first one of its write, so everything in front of it was durable by then. */
+/** The record is the first one of its write, so everything before it was durable by then. */
 const FIRST_OF_WRITE = 1;
 const READ_BYTES = 256 * 1024;
 
@@ -24,7 +25,7 @@ export interface LogRecord {
   readonly payload: Uint8Array;
 }
 
-/** Bytes of the file that a record with such a payload takes. */
+/** The bytes of the file that a record with such a payload takes. */
 export function recordBytes(payloadBytes: number): number {
   return Math.ceil((HEADER_BYTES + payloadBytes) / ALIGNMENT) * ALIGNMENT;
 }
@@ -49,7 +50,7 @@ export function recordParts(
   return padding === 0 ? [header, ...payload] : [header, ...payload, PADDING.subarray(0, padding)];
 }
 
-/** Reads the records of a segment in order, and stops at the first bytes that are none. */
+/** Reads the records of a segment in order, and stops at the first bytes that are not a record. */
 export class RecordReader {
   /** The offset at which the next record is expected. */
   position: number;
@@ -84,8 +85,8 @@ export class RecordReader {
   }
 
   /**
-   * Whether a later write than the one at `position` reached the file: then what is there was
-   * durable, and is damaged. Without one it is the torn end of a write that nobody relied on.
+   * Whether a later write than the one at `position` reached the file. If so, the bytes there were
+   * durable, and are damaged. Otherwise they are an incomplete write on which nobody relied.
    */
   async hasLaterWrite(): Promise<boolean> {
     const step = READ_BYTES - HEADER_BYTES;
@@ -100,7 +101,7 @@ export class RecordReader {
     return false;
   }
 
-  /** Headers with the flag that begin in the window, up to those that the window cuts. */
+  /** Returns headers with the flag that begin in the window, up to those that extend beyond it. */
   #firstsOfWrites(window: Buffer, start: number) {
     const found: { offset: number; length: number; checksum: number }[] = [];
     for (let at = 0; at + HEADER_BYTES <= window.length; at += ALIGNMENT) {
@@ -116,7 +117,10 @@ export class RecordReader {
     return this.#parse(await this.#bytes(offset, HEADER_BYTES), offset);
   }
 
-  /** The header at an offset; null if there is none, or the record does not fit into the file. */
+  /**
+   * Returns the header at an offset; null if there is none, or the record does not fit into the
+   * file.
+   */
   #parse(bytes: Buffer, offset: number) {
     if (bytes.length < HEADER_BYTES) return null;
     const length = bytes.readUInt32BE(4);

@@ -1,9 +1,9 @@
 /**
- * One file of the log: a header, kept twice, and the records of batches behind it.
+ * One file of the log: a header, stored twice, and the records of batches after it.
  *
- * A segment is written by the process that began it and by no other, from its header on, and
- * nothing in it is ever written over. It goes on after `base`; what it holds behind the base of its
- * successor is void: a truncation begins a new segment. Owns the header's format; `txn-log.ts`
+ * A segment is written only by the process that began it, from its header on, and nothing in it is
+ * ever overwritten. It continues after `base`; what it contains after the base of its successor is
+ * void, because a truncation begins a new segment. This file owns the header's format; `txn-log.ts`
  * knows which segments make up the log.
  */
 import { crc32 } from 'node:zlib';
@@ -98,7 +98,7 @@ function decodeCopy(copy: Uint8Array): SegmentHeader | null {
   return parsed.success ? parsed.data : null;
 }
 
-/** A segment of the log, begun; its file is open while somebody writes or reads it. */
+/** A segment of the log that was begun; its file is open while somebody writes or reads it. */
 export class Segment {
   readonly file: SharedFile;
   readonly header: SegmentHeader;
@@ -164,7 +164,7 @@ export class Segment {
     assert(this.end === offset, 'what was written is what was counted');
   }
 
-  /** Notes the batches of the next record. */
+  /** Records the batches of the next record. */
   count(record: readonly ProposalBatch[]): void {
     if (this.end - (this.#marks.at(-1)?.offset ?? 0) >= MARK_BYTES) {
       this.#marks.push({ after: this.last, offset: this.end });
@@ -184,7 +184,9 @@ export class Segment {
     cutRanges(this.ranges, after);
   }
 
-  /** The offset of a record at or before the one that contains what follows `after`. */
+  /**
+   * Returns the offset of a record at or before the one that contains the proposal after `after`.
+   */
   offsetBefore(after: Zxid): number {
     return this.#marks.findLast((mark) => mark.after <= after)?.offset ?? RECORDS_START;
   }

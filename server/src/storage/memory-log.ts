@@ -38,24 +38,24 @@ interface Failure {
 const SPARES_MAX = 2;
 
 export class MemoryLogDirectory implements LogDirectory {
-  private readonly options: MemoryLogOptions;
-  private readonly files = new Map<string, MemorySectors>();
-  private readonly opened = new Set<string>();
+  readonly #options: MemoryLogOptions;
+  readonly #files = new Map<string, MemorySectors>();
+  readonly #opened = new Set<string>();
   /** Contents of removed files, oldest first. */
-  private spares: MemorySectors[] = [];
-  private dead = false;
-  private changes = 0;
+  #spares: MemorySectors[] = [];
+  #dead = false;
+  #changes = 0;
   /** Begun and not done, or failed: what a crash tears. */
-  private readonly underWay = new Set<Change>();
-  private failure: Failure | null = null;
+  readonly #underWay = new Set<Change>();
+  #failure: Failure | null = null;
 
   constructor(options: MemoryLogOptions = {}) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Creations, removals, writes and preallocations so far. */
   get changeCount(): number {
-    return this.changes;
+    return this.#changes;
   }
 
   /**
@@ -64,179 +64,179 @@ export class MemoryLogDirectory implements LogDirectory {
    */
   failAt(at: number, when: 'before' | 'after' | 'torn', random: Random | null = null): void {
     assert(when !== 'torn' || random !== null, 'something chooses what is torn');
-    this.failure = { at, when, random };
+    this.#failure = { at, when, random };
   }
 
   /** Ends this directory; what the disk then holds. */
-  crash(random: Random, options: MemoryLogOptions = this.options): MemoryLogDirectory {
-    this.dead = true;
-    for (const change of this.underWay) change.tear(random);
-    this.underWay.clear();
+  crash(random: Random, options: MemoryLogOptions = this.#options): MemoryLogDirectory {
+    this.#dead = true;
+    for (const change of this.#underWay) change.tear(random);
+    this.#underWay.clear();
     const next = new MemoryLogDirectory(options);
     const isLost = () => random() < 0.5;
-    for (const name of this.names()) next.files.set(name, this.contentOf(name).survive(isLost));
-    next.spares = this.spares.map((spare) => spare.survive(isLost));
+    for (const name of this.names()) next.#files.set(name, this.#contentOf(name).survive(isLost));
+    next.#spares = this.#spares.map((spare) => spare.survive(isLost));
     return next;
   }
 
   /** Right before a crash: whatever was under way reaches the disk all the same. */
   landUnderWay(): void {
-    for (const change of this.underWay) change.tear(losesNothing);
-    this.underWay.clear();
+    for (const change of this.#underWay) change.tear(losesNothing);
+    this.#underWay.clear();
   }
 
   /** Of a directory that is not in use. */
   names(): readonly string[] {
-    return [...this.files.keys()].sort();
+    return [...this.#files.keys()].sort();
   }
   bytesOf(name: string): Uint8Array {
-    const content = this.contentOf(name);
+    const content = this.#contentOf(name);
     return content.read(0, content.size);
   }
 
   /** For tests of damage: changes what is stored, behind everyone's back. */
   tamper(name: string, change: (bytes: Uint8Array) => Uint8Array): void {
-    this.contentOf(name).replace(change(this.bytesOf(name)));
+    this.#contentOf(name).replace(change(this.bytesOf(name)));
   }
 
   async list(): Promise<readonly string[]> {
-    this.check();
+    this.#check();
     return this.names();
   }
 
   async open(name: string): Promise<LogFile> {
-    this.check();
+    this.#check();
     await this.reading();
-    assert(this.files.has(name), `${name} exists`);
-    return this.opening(name);
+    assert(this.#files.has(name), `${name} exists`);
+    return this.#opening(name);
   }
 
   async create(name: string): Promise<LogFile> {
-    assert(!this.files.has(name), `${name} does not exist`);
+    assert(!this.#files.has(name), `${name} does not exist`);
     const apply = () => {
-      const content = this.spares.shift() ?? new MemorySectors();
+      const content = this.#spares.shift() ?? new MemorySectors();
       content.write(0, new Uint8Array(Math.min(CLEARED_BYTES, content.size)));
-      this.files.set(name, content);
+      this.#files.set(name, content);
     };
     await this.change(name, { apply, tear: whole(apply) });
-    return this.opening(name);
+    return this.#opening(name);
   }
 
   async remove(name: string): Promise<void> {
-    assert(!this.opened.has(name), `${name} is closed before it is removed`);
-    const content = this.contentOf(name);
+    assert(!this.#opened.has(name), `${name} is closed before it is removed`);
+    const content = this.#contentOf(name);
     const apply = () => {
-      this.files.delete(name);
-      if (this.spares.length < SPARES_MAX) this.spares.push(content);
+      this.#files.delete(name);
+      if (this.#spares.length < SPARES_MAX) this.#spares.push(content);
     };
     await this.change(name, { apply, tear: whole(apply) });
   }
 
   async close(): Promise<void> {
-    this.opened.clear();
-    this.dead = true;
+    this.#opened.clear();
+    this.#dead = true;
   }
 
   /** Used by the files only, as all that follows. */
   async change(name: string, change: Change): Promise<void> {
-    this.check();
-    this.underWay.add(change);
+    this.#check();
+    this.#underWay.add(change);
     // What the gate refuses stays under way: nobody knows what of it is on the disk.
-    await this.options.gate?.({ name, sync: true });
-    this.check();
-    this.underWay.delete(change);
-    this.changes += 1;
-    const failure = this.failure?.at === this.changes ? this.failure : null;
+    await this.#options.gate?.({ name, sync: true });
+    this.#check();
+    this.#underWay.delete(change);
+    this.#changes += 1;
+    const failure = this.#failure?.at === this.#changes ? this.#failure : null;
     if (failure === null || failure.when === 'after') change.apply();
     if (failure === null) return;
-    this.dead = true;
+    this.#dead = true;
     if (failure.when === 'torn' && failure.random !== null) change.tear(failure.random);
-    this.check();
+    this.#check();
   }
 
   async reading(): Promise<void> {
-    await this.options.readGate?.();
-    this.check();
+    await this.#options.readGate?.();
+    this.#check();
   }
 
   closeFile(name: string): void {
-    this.opened.delete(name);
+    this.#opened.delete(name);
   }
 
-  private check(): void {
-    if (this.dead) throw new StorageFault('input/output', 'the directory has crashed', null);
+  #check(): void {
+    if (this.#dead) throw new StorageFault('input/output', 'the directory has crashed', null);
   }
 
-  private opening(name: string): LogFile {
-    assert(!this.opened.has(name), `${name} is opened once at a time`);
-    this.opened.add(name);
-    return new MemoryLogFile(name, this.contentOf(name), this);
+  #opening(name: string): LogFile {
+    assert(!this.#opened.has(name), `${name} is opened once at a time`);
+    this.#opened.add(name);
+    return new MemoryLogFile(name, this.#contentOf(name), this);
   }
 
-  private contentOf(name: string): MemorySectors {
-    const content = this.files.get(name);
+  #contentOf(name: string): MemorySectors {
+    const content = this.#files.get(name);
     assert(content !== undefined, `${name} exists`);
     return content;
   }
 }
 
 class MemoryLogFile implements LogFile {
-  private readonly name: string;
-  private readonly content: MemorySectors;
-  private readonly directory: MemoryLogDirectory;
-  private isOpen = true;
-  private isBusy = false;
+  readonly #name: string;
+  readonly #content: MemorySectors;
+  readonly #directory: MemoryLogDirectory;
+  #isOpen = true;
+  #isBusy = false;
 
   constructor(name: string, content: MemorySectors, directory: MemoryLogDirectory) {
-    this.name = name;
-    this.content = content;
-    this.directory = directory;
+    this.#name = name;
+    this.#content = content;
+    this.#directory = directory;
   }
 
   get size(): number {
-    return this.content.size;
+    return this.#content.size;
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    this.assertOpen();
-    await this.directory.reading();
-    return this.content.read(offset, length);
+    this.#assertOpen();
+    await this.#directory.reading();
+    return this.#content.read(offset, length);
   }
 
   async write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
     // Not copied before: as with a file, whoever changes them too early changes what is written.
-    const put = (lands?: () => boolean) => this.content.write(offset, Buffer.concat(parts), lands);
-    await this.alone({ apply: () => put(), tear: (random) => put(sectorChooser(random)) });
+    const put = (lands?: () => boolean) => this.#content.write(offset, Buffer.concat(parts), lands);
+    await this.#alone({ apply: () => put(), tear: (random) => put(sectorChooser(random)) });
   }
 
   async preallocate(size: number): Promise<void> {
-    const { content } = this;
+    const content = this.#content;
     if (content.size >= size) return;
-    await this.alone({
+    await this.#alone({
       apply: () => content.grow(size),
       tear: (random) => content.grow(Math.ceil(content.size + random() * (size - content.size))),
     });
   }
 
   async close(): Promise<void> {
-    assert(!this.isBusy, `nothing is under way when ${this.name} is closed`);
-    if (this.isOpen) this.directory.closeFile(this.name);
-    this.isOpen = false;
+    assert(!this.#isBusy, `nothing is under way when ${this.#name} is closed`);
+    if (this.#isOpen) this.#directory.closeFile(this.#name);
+    this.#isOpen = false;
   }
 
-  private async alone(change: Change): Promise<void> {
-    this.assertOpen();
-    assert(!this.isBusy, `${this.name} is changed by one operation at a time`);
-    this.isBusy = true;
+  async #alone(change: Change): Promise<void> {
+    this.#assertOpen();
+    assert(!this.#isBusy, `${this.#name} is changed by one operation at a time`);
+    this.#isBusy = true;
     try {
-      await this.directory.change(this.name, change);
+      await this.#directory.change(this.#name, change);
     } finally {
-      this.isBusy = false;
+      this.#isBusy = false;
     }
   }
 
-  private assertOpen(): void {
-    assert(this.isOpen, `${this.name} is open while it is used`);
+  #assertOpen(): void {
+    assert(this.#isOpen, `${this.#name} is open while it is used`);
   }
 }
 

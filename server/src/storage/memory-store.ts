@@ -31,52 +31,52 @@ export interface MemoryStoreOptions {
 const ITERATE_COUNT = 8;
 
 export class MemoryStore implements KeyValueStore {
-  private readonly options: MemoryStoreOptions;
-  private readonly databases = new Map<string, MemoryDisk>();
-  private dead = false;
-  private changes = 0;
+  readonly #options: MemoryStoreOptions;
+  readonly #databases = new Map<string, MemoryDisk>();
+  #dead = false;
+  #changes = 0;
   /** Begun and not yet done: what `gate` holds back. */
-  private readonly underWay = new Set<() => void>();
-  private failure: { readonly at: number; readonly afterwards: boolean } | null = null;
+  readonly #underWay = new Set<() => void>();
+  #failure: { readonly at: number; readonly afterwards: boolean } | null = null;
 
   constructor(options: MemoryStoreOptions = {}) {
-    this.options = options;
+    this.#options = options;
   }
 
   /** Batches, creations, clears and destructions so far. */
   get changeCount(): number {
-    return this.changes;
+    return this.#changes;
   }
 
   /** The change with this number (from 1) fails, and so does everything after it. */
   failAt(at: number, when: 'before' | 'after'): void {
-    this.failure = { at, afterwards: when === 'after' };
+    this.#failure = { at, afterwards: when === 'after' };
   }
 
   /** Ends this store; what the disk then holds. `random` gives numbers in [0, 1). */
-  crash(random: () => number, options: MemoryStoreOptions = this.options): MemoryStore {
-    this.dead = true;
+  crash(random: () => number, options: MemoryStoreOptions = this.#options): MemoryStore {
+    this.#dead = true;
     const next = new MemoryStore(options);
-    for (const name of [...this.databases.keys()].sort()) {
-      const disk = this.databases.get(name);
-      if (disk !== undefined) next.databases.set(name, disk.survive(random));
+    for (const name of [...this.#databases.keys()].sort()) {
+      const disk = this.#databases.get(name);
+      if (disk !== undefined) next.#databases.set(name, disk.survive(random));
     }
     return next;
   }
 
   /** Right before a crash: whatever was under way reaches the disk all the same. */
   landUnderWay(): void {
-    for (const apply of this.underWay) apply();
-    this.underWay.clear();
+    for (const apply of this.#underWay) apply();
+    this.#underWay.clear();
   }
 
   /** Of a store that is not in use: the names of its databases, and the keys of one in order. */
   names(): readonly string[] {
-    return [...this.databases.keys()].sort();
+    return [...this.#databases.keys()].sort();
   }
   keysOf(name: string): readonly Uint8Array[] {
     return (
-      this.databases
+      this.#databases
         .get(name)
         ?.entries()
         .map(([key]) => key) ?? []
@@ -85,24 +85,24 @@ export class MemoryStore implements KeyValueStore {
 
   /** For tests of damage: changes what is stored, behind everyone's back. */
   tamper(name: string, change: (entries: Map<string, Uint8Array>) => void): void {
-    const disk = this.databases.get(name);
+    const disk = this.#databases.get(name);
     assert(disk !== undefined, `${name} exists`);
     disk.tamper(change);
   }
 
   async list(): Promise<readonly string[]> {
     this.check();
-    return [...this.databases.keys()].sort();
+    return [...this.#databases.keys()].sort();
   }
 
   async open(name: string): Promise<KeyValueDatabase> {
     this.check();
     await this.reading();
-    let disk = this.databases.get(name);
+    let disk = this.#databases.get(name);
     if (disk === undefined) {
       disk = new MemoryDisk();
       const created = disk;
-      await this.change(name, true, () => this.databases.set(name, created));
+      await this.change(name, true, () => this.#databases.set(name, created));
     }
     assert(!disk.opened, `${name} is opened once at a time`);
     disk.opened = true;
@@ -110,84 +110,84 @@ export class MemoryStore implements KeyValueStore {
   }
 
   async destroy(name: string): Promise<void> {
-    assert(this.databases.get(name)?.opened !== true, `${name} is closed before it is destroyed`);
-    await this.change(name, true, () => this.databases.delete(name));
+    assert(this.#databases.get(name)?.opened !== true, `${name} is closed before it is destroyed`);
+    await this.change(name, true, () => this.#databases.delete(name));
   }
 
   async close(): Promise<void> {
-    for (const disk of this.databases.values()) disk.opened = false;
-    this.dead = true;
+    for (const disk of this.#databases.values()) disk.opened = false;
+    this.#dead = true;
   }
 
   /** Used by the databases only. */
   async change(name: string, sync: boolean, apply: () => void): Promise<void> {
     this.check();
-    if (this.options.gate !== undefined) {
-      this.underWay.add(apply);
+    if (this.#options.gate !== undefined) {
+      this.#underWay.add(apply);
       try {
-        await this.options.gate({ name, sync });
+        await this.#options.gate({ name, sync });
       } finally {
-        this.underWay.delete(apply);
+        this.#underWay.delete(apply);
       }
     }
     this.check();
-    this.changes += 1;
-    const failing = this.failure?.at === this.changes ? this.failure : null;
-    if (failing !== null) this.dead = true;
+    this.#changes += 1;
+    const failing = this.#failure?.at === this.#changes ? this.#failure : null;
+    if (failing !== null) this.#dead = true;
     if (failing === null || failing.afterwards) apply();
     if (failing !== null) this.check();
   }
 
   /** Used by the databases only. */
   async reading(): Promise<void> {
-    await this.options.readGate?.();
+    await this.#options.readGate?.();
     this.check();
   }
 
   check(): void {
-    if (this.dead) throw new StorageFault('input/output', 'the store has crashed', null);
+    if (this.#dead) throw new StorageFault('input/output', 'the store has crashed', null);
   }
 }
 
 class MemoryDatabase implements KeyValueDatabase {
-  private readonly disk: MemoryDisk;
-  private readonly name: string;
-  private readonly store: MemoryStore;
+  readonly #disk: MemoryDisk;
+  readonly #name: string;
+  readonly #store: MemoryStore;
 
   constructor(disk: MemoryDisk, name: string, store: MemoryStore) {
-    this.disk = disk;
-    this.name = name;
-    this.store = store;
+    this.#disk = disk;
+    this.#name = name;
+    this.#store = store;
   }
 
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    this.check();
-    await this.store.reading();
-    return this.disk.get(key);
+    this.#check();
+    await this.#store.reading();
+    return this.#disk.get(key);
   }
 
   async batch(operations: readonly KeyValueOperation[], options: BatchOptions): Promise<void> {
-    this.check();
+    this.#check();
     const copies = operations.map(copyOperation);
-    await this.store.change(this.name, options.sync, () => {
-      this.disk.write(copies, options.sync);
+    await this.#store.change(this.#name, options.sync, () => {
+      this.#disk.write(copies, options.sync);
     });
   }
 
   async reserve(): Promise<void> {
-    this.check();
+    this.#check();
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
-    this.check();
-    return this.select(this.disk.entries(), range);
+    this.#check();
+    return this.#select(this.#disk.entries(), range);
   }
 
   snapshot(): KeyValueSnapshot {
-    this.check();
-    const entries = this.disk.entries();
+    this.#check();
+    const entries = this.#disk.entries();
     return {
-      iterate: (range) => this.select(entries, range),
+      iterate: (range) => this.#select(entries, range),
       close: async () => {},
     };
   }
@@ -199,24 +199,21 @@ class MemoryDatabase implements KeyValueDatabase {
   }
 
   async close(): Promise<void> {
-    this.disk.opened = false;
+    this.#disk.opened = false;
   }
 
-  private check(): void {
-    this.store.check();
-    assert(this.disk.opened, `${this.name} is open while it is used`);
+  #check(): void {
+    this.#store.check();
+    assert(this.#disk.opened, `${this.#name} is open while it is used`);
   }
 
-  private async *select(
-    entries: readonly Entry[],
-    range: KeyRange,
-  ): AsyncGenerator<readonly Entry[]> {
+  async *#select(entries: readonly Entry[], range: KeyRange): AsyncGenerator<readonly Entry[]> {
     const ordered = range.reverse === true ? [...entries].reverse() : entries;
     const limit = range.limit ?? Number.POSITIVE_INFINITY;
     const selected = ordered.filter(([key]) => inRange(key, range)).slice(0, limit);
     for (let i = 0; i < selected.length; i += ITERATE_COUNT) {
-      await this.store.reading();
-      this.check();
+      await this.#store.reading();
+      this.#check();
       yield selected.slice(i, i + ITERATE_COUNT);
     }
   }
@@ -225,45 +222,45 @@ class MemoryDatabase implements KeyValueDatabase {
 /** The contents of one database and what of them would survive a loss of power. */
 class MemoryDisk {
   opened = false;
-  private readonly synced = new Map<string, Uint8Array>();
-  private readonly current = new Map<string, Uint8Array>();
-  private unsynced: (readonly KeyValueOperation[])[] = [];
-  private sorted: readonly Entry[] | null = null;
+  readonly #synced = new Map<string, Uint8Array>();
+  readonly #current = new Map<string, Uint8Array>();
+  #unsynced: (readonly KeyValueOperation[])[] = [];
+  #sorted: readonly Entry[] | null = null;
 
   get(key: Uint8Array): Uint8Array | undefined {
-    return this.current.get(keyText(key));
+    return this.#current.get(keyText(key));
   }
 
   write(operations: readonly KeyValueOperation[], sync: boolean): void {
-    applyTo(this.current, operations);
-    this.sorted = null;
-    this.unsynced.push(operations);
+    applyTo(this.#current, operations);
+    this.#sorted = null;
+    this.#unsynced.push(operations);
     if (!sync) return;
-    for (const batch of this.unsynced) applyTo(this.synced, batch);
-    this.unsynced = [];
+    for (const batch of this.#unsynced) applyTo(this.#synced, batch);
+    this.#unsynced = [];
   }
 
   entries(): readonly Entry[] {
-    this.sorted ??= [...this.current.keys()]
+    this.#sorted ??= [...this.#current.keys()]
       .sort()
-      .map((text): Entry => [keyFromText(text), this.current.get(text) ?? new Uint8Array(0)]);
-    return this.sorted;
+      .map((text): Entry => [keyFromText(text), this.#current.get(text) ?? new Uint8Array(0)]);
+    return this.#sorted;
   }
 
   survive(random: () => number): MemoryDisk {
     const next = new MemoryDisk();
-    for (const [key, value] of this.synced) next.synced.set(key, value);
-    const kept = Math.floor(random() * (this.unsynced.length + 1));
-    for (const batch of this.unsynced.slice(0, kept)) applyTo(next.synced, batch);
-    for (const [key, value] of next.synced) next.current.set(key, value);
+    for (const [key, value] of this.#synced) next.#synced.set(key, value);
+    const kept = Math.floor(random() * (this.#unsynced.length + 1));
+    for (const batch of this.#unsynced.slice(0, kept)) applyTo(next.#synced, batch);
+    for (const [key, value] of next.#synced) next.#current.set(key, value);
     return next;
   }
 
   tamper(change: (entries: Map<string, Uint8Array>) => void): void {
-    change(this.synced);
-    this.current.clear();
-    for (const [key, value] of this.synced) this.current.set(key, value);
-    this.sorted = null;
+    change(this.#synced);
+    this.#current.clear();
+    for (const [key, value] of this.#synced) this.#current.set(key, value);
+    this.#sorted = null;
   }
 }
 

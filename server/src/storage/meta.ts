@@ -84,11 +84,11 @@ const ANY_FORMAT = z.object({ format: z.number() });
 type MetaRecord = Readonly<z.infer<typeof RECORD_SCHEMA>>;
 
 export class MetaStore {
-  private readonly database: KeyValueDatabase;
-  private change = 0;
+  readonly #database: KeyValueDatabase;
+  #change = 0;
 
   private constructor(database: KeyValueDatabase) {
-    this.database = database;
+    this.#database = database;
   }
 
   static async open(store: KeyValueStore): Promise<MetaStore> {
@@ -100,33 +100,33 @@ export class MetaStore {
    * other one is written again where it does not. Throws DamagedError or FormatError.
    */
   async read(): Promise<Meta | null> {
-    const first = await this.record(META_KEY);
-    const second = await this.record(COPY_KEY);
+    const first = await this.#record(META_KEY);
+    const second = await this.#record(COPY_KEY);
     const newest = newestOf(first, second);
     if (newest === null) return null;
     const { change, format: _, ...meta } = newest;
-    this.change = change;
+    this.#change = change;
     for (const [key, record] of [[META_KEY, first] as const, [COPY_KEY, second] as const]) {
       if (isRecord(record) && record.change === change) continue;
-      await this.put(key, newest);
+      await this.#put(key, newest);
     }
     return meta;
   }
 
   /** Resolves when both records are durable. */
   async write(meta: Meta): Promise<void> {
-    this.change += 1;
-    const record = { ...meta, format: FORMAT, change: this.change } as const;
-    await this.put(META_KEY, record);
-    await this.put(COPY_KEY, record);
+    this.#change += 1;
+    const record = { ...meta, format: FORMAT, change: this.#change } as const;
+    await this.#put(META_KEY, record);
+    await this.#put(COPY_KEY, record);
   }
 
   async close(): Promise<void> {
-    await this.database.close();
+    await this.#database.close();
   }
 
-  private async record(key: Uint8Array): Promise<Found> {
-    const stored = await this.database.get(key);
+  async #record(key: Uint8Array): Promise<Found> {
+    const stored = await this.#database.get(key);
     if (stored === undefined) return null;
     try {
       const { format } = verifiedJson('the meta record', key, stored, ANY_FORMAT);
@@ -144,9 +144,9 @@ export class MetaStore {
     }
   }
 
-  private async put(key: Uint8Array, record: MetaRecord): Promise<void> {
+  async #put(key: Uint8Array, record: MetaRecord): Promise<void> {
     const put = { type: 'put', key, value: jsonWithChecksum(key, record) } as const;
-    await this.database.batch([put], { sync: true });
+    await this.#database.batch([put], { sync: true });
   }
 }
 

@@ -20,13 +20,13 @@ const TRASH_NAME = /^trash-(\d+)-/;
 export class OwnedDirectory {
   readonly path: string;
   readonly disk: LogDisk;
-  private readonly lock: DirectoryLock;
-  private readonly trash = new Trash();
-  private trashCount = 0;
+  readonly #lock: DirectoryLock;
+  readonly #trash = new Trash();
+  #trashCount = 0;
 
   private constructor(path: string, lock: DirectoryLock, disk: LogDisk) {
     this.path = path;
-    this.lock = lock;
+    this.#lock = lock;
     this.disk = disk;
   }
 
@@ -41,7 +41,7 @@ export class OwnedDirectory {
       await makeDirectory(path);
       const directory = new OwnedDirectory(path, await lockDirectory(path), disk);
       await writeOwner(path, memberId);
-      await directory.takeTrashAgain();
+      await directory.#takeTrashAgain();
       return directory;
     } catch (error) {
       if (error instanceof StoreLockedError) throw error;
@@ -58,31 +58,31 @@ export class OwnedDirectory {
 
   /** Removes a file or directory in it, at any depth. Resolves when it cannot come back. */
   async discard(name: string): Promise<void> {
-    this.trashCount += 1;
+    this.#trashCount += 1;
     const path = join(this.path, name);
-    const trash = join(this.path, `${TRASH_PREFIX}${this.trashCount}-${basename(name)}`);
+    const trash = join(this.path, `${TRASH_PREFIX}${this.#trashCount}-${basename(name)}`);
     await orFault(path, async () => {
       await this.disk.rename(path, trash);
       await this.disk.syncDirectory(this.path);
       if (dirname(path) !== this.path) await this.disk.syncDirectory(dirname(path));
-      this.trash.add(trash);
+      this.#trash.add(trash);
     });
   }
 
   async close(): Promise<void> {
     try {
-      await orFault(this.path, () => this.trash.empty());
+      await orFault(this.path, () => this.#trash.empty());
     } finally {
-      await this.lock.release();
+      await this.#lock.release();
     }
   }
 
   /** Continues removals that an earlier process did not finish. */
-  private async takeTrashAgain(): Promise<void> {
+  async #takeTrashAgain(): Promise<void> {
     for (const name of await readdir(this.path)) {
       if (!name.startsWith(TRASH_PREFIX)) continue;
-      this.trashCount = Math.max(this.trashCount, Number(TRASH_NAME.exec(name)?.[1] ?? 0));
-      this.trash.add(join(this.path, name));
+      this.#trashCount = Math.max(this.#trashCount, Number(TRASH_NAME.exec(name)?.[1] ?? 0));
+      this.#trash.add(join(this.path, name));
     }
   }
 }

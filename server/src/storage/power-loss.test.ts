@@ -52,24 +52,24 @@ class Life {
   readonly history = new DiskHistory();
   readonly disk: WatchedDisk;
   readonly path: string;
-  private readonly onMoment: (moment: Moment) => void;
-  private readonly seed: number;
-  private moments = 0;
-  private treeStore = new MemoryStore({ gate: async () => this.look() });
-  private treeCopy: TreeCopy = new Map();
-  private copiedAt = -1;
-  private proposals: readonly Proposal[] = [];
-  private next: readonly Proposal[] = [];
-  private epoch = 0;
-  private counter = 0;
-  private committed = 0;
+  readonly #onMoment: (moment: Moment) => void;
+  readonly #seed: number;
+  #moments = 0;
+  #treeStore = new MemoryStore({ gate: async () => this.#look() });
+  #treeCopy: TreeCopy = new Map();
+  #copiedAt = -1;
+  #proposals: readonly Proposal[] = [];
+  #next: readonly Proposal[] = [];
+  #epoch = 0;
+  #counter = 0;
+  #committed = 0;
 
   constructor(seed: number, path: string, onMoment: (moment: Moment) => void) {
-    this.seed = seed;
+    this.#seed = seed;
     this.random = seededRandom(seed);
     this.path = path;
-    this.onMoment = onMoment;
-    const onChange = this.history.onChange(() => this.look());
+    this.#onMoment = onMoment;
+    const onChange = this.history.onChange(() => this.#look());
     this.disk = new WatchedDisk(SYSTEM_DISK, onChange);
   }
 
@@ -77,27 +77,27 @@ class Life {
     for (let count = 0; count < PROCESSES; count++) {
       const home = await OwnedDirectory.open(this.path, 1, this.disk);
       const logFiles = await FileLogDirectory.open(home);
-      const { storage, state } = await opened(this.treeStore, logFiles, this.random);
-      for (const proposal of this.proposals.slice(0, this.committed)) {
+      const { storage, state } = await opened(this.#treeStore, logFiles, this.random);
+      for (const proposal of this.#proposals.slice(0, this.#committed)) {
         if (proposal.zxid > storage.checkpointZxid) state.apply(proposal);
       }
-      await this.beginEpoch(storage);
-      for (let i = 0; i < OPERATIONS; i++) await this.operate(storage, state);
+      await this.#beginEpoch(storage);
+      for (let i = 0; i < OPERATIONS; i++) await this.#operate(storage, state);
       await storage.close();
-      this.treeStore = this.treeStore.crash(() => 1);
-      this.copiedAt = -1;
+      this.#treeStore = this.#treeStore.crash(() => 1);
+      this.#copiedAt = -1;
     }
   }
 
-  private async operate(storage: Storage, state: ToyState): Promise<void> {
+  async #operate(storage: Storage, state: ToyState): Promise<void> {
     const choice = this.random();
-    const { length } = this.proposals;
-    if (choice < 0.12 && length > this.committed) {
-      const kept = this.committed + Math.floor(this.random() * (length - this.committed));
-      this.next = this.proposals.slice(0, kept);
-      await storage.truncate(this.next.at(-1)?.zxid ?? 0);
-      this.proposals = this.next;
-      await this.beginEpoch(storage);
+    const { length } = this.#proposals;
+    if (choice < 0.12 && length > this.#committed) {
+      const kept = this.#committed + Math.floor(this.random() * (length - this.#committed));
+      this.#next = this.#proposals.slice(0, kept);
+      await storage.truncate(this.#next.at(-1)?.zxid ?? 0);
+      this.#proposals = this.#next;
+      await this.#beginEpoch(storage);
     } else if (choice < 0.35 && state.lastZxid > storage.checkpointZxid) {
       storage.beginCheckpoint(state.lastZxid);
       const frozen = state.freeze();
@@ -107,58 +107,61 @@ class Life {
       );
       storage.purge(0);
     } else {
-      await this.append(storage, state);
+      await this.#append(storage, state);
     }
   }
 
-  private async append(storage: Storage, state: ToyState): Promise<void> {
+  async #append(storage: Storage, state: ToyState): Promise<void> {
     const count = 1 + Math.floor(this.random() * 12);
-    const at = { epoch: this.epoch, counter: this.counter + 1, count };
-    this.counter += count;
+    const at = { epoch: this.#epoch, counter: this.#counter + 1, count };
+    this.#counter += count;
     const added = [...proposalsAfter(storage.last, at)].map((proposal) => {
       // Some take several sectors, and some a record of their own.
       const padding = this.random() < 0.2 ? 'x'.repeat(Math.floor(this.random() * 900)) : '';
       return { ...proposal, body: Buffer.from(`k${at.counter % 7}=${padding}${proposal.zxid}`) };
     });
-    this.next = [...this.proposals, ...added];
+    this.#next = [...this.#proposals, ...added];
     const cut = Math.floor(this.random() * count);
     const pieces = [added.slice(0, cut), added.slice(cut)].filter(({ length }) => length > 0);
     await storage.append(...pieces.map((piece) => ProposalBatch.of(piece)));
-    this.proposals = this.next;
+    this.#proposals = this.#next;
     if (this.random() < 0.2) await storage.markLogEnd();
-    const uncommitted = this.next.length - this.committed;
-    const committed = this.committed + Math.floor(this.random() * (uncommitted + 1));
-    for (const proposal of this.next.slice(this.committed, committed)) state.apply(proposal);
-    this.committed = committed;
+    const uncommitted = this.#next.length - this.#committed;
+    const committed = this.#committed + Math.floor(this.random() * (uncommitted + 1));
+    for (const proposal of this.#next.slice(this.#committed, committed)) state.apply(proposal);
+    this.#committed = committed;
   }
 
-  private async beginEpoch(storage: Storage): Promise<void> {
-    this.epoch += 1;
-    this.counter = 0;
-    await storage.saveEpochs({ accepted: this.epoch, current: 0, ensembleId: '', founded: false });
+  async #beginEpoch(storage: Storage): Promise<void> {
+    this.#epoch += 1;
+    this.#counter = 0;
+    await storage.saveEpochs({ accepted: this.#epoch, current: 0, ensembleId: '', founded: false });
   }
 
-  private look(): void {
-    this.moments += 1;
-    const title = `seed ${this.seed}, moment ${this.moments}`;
-    const { proposals, next, epoch, history } = this;
-    this.onMoment({
+  #look(): void {
+    this.#moments += 1;
+    const title = `seed ${this.#seed}, moment ${this.#moments}`;
+    const { history } = this;
+    const proposals = this.#proposals;
+    const next = this.#next;
+    const epoch = this.#epoch;
+    this.#onMoment({
       title,
       legal: { proposals, next, epoch },
-      tree: this.copyOfTree(),
+      tree: this.#copyOfTree(),
       isCertain: history.isCertain,
       image: (chance) => history.image(chance),
     });
   }
 
-  private copyOfTree(): TreeCopy {
-    if (this.copiedAt === this.treeStore.changeCount) return this.treeCopy;
-    this.copiedAt = this.treeStore.changeCount;
+  #copyOfTree(): TreeCopy {
+    if (this.#copiedAt === this.#treeStore.changeCount) return this.#treeCopy;
+    this.#copiedAt = this.#treeStore.changeCount;
     const copy = new Map<string, Entries>();
-    for (const name of this.treeStore.names()) {
-      this.treeStore.tamper(name, (entries) => copy.set(name, new Map(entries)));
+    for (const name of this.#treeStore.names()) {
+      this.#treeStore.tamper(name, (entries) => copy.set(name, new Map(entries)));
     }
-    this.treeCopy = copy;
+    this.#treeCopy = copy;
     return copy;
   }
 }

@@ -239,6 +239,7 @@ describe('a checkpoint in blocks', () => {
     for (let i = 0; i < 400; i++) await life.set(`/n${i}`, 16_000);
     const hooks = {
       onPurged: () => {},
+      onCheckpoint: () => {},
       onFatal: (error: unknown) => {
         throw error;
       },

@@ -43,7 +43,8 @@ describe('storage under the real state', () => {
     const { storage, state } = await stores.open();
     await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
     const errors: unknown[] = [];
-    const hooks = { onPurged() {}, onFatal: (error: unknown) => errors.push(error) };
+    const onFatal = (error: unknown) => errors.push(error);
+    const hooks = { onPurged() {}, onCheckpoint() {}, onFatal };
     const options = { dirtyCountMax: 20, sliceCount: 3 };
     const checkpointer = new Checkpointer(storage, state, hooks, options);
     const digests = new Map([[0, state.digest()]]);
@@ -80,6 +81,7 @@ describe('storage under the real state', () => {
     await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
     const hooks = {
       onPurged() {},
+      onCheckpoint() {},
       onFatal: (error: unknown) => {
         throw error;
       },

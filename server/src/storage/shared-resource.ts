@@ -19,16 +19,16 @@ export interface ResourceOwner<T> {
 
 export class SharedResource<T extends { close(): Promise<void> }> {
   readonly name: string;
-  private readonly owner: ResourceOwner<T>;
-  private users = 0;
-  private isPinned = false;
-  private isMarked = false;
-  private destroyed = false;
-  private opened: Promise<T> | null = null;
-  private closing: Promise<void> = Promise.resolve();
+  readonly #owner: ResourceOwner<T>;
+  #users = 0;
+  #isPinned = false;
+  #isMarked = false;
+  #destroyed = false;
+  #opened: Promise<T> | null = null;
+  #closing: Promise<void> = Promise.resolve();
 
   constructor(owner: ResourceOwner<T>, name: string) {
-    this.owner = owner;
+    this.#owner = owner;
     this.name = name;
   }
 
@@ -39,24 +39,24 @@ export class SharedResource<T extends { close(): Promise<void> }> {
     opened: T,
   ): SharedResource<T> {
     const shared = new SharedResource(owner, name);
-    shared.opened = Promise.resolve(opened);
-    shared.isPinned = true;
-    shared.users = 1;
+    shared.#opened = Promise.resolve(opened);
+    shared.#isPinned = true;
+    shared.#users = 1;
     return shared;
   }
 
   /** Opens it if necessary. When that fails, the call has not counted as a use. */
   async acquire(): Promise<T> {
-    assert(!this.isMarked, `${this.name} is not used after it was marked for deletion`);
-    this.users += 1;
-    this.opened ??= this.open();
+    assert(!this.#isMarked, `${this.name} is not used after it was marked for deletion`);
+    this.#users += 1;
+    this.#opened ??= this.#open();
     try {
-      return await this.opened;
+      return await this.#opened;
     } catch (error) {
-      this.users -= 1;
-      if (this.users === 0) {
-        this.opened = null;
-        if (this.isMarked) await this.destroy();
+      this.#users -= 1;
+      if (this.#users === 0) {
+        this.#opened = null;
+        if (this.#isMarked) await this.#destroy();
       }
       throw error;
     }
@@ -64,31 +64,31 @@ export class SharedResource<T extends { close(): Promise<void> }> {
 
   /** Resolves when it is closed, if this was the last use. */
   async release(): Promise<void> {
-    assert(this.users > 0, `${this.name} is released once for each acquire`);
-    this.users -= 1;
-    if (this.users > 0 || this.opened === null) return;
-    this.closing = this.close(this.opened);
-    this.opened = null;
-    await this.closing;
-    if (this.isMarked) await this.destroy();
+    assert(this.#users > 0, `${this.name} is released once for each acquire`);
+    this.#users -= 1;
+    if (this.#users > 0 || this.#opened === null) return;
+    this.#closing = this.#close(this.#opened);
+    this.#opened = null;
+    await this.#closing;
+    if (this.#isMarked) await this.#destroy();
   }
 
   /** Keeps it open until `unpin`. Does nothing if it is pinned already. */
   async pin(): Promise<T> {
-    if (this.isPinned && this.opened !== null) return await this.opened;
-    this.isPinned = true;
+    if (this.#isPinned && this.#opened !== null) return await this.#opened;
+    this.#isPinned = true;
     try {
       return await this.acquire();
     } catch (error) {
-      this.isPinned = false;
+      this.#isPinned = false;
       throw error;
     }
   }
 
   /** Resolves when it is closed, if nobody else uses it. Does nothing if it is not pinned. */
   async unpin(): Promise<void> {
-    if (!this.isPinned) return;
-    this.isPinned = false;
+    if (!this.#isPinned) return;
+    this.#isPinned = false;
     await this.release();
   }
 
@@ -104,25 +104,25 @@ export class SharedResource<T extends { close(): Promise<void> }> {
 
   /** Forbids new uses. It is destroyed at once if nobody uses it, otherwise after the last use. */
   async markForDeletion(): Promise<void> {
-    assert(!this.isMarked, `${this.name} is marked for deletion once`);
-    this.isMarked = true;
+    assert(!this.#isMarked, `${this.name} is marked for deletion once`);
+    this.#isMarked = true;
     await this.unpin();
-    if (this.users === 0) await this.destroy();
+    if (this.#users === 0) await this.#destroy();
   }
 
-  private async destroy(): Promise<void> {
-    if (this.destroyed) return;
-    this.destroyed = true;
-    await this.closing;
-    await this.owner.destroy(this.name);
+  async #destroy(): Promise<void> {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    await this.#closing;
+    await this.#owner.destroy(this.name);
   }
 
-  private async open(): Promise<T> {
-    await this.closing;
-    return await this.owner.open(this.name);
+  async #open(): Promise<T> {
+    await this.#closing;
+    return await this.#owner.open(this.name);
   }
 
-  private async close(opened: Promise<T>): Promise<void> {
+  async #close(opened: Promise<T>): Promise<void> {
     await (await opened).close();
   }
 }

@@ -24,39 +24,39 @@ const TRAILER_SCHEMA = z.object({ count: z.number().int() });
 
 export class GenerationSink implements SnapshotSink {
   readonly generation: number;
-  private readonly store: KeyValueStore;
-  private tree: CheckpointedTree | null = null;
-  private count = 0;
-  private announced: number | null = null;
-  private state: 'open' | 'installed' | 'abandoned' = 'open';
-  private tail: Promise<void> = Promise.resolve();
+  readonly #store: KeyValueStore;
+  #tree: CheckpointedTree | null = null;
+  #count = 0;
+  #announced: number | null = null;
+  #state: 'open' | 'installed' | 'abandoned' = 'open';
+  #tail: Promise<void> = Promise.resolve();
 
   constructor(store: KeyValueStore, generation: number) {
-    this.store = store;
+    this.#store = store;
     this.generation = generation;
   }
 
   async write(records: readonly TreeRecord[]): Promise<void> {
-    assert(this.state === 'open', `a snapshot is written before it is ${this.state}`);
-    this.tail = this.tail.then(() => this.writeNow(records));
+    assert(this.#state === 'open', `a snapshot is written before it is ${this.#state}`);
+    this.#tail = this.#tail.then(() => this.#writeNow(records));
     try {
-      await this.tail;
+      await this.#tail;
     } catch (error) {
       throw asDamagedSnapshot(error);
     }
   }
 
   async abandon(): Promise<void> {
-    if (this.state !== 'open') return;
-    this.state = 'abandoned';
-    await Promise.allSettled([this.tail]);
-    if (this.tree !== null) await this.tree.markForDeletion();
+    if (this.#state !== 'open') return;
+    this.#state = 'abandoned';
+    await Promise.allSettled([this.#tail]);
+    if (this.#tree !== null) await this.#tree.markForDeletion();
   }
 
   async verify(zxid: Zxid, loader: StateLoader): Promise<void> {
-    assert(this.state === 'open', `a snapshot is verified before it is ${this.state}`);
-    await this.tail;
-    const tree = this.whole(zxid);
+    assert(this.#state === 'open', `a snapshot is verified before it is ${this.#state}`);
+    await this.#tail;
+    const tree = this.#whole(zxid);
     try {
       await tree.load(loader);
     } catch (error) {
@@ -66,18 +66,18 @@ export class GenerationSink implements SnapshotSink {
 
   /** Returns the complete, durable tree. Throws SnapshotDamagedError if it is not at `zxid`. */
   async finish(zxid: Zxid): Promise<CheckpointedTree> {
-    assert(this.state === 'open', `a snapshot is installed once, this one is ${this.state}`);
-    await this.tail;
-    const tree = this.whole(zxid);
-    this.state = 'installed';
+    assert(this.#state === 'open', `a snapshot is installed once, this one is ${this.#state}`);
+    await this.#tail;
+    const tree = this.#whole(zxid);
+    this.#state = 'installed';
     return tree;
   }
 
-  private whole(zxid: Zxid): CheckpointedTree {
-    const { tree } = this;
-    if (tree === null || this.announced !== this.count) {
+  #whole(zxid: Zxid): CheckpointedTree {
+    const tree = this.#tree;
+    if (tree === null || this.#announced !== this.#count) {
       throw new SnapshotDamagedError(
-        `the snapshot holds ${this.count} records of ${this.announced ?? 'an unknown number'}`,
+        `the snapshot holds ${this.#count} records of ${this.#announced ?? 'an unknown number'}`,
       );
     }
     const at = tree.checkpoint.zxid;
@@ -89,30 +89,30 @@ export class GenerationSink implements SnapshotSink {
     return tree;
   }
 
-  private async writeNow(records: readonly TreeRecord[]): Promise<void> {
+  async #writeNow(records: readonly TreeRecord[]): Promise<void> {
     const operations: KeyValueOperation[] = [];
     for (const [key, value] of records) {
       const payload = verifiedPayload(key, value);
       if (payload === null) throw new SnapshotDamagedError('a record has a wrong checksum');
-      if (this.announced !== null) throw new SnapshotDamagedError('a record after the last one');
+      if (this.#announced !== null) throw new SnapshotDamagedError('a record after the last one');
       if (sameKey(key, TRAILER_KEY)) {
-        this.announced = verifiedJson('the last record', key, value, TRAILER_SCHEMA).count;
+        this.#announced = verifiedJson('the last record', key, value, TRAILER_SCHEMA).count;
         continue;
       }
-      this.count += 1;
-      if (sameKey(key, CHECKPOINT_KEY)) await this.start(parseCheckpoint('the snapshot', value));
+      this.#count += 1;
+      if (sameKey(key, CHECKPOINT_KEY)) await this.#start(parseCheckpoint('the snapshot', value));
       else operations.push({ type: 'put', key, value });
     }
-    const { tree } = this;
+    const tree = this.#tree;
     if (tree === null) throw new SnapshotDamagedError('the checkpoint is not the first record');
     if (operations.length === 0) return;
     const options = batchOptions(tree.checkpoint);
     await tree.database.use((open) => open.batch(operations, options));
   }
 
-  private async start(checkpoint: Checkpoint): Promise<void> {
-    if (this.tree !== null) throw new SnapshotDamagedError('a second checkpoint record');
-    this.tree = await CheckpointedTree.create(this.store, this.generation, checkpoint);
+  async #start(checkpoint: Checkpoint): Promise<void> {
+    if (this.#tree !== null) throw new SnapshotDamagedError('a second checkpoint record');
+    this.#tree = await CheckpointedTree.create(this.#store, this.generation, checkpoint);
   }
 }
 

@@ -27,88 +27,88 @@ export interface StorageQueueHooks {
 const BATCH_BYTES_MAX = 4 * 1024 * 1024;
 
 export class StorageQueue {
-  private readonly storage: Storage;
-  private readonly hooks: StorageQueueHooks;
-  private readonly batchBytesMax: number;
-  private readonly waiting = new Fifo<StorageOutput>();
-  private bytes = 0;
-  private running: Promise<void> | null = null;
-  private failed = false;
-  private outputs = 0;
-  private wantsEndMark = false;
+  readonly #storage: Storage;
+  readonly #hooks: StorageQueueHooks;
+  readonly #batchBytesMax: number;
+  readonly #waiting = new Fifo<StorageOutput>();
+  #bytes = 0;
+  #running: Promise<void> | null = null;
+  #failed = false;
+  #outputs = 0;
+  #wantsEndMark = false;
 
   constructor(storage: Storage, hooks: StorageQueueHooks, batchBytesMax = BATCH_BYTES_MAX) {
-    this.storage = storage;
-    this.hooks = hooks;
-    this.batchBytesMax = batchBytesMax;
+    this.#storage = storage;
+    this.#hooks = hooks;
+    this.#batchBytesMax = batchBytesMax;
   }
 
   enqueue(output: StorageOutput): void {
-    if (this.failed) return;
-    this.waiting.push(output);
-    this.bytes += bytesOf(output);
-    this.outputs += 1;
-    this.running ??= this.run();
+    if (this.#failed) return;
+    this.#waiting.push(output);
+    this.#bytes += bytesOf(output);
+    this.#outputs += 1;
+    this.#running ??= this.#run();
   }
 
   /** Marks the end of the log once nothing waits, unless it is marked already. */
   markLogEnd(): void {
-    if (this.failed) return;
-    this.wantsEndMark = true;
-    this.running ??= this.run();
+    if (this.#failed) return;
+    this.#wantsEndMark = true;
+    this.#running ??= this.#run();
   }
 
   /** The number of outputs that were ever enqueued. */
   get outputCount(): number {
-    return this.outputs;
+    return this.#outputs;
   }
   /** Whether a write has failed. Then nothing is written any more. */
   get hasFailed(): boolean {
-    return this.failed;
+    return this.#failed;
   }
 
   /** Bytes of proposals that are not durable yet, for backpressure. */
   get pendingBytes(): number {
-    return this.bytes;
+    return this.#bytes;
   }
 
   /** Resolves when nothing waits or the queue has failed. */
   async idle(): Promise<void> {
-    while (this.running !== null) await this.running;
+    while (this.#running !== null) await this.#running;
   }
 
-  private async run(): Promise<void> {
+  async #run(): Promise<void> {
     try {
       // The outputs of the same turn come together in the first batch.
       await Promise.resolve();
-      while (this.waiting.length > 0 || this.wantsEndMark) {
-        if (this.waiting.length === 0) {
-          this.wantsEndMark = false;
-          await this.storage.markLogEnd();
+      while (this.#waiting.length > 0 || this.#wantsEndMark) {
+        if (this.#waiting.length === 0) {
+          this.#wantsEndMark = false;
+          await this.#storage.markLogEnd();
           continue;
         }
-        const batch = this.takeBatch();
-        await this.runBatch(batch);
+        const batch = this.#takeBatch();
+        await this.#runBatch(batch);
         const last = batch.at(-1);
-        for (const output of batch) this.bytes -= bytesOf(output);
-        if (last !== undefined) this.hooks.onPersisted(last.ticket);
+        for (const output of batch) this.#bytes -= bytesOf(output);
+        if (last !== undefined) this.#hooks.onPersisted(last.ticket);
       }
     } catch (error) {
-      this.failed = true;
-      this.hooks.onFatal(error);
+      this.#failed = true;
+      this.#hooks.onFatal(error);
     } finally {
-      this.running = null;
+      this.#running = null;
     }
   }
 
   /** The next output, or as many appends as wait and fit. */
-  private takeBatch(): readonly StorageOutput[] {
-    const { waiting } = this;
+  #takeBatch(): readonly StorageOutput[] {
+    const waiting = this.#waiting;
     const batch: StorageOutput[] = [];
     let bytes = 0;
     for (let output = waiting.first; output !== undefined; output = waiting.first) {
       bytes += bytesOf(output);
-      if (batch.length > 0 && (output.kind !== 'append' || bytes > this.batchBytesMax)) break;
+      if (batch.length > 0 && (output.kind !== 'append' || bytes > this.#batchBytesMax)) break;
       batch.push(output);
       waiting.shift();
       if (output.kind !== 'append') break;
@@ -116,28 +116,28 @@ export class StorageQueue {
     return batch;
   }
 
-  private async runBatch(batch: readonly StorageOutput[]): Promise<void> {
+  async #runBatch(batch: readonly StorageOutput[]): Promise<void> {
     const output = batch[0];
     if (output === undefined) return;
     switch (output.kind) {
       case 'append': {
-        const appended = this.hooks.appending?.();
-        await this.storage.append(...batch.flatMap(appendedBy));
+        const appended = this.#hooks.appending?.();
+        await this.#storage.append(...batch.flatMap(appendedBy));
         return appended?.();
       }
       case 'truncate':
-        if (output.diverged) await this.hooks.onDiscard(output.after);
-        return await this.storage.truncate(output.after);
+        if (output.diverged) await this.#hooks.onDiscard(output.after);
+        return await this.#storage.truncate(output.after);
       case 'saveEpochs':
-        return await this.storage.saveEpochs(output);
+        return await this.#storage.saveEpochs(output);
       case 'giveUp':
         // The vote first: a member that is killed while it saves transactions must not vote.
-        await this.storage.giveUp(output.reason);
-        await this.hooks.onDiscard(output.after);
-        return await this.hooks.onGivenUp();
+        await this.#storage.giveUp(output.reason);
+        await this.#hooks.onDiscard(output.after);
+        return await this.#hooks.onGivenUp();
       case 'installSnapshot':
-        await this.storage.installSnapshot(output.zxid, output.lineage);
-        return await this.hooks.onInstalled(output.zxid);
+        await this.#storage.installSnapshot(output.zxid, output.lineage);
+        return await this.#hooks.onInstalled(output.zxid);
       default:
         unreachable(output);
     }

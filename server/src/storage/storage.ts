@@ -47,26 +47,26 @@ import { openSnapshotSource } from './snapshot-source.js';
 import { StartsRecord } from './starts-record.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
-/** Random bytes in the salt of a log segment. */
+/** Returns random bytes for the salt of a log segment. */
 const SALT_BYTES = 8;
 
 export class Storage {
-  private readonly treeStore: KeyValueStore;
-  private readonly logFiles: LogDirectory;
-  private readonly logHooks: TxnLogHooks;
-  private readonly options: StorageOptions;
-  private readonly background = new Background();
-  private readonly meta: KeptMeta;
-  /** The starts of this directory and of others, as far as known. */
+  readonly #treeStore: KeyValueStore;
+  readonly #logFiles: LogDirectory;
+  readonly #logHooks: TxnLogHooks;
+  readonly #options: StorageOptions;
+  readonly #background = new Background();
+  readonly #meta: KeptMeta;
+  /** The starts of this directory and of others, as far as they are known. */
   readonly starts: StartsRecord;
-  private live: Live | null;
-  private sink: GenerationSink | null = null;
-  private lastGeneration: number;
+  #live: Live | null;
+  #sink: GenerationSink | null = null;
+  #lastGeneration: number;
   /** The zxid of the checkpoint that is being taken; 0 if none is. */
-  private frozenZxid: Zxid = 0;
-  private operation: string | null = null;
-  private failed = false;
-  private configured: ServedWith | null = null;
+  #frozenZxid: Zxid = 0;
+  #operation: string | null = null;
+  #failed = false;
+  #configured: ServedWith | null = null;
 
   private constructor(
     setup: StorageSetup,
@@ -75,19 +75,20 @@ export class Storage {
     lastGeneration: number,
     logHooks: TxnLogHooks,
   ) {
-    this.treeStore = setup.treeStore;
-    this.logFiles = setup.logFiles;
-    this.logHooks = logHooks;
-    this.options = options;
-    this.meta = new KeptMeta(from.metaStore, this.background, from.meta, from.metaKnown);
-    this.starts = new StartsRecord(this.meta, setup.starts ?? null);
-    this.live = from.live;
-    this.lastGeneration = lastGeneration;
+    this.#treeStore = setup.treeStore;
+    this.#logFiles = setup.logFiles;
+    this.#logHooks = logHooks;
+    this.#options = options;
+    this.#meta = new KeptMeta(from.metaStore, this.#background, from.meta, from.metaKnown);
+    this.starts = new StartsRecord(this.#meta, setup.starts ?? null);
+    this.#live = from.live;
+    this.#lastGeneration = lastGeneration;
   }
 
   /**
-   * Opens or creates; destroys what a crash left over. Throws IdentityError for another member's
-   * data, FormatError for data of another version; both before anything is written.
+   * Opens or creates the storage, and destroys what a crash left over. Throws IdentityError for
+   * another member's data, and FormatError for data of another version; both before anything is
+   * written.
    */
   static async open(
     setup: StorageSetup,
@@ -98,7 +99,7 @@ export class Storage {
       salt: () => bufferOf(setup.randomBytes(SALT_BYTES)).toString('hex'),
       onBegun: async (logSeq: number) => {
         assert(opened !== null, 'nothing is appended while the storage is opened');
-        await opened.meta.change({ logSeq });
+        await opened.#meta.change({ logSeq });
       },
     };
     const from = await recoverStorage(setup, options, hooks);
@@ -112,82 +113,84 @@ export class Storage {
     } catch (error) {
       // LevelDB may find a damaged block only during a compaction.
       if (!(error instanceof DamagedError)) throw error;
-      await storage.closeFiles();
+      await storage.#closeFiles();
       await (await replaceMeta(setup, generations, error.message)).close();
       return await Storage.open(setup);
     }
   }
 
-  private async closeFiles(): Promise<void> {
-    await this.live?.log.closeFiles();
-    await this.live?.tree.database.unpin();
-    await this.meta.close();
+  async #closeFiles(): Promise<void> {
+    await this.#live?.log.closeFiles();
+    await this.#live?.tree.database.unpin();
+    await this.#meta.close();
   }
 
   /** The zxid of the last proposal in the log, or the one after which an empty log starts. */
   get last(): Zxid {
-    return this.live?.log.last ?? 0;
+    return this.#live?.log.last ?? 0;
   }
   /** The zxid before the first proposal in the log. */
   get base(): Zxid {
-    return this.live?.log.base ?? 0;
+    return this.#live?.log.base ?? 0;
   }
   /** The zxid of the tree on disk. */
   get checkpointZxid(): Zxid {
-    return this.live?.tree.checkpoint.zxid ?? 0;
+    return this.#live?.tree.checkpoint.zxid ?? 0;
   }
-  /** Bytes of log written by this process. Falls only with installSnapshot. */
+  /** The bytes of log that this process has written. They decrease only with installSnapshot. */
   get logBytes(): number {
-    return this.live?.log.writtenBytes ?? 0;
+    return this.#live?.log.writtenBytes ?? 0;
   }
   /** The number of files of the log that a start would no longer need after a checkpoint. */
   segmentsUpTo(zxid: Zxid): number {
-    return this.live?.log.segmentsIn(this.checkpointZxid, zxid) ?? 0;
+    return this.#live?.log.segmentsIn(this.checkpointZxid, zxid) ?? 0;
   }
   /** The generation, which changes with every installed snapshot. */
   get generation(): number {
-    return this.meta.value.generation;
+    return this.#meta.value.generation;
   }
 
   /** Appends batches in order. Asserts that they continue the log without a gap. */
   async append(...batches: readonly ProposalBatch[]): Promise<void> {
-    await this.exclusively('append', () => this.sound().log.append(batches));
+    await this.#exclusively('append', () => this.#sound().log.append(batches));
   }
 
   /**
    * Drops everything after `after`; asserts that it is in the log and not before the checkpoint.
    */
   async truncate(after: Zxid): Promise<void> {
-    const floor = Math.max(this.checkpointZxid, this.frozenZxid);
+    const floor = Math.max(this.checkpointZxid, this.#frozenZxid);
     assert(
       after >= floor,
       () => `truncation to ${formatZxid(after)} would undo the checkpoint at ${formatZxid(floor)}`,
     );
-    await this.exclusively('truncate', async () => {
-      // First, because a crash in between would leave a log that seems to have lost its end.
-      if (after < this.meta.value.recordedZxid) await this.meta.change({ recordedZxid: after });
-      await this.sound().log.truncate(after);
+    await this.#exclusively('truncate', async () => {
+      // This comes first, because a crash in between would leave a log that seems to have lost its
+      // end.
+      if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });
+      await this.#sound().log.truncate(after);
     });
   }
 
   /**
-   * When nothing was appended for a while: records where the log ends, so that a log that has lost
-   * its last write, or more, is not taken for one that was torn by a crash.
+   * Called when nothing was appended for a while: records where the log ends, so that a log that
+   * has lost its last write, or more, is not mistaken for one whose last write a crash interrupted.
    */
   async markLogEnd(): Promise<void> {
-    const { live } = this;
+    const live = this.#live;
     if (live === null) return;
     const recordedZxid = live.log.last;
-    if (recordedZxid === this.meta.value.recordedZxid) return;
-    await this.exclusively('markLogEnd', () => this.meta.change({ recordedZxid }));
+    if (recordedZxid === this.#meta.value.recordedZxid) return;
+    await this.#exclusively('markLogEnd', () => this.#meta.change({ recordedZxid }));
   }
 
   /**
-   * Asserts that no epoch falls, that current <= accepted, and that the ensemble stays the same.
+   * Asserts that no epoch decreases, that current <= accepted, and that the ensemble stays the
+   * same.
    */
   async saveEpochs(epochs: Epochs): Promise<void> {
     const { accepted, current, ensembleId, founded } = epochs;
-    const meta = this.meta.value;
+    const meta = this.#meta.value;
     assert(accepted >= meta.acceptedEpoch, `accepted epoch ${accepted} < ${meta.acceptedEpoch}`);
     assert(current >= meta.currentEpoch, `current epoch ${current} < ${meta.currentEpoch}`);
     assert(current <= accepted, `current epoch ${current} > accepted epoch ${accepted}`);
@@ -200,18 +203,18 @@ export class Storage {
     assert(!bound || founded, 'an ensemble that was founded stays so');
     const lineage = [...(epochs.lineage ?? meta.lineage)];
     const saved = { acceptedEpoch: accepted, currentEpoch: current };
-    const { configured } = this;
+    const configured = this.#configured;
     const settled = epochs.settled === true && configured !== null;
     const servedWith = settled ? { servedWith: configured } : {};
-    await this.exclusively('saveEpochs', () =>
-      this.meta.change({ ensembleId, founded, ...saved, lineage, ...servedWith }),
+    await this.#exclusively('saveEpochs', () =>
+      this.#meta.change({ ensembleId, founded, ...saved, lineage, ...servedWith }),
     );
   }
 
-  /** The content of this disk is not the ensemble's. It counts as damaged from now on. */
+  /** This disk's state is not that of the ensemble. It counts as damaged from now on. */
   async giveUp(reason: string): Promise<void> {
-    await this.exclusively('giveUp', () =>
-      this.meta.change({
+    await this.#exclusively('giveUp', () =>
+      this.#meta.change({
         damaged: reason,
         ensembleId: '',
         founded: false,
@@ -222,64 +225,65 @@ export class Storage {
 
   /**
    * The state has reached this level: from now on a release that does not know it refuses the
-   * directory. What the level allows may be in the log by then; a release that finds it there
-   * without this record ends when it comes to apply the transaction that raised the level.
+   * directory. The log may contain transactions of that level by then; a release that finds them
+   * there without this record ends when it applies the transaction that raised the level.
    */
   raiseLevel(level: number): void {
-    refuseHigherLevel(level, this.options.levelMax);
-    if (level > this.meta.value.level) this.background.run(() => this.meta.change({ level }));
+    refuseHigherLevel(level, this.#options.levelMax);
+    if (level > this.#meta.value.level) this.#background.run(() => this.#meta.change({ level }));
   }
 
   /**
-   * Before anything is said to another member: `kept` is durable when it resolves. What is
-   * configured takes its place with the first `saveEpochs` that says `settled`.
+   * Called before anything is sent to another member: `kept` is durable when it resolves. The
+   * configured list replaces it with the first `saveEpochs` that says `settled`.
    */
   async beginServing(kept: ServedWith, configured: ServedWith): Promise<void> {
-    this.configured = configured;
-    const isKept = JSON.stringify(this.meta.value.servedWith) === JSON.stringify(kept);
-    if (!isKept && this.meta.isKnown) await this.meta.change({ servedWith: kept });
+    this.#configured = configured;
+    const isKept = JSON.stringify(this.#meta.value.servedWith) === JSON.stringify(kept);
+    if (!isKept && this.#meta.isKnown) await this.#meta.change({ servedWith: kept });
   }
 
   /** Begins a snapshot and abandons an earlier one that is not complete. */
   async beginSnapshot(): Promise<SnapshotSink> {
     // Destroys leftover generations first, so that they do not pile up.
-    if (!this.meta.isKnown) await this.meta.change({});
-    const old = this.sink;
-    this.lastGeneration += 1;
-    const sink = new GenerationSink(this.treeStore, this.lastGeneration);
-    this.sink = sink;
+    if (!this.#meta.isKnown) await this.#meta.change({});
+    const old = this.#sink;
+    this.#lastGeneration += 1;
+    const sink = new GenerationSink(this.#treeStore, this.#lastGeneration);
+    this.#sink = sink;
     if (old !== null) await old.abandon();
     return sink;
   }
 
   /**
-   * Makes the snapshot that the last sink took the member's tree and empties its log, in one atomic
-   * flip. Then: a fresh state, `loadTree` into it, and a fresh Checkpointer. The next proposal's
-   * `previous` must be `zxid`. Throws SnapshotDamagedError when it is not complete.
+   * Makes the snapshot that the last sink received the member's tree and empties its log, in one
+   * atomic switch. After that the caller makes a fresh state, calls `loadTree` for it, and makes a
+   * fresh Checkpointer. The next proposal's `previous` must be `zxid`. Throws SnapshotDamagedError
+   * if the snapshot is incomplete.
    */
   async installSnapshot(zxid: Zxid, lineage: readonly LeadershipOf[] = []): Promise<void> {
-    await this.exclusively('installSnapshot', async () => {
-      const { sink } = this;
+    await this.#exclusively('installSnapshot', async () => {
+      const sink = this.#sink;
       assert(sink !== null, 'a snapshot was begun before it is installed');
       const tree = await sink.finish(zxid);
-      refuseHigherLevel(tree.checkpoint.level, this.options.levelMax);
+      refuseHigherLevel(tree.checkpoint.level, this.#options.levelMax);
       const { generation } = tree;
       const at = { generation, base: zxid };
-      const log = await TxnLog.create(this.logFiles, at, this.options, this.logHooks);
-      const level = Math.max(this.meta.value.level, tree.checkpoint.level ?? LEVEL.first);
+      const log = await TxnLog.create(this.#logFiles, at, this.#options, this.#logHooks);
+      const level = Math.max(this.#meta.value.level, tree.checkpoint.level ?? LEVEL.first);
       const facts = { logSeq: 0, recordedZxid: zxid, lineage: [...lineage] };
-      await this.meta.change({ generation, damaged: null, level, ...facts });
-      const old = this.live;
-      this.live = { tree, log };
-      this.sink = null;
-      this.frozenZxid = 0;
-      this.background.run(() => this.destroyOld(old, generation));
+      await this.#meta.change({ generation, damaged: null, level, ...facts });
+      const old = this.#live;
+      this.#live = { tree, log };
+      this.#sink = null;
+      this.#frozenZxid = 0;
+      this.#background.run(() => this.#destroyOld(old, generation));
     });
   }
 
   /** Reads the tree on disk into `loader`. Throws DamagedError if it is damaged. */
   async loadTree(loader: StateLoader): Promise<{ readonly zxid: Zxid }> {
-    const { tree } = this.sound();
+    const { tree } = this.#sound();
     const { zxid } = tree.checkpoint;
     await tree.load(loader);
     assert(tree.checkpoint.zxid === zxid, 'no checkpoint is taken while the tree is loaded');
@@ -287,18 +291,19 @@ export class Storage {
   }
 
   /**
-   * The log in (after, through], in batches of bounded size; `after` is in the log or its base.
-   * Pinned against purge while it runs. Throws HistoryGoneError when it is not (or no more) there:
-   * what cannot be read and is behind the checkpoint is given up (an UnreadableHistoryError is its
-   * cause), the base goes on. DamagedError for what every start reads.
+   * Returns the log in (after, through], in batches of bounded size; `after` is in the log or its
+   * base. It is pinned against purge while it is read. Throws HistoryGoneError if it is not, or no
+   * longer, there: a part that cannot be read and is before the checkpoint is given up (its cause
+   * is then an UnreadableHistoryError), and the base advances. Throws DamagedError for a part that
+   * every start reads.
    */
   async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
-    const live = this.sound();
+    const live = this.#sound();
     try {
       yield* live.log.read(after, through);
     } catch (error) {
       if (!(error instanceof UnreadableHistoryError)) throw error;
-      const isOld = this.live !== live;
+      const isOld = this.#live !== live;
       if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {
         throw new HistoryGoneError(error.message, { cause: error });
       }
@@ -307,14 +312,14 @@ export class Storage {
   }
 
   async openSnapshot(): Promise<SnapshotSource> {
-    const { tree, log } = this.sound();
-    return await openSnapshotSource(tree, log, this.options.chunkBytesMax);
+    const { tree, log } = this.#sound();
+    return await openSnapshotSource(tree, log, this.#options.chunkBytesMax);
   }
 
   /** For the Checkpointer. From now on nothing at or before `zxid` may be truncated. */
   beginCheckpoint(zxid: Zxid): void {
     assert(zxid <= this.last, () => `the checkpoint ${formatZxid(zxid)} is in the log`);
-    this.frozenZxid = zxid;
+    this.#frozenZxid = zxid;
   }
 
   /** For the Checkpointer. Returns false if a snapshot has replaced the tree meanwhile. */
@@ -322,69 +327,70 @@ export class Storage {
     changes: readonly KeyValueOperation[],
     checkpoint: Checkpoint,
   ): Promise<boolean> {
-    const live = this.sound();
+    const live = this.#sound();
     assert(
-      checkpoint.zxid === this.frozenZxid,
+      checkpoint.zxid === this.#frozenZxid,
       () => `the checkpoint at ${formatZxid(checkpoint.zxid)} was begun`,
     );
     await live.tree.write(changes, checkpoint);
-    if (this.live !== live) return false;
-    this.frozenZxid = 0;
+    if (this.#live !== live) return false;
+    this.#frozenZxid = 0;
     return true;
   }
 
   /** For the Checkpointer. Drops old log and returns the new base. */
   purge(treeBytes: number): Zxid {
-    const { log, tree } = this.sound();
-    const keepBytes = Math.max(this.options.retainedBytesMin, treeBytes / 4);
+    const { log, tree } = this.#sound();
+    const keepBytes = Math.max(this.#options.retainedBytesMin, treeBytes / 4);
     return log.purge(tree.checkpoint.zxid, keepBytes);
   }
 
   /** Waits for background work and throws its failure. */
   async idle(): Promise<void> {
-    await this.background.idle();
-    await this.live?.log.idle();
+    await this.#background.idle();
+    await this.#live?.log.idle();
   }
 
-  /** Closes the stores, too. No operation may be under way, except a failed one. */
+  /** Closes the stores, too. No operation may be in progress, except a failed one. */
   async close(): Promise<void> {
     assert(
-      this.failed || this.operation === null,
-      `storage is closed when no ${this.operation} is under way`,
+      this.#failed || this.#operation === null,
+      `storage is closed when no ${this.#operation} is under way`,
     );
-    this.operation = 'close';
+    this.#operation = 'close';
     try {
-      if (!this.failed) await this.idle();
+      if (!this.#failed) await this.idle();
     } finally {
       try {
-        await this.treeStore.close();
+        await this.#treeStore.close();
       } finally {
-        await this.logFiles.close();
+        await this.#logFiles.close();
       }
     }
   }
 
-  private sound(): Live {
-    assert(this.live !== null, `the disk is sound, not: ${this.meta.value.damaged}`);
-    return this.live;
+  #sound(): Live {
+    assert(this.#live !== null, `the disk is sound, not: ${this.#meta.value.damaged}`);
+    return this.#live;
   }
 
   /** Refuses operations after a failed one, because the state of the disk is unknown then. */
-  private async exclusively(name: string, action: () => Promise<void>): Promise<void> {
-    assert(this.operation === null, `${name} runs alone, not during or after ${this.operation}`);
-    this.background.check();
-    this.operation = name;
+  async #exclusively(name: string, action: () => Promise<void>): Promise<void> {
+    assert(this.#operation === null, `${name} runs alone, not during or after ${this.#operation}`);
+    this.#background.check();
+    this.#operation = name;
     try {
       await action();
-      this.operation = null;
+      this.#operation = null;
     } catch (error) {
-      this.failed = true;
+      this.#failed = true;
       throw error;
     }
   }
 
-  private async destroyOld(old: Live | null, generation: number): Promise<void> {
-    const { treeStore, logFiles } = this;
+  async #destroyOld(old: Live | null, generation: number): Promise<void> {
+    const treeStore = this.#treeStore;
+    const logFiles = this.#logFiles;
     if (old === null) return await destroyGenerations({ treeStore, logFiles }, generation);
     await old.tree.markForDeletion();
     await old.log.markForDeletion();

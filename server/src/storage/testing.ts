@@ -19,13 +19,13 @@ export const TINY: StorageOptions = {
 export class ToyState implements StateLoader, CheckpointSource {
   readonly entries = new Map<string, string>();
   lastZxid: Zxid = 0;
-  private dirty = new Set<string>();
-  private captured: { readonly key: Uint8Array; readonly value: Uint8Array | null }[] = [];
+  #dirty = new Set<string>();
+  #captured: { readonly key: Uint8Array; readonly value: Uint8Array | null }[] = [];
 
   apply(proposal: Proposal): void {
     const [key, value] = new TextDecoder().decode(proposal.body).split('=');
     this.entries.set(`n/${key}`, `${value}`);
-    this.dirty.add(`n/${key}`);
+    this.#dirty.add(`n/${key}`);
     this.lastZxid = proposal.zxid;
   }
 
@@ -45,29 +45,29 @@ export class ToyState implements StateLoader, CheckpointSource {
   }
 
   get dirtyCount(): number {
-    return this.dirty.size;
+    return this.#dirty.size;
   }
 
   get dirtyBytes(): number {
-    return this.dirty.size * 10;
+    return this.#dirty.size * 10;
   }
 
   get captureDone(): boolean {
-    return this.captured.length === 0;
+    return this.#captured.length === 0;
   }
 
   freeze(): FrozenState {
     const encoder = new TextEncoder();
-    this.captured = [...this.dirty].map((key) => ({
+    this.#captured = [...this.#dirty].map((key) => ({
       key: encoder.encode(key),
       value: encoder.encode(this.entries.get(key) ?? ''),
     }));
-    this.dirty = new Set();
+    this.#dirty = new Set();
     return { zxid: this.lastZxid, digest: this.digest(), lastTime: this.lastZxid };
   }
 
   captureSome(max: number, _bytesMax: number) {
-    return this.captured.splice(0, max);
+    return this.#captured.splice(0, max);
   }
 }
 

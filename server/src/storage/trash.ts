@@ -31,67 +31,67 @@ export const TRASH_PACE: TrashPace = {
 };
 
 export class Trash {
-  private readonly pace: TrashPace;
-  private readonly background = new Background();
+  readonly #pace: TrashPace;
+  readonly #background = new Background();
   /** Aborted when there is no time left. */
-  private readonly hurry = new AbortController();
-  private waiting = 0;
+  readonly #hurry = new AbortController();
+  #waiting = 0;
 
   constructor(pace: TrashPace = TRASH_PACE) {
-    this.pace = pace;
+    this.#pace = pace;
   }
 
   /** Removes a path in background. Throws the failure of an earlier removal. */
   add(path: string): void {
-    this.background.check();
-    this.waiting += 1;
-    this.background.run(async () => {
+    this.#background.check();
+    this.#waiting += 1;
+    this.#background.run(async () => {
       // Cutting only spares others, so what cannot be cut is removed as it is.
-      await this.shrink(path).catch(() => undefined);
+      await this.#shrink(path).catch(() => undefined);
       await rm(path, { recursive: true, force: true });
-      this.waiting -= 1;
+      this.#waiting -= 1;
     });
   }
 
   /** Removes the rest at once. Throws the failure of a removal. */
   async empty(): Promise<void> {
-    this.hurry.abort();
-    await this.background.idle();
+    this.#hurry.abort();
+    await this.#background.idle();
   }
 
-  private async shrink(path: string): Promise<void> {
-    if (!(await lstat(path)).isDirectory()) return await this.cut(path);
+  async #shrink(path: string): Promise<void> {
+    if (!(await lstat(path)).isDirectory()) return await this.#cut(path);
     for (const entry of await readdir(path, { withFileTypes: true })) {
-      if (entry.isFile()) await this.cut(join(path, entry.name));
+      if (entry.isFile()) await this.#cut(join(path, entry.name));
     }
   }
 
-  private async cut(path: string): Promise<void> {
+  async #cut(path: string): Promise<void> {
     const file = await open(path, 'r+');
     try {
       const { size, nlink } = await file.stat();
       // A second name means that somebody's copy is the same file.
       if (nlink > 1) return;
-      const { cutBytes } = this.pace;
-      for (let left = size - cutBytes; left > 0 && this.mayCut; left -= cutBytes) {
+      const { cutBytes } = this.#pace;
+      for (let left = size - cutBytes; left > 0 && this.#mayCut; left -= cutBytes) {
         const began = performance.now();
         await file.truncate(left);
         await file.sync();
-        await this.rest(performance.now() - began);
+        await this.#rest(performance.now() - began);
       }
     } finally {
       await file.close();
     }
   }
 
-  private get mayCut(): boolean {
-    return this.waiting <= this.pace.cutMax && !this.hurry.signal.aborted;
+  get #mayCut(): boolean {
+    return this.#waiting <= this.#pace.cutMax && !this.#hurry.signal.aborted;
   }
 
-  private async rest(tookMs: number): Promise<void> {
-    const { pauseMs, unhurriedMax } = this.pace;
-    if (this.waiting > unhurriedMax) return;
-    const { signal } = this.hurry;
+  async #rest(tookMs: number): Promise<void> {
+    const { pauseMs, unhurriedMax } = this.#pace;
+    if (this.#waiting > unhurriedMax) return;
+    const { signal } = this.#hurry;
     await sleep(Math.max(pauseMs, tookMs), undefined, { signal }).catch(() => undefined);
   }
 }

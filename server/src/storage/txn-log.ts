@@ -13,17 +13,17 @@ import type { LogDirectory, LogFile } from './log-files.js';
 import { readLog } from './log-reader.js';
 import { Segment, segmentName } from './log-segment.js';
 
-/** The size preallocated at a start, when clients wait. The first segment gets no more. */
+/** The size preallocated at a start, while clients wait. The first segment gets no more. */
 const FIRST_PREALLOCATED_BYTES = 1 << 20;
-/** The next file is made when this part of the active segment is used. */
+/** The next file is created when this share of the active segment is used. */
 const NEXT_AT = 8;
 /** The bytes preallocated at a time, with one sync each, as the active segment fills. */
 const STEP_BYTES = 512 << 10;
 /** The same as a part of a small segment. */
 const STEPS_MIN = 8;
 /**
- * While records are larger, a new file is not filled with zeros: to write those takes as much of
- * the disk as the log itself, and there are few syncs that they would make cheaper.
+ * While records are larger than this, a new file is not filled with zeros: writing those takes as
+ * much of the disk as the log itself, and makes only a few syncs cheaper.
  */
 const LARGE_RECORD_BYTES = 32 << 10;
 /** The number of files that are kept for learners beyond the checkpoint. */
@@ -31,21 +31,24 @@ const SEGMENTS_MAX = 64;
 
 export interface TxnLogOptions {
   readonly segmentBytesMax: number;
-  /** The size of the first segment, in (0, 1], so that members do not change segments together. */
+  /**
+   * The share of the usual size for the first segment, in (0, 1], so that members do not change
+   * segments at the same time.
+   */
   readonly firstPart: number;
   readonly groupBytesMax: number;
 }
 
 export interface TxnLogHooks {
-  /** Remembers durably that this segment was begun; nothing is written to it before. */
+  /** Durably records that this segment was begun; nothing is written to it before. */
   onBegun(seq: number): Promise<void>;
-  /** 16 random hex digits. */
+  /** Returns 16 random hex digits. */
   salt(): string;
 }
 
 export interface LogParts {
   readonly generation: number;
-  /** Segments that are not written any more, the oldest first. */
+  /** Segments that are no longer written, the oldest first. */
   readonly segments: readonly Segment[];
   readonly last: Zxid;
   /** The highest number of any segment so far. */
@@ -66,7 +69,7 @@ export class TxnLog {
   #active: Segment | null = null;
   #last: Zxid;
   #lastSeq: number;
-  /** The next file, made early and not begun. */
+  /** The next file, created early and not begun yet. */
   #next: { readonly file: LogFile; isPreallocating: boolean } | null = null;
   #isPreparing = false;
   #isWriting = false;
@@ -89,7 +92,10 @@ export class TxnLog {
     this.#lastSeq = parts.lastSeq;
   }
 
-  /** An empty log of one segment, number 0; durable when resolved. `onBegun` is not called. */
+  /**
+   * Creates an empty log of one segment, number 0; it is durable when this resolves. `onBegun` is
+   * not called.
+   */
   static async create(
     directory: LogDirectory,
     at: { readonly generation: number; readonly base: Zxid },
@@ -152,13 +158,14 @@ export class TxnLog {
     }
     this.#last = after;
     await this.#begin(kept ?? null);
-    // The oldest last: by the new header, whatever a crash leaves is void.
+    // The oldest segment is removed last: because of the new header, whatever a crash leaves is
+    // void.
     for (const segment of dropped.reverse())
       this.#removals.run(() => segment.file.markForDeletion());
     this.#isWriting = false;
   }
 
-  /** Keeps everything after `after` from being purged until it is unpinned. */
+  /** Protects everything after `after` from being purged until it is unpinned. */
   pin(after: Zxid): { readonly after: Zxid } {
     const pin = { after };
     this.#pins.add(pin);
@@ -184,7 +191,7 @@ export class TxnLog {
     return this.#segments.filter(({ last }) => last > after && last <= through).length;
   }
 
-  /** The segment that contains what follows `after`. */
+  /** The segment that contains the proposal after `after`. */
   holderOf(after: Zxid): Segment | undefined {
     const segment = this.#segments.find((candidate) => candidate.last > after);
     return segment !== undefined && holds(segment, after) ? segment : undefined;
@@ -195,7 +202,7 @@ export class TxnLog {
 
   /**
    * Gives up everything through `zxid`, the end of a segment that cannot be read, if a restart from
-   * `checkpoint` does not need it: learners get a snapshot then. False when it is needed.
+   * `checkpoint` does not need it; learners then receive a snapshot. Returns false if it is needed.
    */
   dropThrough(zxid: Zxid, checkpoint: Zxid): boolean {
     if (this.base >= zxid) return true;
@@ -207,7 +214,8 @@ export class TxnLog {
 
   /**
    * Drops the oldest segments that neither a restart from `checkpoint` nor a pin needs, as long as
-   * `keepBytes` remain behind the checkpoint. Returns the base. The rest is done in background.
+   * `keepBytes` remain before the checkpoint. Returns the new base. Files are removed in the
+   * background.
    */
   purge(checkpoint: Zxid, keepBytes: number): Zxid {
     while (this.#mayDropFirst(checkpoint, keepBytes)) this.#dropFirst();
@@ -226,11 +234,11 @@ export class TxnLog {
     await this.#next?.file.close();
   }
 
-  /** The log is not used any more: its segments are deleted when their last readers are gone. */
+  /** The log is no longer used: its segments are deleted when their last readers have finished. */
   async markForDeletion(): Promise<void> {
     await this.idle();
     const segments = this.#segments;
-    // A reader that comes to its next segment finds that it is gone.
+    // A reader that reaches its next segment finds that it is gone.
     this.#segments = [];
     for (const segment of segments) await segment.file.markForDeletion();
     if (this.#next === null) return;
@@ -298,7 +306,7 @@ export class TxnLog {
     return file;
   }
 
-  /** Makes the next file in background and preallocates it as the active segment fills. */
+  /** Creates the next file in the background and preallocates it as the active segment fills. */
   #prepareNext(active: Segment): void {
     const { segmentBytesMax } = this.#options;
     if (active.bytes * NEXT_AT < this.#bytesMaxOf(active)) return;
@@ -314,7 +322,7 @@ export class TxnLog {
     }
     const next = this.#next;
     if (next.isPreallocating || active.bytes > this.#recordCount * LARGE_RECORD_BYTES) return;
-    // It is complete a little before the active segment is full, without bursts of writes.
+    // The file is complete shortly before the active segment is full, without bursts of writes.
     const filled = (active.bytes * NEXT_AT) / (NEXT_AT - 1) / this.#bytesMaxOf(active);
     const dueBytes = Math.min(1, filled) * segmentBytesMax;
     const stepBytes = Math.min(STEP_BYTES, Math.ceil(segmentBytesMax / STEPS_MIN));

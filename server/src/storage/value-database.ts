@@ -32,13 +32,13 @@ export const LARGE_VALUE_BYTES = 4 << 10;
 const READ_BYTES = 1 << 20;
 
 export class ValueDatabase implements KeyValueDatabase {
-  private readonly database: KeyValueDatabase;
-  private readonly files: ValueFiles;
-  private isWriting = false;
+  readonly #database: KeyValueDatabase;
+  readonly #files: ValueFiles;
+  #isWriting = false;
 
   private constructor(database: KeyValueDatabase, files: ValueFiles) {
-    this.database = database;
-    this.files = files;
+    this.#database = database;
+    this.#files = files;
   }
 
   /** Removes files that nothing refers to. Throws DamagedError if one is missing or too short. */
@@ -60,23 +60,23 @@ export class ValueDatabase implements KeyValueDatabase {
   }
 
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    const unpin = this.files.pin();
+    const unpin = this.#files.pin();
     try {
-      const stored = await this.database.get(key);
-      return stored === undefined ? undefined : await this.resolved(key, stored);
+      const stored = await this.#database.get(key);
+      return stored === undefined ? undefined : await this.#resolved(key, stored);
     } finally {
       await unpin();
     }
   }
 
   async batch(operations: readonly KeyValueOperation[], options: BatchOptions): Promise<void> {
-    assert(!this.isWriting, 'batches are written one after the other');
-    this.isWriting = true;
+    assert(!this.#isWriting, 'batches are written one after the other');
+    this.#isWriting = true;
     const { largeInFiles = false } = options;
     const large = largeInFiles ? operations.filter(isLarge).map(({ value }) => value) : [];
     const largeBytes = large.reduce((sum, { length }) => sum + length, 0);
-    const moved = largeInFiles ? await this.files.move(largeBytes) : [];
-    const locations = (await this.files.append(large)).values();
+    const moved = largeInFiles ? await this.#files.move(largeBytes) : [];
+    const locations = (await this.#files.append(large)).values();
     const references = moved.map(([key, at]) => reference(keyFromText(key), at));
     const changes = operations.map((operation) => {
       const at = largeInFiles && isLarge(operation) ? locations.next().value : undefined;
@@ -84,22 +84,22 @@ export class ValueDatabase implements KeyValueDatabase {
     });
     // The changes come last, because the later change of a key counts.
     const all = [...references, ...changes];
-    await this.database.batch(all, options);
-    for (const { key, at } of all) this.files.refer(keyText(key), at);
-    await this.files.endBatch();
-    this.isWriting = false;
+    await this.#database.batch(all, options);
+    for (const { key, at } of all) this.#files.refer(keyText(key), at);
+    await this.#files.endBatch();
+    this.#isWriting = false;
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
-    const unpin = this.files.pin();
-    return this.entries(this.database.iterate(range), unpin);
+    const unpin = this.#files.pin();
+    return this.#entries(this.#database.iterate(range), unpin);
   }
 
   snapshot(): KeyValueSnapshot {
-    const unpin = this.files.pin();
-    const snapshot = this.database.snapshot();
+    const unpin = this.#files.pin();
+    const snapshot = this.#database.snapshot();
     return {
-      iterate: (range) => this.entries(snapshot.iterate(range), async () => undefined),
+      iterate: (range) => this.#entries(snapshot.iterate(range), async () => undefined),
       close: async () => {
         await snapshot.close();
         await unpin();
@@ -108,19 +108,19 @@ export class ValueDatabase implements KeyValueDatabase {
   }
 
   async clear(range: KeyRange): Promise<void> {
-    assert(this.files.isEmpty, 'what is cleared has no values in files');
-    await this.database.clear(range);
+    assert(this.#files.isEmpty, 'what is cleared has no values in files');
+    await this.#database.clear(range);
   }
 
   async close(): Promise<void> {
     try {
-      await this.files.close();
+      await this.#files.close();
     } finally {
-      await this.database.close();
+      await this.#database.close();
     }
   }
 
-  private async *entries(
+  async *#entries(
     source: AsyncIterable<readonly Entry[]>,
     unpin: () => Promise<void>,
   ): AsyncGenerator<readonly Entry[]> {
@@ -128,7 +128,7 @@ export class ValueDatabase implements KeyValueDatabase {
       for await (const entries of source) {
         for (const group of groupsOf(entries, READ_BYTES, bytesToRead)) {
           yield await Promise.all(
-            group.map(async ([key, stored]) => [key, await this.resolved(key, stored)] as const),
+            group.map(async ([key, stored]) => [key, await this.#resolved(key, stored)] as const),
           );
         }
       }
@@ -137,9 +137,9 @@ export class ValueDatabase implements KeyValueDatabase {
     }
   }
 
-  private async resolved(key: Uint8Array, stored: Uint8Array): Promise<Uint8Array> {
+  async #resolved(key: Uint8Array, stored: Uint8Array): Promise<Uint8Array> {
     const at = readReference(key, stored);
-    return at === null ? stored : await this.files.read(at);
+    return at === null ? stored : await this.#files.read(at);
   }
 }
 

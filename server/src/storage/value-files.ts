@@ -63,21 +63,21 @@ interface ValueFile {
 }
 
 export class ValueFiles {
-  private readonly home: ValueHome;
-  private readonly limits: ValueLimits;
-  private readonly files = new Map<number, ValueFile>();
+  readonly #home: ValueHome;
+  readonly #limits: ValueLimits;
+  readonly #files = new Map<number, ValueFile>();
   /** The file with the live value of each key. */
-  private readonly fileOf = new Map<string, ValueFile>();
+  readonly #fileOf = new Map<string, ValueFile>();
   /** The file that is appended to. */
-  private active: ValueFile | null = null;
-  private lastNumber = 0;
-  private batches = 0;
+  #active: ValueFile | null = null;
+  #lastNumber = 0;
+  #batches = 0;
   /** For each pin, how many batches had been written when it was made. */
-  private readonly pins = new Set<{ readonly since: number }>();
+  readonly #pins = new Set<{ readonly since: number }>();
 
   private constructor(home: ValueHome, limits: ValueLimits) {
-    this.home = home;
-    this.limits = limits;
+    this.#home = home;
+    this.#limits = limits;
   }
 
   /**
@@ -90,20 +90,20 @@ export class ValueFiles {
       const match = NAME.exec(name);
       if (match === null) continue;
       const shared = new SharedResource(ownerOf(home.directory), name);
-      files.add(Number(match[1]), shared).size = await shared.use(async ({ size }) => size);
+      files.#add(Number(match[1]), shared).size = await shared.use(async ({ size }) => size);
     }
     return files;
   }
 
   get isEmpty(): boolean {
-    return this.files.size === 0;
+    return this.#files.size === 0;
   }
 
   /** Writes values and returns where they are. Durable when resolved; nothing refers to them. */
   async append(values: readonly Uint8Array[]): Promise<readonly Location[]> {
     const locations: Location[] = [];
-    for (const parts of groupsOf(values, this.limits.writeBytes, ({ length }) => length)) {
-      const file = await this.writable();
+    for (const parts of groupsOf(values, this.#limits.writeBytes, ({ length }) => length)) {
+      const file = await this.#writable();
       const start = file.size;
       await file.shared.use((open) => open.write(start, parts));
       for (const { length } of parts) {
@@ -120,12 +120,12 @@ export class ValueFiles {
    * are now. Durable when resolved.
    */
   async move(written: number): Promise<readonly (readonly [key: string, at: Location])[]> {
-    const from = this.fileToEmpty();
+    const from = this.#fileToEmpty();
     if (from === null) return [];
     const moved: (readonly [key: string, at: Location])[] = [];
-    const bytesMax = Math.max(written, this.limits.writeBytes);
+    const bytesMax = Math.max(written, this.#limits.writeBytes);
     let bytes = 0;
-    for (const group of groupsOf(from.values, this.limits.writeBytes, ([, at]) => at.length)) {
+    for (const group of groupsOf(from.values, this.#limits.writeBytes, ([, at]) => at.length)) {
       const locations = await this.append(await Promise.all(group.map(([, at]) => this.read(at))));
       for (const [index, at] of locations.entries()) {
         moved.push([group[index]?.[0] ?? '', at]);
@@ -138,102 +138,102 @@ export class ValueFiles {
 
   /** The database refers to `at` for this key from now on, or to no file if it is null. */
   refer(key: string, at: Location | null): void {
-    const before = this.fileOf.get(key);
+    const before = this.#fileOf.get(key);
     if (before !== undefined) {
       before.liveBytes -= before.values.get(key)?.length ?? 0;
       before.values.delete(key);
-      this.fileOf.delete(key);
+      this.#fileOf.delete(key);
     }
     if (at === null) return;
-    const file = this.fileAt(at);
+    const file = this.#fileAt(at);
     file.values.set(key, at);
     file.liveBytes += at.length;
-    this.fileOf.set(key, file);
+    this.#fileOf.set(key, file);
   }
 
   /** A batch is durable, and its references are known: removes files that are dead. */
   async endBatch(): Promise<void> {
-    this.batches += 1;
-    for (const file of this.files.values()) {
-      if (file.values.size === 0 && file !== this.active) file.deadSince ??= this.batches;
+    this.#batches += 1;
+    for (const file of this.#files.values()) {
+      if (file.values.size === 0 && file !== this.#active) file.deadSince ??= this.#batches;
     }
-    await this.removeDead();
+    await this.#removeDead();
   }
 
   /** Throws DamagedError if the value is not there. */
   async read(at: Location): Promise<Uint8Array> {
-    const bytes = await this.fileAt(at).shared.use((open) => open.read(at.offset, at.length));
-    if (bytes.length < at.length) throw this.damaged(at, 'ends within a value');
+    const bytes = await this.#fileAt(at).shared.use((open) => open.read(at.offset, at.length));
+    if (bytes.length < at.length) throw this.#damaged(at, 'ends within a value');
     return bytes;
   }
 
   /** Whatever is referred to now can be read until the returned function is called. */
   pin(): () => Promise<void> {
-    const pin = { since: this.batches };
-    this.pins.add(pin);
+    const pin = { since: this.#batches };
+    this.#pins.add(pin);
     return async () => {
-      this.pins.delete(pin);
-      await this.removeDead();
+      this.#pins.delete(pin);
+      await this.#removeDead();
     };
   }
 
   async close(): Promise<void> {
-    await this.active?.shared.unpin();
-    await this.home.directory.close();
+    await this.#active?.shared.unpin();
+    await this.#home.directory.close();
   }
 
-  private add(number: number, shared: SharedResource<LogFile>): ValueFile {
+  #add(number: number, shared: SharedResource<LogFile>): ValueFile {
     const file = { number, shared, size: 0, liveBytes: 0, values: new Map(), deadSince: null };
-    this.files.set(number, file);
-    this.lastNumber = Math.max(this.lastNumber, number);
+    this.#files.set(number, file);
+    this.#lastNumber = Math.max(this.#lastNumber, number);
     return file;
   }
 
-  private async writable(): Promise<ValueFile> {
-    if (this.active !== null && this.active.size < this.limits.fileBytesMax) return this.active;
-    await this.active?.shared.unpin();
-    const number = this.lastNumber + 1;
+  async #writable(): Promise<ValueFile> {
+    if (this.#active !== null && this.#active.size < this.#limits.fileBytesMax) return this.#active;
+    await this.#active?.shared.unpin();
+    const number = this.#lastNumber + 1;
     const name = nameOf(number);
-    const { directory } = this.home;
+    const { directory } = this.#home;
     const file = await directory.create(name);
-    this.active = this.add(number, SharedResource.pinned(ownerOf(directory), name, file));
-    return this.active;
+    this.#active = this.#add(number, SharedResource.pinned(ownerOf(directory), name, file));
+    return this.#active;
   }
 
-  private fileToEmpty(): ValueFile | null {
-    const { fileBytesMax, deadBytesMax } = this.limits;
+  #fileToEmpty(): ValueFile | null {
+    const { fileBytesMax, deadBytesMax } = this.#limits;
     let bytes = 0;
     let liveBytes = 0;
     let found: ValueFile | null = null;
-    for (const file of this.files.values()) {
+    for (const file of this.#files.values()) {
       bytes += file.size;
       liveBytes += file.liveBytes;
-      if (file === this.active || file.values.size === 0) continue;
+      if (file === this.#active || file.values.size === 0) continue;
       if (found === null || file.liveBytes < found.liveBytes) found = file;
     }
     const filesMax = SHORT_FILES_MAX + (2 * liveBytes) / fileBytesMax;
-    const isFull = bytes - liveBytes > liveBytes + deadBytesMax || this.files.size > filesMax;
+    const isFull = bytes - liveBytes > liveBytes + deadBytesMax || this.#files.size > filesMax;
     return isFull ? found : null;
   }
 
-  private async removeDead(): Promise<void> {
-    const oldest = Math.min(...[...this.pins].map(({ since }) => since));
-    for (const file of [...this.files.values()]) {
+  async #removeDead(): Promise<void> {
+    const oldest = Math.min(...[...this.#pins].map(({ since }) => since));
+    for (const file of [...this.#files.values()]) {
       if (file.deadSince === null || file.deadSince > oldest) continue;
-      this.files.delete(file.number);
+      this.#files.delete(file.number);
       await file.shared.markForDeletion();
     }
   }
 
-  private fileAt(at: Location): ValueFile {
-    const file = this.files.get(at.file);
-    if (file === undefined) throw this.damaged(at, 'is missing');
-    if (at.offset + at.length > file.size) throw this.damaged(at, 'ends within a value');
+  #fileAt(at: Location): ValueFile {
+    const file = this.#files.get(at.file);
+    if (file === undefined) throw this.#damaged(at, 'is missing');
+    if (at.offset + at.length > file.size) throw this.#damaged(at, 'ends within a value');
     return file;
   }
 
-  private damaged({ file }: Location, what: string): DamagedError {
-    return new DamagedError(`${join(this.home.path, nameOf(file))} ${what}`);
+  #damaged({ file }: Location, what: string): DamagedError {
+    return new DamagedError(`${join(this.#home.path, nameOf(file))} ${what}`);
   }
 }
 

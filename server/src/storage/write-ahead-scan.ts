@@ -26,61 +26,61 @@ export interface WriteAheadDamage {
 
 export class WriteAheadScan {
   /** The offset of a batch whose last piece has not been read yet. */
-  private open: number | null = null;
+  #open: number | null = null;
   /** The first bad record. It is damage once the beginning of a later batch is found. */
-  private bad: WriteAheadDamage | null = null;
-  private offset = 0;
-  private ended = false;
+  #bad: WriteAheadDamage | null = null;
+  #offset = 0;
+  #ended = false;
 
   /** Whether everything so far is whole batches. */
   get whole(): boolean {
-    return this.open === null && this.bad === null;
+    return this.#open === null && this.#bad === null;
   }
 
   /**
    * The blocks of a file in order, all but the last of BLOCK_BYTES. Stop at the first damage.
    */
   block(block: Uint8Array): WriteAheadDamage | null {
-    assert(!this.ended && block.length <= BLOCK_BYTES, 'only the last block is short, none long');
-    this.ended = block.length < BLOCK_BYTES;
-    const damage = this.scan(block);
-    this.offset += block.length;
+    assert(!this.#ended && block.length <= BLOCK_BYTES, 'only the last block is short, none long');
+    this.#ended = block.length < BLOCK_BYTES;
+    const damage = this.#scan(block);
+    this.#offset += block.length;
     return damage;
   }
 
-  private scan(block: Uint8Array): WriteAheadDamage | null {
+  #scan(block: Uint8Array): WriteAheadDamage | null {
     let at = 0;
-    while (at + HEADER_BYTES <= block.length && this.bad === null) {
+    while (at + HEADER_BYTES <= block.length && this.#bad === null) {
       const length = pieceLength(block, at);
       if (length === null) {
-        this.bad = { offset: this.offset + at, reason: 'a record does not check' };
+        this.#bad = { offset: this.#offset + at, reason: 'a record does not check' };
         break;
       }
-      const damage = this.place(block[at + TYPE_AT], this.offset + at);
+      const damage = this.#place(block[at + TYPE_AT], this.#offset + at);
       if (damage !== null) return damage;
       at += HEADER_BYTES + length;
     }
-    if (this.bad === null && this.ended && at < block.length) {
-      this.bad = { offset: this.offset + at, reason: 'the last record is cut short' };
+    if (this.#bad === null && this.#ended && at < block.length) {
+      this.#bad = { offset: this.#offset + at, reason: 'the last record is cut short' };
     }
-    if (this.bad === null) return null;
+    if (this.#bad === null) return null;
     // Most of it is preallocated space, which is searched very fast.
     if (Buffer.compare(block, ZEROS.subarray(0, block.length)) === 0) return null;
     // The length of a bad record cannot be trusted, so the next record may begin anywhere.
     for (; at + HEADER_BYTES <= block.length; at++) {
-      if (beginsBatch(block[at + TYPE_AT]) && pieceLength(block, at) !== null) return this.bad;
+      if (beginsBatch(block[at + TYPE_AT]) && pieceLength(block, at) !== null) return this.#bad;
     }
     return null;
   }
 
   /** Takes a sound piece. */
-  private place(type: number | undefined, offset: number): WriteAheadDamage | null {
-    const { open } = this;
+  #place(type: number | undefined, offset: number): WriteAheadDamage | null {
+    const open = this.#open;
     const begins = beginsBatch(type);
     if (begins && open !== null) return { offset: open, reason: 'a batch has lost its end' };
     if (!begins && open === null) return { offset, reason: 'a batch has lost its beginning' };
-    if (type === PIECE.first) this.open = offset;
-    if (type === PIECE.last) this.open = null;
+    if (type === PIECE.first) this.#open = offset;
+    if (type === PIECE.last) this.#open = null;
     return null;
   }
 }

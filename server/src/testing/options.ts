@@ -74,6 +74,7 @@ export function configOf(
   return { ...settings, dataDir, dataLogDir: dataDir };
 }
 
+/** The setting in the form of the config file. */
 function textOf(words: Config['fourLetterWords']): string {
-  return [...words].join(',');
+  return words === '*' ? words : words.join(',');
 }

@@ -10,6 +10,7 @@ import { formatZxid, ProposalBatch, type Zxid } from '@rookery/protocol';
 import type { Learner } from './learner.js';
 import type { Member } from './member.js';
 import { planSync, type SyncPlan } from './sync-plan.js';
+import type { NoteFacts } from './types.js';
 
 export class CatchUp {
   readonly #member: Member;
@@ -26,29 +27,27 @@ export class CatchUp {
     const member = this.#member;
     const plan = planSync(member.history, member.lineage, learner.ackEpoch);
     const { peer, link } = learner.link;
-    const about = `peer=${peer} peerLast=${formatZxid(learner.ackEpoch.last)}`;
+    const about = { peer, peerLast: formatZxid(learner.ackEpoch.last) };
     this.#noteDivergence(plan, about);
     if (plan.mode === 'snap') {
-      member.note('sync.snap', `${about} reason="${plan.reason}"`);
+      member.note('sync.snap', { ...about, reason: plan.reason });
       this.#sendStart(learner, plan);
       learner.link.streaming = true;
       member.emit({ kind: 'sendSnapshot', peer, link });
       return;
     }
     const { last } = member.history;
-    member.note(
-      `sync.${plan.mode}`,
-      `${about} after=${formatZxid(plan.after)} through=${formatZxid(last)}`,
-    );
+    const range = { after: formatZxid(plan.after), through: formatZxid(last) };
+    member.note(`sync.${plan.mode}`, { ...about, ...range });
     this.#sendStart(learner, plan);
     learner.sentThrough = plan.after;
     this.#continue(learner);
   }
 
-  #noteDivergence(plan: SyncPlan, about: string): void {
+  #noteDivergence(plan: SyncPlan, about: NoteFacts): void {
     if (plan.mode === 'diff' || plan.divergence === null) return;
-    const detail = `${about} after=${formatZxid(plan.after)} reason="${plan.divergence}"`;
-    this.#member.note('sync.diverged', detail);
+    const { divergence: reason } = plan;
+    this.#member.note('sync.diverged', { ...about, after: formatZxid(plan.after), reason });
   }
 
   #sendStart(learner: Learner, plan: SyncPlan): void {

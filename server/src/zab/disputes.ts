@@ -23,11 +23,11 @@ export function onDisputed(
   if (ackEpoch === null) return false;
   const conflict = member.lineage.firstConflict(ackEpoch.lineage);
   const after = Math.max(0, member.history.commonPoint(ackEpoch.history, conflict));
-  const who = `member ${link.peer} obeyed another leader of epoch ${conflict} than ${member.id}`;
-  const what = `nothing after ${formatZxid(after)} is the same; a quorum must have one history`;
-  member.note('history.disputed', `${who}: ${what}`);
+  const at = { peer: link.peer, after: formatZxid(after) };
+  const reason = 'this member and the peer obeyed different leaders of one epoch';
+  member.note('history.disputed', { ...at, epoch: conflict, reason });
   if (!isOutvoted(member, learners)) return false;
-  member.note('history.diverged', `${OUTVOTED} after ${formatZxid(after)}`);
+  member.note('history.diverged', { after: formatZxid(after), reason: OUTVOTED });
   member.giveUp(OUTVOTED, after);
   return true;
 }

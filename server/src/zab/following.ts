@@ -149,7 +149,7 @@ export class Following implements Role {
 
   onMessage(link: Link, message: CoreMessage): void {
     if (link.peer !== this.#leader) {
-      this.#member.note('following.ignored', `${message.kind} from ${link.peer}: not the leader`);
+      this.#member.note('following.ignored', { peer: link.peer, message: message.kind });
       return;
     }
     this.#progressAtMs = this.#member.nowMs;
@@ -190,10 +190,10 @@ export class Following implements Role {
   }
 
   onPropose(): void {
-    this.#member.note('following.ignored', 'propose: not the leader');
+    this.#member.note('following.ignored', { request: 'propose' });
   }
   onConfirm(): void {
-    this.#member.note('following.ignored', 'confirm: not the leader');
+    this.#member.note('following.ignored', { request: 'confirm' });
   }
   onHistorySent(): void {
     // It was for a learner of a role that has ended.
@@ -271,9 +271,12 @@ export class Following implements Role {
 
   #noteDiverged(after: Zxid): void {
     const { history, delivered } = this.#member;
-    const from = `leader=${this.#leader} after=${formatZxid(after)}`;
-    const what = `last=${formatZxid(history.last)} applied=${formatZxid(delivered)}`;
-    this.#member.note('history.diverged', `${from} ${what}`);
+    this.#member.note('history.diverged', {
+      leader: this.#leader,
+      after: formatZxid(after),
+      last: formatZxid(history.last),
+      applied: formatZxid(delivered),
+    });
   }
 
   #onSnapshotDone(zxid: Zxid): void {

@@ -1,6 +1,7 @@
 /** The replication core: Zab as a pure state machine. */
 export type {
   LinkId,
+  NoteFacts,
   RoleName,
   StorageOutput,
   Ticket,

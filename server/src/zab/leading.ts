@@ -1,8 +1,8 @@
 /**
  * The role of a leader: discovery, synchronization, broadcast, confirmation.
  *
- * It steps down without a quorum, at a newer epoch or history, and when its epoch is used up.
- * Pieces: `discovery.ts` (whose word counts), `learner.ts`, `catch-up.ts`, `commits.ts`,
+ * It steps down without a quorum, at a newer epoch or history, and when its epoch is used up. Its
+ * parts: `discovery.ts` (which answers count), `learner.ts`, `catch-up.ts`, `commits.ts`,
  * `confirmations.ts`.
  */
 import {
@@ -47,12 +47,12 @@ export class Leading implements Role {
   readonly #confirmations: Confirmations;
   readonly #commits: Commits;
   #phase: Phase = 'discovery';
-  /** When this phase began or synchronization last got on, ms. */
+  /** When this phase began or synchronization last made progress, in ms. */
   #progressAtMs: number;
   /** 0 until discovery has chosen it. */
   #epoch = 0;
   #epochDurable = false;
-  /** Who has promised `#epoch` to this leader, on whatever link, and still knows it. */
+  /** The members that have promised `#epoch` to this leader, on any link, and still remember it. */
   readonly #promisedHere = new Set<PeerId>();
   /** Null until this member's own currentEpoch is durable: its own ACK(NEWLEADER). */
   #catchUp: CatchUp | null = null;
@@ -67,6 +67,10 @@ export class Leading implements Role {
     this.#commits = new Commits(member, this.#learners);
     this.#electorate = { kind: founding ? 'founding' : 'members' };
     this.#progressAtMs = member.nowMs;
+  }
+
+  get learnerCount(): number {
+    return this.#learners.count(() => true);
   }
 
   get activeLearners(): number {
@@ -95,7 +99,7 @@ export class Leading implements Role {
       if (silentMs > options.timeoutMs) this.#stepDown(`no quorum has answered for ${silentMs} ms`);
       return;
     }
-    // A long transfer is progress: the driver gives up its link when that stands still.
+    // A long transfer counts as progress: the driver drops its link when the transfer stalls.
     if (this.#learners.count((learner) => learner.link.streaming) > 0) return;
     const early = this.#phase === 'discovery' || this.#phase === 'epochAcks';
     const patienceMs = early ? 2 * options.timeoutMs : options.initTimeoutMs;
@@ -104,7 +108,7 @@ export class Leading implements Role {
     }
   }
 
-  /** A disk that hangs must not keep clients waiting: the learner's, nor the leader's own. */
+  /** A disk that hangs, the learner's or the leader's own, must not keep clients waiting. */
   #dropLaggards(): void {
     const { nowMs, options, writingSinceMs } = this.#member;
     for (const { link } of this.#learners.overdue(nowMs, options)) {
@@ -131,7 +135,8 @@ export class Leading implements Role {
     if (vote === null) return;
     if (!this.#established) this.#member.countByAll();
     if (vote.state === 'looking') {
-      // Restarted, it does not know to whom it promised the epoch: its next offer is judged so.
+      // After a restart the learner does not know to whom it promised the epoch: its next offer is
+      // judged accordingly.
       if (this.#learners.get(link.peer)?.ackEpoch === null) this.#promisedHere.delete(link.peer);
       this.#dropLearner(link.peer, `member ${link.peer} looks for a leader`);
       if (!this.#ended) this.#member.send(link, this.vote());
@@ -151,7 +156,7 @@ export class Leading implements Role {
     }
     const learner = this.#learners.get(link.peer);
     if (learner === undefined) {
-      this.#member.note('leading.ignored', `${message.kind} from ${link.peer}: no learner`);
+      this.#member.note('leading.ignored', { peer: link.peer, message: message.kind });
       return;
     }
     switch (message.kind) {
@@ -295,7 +300,8 @@ export class Leading implements Role {
       this.#maybeEstablish();
       return;
     }
-    // UPTODATE first: a COMMIT before it would reach a learner that may not deliver (ZK-4394).
+    // UPTODATE must come first: a COMMIT before it would reach a learner that may not deliver
+    // (ZK-4394).
     this.#sendUpToDate(learner);
     this.#maybeCommit();
     this.#confirmations.onActive(learner);
@@ -315,7 +321,7 @@ export class Leading implements Role {
     this.#maybeBroadcast();
   }
 
-  /** New proposals are decided on a tree that has all of it; nobody serves before. */
+  /** New proposals are decided on a tree that contains all of it; no member serves before. */
   #maybeBroadcast(): void {
     const { id, history, delivered } = this.#member;
     if (this.#phase !== 'delivery' || delivered < history.last) return;
@@ -348,7 +354,7 @@ export class Leading implements Role {
 
   // Learners and the end
 
-  /** Whose transfer has got on: that is progress of synchronization. */
+  /** A learner whose transfer has advanced: that is progress of synchronization. */
   #streamingLearner(peer: PeerId, link: LinkId): Learner | null {
     const learner = this.#learners.get(peer);
     if (learner?.link.link !== link || !learner.link.streaming) return null;
@@ -357,8 +363,9 @@ export class Leading implements Role {
   }
 
   /**
-   * Steps down when those left are no quorum any more. Before it was one whoever is reachable may
-   * still offer itself: giving up for one that changed its mind could go on for ever.
+   * Steps down when the remaining learners are no longer a quorum. Before there was a quorum, any
+   * reachable member may still offer to follow: stepping down for one that changed its mind could
+   * repeat without end.
    */
   #dropLearner(peer: PeerId, reason: string): void {
     const learner = this.#learners.get(peer);
@@ -374,7 +381,7 @@ export class Leading implements Role {
   #violation(learner: Learner, what: string): void {
     const { peer } = learner.link;
     const reason = `unexpected ${what} from learner ${peer} while ${this.#phase}`;
-    this.#member.note('leading.violation', reason);
+    this.#member.note('leading.violation', { peer, reason });
     learner.link.streaming = false;
     this.#member.drop(learner.link, reason);
     this.#dropLearner(peer, reason);

@@ -120,17 +120,17 @@ export class Looking implements Role {
       if (this.#started) this.#evaluate();
       return;
     }
-    this.#member.note('looking.ignored', `${message.kind} from ${link.peer}`);
+    this.#member.note('looking.ignored', { peer: link.peer, message: message.kind });
   }
 
   onProgress(): void {
     // After its start this role waits neither for storage nor for the tree.
   }
   onPropose(): void {
-    this.#member.note('looking.ignored', 'propose: not the leader');
+    this.#member.note('looking.ignored', { request: 'propose' });
   }
   onConfirm(): void {
-    this.#member.note('looking.ignored', 'confirm: not the leader');
+    this.#member.note('looking.ignored', { request: 'confirm' });
   }
   onHistorySent(): void {
     // It was for a learner of a role that has ended.
@@ -246,10 +246,8 @@ export class Looking implements Role {
 
   #decide(electorate: Electorate): void {
     const { leader, epoch, zxid } = this.#candidate;
-    this.#member.note(
-      'election.decided',
-      `leader=${leader} epoch=${epoch} zxid=${formatZxid(zxid)} round=${this.#member.round}`,
-    );
+    const { round } = this.#member;
+    this.#member.note('election.decided', { leader, epoch, zxid: formatZxid(zxid), round });
     if (leader === this.#member.id) this.#transitions.lead(electorate.kind === 'founding');
     else this.#transitions.follow(leader);
   }
@@ -297,7 +295,7 @@ export class Looking implements Role {
     if (nowMs - this.#startedAtMs < options.settleMs) return;
     this.#toldReason = this.#reason;
     this.#toldAtMs = nowMs;
-    this.#member.note('election.waiting', this.#reason);
+    this.#member.note('election.waiting', { reason: this.#reason });
   }
 }
 

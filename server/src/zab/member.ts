@@ -19,7 +19,7 @@ import { History } from './history.js';
 import { Lineage } from './lineage.js';
 import { majorityOf, Quorums } from './quorum.js';
 import { Tickets } from './tickets.js';
-import type { LinkId, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
+import type { LinkId, NoteFacts, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
 /**
  * While a learner is brought up, this many times the usual bytes of proposals are kept in memory:
@@ -136,8 +136,8 @@ export class Member {
     this.#outputs.push(output);
   }
 
-  note(event: string, detail: string): void {
-    this.emit({ kind: 'note', event, detail });
+  note(event: string, facts: NoteFacts): void {
+    this.emit({ kind: 'note', event, facts });
   }
 
   /** Sends the message unless the link has been dropped. */
@@ -230,7 +230,7 @@ export class Member {
    */
   found(): Ticket {
     if (this.founded && this.#isSettled) return this.tickets.newest;
-    if (!this.#isSettled) this.note('list.settled', `members=${this.options.voters.join()}`);
+    if (!this.#isSettled) this.note('list.settled', { members: this.options.voters });
     this.founded = true;
     this.#isSettled = true;
     this.quorums.settle();

@@ -145,7 +145,10 @@ export type ZabOutput =
       readonly reason: string;
     }
   /** An event for the log. */
-  | { readonly kind: 'note'; readonly event: string; readonly detail: string };
+  | { readonly kind: 'note'; readonly event: string; readonly facts: NoteFacts };
+
+/** The fields of a line in the log: zxids in hex, a `reason` as a sentence. */
+export type NoteFacts = Readonly<Record<string, number | string | readonly number[]>>;
 
 export interface ZabOptions {
   readonly id: PeerId;

@@ -81,6 +81,10 @@ export class Zab {
   get hasMore(): boolean {
     return this.#member.hasMore;
   }
+  /** Learners that this leader brings or keeps up to date; 0 unless this member leads. */
+  get learnerCount(): number {
+    return this.#role instanceof Leading ? this.#role.learnerCount : 0;
+  }
   /** Learners that have acknowledged NEWLEADER; 0 unless this member leads. */
   get activeLearners(): number {
     return this.#role instanceof Leading ? this.#role.activeLearners : 0;
@@ -224,7 +228,7 @@ export class Zab {
 
   /** Drops the link of a peer whose message is not plausible. */
   #refuse(link: Link, problem: string): void {
-    this.#member.note('peer.implausible', `member ${link.peer} sent ${problem}`);
+    this.#member.note('peer.implausible', { peer: link.peer, sent: problem });
     this.#member.drop(link, `implausible ${problem}`);
     if (this.#started && this.#next === null) this.#role.onDisconnected(link.peer);
   }
@@ -252,7 +256,7 @@ export class Zab {
 
   #look(reason: string): Role {
     this.#member.tickets.forget();
-    this.#member.note('role.looking', reason);
+    this.#member.note('role.looking', { reason });
     const epoch = this.#member.currentEpoch;
     this.#member.emit({ kind: 'role', role: 'looking', leader: 0, epoch });
     return new Looking(this.#member, this.#transitions);
@@ -260,13 +264,14 @@ export class Zab {
 
   #follow(leader: PeerId): Role {
     this.#member.tickets.forget();
-    this.#member.note('role.following', `leader=${leader}`);
+    this.#member.note('role.following', { leader });
     return new Following(this.#member, this.#transitions, leader);
   }
 
   #lead(founding: boolean): Role {
     this.#member.tickets.forget();
-    this.#member.note('role.leading', founding ? 'to found the ensemble' : 'to discover its epoch');
+    const reason = founding ? 'to found the ensemble' : 'to discover its epoch';
+    this.#member.note('role.leading', { reason });
     return new Leading(this.#member, this.#transitions, founding);
   }
 

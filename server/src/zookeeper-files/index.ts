@@ -6,8 +6,9 @@ export {
   readZooKeeperDirectory,
   ZooKeeperDataError,
 } from './data-directory.js';
-export { readLogFile } from './log-file.js';
+export { readLogFile, readLogHeader } from './log-file.js';
 export { decodeLogRecord, type LogRecord } from './log-record.js';
+export { endText, headText, logRecordText } from './log-text.js';
 export { readSnapshotFile, type SnapshotFile } from './snapshot-file.js';
 export { type AclEntry, OPEN_LIST, type SnapshotNode } from './snapshot-node.js';
 export {

@@ -27,6 +27,21 @@ export interface LogEntry {
   readonly offset: number;
 }
 
+export interface LogHeader {
+  readonly dbid: bigint;
+}
+
+/** Null for a file without one. */
+export async function readLogHeader(path: string): Promise<LogHeader | null> {
+  const file = await BufferedFile.open(path);
+  try {
+    const header = await file.read(HEADER_BYTES);
+    return header === null ? null : { dbid: header.readBigInt64BE(8) };
+  } finally {
+    await file.close();
+  }
+}
+
 export async function* readLogFile(path: string): AsyncGenerator<LogEntry> {
   const reader = await BufferedFile.open(path);
   try {

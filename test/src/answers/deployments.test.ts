@@ -3,6 +3,7 @@
  * manifest are run with the test's own directories, in network namespaces that stand for pods, with
  * the probes of the manifest. The entries of the Compose file are compared with its config.
  */
+import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkSettings } from '@rookery/server';
@@ -49,7 +50,10 @@ it(
       rmSync(directory, { recursive: true, force: true });
     });
     const file = join(directory, 'ensemble.json');
-    writeFileSync(file, JSON.stringify({ ...config, dataDir: join(directory, 'data') }));
+    const secretFile = join(directory, 'secret');
+    writeFileSync(secretFile, `${randomBytes(32).toString('base64')}\n`, { mode: 0o400 });
+    const here = { dataDir: join(directory, 'data'), peerAuth: { secretFile } };
+    writeFileSync(file, JSON.stringify({ ...config, ...here }));
     const [, , , ...shell] = ['', ...container.command, ...container.args];
     const command = String(shell[0]).replace(MANIFEST_CONFIG, file);
     expect(container.command).toEqual(['sh', '-c']);
@@ -122,6 +126,12 @@ it('the Kubernetes manifest agrees with its config file', () => {
     { path: '/livez', port: 'metrics' },
     { path: '/readyz', port: 'metrics' },
   ]);
+  const { volumes } = statefulSet.template.spec;
+  const peer = volumes.find(({ name }: { name: string }) => name === 'peer');
+  const mount = container.volumeMounts.find(({ name }: { name: string }) => name === 'peer');
+  expect(config.peerAuth.secretFile).toBe(`${mount.mountPath}/secret`);
+  // Root's, and readable by the group that fsGroup names: see server/src/security/secret-file.ts.
+  expect(peer.secret.defaultMode).toBe(0o400);
   const members = ofKind('Service', statefulSet.serviceName).spec;
   expect([members.clusterIP, members.publishNotReadyAddresses]).toEqual(['None', true]);
   const { maxUnavailable, selector } = ofKind('PodDisruptionBudget').spec;

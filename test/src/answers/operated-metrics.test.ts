@@ -8,23 +8,16 @@ import { httpGet, scrape } from '../harness/http.js';
 import { create, exists } from '../harness/operations.js';
 import { useClient } from '../harness/use-client.js';
 import { until } from '../harness/wait.js';
-import { alertQueries, dashboardQueries, namesIn } from '../operating/queries.js';
+import { alertQueries, dashboardQueries, namesIn, OFFICIAL } from '../operating/queries.js';
 
 const TEST_DEADLINE_MS = 120_000;
 const DEADLINE_MS = 30_000;
 
-/** The names in the example alert rules of ZooKeeper's monitoring guide; all members have these. */
-const OFFICIAL = [
-  ...['znode_count', 'num_alive_connections', 'approximate_data_size', 'watch_count'],
-  ...['open_file_descriptor_count', 'avg_latency', 'election_time_count', 'fsynctime_sum'],
-  ...['snapshottime_sum', 'jvm_memory_bytes_used{area="heap"}'],
-  'jvm_memory_bytes_max{area="heap"}',
-];
-
 it(
   'members print every name that an alert or the dashboard uses, with plausible values',
   async () => {
-    const ensemble = await useServingEnsemble({ operated: true });
+    const settings = { backupDirectory: 'backups' };
+    const ensemble = await useServingEnsemble({ operated: true, settings });
     const [leader, [follower]] = [await ensemble.leader(), await ensemble.followers()];
     if (follower === undefined) throw new Error('there is a follower');
     const client = await useClient(follower);

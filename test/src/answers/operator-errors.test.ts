@@ -54,6 +54,40 @@ it('a data directory that cannot be written is named', async () => {
   expect(fingerprint(directory)).toEqual(before);
 });
 
+it.each([
+  [
+    'a port for members that other machines reach, without peerAuth',
+    { host: '0.0.0.0' },
+    null,
+    /"none"/,
+  ],
+  [
+    'a secret that is not there',
+    {},
+    undefined,
+    /peer\.secret cannot be read: there is no such file/,
+  ],
+  ['a secret that others can read', {}, 0o644, /peer\.secret is open to other users.*chmod 600/],
+  ['a secret that is too short', {}, 0o600, /peer\.secret has a line of 5 characters/],
+])('%s is named in one sentence and nothing written', async (_what, changes, mode, message) => {
+  const { directory, config } = await useStandalone();
+  const [own] = config.servers;
+  const other = { ...own, id: 2, clientPort: own.clientPort + 100, peerPort: own.peerPort + 100 };
+  const bound = 'host' in changes ? { peerListen: changes.host } : {};
+  const peerAuth = mode === null ? {} : { peerAuth: { secretFile: 'peer.secret' } };
+  if (typeof mode === 'number') writeFileSync(join(directory, 'peer.secret'), 'short', { mode });
+  const servers = [{ ...own, ...bound }, other];
+  const { code, said } = await runServerToEnd(
+    writeConfig(directory, { ...config, ...peerAuth, servers }),
+    1,
+  );
+  expect(code, said).toBe(MISTAKE);
+  expect(said).toMatch(message);
+  expect(said.trim().split('\n').length).toBeLessThanOrEqual(2);
+  expect(said).not.toContain('short');
+  expect(fingerprint(join(directory, 'data'))).toEqual([]);
+});
+
 it("another member's data directory is refused and left unchanged", async () => {
   const ensemble = await useServingEnsemble();
   const [first, second] = ensemble.members;

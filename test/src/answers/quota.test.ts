@@ -49,7 +49,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     expect(leader.log()).not.toContain('/soft has count');
     expect((await sendCreate(client, '/soft/past')).error).toBe(ErrorCode.ok);
     await leader.waitForLog(
-      lineAbout('/soft has count 3, above its soft limit 2'),
+      lineAbout('"path":"/soft","what":"count","value":3,"limit":2,"isHard":false'),
       LOG_DEADLINE_MS,
     );
     const elsewhere = await useClient(leader);
@@ -72,11 +72,11 @@ it.skipIf(productUnderTest().name === 'apache')(
     expect((await sendCreate(client, '/count/past')).error).toBe(ErrorCode.ok);
     expect((await sendSetData(client, '/bytes', '12345678901')).error).toBe(ErrorCode.ok);
     await member.waitForLog(
-      lineAbout('/count has count 3, above its hard limit 2'),
+      lineAbout('"path":"/count","what":"count","value":3,"limit":2,"isHard":true'),
       LOG_DEADLINE_MS,
     );
     await member.waitForLog(
-      lineAbout('/bytes has bytes 11, above its hard limit 10'),
+      lineAbout('"path":"/bytes","what":"bytes","value":11,"limit":10,"isHard":true'),
       LOG_DEADLINE_MS,
     );
   },
@@ -84,6 +84,6 @@ it.skipIf(productUnderTest().name === 'apache')(
 );
 
 /** The event and its fields are on one line. */
-function lineAbout(detail: string): RegExp {
-  return new RegExp(`^(?=.*quota\\.exceeded).*${detail}.*$`, 'm');
+function lineAbout(fields: string): RegExp {
+  return new RegExp(`^(?=.*quota\\.exceeded).*${fields}.*$`, 'm');
 }

@@ -6,6 +6,7 @@
  * with ours, and its disk is a tmpfs of our own mount namespace, so nothing outlives a run. Called
  * by the run and by nemeses.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -33,6 +34,8 @@ export interface MembersOptions {
   readonly directory: string;
   /** `ROOKERY_...` variables for every member. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether members prove to each other that they know a secret. */
+  readonly authenticated: boolean;
   /** Told of each end that nobody asked for. */
   readonly onFinding: (finding: string) => void;
 }
@@ -63,8 +66,11 @@ export class Members {
 
   /** Mounts the disks and writes the configuration; starts none. */
   async prepare(): Promise<void> {
-    const { directory, layout } = this.#options;
+    const { directory, layout, authenticated } = this.#options;
+    const secretFile = join(directory, 'peer.secret');
+    writeFileSync(secretFile, randomBytes(32).toString('base64'), { mode: 0o600 });
     const config = {
+      peerAuth: authenticated ? { secretFile } : 'none',
       dataDir: join(directory, 'disks'),
       tickTimeMs: TICK_TIME_MS,
       servers: layout.ids.map((id) => ({

@@ -70,7 +70,8 @@ export class ChaosRun {
     const random = new Random(options.seed);
     const onFinding = (finding: string) => this.#onFinding(finding);
     const environment = tuningOf(random.fork('tuning'));
-    this.#members = new Members({ layout, directory, environment, onFinding });
+    const authenticated = random.fork('peerAuth').chance(0.5);
+    this.#members = new Members({ layout, directory, environment, authenticated, onFinding });
     this.#network = new Network(layout, setup.weather);
     this.#nemeses = NEMESES.filter(
       ({ name, needs }) =>

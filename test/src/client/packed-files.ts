@@ -60,7 +60,7 @@ function reachedModules(directory: string): Set<string> {
 }
 
 function moduleOf(file: string): string {
-  return file.replace(/^dist\//, '').replace(/(?:\.d)?\.[jt]s$/, '');
+  return file.replace(/^dist\//, '').replace(/(?:\.d)?\.c?[jt]s$/, '');
 }
 
 /** Every module that package.json names, by whichever key, relative to the package. */

@@ -30,6 +30,7 @@ interface Schema {
   readonly maximum?: number;
   readonly pattern?: string;
   readonly enum?: readonly string[];
+  readonly const?: string;
   readonly default?: unknown;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
@@ -121,6 +122,7 @@ function typeText(schema: Schema): string {
   const { type, anyOf, items, minimum, maximum } = schema;
   if (anyOf !== undefined) return anyOf.map(typeText).join(' or ');
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`"${value}"\``).join(', ');
+  if (schema.const !== undefined) return `\`"${schema.const}"\``;
   if (type === 'integer') return `integer, ${numberText(minimum)} to ${numberText(maximum)}`;
   if (type === 'array') return `list of ${items?.type ?? 'value'}s`;
   return type === 'null' ? '`null`' : (type ?? 'any value');

@@ -20,6 +20,7 @@ const SERVER_PAGES = /^docs\/(operations\/|limits|architecture\/(?!client))/;
 const MADE_LATER = new Set([
   ...['addresses.json', 'member.json', 'ensemble.json', 'report.json', 'trace.txt', 'report.html'],
   ...['bench/out/bench.json', 'discarded/', 'tree/', 'log/', 'docs/api', 'dist/'],
+  ...['dist/index.cjs', 'dist/testing/index.cjs', 'worker.mjs'],
   'chart.js',
 ]);
 

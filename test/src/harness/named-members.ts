@@ -33,7 +33,9 @@ export function namedMembers({ nameServer = NO_NAME_SERVER, entry }: NamedOption
         ...{ ...server, host: nameOf(server.id) },
         ...entry?.(server.id),
       }));
-      const command = rookery.prepare({ ...layout, servers });
+      // The names are those of loopback addresses, which a config file cannot know.
+      const settings = { peerAuth: 'none', ...layout.settings };
+      const command = rookery.prepare({ ...layout, servers, settings });
       const resolver = join(layout.directory, 'resolv.conf');
       writeFileSync(resolver, `nameserver ${nameServer}\noptions timeout:5 attempts:2\n`);
       const script =

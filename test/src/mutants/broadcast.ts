@@ -1,5 +1,6 @@
 /**
- * Mutants of the core in broadcast: commit, delivery, contact, confirmation, the counter's end.
+ * Mutants of the core in broadcast: commit, delivery, contact, confirmation, exhaustion of the
+ * counter.
  */
 import type { Mutant } from './mutant.js';
 
@@ -30,7 +31,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'leader-durable-told-early',
     area: 'zab',
-    breaks: 'what a leader tells to be durable there is durable there',
+    breaks: 'what a leader announces as durable is durable there',
     file: 'zab/commits.ts',
     find: `    const { durable } = history;
     if (durable <= committed ||`,
@@ -48,7 +49,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'learner-counts-a-minority',
     area: 'zab',
-    breaks: 'a learner counts a quorum: two of five members are none',
+    breaks: 'a learner counts a quorum: two of five members are not one',
     file: 'zab/following.ts',
     find: `    const reached = quorums.value((voter) => {
       if (voter === this.#leader) return this.#leaderDurable;
@@ -66,7 +67,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'commit-withheld-from-a-minority',
     area: 'zab',
-    breaks: 'a learner that is no quorum with its leader gets every COMMIT',
+    breaks: 'a learner that does not form a quorum with its leader receives every COMMIT',
     file: 'zab/commits.ts',
     find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
     replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
@@ -74,7 +75,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'delivered-without-own-persist',
     area: 'zab',
-    breaks: 'delivered is only what is committed and durable here',
+    breaks: 'only what is committed and durable here is delivered',
     file: 'zab/member.ts',
     find: 'Math.min(this.#committed, this.history.durable)',
     replace: 'Math.min(this.#committed, this.history.last)',
@@ -99,7 +100,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'restart-commits-the-suffix',
     area: 'zab',
     breaks:
-      'what a restart finds behind the checkpoint is applied once a leader says it is committed',
+      'what a restart finds after the checkpoint is applied once a leader says that it is committed',
     file: 'zab/member.ts',
     find: 'this.#committed = start.applied;',
     replace: 'this.#committed = this.history.last;',
@@ -107,7 +108,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'window-trims-what-is-not-delivered',
     area: 'zab',
-    breaks: 'the window holds at least everything not yet delivered',
+    breaks: 'the window contains at least everything that is not delivered yet',
     file: 'zab/window.ts',
     find: 'oldest === undefined || oldest.last > delivered',
     replace: 'oldest === undefined || delivered < 0',
@@ -115,7 +116,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'cut-off-leader-goes-on',
     area: 'zab',
-    breaks: 'a leader goes when no quorum has echoed a ping for H',
+    breaks: 'a leader steps down when no quorum has echoed a ping for H',
     file: 'zab/leading.ts',
     find: 'if (silentMs > options.timeoutMs) this.#stepDown(',
     replace: 'if (silentMs > 1000 * options.timeoutMs) this.#stepDown(',
@@ -130,7 +131,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'cut-off-follower-goes-on',
     area: 'zab',
-    breaks: 'a follower without contact to its leader for H ends its clients',
+    breaks: "a follower without contact to its leader for H closes its clients' connections",
     file: 'zab/following.ts',
     find: 'if (silentMs > Math.min(timeoutMs, this.#leaseMs)) {',
     replace: 'if (silentMs > 1000 * Math.max(timeoutMs, this.#leaseMs)) {',
@@ -196,7 +197,7 @@ export const broadcastMutants: readonly Mutant[] = [
   {
     name: 'used-up-leader-stays',
     area: 'zab',
-    breaks: "a leader goes when its epoch's counter is used up",
+    breaks: "a leader steps down when its epoch's counter is used up",
     aim: ['kinds=["clean-stop"]', 'faults=2', 'tuning.firstCounter=4294967000'],
     file: 'zab/leading.ts',
     find: 'if (reached !== null && counterOf(reached) === COUNTER_MAX) {',

@@ -1,5 +1,6 @@
 /**
- * Mutants of checkpoints, of the purge behind them and of snapshots on their way in.
+ * Mutants of checkpoints, of the purge of the log after them, and of snapshots that are being
+ * received.
  */
 import type { Mutant } from './mutant.js';
 
@@ -7,12 +8,12 @@ export const checkpointMutants: readonly Mutant[] = [
   {
     name: 'checkpoint-a-turn-late',
     area: 'storage',
-    // Its zxid and digest are of one turn, its records of the next.
+    // Its zxid and digest are those of one turn, its records those of the next.
     breaks: 'a checkpoint is the state at exactly its zxid',
     file: 'storage/checkpointer.ts',
-    find: "    if (this.phase === 'idle' && this.due(nowMs)) this.start(nowMs);\n",
-    replace: `    if (this.phase === 'idle' && this.due(nowMs)) {
-      this.start(nowMs);
+    find: "    if (this.#phase === 'idle' && this.#due(nowMs)) this.#start(nowMs);\n",
+    replace: `    if (this.#phase === 'idle' && this.#due(nowMs)) {
+      this.#start(nowMs);
       return true;
     }
 `,
@@ -42,11 +43,11 @@ export const checkpointMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'a checkpoint is the state at exactly its zxid',
     file: 'storage/checkpointer.ts',
-    find: `    this.storage.beginCheckpoint(this.state.lastZxid);
-    this.frozen = this.state.freeze(this.options.blockBytes);`,
-    replace: `    const zxid = Math.min(this.state.lastZxid + 1, this.storage.last);
-    this.storage.beginCheckpoint(zxid);
-    this.frozen = { ...this.state.freeze(this.options.blockBytes), zxid };`,
+    find: `    this.#storage.beginCheckpoint(this.#state.lastZxid);
+    this.#frozen = this.#state.freeze(this.#options.blockBytes);`,
+    replace: `    const zxid = Math.min(this.#state.lastZxid + 1, this.#storage.last);
+    this.#storage.beginCheckpoint(zxid);
+    this.#frozen = { ...this.#state.freeze(this.#options.blockBytes), zxid };`,
   },
   {
     name: 'checkpoint-loses-a-dirty-flag',
@@ -67,8 +68,8 @@ export const checkpointMutants: readonly Mutant[] = [
   {
     name: 'checkpoint-keeps-the-deleted',
     area: 'state',
-    // A node whose first record is written because it goes while the capture is under way.
-    breaks: 'what was deleted is gone from the next checkpoint',
+    // A node whose first record is written because it is deleted during the capture.
+    breaks: 'what was deleted is not in the next checkpoint',
     file: 'state/capture.ts',
     find: '    this.#beforeEither(node);\n    const record = this.#tree.record(node);\n',
     replace: '    const record = this.#tree.record(node);\n    this.#beforeEither(node);\n',
@@ -76,7 +77,7 @@ export const checkpointMutants: readonly Mutant[] = [
   {
     name: 'checkpoint-forgets-closed-sessions',
     area: 'state',
-    breaks: 'a session that was closed is gone from the next checkpoint',
+    breaks: 'a session that was closed is not in the next checkpoint',
     file: 'state/session-table.ts',
     find: 'this.#changes.set(id, null);',
     replace: 'this.#changes.delete(id);',
@@ -107,17 +108,17 @@ export const checkpointMutants: readonly Mutant[] = [
   {
     name: 'purge-at-the-freeze',
     area: 'storage',
-    breaks: 'log is purged behind a durable checkpoint only',
+    breaks: 'the log is purged only up to a durable checkpoint',
     file: 'storage/checkpointer.ts',
-    find: '      const done = await this.storage.writeCheckpoint(changes,',
-    replace: `      this.storage.purgeTo(zxid, treeBytes);
-      const done = await this.storage.writeCheckpoint(changes,`,
+    find: '      const done = await this.#storage.writeCheckpoint(changes,',
+    replace: `      this.#storage.purgeTo(zxid, treeBytes);
+      const done = await this.#storage.writeCheckpoint(changes,`,
     also: [
       {
         file: 'storage/storage.ts',
         find: '  /** Waits for background work and throws its failure. */\n',
         replace: `  purgeTo(zxid: Zxid, treeBytes: number): void {
-    this.sound().log.purge(zxid, Math.max(this.options.retainedBytesMin, treeBytes / 4));
+    this.#sound().log.purge(zxid, Math.max(this.#options.retainedBytesMin, treeBytes / 4));
   }
 
   /** Waits for background work and throws its failure. */
@@ -152,9 +153,9 @@ export const checkpointMutants: readonly Mutant[] = [
   {
     name: 'snapshot-without-what-is-behind-it',
     area: 'zab',
-    // The learner goes on from what the leader has now, not from the snapshot's zxid, and does not
-    // notice: with its own check it drops the link and is brought up to date by the next one.
-    breaks: 'what follows a snapshot goes on from its zxid',
+    // The learner continues from what the leader has now, not from the snapshot's zxid, and does
+    // not notice it: with its own check it drops the link and the next one brings it up to date.
+    breaks: 'what follows a snapshot continues from its zxid',
     file: 'zab/catch-up.ts',
     find: `    learner.sentThrough = zxid;
     this.#continue(learner);

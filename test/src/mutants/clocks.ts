@@ -1,6 +1,4 @@
-/**
- * Mutants of what a leader makes of clocks: the time of transactions, and the ages of znodes.
- */
+/** Mutants of how a leader uses clocks: the time of transactions, and the ages of znodes. */
 import type { Mutant } from './mutant.js';
 
 /** Clocks of single members that are wrong by hours and years, and changes of the leader. */
@@ -16,7 +14,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'transaction-time-falls',
     area: 'sessions',
-    breaks: 'the time of transactions stands still rather than fall a little',
+    breaks: 'the time of transactions stays constant rather than go back a little',
     aim: WRONG_CLOCKS,
     file: 'sessions/term-time.ts',
     find: "    if (timeMs < this.#lastMs && !(isBack && mayFall() && verdict.by !== 'nobody')) {",
@@ -26,7 +24,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'forward-jump-is-followed',
     area: 'sessions',
-    breaks: "a jump of the leader's clock moves no time of a transaction",
+    breaks: "a jump of the leader's clock does not affect the times of transactions",
     aim: WRONG_CLOCKS,
     file: 'sessions/term-time.ts',
     find: "    if (by === 'others') return baseMs;",
@@ -35,7 +33,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'wrong-time-stays',
     area: 'sessions',
-    breaks: 'a wrong time is over once a majority of clocks says so',
+    breaks: 'a wrong time is corrected once a majority of clocks is right',
     aim: [...WRONG_CLOCKS, 'members=1', 'durationMs=40000', 'spreadMs=20000'],
     file: 'sessions/term-time.ts',
     find: '    const isBack = timeMs < this.#lastMs - toleranceMs;',
@@ -44,7 +42,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'ttl-aged-by-the-wall-clock',
     area: 'sessions',
-    breaks: 'what the leader has seen applied ages by its monotonic clock alone',
+    breaks: 'znodes that the leader has seen applied age by its monotonic clock alone',
     aim: WRONG_CLOCKS,
     file: 'sessions/node-ages.ts',
     find: '    const seenMs = applied.ageMs(mzxid, this.#nowMs);',
@@ -70,7 +68,7 @@ export const clockMutants: readonly Mutant[] = [
   {
     name: 'ttl-begins-anew-all-the-time',
     area: 'sessions',
-    breaks: 'a TTL znode goes within a bound behind its time',
+    breaks: 'a TTL znode is removed within a bound after its time',
     aim: [...WRONG_CLOCKS, 'kinds=["delay"]'],
     file: 'sessions/applied-times.ts',
     find: '    return mark === undefined ? 0 : nowMs - mark.atMs;',

@@ -1,13 +1,15 @@
 /**
- * Runs one program to its end and collects what it said; kills it at a deadline, or when we end.
+ * Runs one program to its end and collects its output; kills it at a deadline, or when this process
+ * ends.
  *
- * It leads a group of its own and is killed with that: a compiler that outlived its wrapper would
- * go on writing. Only what was started here is ever killed. Called by the workspace.
+ * The program leads a process group of its own and is killed with it: a compiler that outlived its
+ * wrapper would continue to write. Only what was started here is ever killed. The workspace calls
+ * it.
  */
 import { spawn } from 'node:child_process';
 
 export interface CommandResult {
-  /** Null when it was killed at the deadline. */
+  /** Null if it was killed at the deadline. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
@@ -25,7 +27,7 @@ export function runCommand(
       if (child.pid !== undefined) killGroup(child.pid);
     };
     const killer = setTimeout(kill, options.deadlineMs);
-    // Before others who listen for the exit and remove what the program works on.
+    // This runs before other exit listeners, which remove what the program works on.
     process.prependListener('exit', kill);
     let stdout = '';
     let stderr = '';

@@ -1,6 +1,6 @@
 /**
- * Goal: nothing is left of a run, and nothing is taken from anybody else. Method: directories made
- * as a dead, a living and a foreign process would have left them.
+ * A run leaves nothing behind, and removes nothing that belongs to others. The tests use
+ * directories as a dead, a living and a foreign process would have left them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { newCopy, removeLeftovers } from './copies.js';
 const parent = mkdtempSync(join(tmpdir(), 'rookery-copies-'));
 afterAll(() => rmSync(parent, { recursive: true }));
 
-it('a copy goes when the process that made it is gone, with all that is in it', () => {
+it('a copy is removed with all of its content when the process that made it has ended', () => {
   const copy = folder('rookery-mutants-dead', { pid: pidOfTheDead(), host: hostname() });
   mkdirSync(join(copy, 'server/src'), { recursive: true });
   writeFileSync(join(copy, 'server/src/index.ts'), '');
@@ -28,7 +28,7 @@ it('a copy stays as long as the process that made it lives', () => {
   expect(existsSync(parents)).toBe(true);
 });
 
-it('what this tool did not make stays, whatever its name', () => {
+it('a directory that this tool did not make stays, whatever its name', () => {
   const dead = { pid: pidOfTheDead(), host: hostname() };
   const kept = [
     folder('rookery-mutants-unmarked', null),
@@ -51,7 +51,7 @@ function folder(name: string, owner: unknown): string {
   return path;
 }
 
-/** Of a process that has just ended: nobody has its number again so soon. */
+/** The id of a process that has just ended: nobody gets that id again so soon. */
 function pidOfTheDead(): number {
   return spawnSync(process.execPath, ['--eval', '']).pid;
 }

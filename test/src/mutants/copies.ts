@@ -1,10 +1,12 @@
 /**
- * The directories of private copies: made, marked with their owner, and removed when it is gone.
+ * The directories of private copies: they are made, marked with their owner, and removed when the
+ * owner has ended.
  *
- * A mark names the process that made the directory and its host. What carries no mark of ours is
- * never removed, nor is what a living process made, another user, or another host that shares the
- * directory. The mark is there before anything else, so a run that is killed at any time leaves
- * what the next one finds. Called by workspace.ts and the programs that make workspaces.
+ * A mark names the process that made the directory and its host. A directory without our mark is
+ * never removed, nor is one that was made by a living process, another user, or another host that
+ * shares the directory. The mark is written before anything else, so the next run finds what is
+ * left of a run that is killed at any time. workspace.ts and the programs that make workspaces call
+ * it.
  */
 import {
   existsSync,
@@ -21,7 +23,7 @@ import { join } from 'node:path';
 const PREFIX = 'rookery-mutants-';
 const MARK = 'owner.json';
 const EXIT_INTERRUPTED = 130;
-/** A program that was killed this moment may still have written a file. */
+/** A program that was killed at this moment may still have written a file. */
 const RETRIES_MAX = 5;
 
 interface Owner {
@@ -29,7 +31,7 @@ interface Owner {
   readonly host: string;
 }
 
-/** A new directory below `parent`, marked as this process's own. */
+/** Makes a new directory below `parent`, marked as this process's own. */
 export function newCopy(parent = tmpdir()): string {
   const folder = mkdtempSync(join(parent, PREFIX));
   const owner: Owner = { pid: process.pid, host: hostname() };
@@ -37,13 +39,13 @@ export function newCopy(parent = tmpdir()): string {
   return folder;
 }
 
-/** Removes the copies of processes that are gone; tells which. */
+/** Removes the copies of processes that have ended; returns which. */
 export function removeLeftovers(parent = tmpdir()): readonly string[] {
   return removeWhere(parent, ({ pid }) => !isAlive(pid));
 }
 
 /**
- * Whatever ends this process, short of SIGKILL, takes its copies along. SIGINT and SIGTERM end it,
+ * Whatever ends this process, short of SIGKILL, also removes its copies. SIGINT and SIGTERM end it
  * with exit code 130.
  */
 export function removeCopiesAtExit(): void {
@@ -67,7 +69,7 @@ function removeWhere(parent: string, isRemoved: (owner: Owner) => boolean): read
   return folders;
 }
 
-/** Null for what has no mark, or one that another user could have made. */
+/** Null for a directory without a mark, or with one that another user could have made. */
 function ownerOf(folder: string): Owner | null {
   const mark = join(folder, MARK);
   // Another run that starts at the same time may remove the same leftovers.
@@ -76,7 +78,7 @@ function ownerOf(folder: string): Owner | null {
     const { pid, host }: Partial<Owner> = JSON.parse(readFileSync(mark, 'utf8'));
     return typeof pid === 'number' && typeof host === 'string' ? { pid, host } : null;
   } catch {
-    // Cut short, or gone by now: nobody can tell whose it was.
+    // The mark is incomplete, or gone by now: nobody can tell whose it was.
     return null;
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Mutants of the leader's decision: the overlay of changes in flight, versions, sequence numbers,
+ * Mutants of the leader's decisions: the overlay of changes in flight, versions, sequence numbers,
  * time.
  */
 import type { Mutant } from './mutant.js';
@@ -18,7 +18,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: 'failed-multi-applied-in-part',
     area: 'pipeline',
-    breaks: 'a multi is applied whole or not at all',
+    breaks: 'a multi is applied completely or not at all',
     file: 'pipeline/prepare.ts',
     find: `        this.#overlay.rollBack();
         return multiFailure(`,
@@ -113,7 +113,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: 'old-version-accepted',
     area: 'pipeline',
-    breaks: 'a set with a version is done only to that version',
+    breaks: 'a set with a version changes only that version',
     file: 'pipeline/prepare-op.ts',
     find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   const { room } = requester;`,
@@ -123,7 +123,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: 'delete-ignores-its-version',
     area: 'pipeline',
-    breaks: 'a delete with a version is done only to that version',
+    breaks: 'a delete with a version deletes only that version',
     file: 'pipeline/prepare-op.ts',
     find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   if (overlay.hasChildren(path))`,
@@ -180,7 +180,7 @@ export const decisionMutants: readonly Mutant[] = [
   {
     name: 'ephemerals-of-one-parent-go',
     area: 'state',
-    breaks: 'all ephemerals of a session go with it, on every member',
+    breaks: 'all ephemerals of a session end with it, on every member',
     file: 'state/replicated-state.ts',
     find: 'const families = this.tree.ephemeralFamilies(at.session);',
     replace: 'const families = this.tree.ephemeralFamilies(at.session).slice(0, 1);',

@@ -1,9 +1,7 @@
-/**
- * Mutants of what a directory remembers: its starts, and the servers that it served with.
- */
+/** Mutants of what a directory records: its starts, and the servers with which it served. */
 import type { Mutant } from './mutant.js';
 
-/** Who lags while the others acknowledge may elect the one that went back. */
+/** A member that lags while the others acknowledge may elect the one that went back. */
 const WENT_BACK = [
   'kinds=["went-back","went-back","slow-disk","slow-disk","crash-leader","crash-several"]',
   'members=3',
@@ -24,7 +22,7 @@ export const directoryMutants: readonly Mutant[] = [
   {
     name: 'earlier-starts-not-kept',
     area: 'storage',
-    breaks: 'an old copy that was started alone ever so often is told, too',
+    breaks: 'an old copy is detected even if it was started alone many times',
     aim: WENT_BACK,
     file: 'storage/starts-record.ts',
     find: 'const recent = [...instances, this.#setup.instance].slice(-STARTS_KEPT);',

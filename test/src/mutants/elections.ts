@@ -22,7 +22,7 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'vote-by-hearsay',
     area: 'zab',
-    breaks: 'a candidate is believed only from its own mouth',
+    breaks: "a candidate is believed only by the candidate's own vote",
     aim: ['members=5', 'kinds=["partition-bridge","partition-flapping","crash-leader"]'],
     file: 'zab/looking.ts',
     find: "if (vote === null || vote.state !== 'looking' || vote.leader !== link.peer) continue;",
@@ -31,7 +31,8 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'damaged-member-votes',
     area: 'zab',
-    breaks: 'a member with a damaged disk never votes until it durably synced (invariant 9)',
+    breaks:
+      'a member with a damaged disk does not vote until it has durably synchronized (invariant 9)',
     file: 'zab/electorate.ts',
     find: '  if (!sound) return {',
     replace: "  if (!sound && ensembleId === '') return {",
@@ -56,8 +57,8 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'damaged-member-keeps-membership',
     area: 'zab',
-    // After the snapshot a crash leaves a sound disk, an ensemble id, and a hole in its history.
-    breaks: 'a damaged member gives up its vote on disk until it has synced',
+    // After the snapshot a crash leaves a sound disk, an ensemble id, and a gap in its history.
+    breaks: 'a damaged member gives up its vote on disk until it has synchronized',
     file: 'zab/zab.ts',
     find: '    if (!member.sound) member.giveUpMembership();\n',
     replace: '',
@@ -73,7 +74,7 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'epoch-entered-before-history',
     area: 'zab',
-    breaks: 'currentEpoch is saved after the history of the epoch was taken over whole',
+    breaks: 'currentEpoch is saved after the history of the epoch was taken over completely',
     file: 'zab/member.ts',
     find: '    this.#acceptedEpoch = epoch;\n',
     replace: '    this.#acceptedEpoch = epoch;\n    this.#currentEpoch = epoch;\n',
@@ -81,7 +82,7 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'discovery-counts-the-wiped',
     area: 'zab',
-    breaks: 'only voters count in discovery: the word of a wiped member proves nothing',
+    breaks: 'only voters count in discovery: the promise of a wiped member proves nothing',
     file: 'zab/discovery.ts',
     find: 'if (!learners.mayElect(() => true)) return null;',
     replace: 'if (!learners.isQuorum(() => true)) return null;',
@@ -96,7 +97,7 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'newer-history-ignored',
     area: 'zab',
-    breaks: 'a leader goes when it meets newer history in its quorum',
+    breaks: 'a leader steps down when it meets newer history in its quorum',
     file: 'zab/discovery.ts',
     find: 'return ack.last > history.last;',
     replace: 'return ack.last < 0 && history.last < 0;',
@@ -104,7 +105,8 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'newleader-acked-early',
     area: 'zab',
-    breaks: 'ACK(NEWLEADER) only once the history and then currentEpoch are durable (invariant 4)',
+    breaks:
+      'ACK(NEWLEADER) is sent only after the history and then currentEpoch are durable (invariant 4)',
     file: 'zab/following.ts',
     find: `    const { epoch, last } = message;
     this.#member.tickets.after(ticket, () => {`,
@@ -132,7 +134,7 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'diff-one-too-late',
     area: 'zab',
-    breaks: 'DIFF goes on from the exact common point',
+    breaks: 'DIFF continues from the exact common point',
     file: 'zab/catch-up.ts',
     find: 'history.slice(learner.sentThrough, last, ',
     replace: 'history.slice(Math.min(last, learner.sentThrough + 1), last, ',
@@ -140,7 +142,7 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'window-hands-out-a-gap',
     area: 'zab',
-    breaks: 'what memory does not reach is read from disk',
+    breaks: 'history that is no longer in memory is read from disk',
     file: 'zab/catch-up.ts',
     find: 'if (learner.sentThrough < history.windowBase) {',
     replace: 'if (learner.sentThrough < 0) {',
@@ -155,7 +157,7 @@ export const electionMutants: readonly Mutant[] = [
   {
     name: 'held-messages-survive-the-role',
     area: 'zab',
-    breaks: 'a role change forgets what is held',
+    breaks: 'a role change discards messages that are held back',
     file: 'zab/tickets.ts',
     find: '    this.#held = [];\n',
     replace: '    this.#held = this.#held.slice();\n',

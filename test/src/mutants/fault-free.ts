@@ -1,9 +1,9 @@
 /**
- * The fault-free run that a mutant must pass to count: elect, 100 writes at every member, a read
- * of what was written, a clean restart of all, everything still there, and equal.
+ * The fault-free run that a mutant must pass to count: it elects, writes 100 times at every member,
+ * reads what was written, and restarts all cleanly; then everything must still exist and be equal.
  *
- * A program of its own, so that a mutant that breaks or hangs it breaks nothing else: exit 0, or 1
- * with the reason. Run by trial.ts in the workspace.
+ * It is a program of its own, so that a mutant that breaks or hangs it breaks nothing else: exit 0,
+ * or 1 with the reason. trial.ts runs it in the workspace.
  */
 import { assert, ErrorCode } from '@rookery/protocol';
 import {

@@ -2,8 +2,8 @@
  * Ten mutants written from ARCHITECTURE.md alone, before any checker or line of the simulator was
  * read: which promises of that page would a careless engineer break?
  *
- * Names, promises and slips were described first (see the history of this file), the lines looked
- * up in server/src afterwards.
+ * Names, promises and mistakes were described first (see the history of this file), and the lines
+ * in server/src looked up afterwards.
  */
 import type { Mutant } from './mutant.js';
 import { GONE_IN_DOUBT } from './sessions.js';
@@ -12,7 +12,7 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-ack-when-emitted',
     area: 'architecture',
-    // The ACK goes out together with the append, not when the ticket is persisted.
+    // The ACK is sent together with the append, not when the ticket is persisted.
     breaks: 'ACK only once the append is durable (invariant 4)',
     file: 'zab/following.ts',
     find: '    this.#member.append(batch);\n',
@@ -26,7 +26,8 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-half-is-a-quorum',
     area: 'architecture',
-    // Nothing is different among three or five, all is among two, four and six.
+    // It makes no difference with three or five members, but every difference with two, four and
+    // six.
     breaks: 'a quorum is more than half of the configured voters',
     file: 'zab/quorum.ts',
     find: 'return Math.floor(voters / 2) + 1;',
@@ -36,11 +37,11 @@ export const architectureMutants: readonly Mutant[] = [
     name: 'arch-same-epoch-from-anyone',
     area: 'architecture',
     breaks:
-      'the same epoch is accepted again only from whom it was promised to, or who is established',
+      'the same epoch is accepted again only from the member it was promised to, or an established one',
     file: 'zab/following.ts',
     find: '(message.established || acceptedFrom === this.#leader)',
     replace: '(message.established || acceptedFrom >= 0)',
-    // And nobody takes care any more to offer one that is new to all.
+    // The leader also no longer ensures that it offers an epoch that is new to all.
     also: [
       {
         file: 'zab/discovery.ts',
@@ -57,8 +58,8 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-wiped-member-votes',
     area: 'architecture',
-    // An empty disk is as good as any other: the wiped member votes, and the others count it.
-    breaks: 'a member has a vote once it durably synced with its ensemble (invariant 9)',
+    // An empty disk counts like any other: the wiped member votes, and the others count it.
+    breaks: 'a member has a vote once it has durably synchronized with its ensemble (invariant 9)',
     file: 'zab/electorate.ts',
     find: `    return {
       kind: 'none',
@@ -86,7 +87,7 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-read-overtakes-write',
     area: 'architecture',
-    // Only syncs hold reads up.
+    // Only syncs delay reads.
     breaks: 'a read waits for the earlier writes of its session (invariant 6)',
     file: 'pipeline/requests.ts',
     find: '    const isIdle = queue.length === 0;\n',
@@ -95,7 +96,7 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-write-overtakes-read',
     area: 'architecture',
-    // A write is applied while reads before it still wait for room in the client's output.
+    // A write is applied while reads before it still wait for space in the client's output.
     breaks: 'before a write is applied the reads of its session before it have run (invariant 7)',
     file: 'pipeline/requests.ts',
     find: '    if (this.#parked.size === 0) return null;\n',
@@ -113,7 +114,7 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-capture-misses-change',
     area: 'architecture',
-    // What changes while a capture is under way is captured as it stands then.
+    // What changes during a capture is captured in its later state.
     breaks:
       'whatever changes during a capture is captured first: a checkpoint is exact at one zxid',
     file: 'state/capture.ts',
@@ -131,7 +132,7 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-gone-unconfirmed',
     area: 'architecture',
-    breaks: 'that a session is gone is told only after a quorum has confirmed the leader',
+    breaks: 'the end of a session is reported only after a quorum has confirmed the leader',
     aim: GONE_IN_DOUBT,
     file: 'driver/leader-service.ts',
     find: `    if (attached.valid) this.#hooks.answer(origin, attached);

@@ -1,10 +1,11 @@
 /**
  * The hunt for the mutant in this build: runs of the simulator, seed after seed, until one fails.
  *
- * A program of its own, run by trial.ts in the workspace: `hunt.js <first seed> <seeds> <path=json>
- * ...`. Says on standard output, a JSON object a line, which seed begins and what came of the last
- * one. In every seed but the odd ones clients think for longer, some only read, and faults are
- * many: most bugs need faults, and not load, to show. There the settings given hold, too.
+ * It is a program of its own, which trial.ts runs in the workspace: `hunt.js <first seed> <seeds>
+ * <path=json> ...`. It prints, as one JSON object per line, which seed begins and the result of the
+ * last one. In every second seed clients pause for longer, some only read, and faults are frequent,
+ * because most bugs need faults, and not load, to show. The given settings apply to those seeds,
+ * too.
  */
 import { optionsOf } from '../simulation/run/arguments.js';
 import { runOne } from '../simulation/run/run.js';

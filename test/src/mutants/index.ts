@@ -1,8 +1,9 @@
 /**
  * The catalogue of all mutants, in the order in which they are run and reported.
  *
- * The lists only: areas are files of their own. Those in named/ have scenarios that must fail
- * on them (named/main.ts); the simulator is given them only when it is asked for them by name.
+ * It contains only the lists: areas are files of their own. Those in named/ have scenarios that
+ * must fail on them (named/main.ts); the simulator runs them only when it is asked for them by
+ * name.
  */
 import { broadcastMutants } from './broadcast.js';
 import { checkpointMutants } from './checkpoints.js';

@@ -1,8 +1,9 @@
 /**
- * Is the simulator any good? Breaks the server on purpose, one small bug at a time, and asks it.
+ * Tests the simulator: breaks the server on purpose, one small bug at a time, and checks that the
+ * simulator notices.
  *
- * `npm run sim:mutants -- --help` for the options. Exits with 1 when a mutant that counts is not
- * caught, does not count, or does not fit any more; with 130 when it was interrupted.
+ * `npm run sim:mutants -- --help` shows the options. Exits with 1 if a mutant that counts is not
+ * caught, does not count, or no longer fits; with 130 if it was interrupted.
  */
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
@@ -28,16 +29,16 @@ interface Values {
 }
 
 const command = new Command('sim:mutants')
-  .description('Breaks the server one small bug at a time; the simulator must notice each.')
-  .option('--only <names>', 'these, with commas')
-  .option('--sample <n>', 'so many, other ones for each --turn', whole)
-  .option('--turn <n>', 'which sample', whole, 0)
-  .option('--seed <n>', 'the first seed of each', whole, 1)
-  .option('--seeds <n>', 'how many seeds at most', whole, 200)
-  .option('--jobs <n>', 'so many at a time', whole, 1)
-  .option('--json <file>', 'the results as JSON')
-  .option('--record', 'keeps the results in recorded.json', false)
-  .option('--list', 'names the mutants and what each breaks', false)
+  .description('Break the server one small bug at a time; the simulator must notice each.')
+  .option('--only <names>', 'run these mutants, separated by commas')
+  .option('--sample <n>', 'run a sample of this size, a different one for each --turn', whole)
+  .option('--turn <n>', 'the number of the sample', whole, 0)
+  .option('--seed <n>', 'the first seed for each mutant', whole, 1)
+  .option('--seeds <n>', 'the maximum number of seeds for each mutant', whole, 200)
+  .option('--jobs <n>', 'the number of mutants at a time', whole, 1)
+  .option('--json <file>', 'print the results as JSON')
+  .option('--record', 'store the results in recorded.json', false)
+  .option('--list', 'list the mutants and what each breaks', false)
   .parse();
 const values = command.opts<Values>();
 const options = { firstSeed: values.seed, seedsMax: values.seeds };

@@ -1,8 +1,8 @@
 /**
  * A mutant: one small deliberate bug in the server's source, and the property that it breaks.
  *
- * It is text, so that a mutant is read beside the code that it spoils, and so that a refactoring
- * of that code is noticed (`mutants.test.ts`). Pure; never touches a file.
+ * It is text, so that a mutant is read beside the code that it changes, and so that a refactoring
+ * of that code is noticed (`mutants.test.ts`). Pure; it never touches a file.
  */
 
 export const AREAS = [
@@ -18,7 +18,7 @@ export const AREAS = [
 export type Area = (typeof AREAS)[number];
 
 export interface Edit {
-  /** In server/src, with slashes. */
+  /** The path in server/src, with slashes. */
   readonly file: string;
   /** Exact text, which occurs once in the file. */
   readonly find: string;
@@ -26,7 +26,7 @@ export interface Edit {
 }
 
 export interface Mutant extends Edit {
-  /** kebab-case, unique. */
+  /** In kebab-case, unique. */
   readonly name: string;
   readonly area: Area;
   /** The promise that it breaks, in words. */
@@ -34,8 +34,8 @@ export interface Mutant extends Edit {
   /** Further edits of the same bug, for those that take more than one. */
   readonly also?: readonly Edit[];
   /**
-   * `path=json` of a run's options, for a bug that shows in few constellations: every other seed is
-   * aimed at one of them.
+   * `path=json` settings of a run's options, for a bug that shows only in few situations: every
+   * second seed uses one of them.
    */
   readonly aim?: readonly string[];
 }
@@ -44,7 +44,7 @@ export function editsOf(mutant: Mutant): readonly Edit[] {
   return [mutant, ...(mutant.also ?? [])];
 }
 
-/** The text with the edit made; throws where it does not fit, naming the mutant. */
+/** Returns the text with the edit made; throws if the edit does not fit, and names the mutant. */
 export function edited(name: string, edit: Edit, text: string): string {
   const parts = text.split(edit.find);
   if (parts.length !== 2) {

@@ -1,6 +1,6 @@
 /**
- * Goal: a refactoring that moves the code under a mutant is told so at once, not by the nightly
- * run. Method: make every edit in memory.
+ * A refactoring that moves the code under a mutant is detected at once, not by the nightly run. The
+ * test makes every edit in memory.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,9 @@ const EXAMPLE: Mutant = {
   breaks: 'nothing',
 };
 
-/** The title as a test file has it: words of a table of cases are named by place or by key. */
+/**
+ * The title as a test file contains it: words of a table of cases are named by position or by key.
+ */
 function titleLike(name: string): RegExp {
   const literally = (word: string) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   const words = name.split(' ').map((word) => `(${literally(word)}|%\\w[,:]?|\\$[\\w.]+)`);
@@ -27,7 +29,7 @@ function titleLike(name: string): RegExp {
 }
 
 describe('an edit', () => {
-  it('is made where its text occurs once, and refused where it does not', () => {
+  it('is made where its text occurs once, and refused elsewhere', () => {
     expect(edited('example', EXAMPLE, 'abc')).toBe('axc');
     expect(() => edited('example', EXAMPLE, 'abcb')).toThrow('example: its text occurs 2 times');
     expect(() => edited('example', EXAMPLE, 'ac')).toThrow('occurs 0 times in zab/quorum.ts');
@@ -36,7 +38,7 @@ describe('an edit', () => {
 });
 
 describe('the mutants', () => {
-  it('all fit the sources as they are', () => {
+  it('all fit the present sources', () => {
     const misfits: string[] = [];
     for (const mutant of allMutants) {
       const texts = new Map<string, string>();
@@ -53,7 +55,7 @@ describe('the mutants', () => {
     expect(misfits).toEqual([]);
   });
 
-  it('name scenarios that are there', () => {
+  it('name scenarios that exist', () => {
     const missing = scenarioMutants.filter(({ scenario: { file, name } }) => {
       const text = readFileSync(join(ROOT, file), 'utf8');
       if (file.includes('/traces/')) return !existsSync(join(ROOT, 'test/traces', name));
@@ -62,12 +64,12 @@ describe('the mutants', () => {
     expect(missing.map(({ name, scenario }) => `${name}: ${scenario.name}`)).toEqual([]);
   });
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     const names = allMutants.map((mutant) => mutant.name);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
-  it('spoil production code, not tests', () => {
+  it('change production code, not tests', () => {
     const files = allMutants.flatMap((mutant) => editsOf(mutant).map((edit) => edit.file));
     const foreign = /^(simulated|testing)\/|\.test\.ts$|^storage\/memory-store|^net\/memory-/;
     expect(files.filter((file) => foreign.test(file))).toEqual([]);

@@ -1,6 +1,4 @@
-/**
- * Mutants of how znodes are found by their paths, and of what a path and a multi may be.
- */
+/** Mutants of how znodes are found by their paths, and of the limits of a path and a multi. */
 import type { Mutant } from './mutant.js';
 
 export const pathMutants: readonly Mutant[] = [
@@ -16,7 +14,7 @@ export const pathMutants: readonly Mutant[] = [
   {
     name: 'depth-judged-where-it-is-applied',
     area: 'state',
-    // By half of the members, as if their files said different things.
+    // Half of the members decide differently, as if their files had different settings.
     breaks: 'what decides the outcome of a transaction is decided by the leader',
     file: 'state/replicated-state.ts',
     find: `    const parent = this.tree.findParentOf(op);
@@ -31,8 +29,8 @@ export const pathMutants: readonly Mutant[] = [
   {
     name: 'recursive-watch-of-what-was-not-there',
     area: 'state',
-    // Its znode is made later, and nobody looks whether the path is watched.
-    breaks: 'a recursive watch hears of every change below its path',
+    // Its znode is created later, and nobody checks whether the path is watched.
+    breaks: 'a recursive watch reports every change below its path',
     file: 'state/watches.ts',
     find: "    if (kind === 'created' && recursive.isWatched(path)) this.#nodes.put(path, node);\n",
     replace: '',
@@ -41,8 +39,8 @@ export const pathMutants: readonly Mutant[] = [
   {
     name: 'multi-cut-at-its-bound',
     area: 'pipeline',
-    // The first operations are done, the others are forgotten.
-    breaks: 'a multi is done whole or not at all',
+    // The first operations are done, and the others are forgotten.
+    breaks: 'a multi is done completely or not at all',
     file: 'pipeline/prepare.ts',
     find: `    if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
 `,

@@ -1,5 +1,5 @@
 /**
- * What the last runs of all mutants came to, kept with the sources: by whom each was caught, in how
+ * The results of the last runs of all mutants, kept with the sources: what caught each, and in how
  * many seeds. `sim:mutants -- --record` writes it. CI takes its sample from the quick ones.
  */
 import { readFile, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import type { TrialResult } from './trial.js';
 import { ROOT } from './workspace.js';
 
 export interface Caught {
-  /** The property of a checker, or the words of an invariant. */
+  /** The property of a checker, or the text of an invariant. */
   readonly by: string;
   readonly seeds: number;
 }
@@ -23,7 +23,7 @@ export async function readRecorded(): Promise<Recorded> {
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
-/** What these results say takes the place of what was known of their mutants. */
+/** These results replace what was known about their mutants. */
 export async function record(results: readonly TrialResult[]): Promise<void> {
   const recorded: Record<string, Caught> = { ...(await readRecorded()) };
   for (const { name, verdict, by, seeds } of results) {
@@ -34,7 +34,7 @@ export async function record(results: readonly TrialResult[]): Promise<void> {
   await writeFile(FILE, `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`);
 }
 
-/** Those that were caught within so many seeds. */
+/** The mutants that were caught within this many seeds. */
 export function quick(
   all: readonly Mutant[],
   recorded: Recorded,

@@ -1,11 +1,9 @@
-/**
- * The table of a mutation run, and whether it is one to be content with. Pure.
- */
+/** The table of a mutation run, and whether the run is satisfactory. Pure. */
 import type { TrialResult } from './trial.js';
 
 const BY_COLUMNS = 100;
 
-/** Lines: a mutant each, then the sums. */
+/** Lines: one for each mutant, then the sums. */
 export function tableOf(results: readonly TrialResult[]): readonly string[] {
   const width = Math.max(6, ...results.map(({ name }) => name.length));
   const head = `${'mutant'.padEnd(width)}  verdict         seeds  caught by`;

@@ -54,7 +54,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'exists-watch-forgotten',
     area: 'pipeline',
-    breaks: 'exists watches what is not there',
+    breaks: 'exists watches a znode that does not exist',
     file: 'pipeline/read.ts',
     find: 'const watches = watch && (node !== NO_NODE || opcode === OpCode.exists);',
     replace: 'const watches = watch && node !== NO_NODE;',
@@ -62,7 +62,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'watch-lost-with-its-neighbour',
     area: 'state',
-    // Who closes a connection takes the watches of others on the same path along.
+    // Closing a connection also removes the watches of others on the same path.
     breaks: 'a watch stays until it fires or its connection ends',
     file: 'state/watched-paths.ts',
     find: `      watchers.delete(watcher);
@@ -73,7 +73,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'child-watch-misses-deletions',
     area: 'state',
-    breaks: 'a child watch hears of every child that comes or goes',
+    breaks: 'a child watch reports every child that is created or deleted',
     file: 'state/watches.ts',
     find: '    const parent = parentOf(path);\n    for',
     replace: "    if (kind === 'deleted') return;\n    const parent = parentOf(path);\n    for",
@@ -81,7 +81,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'set-watches-misses-a-change',
     area: 'pipeline',
-    breaks: 'a client that reconnects is told what it missed',
+    breaks: 'a client that reconnects is notified of what it missed',
     file: 'pipeline/set-watches.ts',
     find: 'else if (tree.mzxid(node) > seen)',
     replace: 'else if (tree.czxid(node) > seen)',
@@ -101,7 +101,8 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'sync-answered-before-it-is-applied',
     area: 'pipeline',
-    breaks: 'the origin answers a sync once it has applied what was committed when it was asked',
+    breaks:
+      'the origin answers a sync once it has applied what was committed when the sync was requested',
     file: 'pipeline/requests.ts',
     find: '    entry.syncedAt = zxid;\n',
     replace: '    entry.syncedAt = 0;\n',
@@ -116,7 +117,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'sync-is-no-barrier',
     area: 'pipeline',
-    breaks: 'a sync is a barrier for its session: what is behind it waits, writes too',
+    breaks: 'a sync is a barrier for its session: all requests after it wait, including writes',
     file: 'pipeline/commit-queue.ts',
     find: "    if (kind === 'sync') return false;\n",
     replace: "    if (kind === 'sync') return true;\n",
@@ -164,7 +165,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'clients-survive-the-role',
     area: 'pipeline',
-    breaks: 'a role change ends all client connections',
+    breaks: 'a role change closes all client connections',
     file: 'pipeline/pipeline.ts',
     find: `      if (connection.phase === 'open') continue;
       ended`,
@@ -175,7 +176,7 @@ export const requestMutants: readonly Mutant[] = [
   {
     name: 'served-behind-what-it-has-seen',
     area: 'pipeline',
-    breaks: 'the zxid that a client has seen never falls, whatever member it goes to',
+    breaks: 'the zxid that a client has seen never decreases, whichever member it moves to',
     file: 'pipeline/handshake.ts',
     find: 'if (request.lastZxidSeen > at.state.lastZxid) {',
     replace: 'if (request.lastZxidSeen > Number.MAX_SAFE_INTEGER - at.state.lastZxid) {',

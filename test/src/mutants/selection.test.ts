@@ -1,6 +1,4 @@
-/**
- * Goal: the samples of CI come round to every mutant, and the table says what a run came to.
- */
+/** The samples of CI cover every mutant in turn, and the table states the result of a run. */
 import { describe, expect, it } from 'vitest';
 import type { Mutant } from './mutant.js';
 import { isContent, tableOf } from './report.js';
@@ -26,38 +24,38 @@ function result(name: string, verdict: Verdict): TrialResult {
 }
 
 describe('a sample', () => {
-  it('is the same for the same turn, and has no mutant twice', () => {
+  it('is the same for the same turn, and contains no mutant twice', () => {
     const one = namesOf(sampled(ALL, 4, 5));
     expect(namesOf(sampled(ALL, 4, 5))).toEqual(one);
     expect(new Set(one).size).toBe(4);
   });
 
-  it('has had every mutant after as many turns as it takes', () => {
+  it('covers every mutant after enough turns', () => {
     const seen = new Set([0, 1, 2].flatMap((turn) => namesOf(sampled(ALL, 4, turn))));
     expect(seen.size).toBe(ALL.length);
   });
 
-  it('is never more than there are', () => {
+  it('is never larger than the catalogue', () => {
     expect(sampled(ALL, 100, 3)).toHaveLength(ALL.length);
   });
 });
 
 describe('mutants by name', () => {
-  it('are those named and no others; an unknown name is refused', () => {
+  it('are exactly those that were named; an unknown name is refused', () => {
     expect(namesOf(named(ALL, ['mutant-7', 'mutant-2']))).toEqual(['mutant-2', 'mutant-7']);
     expect(() => named(ALL, ['mutant-11'])).toThrow('there is no mutant mutant-11');
   });
 });
 
 describe('a report', () => {
-  it('is content only when every mutant was caught', () => {
+  it('is satisfactory only if every mutant was caught', () => {
     expect(isContent([result('a', 'caught')])).toBe(true);
     for (const verdict of ['survived', 'unnamed', 'hangs', 'does not count'] as const) {
       expect(isContent([result('a', 'caught'), result('b', verdict)])).toBe(false);
     }
   });
 
-  it('names who was not caught, and counts the seeds of those that were', () => {
+  it('names the mutants that were not caught, and counts the seeds of those that were', () => {
     const lines = tableOf([result('first', 'caught'), result('second', 'survived')]);
     expect(lines[1]).toMatch(/^first +caught +3 {2}same digest$/);
     expect(lines.at(-1)).toBe(

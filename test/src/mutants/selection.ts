@@ -1,5 +1,6 @@
 /**
- * Which mutants a run takes: all, those named, or a sample that a number turns on. Pure.
+ * Which mutants a run takes: all, those that were named, or a sample that depends on a turn number.
+ * Pure.
  */
 import { Random } from '../simulation/random.js';
 import type { Mutant } from './mutant.js';
@@ -12,7 +13,7 @@ export function named(all: readonly Mutant[], names: readonly string[]): readonl
   return all.filter(({ name }) => names.includes(name));
 }
 
-/** So many of them; with the numbers from 0 on each comes once before any comes again. */
+/** This many of them; over the turns from 0 on, each comes once before any comes again. */
 export function sampled(all: readonly Mutant[], count: number, turn: number): readonly Mutant[] {
   const shuffled = shuffle(all);
   const start = (turn * count) % Math.max(1, shuffled.length);
@@ -21,7 +22,7 @@ export function sampled(all: readonly Mutant[], count: number, turn: number): re
   );
 }
 
-/** The same order always: neighbours in the catalogue are of one area. */
+/** The order is always the same: neighbours in the catalogue belong to one area. */
 function shuffle(all: readonly Mutant[]): readonly Mutant[] {
   const random = new Random(1).fork('mutants');
   return all

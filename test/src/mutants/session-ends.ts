@@ -1,9 +1,9 @@
-/**
- * Mutants of the ends of sessions that have more ephemerals than one transaction deletes.
- */
+/** Mutants of the end of sessions that have more ephemerals than one transaction deletes. */
 import type { Mutant } from './mutant.js';
 
-/** Clients with many ephemerals that close and vanish all the time, and parts of one or two. */
+/**
+ * Clients with many ephemerals close and vanish all the time, and transactions delete one or two.
+ */
 const ENDS = [
   'members=3',
   'clients.hoards=true',
@@ -18,14 +18,14 @@ const ENDS = [
   'tuning.ephemeralsPerPart=1',
 ] as const;
 
-/** Besides, leaders come and go while sessions end. */
+/** In addition, leaders change while sessions end. */
 const ENDS_AND_LEADERS = [...ENDS, 'kinds=["crash-leader","isolate-leader"]'] as const;
 
 export const sessionEndMutants: readonly Mutant[] = [
   {
     name: 'next-leader-forgets-closing-sessions',
     area: 'sessions',
-    breaks: 'the next leader goes on with the end of a session, so none stays half closed',
+    breaks: 'the next leader continues the end of a session, so that none stays half closed',
     aim: ENDS_AND_LEADERS,
     file: 'pipeline/session-ends.ts',
     find: '      this.#waiting.push({ session, origin: 0, request: 0 });\n',
@@ -34,8 +34,8 @@ export const sessionEndMutants: readonly Mutant[] = [
   {
     name: 'next-leader-lets-closing-sessions-live',
     area: 'sessions',
-    // It has a lease again, and whoever knows its password resumes what is left of it.
-    breaks: 'nobody resumes a session whose end is decided, under the next leader either',
+    // It has a lease again, and a client that knows its password resumes what is left of it.
+    breaks: 'nobody resumes a session whose end is decided, also under the next leader',
     aim: ENDS_AND_LEADERS,
     file: 'pipeline/sessions-in-flight.ts',
     find: 'if (isClosing) this.#ending.add(id);',
@@ -62,7 +62,7 @@ export const sessionEndMutants: readonly Mutant[] = [
   {
     name: 'close-is-answered-when-it-begins',
     area: 'pipeline',
-    breaks: 'who closes a session is answered once its ephemerals are gone',
+    breaks: 'a client that closes its session is answered once its ephemerals are gone',
     aim: ENDS,
     file: 'pipeline/pipeline.ts',
     find: '    if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);\n',

@@ -1,9 +1,7 @@
-/**
- * Mutants of leases, of ownership and of a member's rhythm.
- */
+/** Mutants of leases, of ownership and of a member's heartbeats. */
 import type { Edit, Mutant } from './mutant.js';
 
-/** Sessions that expire and are asked for again while the leader may lose its quorum. */
+/** Sessions expire and are resumed while the leader may lose its quorum. */
 export const GONE_IN_DOUBT = [
   'members=3',
   'kinds=["slow-disk","isolate-leader","crash-leader"]',
@@ -14,7 +12,7 @@ export const GONE_IN_DOUBT = [
   'clients.moveEveryMs=500',
 ] as const;
 
-/** Members that stand still for longer than any lease, under clients that wait for them. */
+/** Members are stalled for longer than any lease, while clients wait for them. */
 const STALLS = [
   'members=3',
   'kinds=["stall-long"]',
@@ -28,7 +26,7 @@ const STALLS = [
   'clients.patienceMs=0',
 ] as const;
 
-/** Clients that fall silent for longer than their timeout, and nothing that disturbs members. */
+/** Clients fall silent for longer than their timeout, and nothing disturbs members. */
 const VANISHING = [
   'members=3',
   'kinds=["wall-clock"]',
@@ -41,7 +39,10 @@ const VANISHING = [
   'clients.outstandingMax=1',
 ] as const;
 
-/** Clients that move all the time and go on writing where they have left, on slow links. */
+/**
+ * Clients move all the time and continue to write on connections that they have left, over slow
+ * links.
+ */
 const MOVING = [
   'members=3',
   'kinds=["delay"]',
@@ -53,7 +54,7 @@ const MOVING = [
   'clients.closeEveryMs=0',
 ] as const;
 
-/** An older connection of a session at its member stays until the newer one is welcome. */
+/** An older connection of a session at its member stays until the newer one is established. */
 const STAYS_OPEN: Edit = {
   file: 'pipeline/pipeline.ts',
   find: "      case 'resume':\n        this.#endLive(connection.session);\n",
@@ -64,8 +65,8 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'touched-by-a-dead-connection',
     area: 'sessions',
-    // A member reports what it once heard of for ever.
-    breaks: 'a session expires when nobody is heard of it any more',
+    // A member reports forever what it has once heard.
+    breaks: 'a session expires when nothing is heard from it any more',
     aim: VANISHING,
     file: 'pipeline/touches.ts',
     find: '    this.#heard = [];\n    for (const session of heard) {',
@@ -74,7 +75,7 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'request-of-who-does-not-own-it',
     area: 'sessions',
-    breaks: 'a request from who does not own its session is dropped',
+    breaks: 'a request from a member that does not own its session is dropped',
     file: 'pipeline/request-preparer.ts',
     find: 'return this.#ownership.isNewest(item.session, origin, item.attachment);',
     replace: 'return this.#leases.count > 0 && origin > 0;',
@@ -82,8 +83,8 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'attach-judged-by-member',
     area: 'sessions',
-    // What an older connection still sends is taken once its session is back at its member.
-    breaks: 'of what one connection asked for, a beginning is done and nothing behind it',
+    // Requests on an older connection are accepted once its session is back at its member.
+    breaks: 'a prefix of the requests of one connection is done and nothing after it',
     aim: MOVING,
     file: 'pipeline/request-preparer.ts',
     find: 'return this.#ownership.isNewest(item.session, origin, item.attachment);',
@@ -93,7 +94,7 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'attachments-never-told-apart',
     area: 'sessions',
-    breaks: 'each connection by which a session is asked for is an attachment of its own',
+    breaks: 'each connection by which a session is requested is an attachment of its own',
     aim: MOVING,
     file: 'pipeline/outbox.ts',
     find: 'this.#attachment = (this.#attachment % ATTACHMENT_MAX) + 1;',
@@ -111,7 +112,7 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'gone-before-committed',
     area: 'sessions',
-    breaks: 'that a session is gone is told only once the closing of it is committed',
+    breaks: 'the end of a session is reported only once its close is committed',
     aim: GONE_IN_DOUBT,
     file: 'driver/leader-service.ts',
     find: 'else this.#gathering.push({ origin, afterApply: true,',
@@ -128,7 +129,7 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'touch-moves-nothing',
     area: 'sessions',
-    breaks: 'a session that is heard of does not expire',
+    breaks: 'a session that is heard from does not expire',
     file: 'sessions/leases.ts',
     find: 'Math.max(lease.deadlineMs, nowMs + lease.timeoutMs + this.#slackMs)',
     replace: 'Math.max(lease.deadlineMs, nowMs + this.#slackMs)',
@@ -144,7 +145,7 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'sessions-never-expire',
     area: 'sessions',
-    breaks: 'a session of which nothing is heard expires',
+    breaks: 'a session from which nothing is heard expires',
     file: 'sessions/leases.ts',
     find: 'deadlineMs: nowMs + timeoutMs + this.#slackMs };',
     replace: 'deadlineMs: nowMs + timeoutMs + this.#slackMs + 1e9 };',
@@ -161,7 +162,7 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'stall-goes-unnoticed',
     area: 'driver',
-    breaks: 'after a stall nobody is answered past a lease that has run out meanwhile',
+    breaks: 'after a stall nobody is answered past a lease that has expired meanwhile',
     file: 'driver/turns.ts',
     find: 'if (this.#nowMs - this.#tickedAtMs > 2 * this.#tickMs) this.#tick();',
     replace: 'if (this.#tickedAtMs === Number.NEGATIVE_INFINITY) this.#tick();',
@@ -170,7 +171,8 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'stall-in-a-turn-goes-unnoticed',
     area: 'driver',
-    // Seed 3286257062 of its day: what came during the stall was answered at the end of the turn.
+    // The simulator once found this with seed 3286257062: what came during the stall was answered
+    // at the end of the turn.
     breaks: 'after a stall in the middle of a turn nobody is answered past a lease',
     aim: STALLS,
     file: 'driver/turns.ts',
@@ -180,8 +182,9 @@ export const sessionMutants: readonly Mutant[] = [
   {
     name: 'proposals-before-they-are-prepared',
     area: 'driver',
-    // The desk is kept over a role change: the next term proposes what the last one prepared.
-    breaks: 'what was prepared and not proposed dies with the term',
+    // The prepared requests are kept over a role change: the next term proposes what the last one
+    // prepared.
+    breaks: 'what was prepared and not proposed is discarded with the term',
     file: 'driver/driver.ts',
     find: '      this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);\n',
     replace: '      this.#leaderService ??= this.#newLeaderService(epoch, this.#zab.last);\n',

@@ -1,6 +1,4 @@
-/**
- * Mutants of the storage: what is synced and when, the flip of generations, recovery.
- */
+/** Mutants of the storage: what is synced and when, the switch of generations, recovery. */
 import type { Mutant } from './mutant.js';
 
 export const storageMutants: readonly Mutant[] = [
@@ -32,13 +30,13 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'epochs are durable when they are saved',
     file: 'storage/meta.ts',
-    find: 'await this.database.batch([put], { sync: true });',
-    replace: 'await this.database.batch([put], { sync: false });',
+    find: 'await this.#database.batch([put], { sync: true });',
+    replace: 'await this.#database.batch([put], { sync: false });',
   },
   {
     name: 'checkpoint-unsynced',
     area: 'storage',
-    breaks: 'a checkpoint is durable before the log behind it is purged',
+    breaks: 'a checkpoint is durable before the log up to it is purged',
     file: 'storage/checkpoint.ts',
     find: 'open.batch(batch, batchOptions(next))',
     replace: 'open.batch(batch, { sync: false })',
@@ -56,14 +54,14 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'persisted(ticket) says that it and all before it are durable',
     file: 'storage/storage-queue.ts',
-    find: `        await this.runBatch(batch);
+    find: `        await this.#runBatch(batch);
         const last = batch.at(-1);
-        for (const output of batch) this.bytes -= bytesOf(output);
-        if (last !== undefined) this.hooks.onPersisted(last.ticket);`,
+        for (const output of batch) this.#bytes -= bytesOf(output);
+        if (last !== undefined) this.#hooks.onPersisted(last.ticket);`,
     replace: `        const last = batch.at(-1);
-        for (const output of batch) this.bytes -= bytesOf(output);
-        if (last !== undefined) this.hooks.onPersisted(last.ticket);
-        await this.runBatch(batch);`,
+        for (const output of batch) this.#bytes -= bytesOf(output);
+        if (last !== undefined) this.#hooks.onPersisted(last.ticket);
+        await this.#runBatch(batch);`,
   },
   {
     name: 'accepted-epoch-not-saved',
@@ -72,7 +70,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const last = Math.max(current, this.meta.value.acceptedEpoch);\n' +
+      'const last = Math.max(current, this.#meta.value.acceptedEpoch);\n' +
       '    const saved = { acceptedEpoch: last, currentEpoch: current };',
   },
   {
@@ -82,23 +80,23 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage.ts',
     find: 'const saved = { acceptedEpoch: accepted, currentEpoch: current };',
     replace:
-      'const currentEpoch = Math.min(current, this.meta.value.currentEpoch);\n' +
+      'const currentEpoch = Math.min(current, this.#meta.value.currentEpoch);\n' +
       '    const saved = { acceptedEpoch: accepted, currentEpoch };',
   },
   {
     name: 'flip-before-the-new-log',
     area: 'storage',
-    breaks: 'an installed snapshot takes the place of tree and log in one atomic flip',
+    breaks: 'an installed snapshot replaces tree and log in one atomic switch',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.meta.change({ generation, damaged: null, level, ...facts });
+    find: `      await this.#meta.change({ generation, damaged: null, level, ...facts });
       const old`,
-    replace: '      await this.meta.change({ level, ...facts });\n      const old',
+    replace: '      await this.#meta.change({ level, ...facts });\n      const old',
     also: [
       {
         file: 'storage/storage.ts',
         find: '      const log = await TxnLog.create(',
-        replace: `      await this.meta.change({ generation, damaged: null, recordedZxid: zxid });
+        replace: `      await this.#meta.change({ generation, damaged: null, recordedZxid: zxid });
       const log = await TxnLog.create(`,
       },
     ],
@@ -106,18 +104,18 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'old-generation-goes-before-the-flip',
     area: 'storage',
-    breaks: 'the tree in use is untouched until the flip',
+    breaks: 'the tree in use is untouched until the switch',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.meta.change({ generation, damaged: null, level, ...facts });
-      const old = this.live;`,
-    replace: `      const old = this.live;
-      if (old !== null) await this.destroyOld(old, generation);
-      await this.meta.change({ generation, damaged: null, level, ...facts });`,
+    find: `      await this.#meta.change({ generation, damaged: null, level, ...facts });
+      const old = this.#live;`,
+    replace: `      const old = this.#live;
+      if (old !== null) await this.#destroyOld(old, generation);
+      await this.#meta.change({ generation, damaged: null, level, ...facts });`,
     also: [
       {
         file: 'storage/storage.ts',
-        find: '      this.background.run(() => this.destroyOld(old, generation));\n',
+        find: '      this.#background.run(() => this.#destroyOld(old, generation));\n',
         replace: '',
       },
     ],
@@ -125,7 +123,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'recorded-end-ignored',
     area: 'storage',
-    breaks: 'a log that ends before where it was when it was quiet is damaged',
+    breaks: 'a log that ends before the end that was recorded when it was quiet is damaged',
     aim: ['kinds=["cut-log"]', 'members=3'],
     file: 'storage/recovery.ts',
     find: 'if (log.last < meta.recordedZxid) {',
@@ -134,29 +132,29 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'recorded-end-before-it-is-durable',
     area: 'storage',
-    breaks: 'where the log ends is recorded once it is durable: a crash is no damage',
+    breaks: 'the end of the log is recorded once it is durable: a crash is not damage',
     aim: ['kinds=["crash-at-change","crash"]'],
     file: 'storage/storage.ts',
-    find: "    await this.exclusively('append', () => this.sound().log.append(batches));",
-    replace: `    await this.exclusively('append', async () => {
-      await this.meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
-      await this.sound().log.append(batches);
+    find: "    await this.#exclusively('append', () => this.#sound().log.append(batches));",
+    replace: `    await this.#exclusively('append', async () => {
+      await this.#meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
+      await this.#sound().log.append(batches);
     });`,
   },
   {
     name: 'trunc-not-on-disk',
     area: 'storage',
-    breaks: 'what was truncated is gone from the log on disk',
+    breaks: 'what was truncated is no longer in the log on disk',
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/txn-log.ts',
-    // What is appended then comes behind it, in the same segment.
+    // What is appended then follows it, in the same segment.
     find: '    await this.#begin(kept ?? null);\n',
     replace: '    if (kept !== this.#active) await this.#begin(kept ?? null);\n',
   },
   {
     name: 'trunc-forgotten-at-a-start',
     area: 'storage',
-    breaks: 'what a segment holds behind the base of its successor is void',
+    breaks: 'what a segment contains after the base of its successor is void',
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/log-recovery.ts',
     find: 'const through = next?.base ?? null;',
@@ -191,7 +189,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'segment-noted-before-its-header',
     area: 'storage',
-    breaks: 'a segment is noted in meta once its header is durable: a crash is no damage',
+    breaks: 'a segment is recorded in meta once its header is durable: a crash is not damage',
     aim: ['kinds=["crash-at-change","crash"]'],
     file: 'storage/txn-log.ts',
     find: '    const segment = await Segment.begin(',
@@ -216,7 +214,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'left-write-not-made-durable',
     area: 'storage',
-    breaks: 'what a start reads of the last process is durable before it is relied on',
+    breaks: 'what a start reads from the last process is durable before it is relied on',
     aim: ['kinds=["crash-at-change","crash"]', 'members=3'],
     file: 'storage/log-recovery.ts',
     find: 'return await makeDurable(file, newest, reader.position);',
@@ -225,7 +223,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'salt-ignored',
     area: 'storage',
-    breaks: 'what a file held before it was recycled is no record',
+    breaks: 'the content of a file before it was recycled does not count as a record',
     aim: ['kinds=["crash-at-change","crash"]', 'tuning.logSegmentBytes=2000'],
     file: 'storage/log-record.ts',
     find: '  return crc32(salt);\n',
@@ -234,7 +232,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'recovery-accepts-a-gap',
     area: 'storage',
-    breaks: 'each segment of the log goes on where the one before it ends (invariant 2)',
+    breaks: 'each segment of the log continues where the one before it ends (invariant 2)',
     aim: ['members=3', 'kinds=["flip-bit"]'],
     file: 'storage/log-recovery.ts',
     find: 'if (through === null && !(await reader.hasLaterWrite())) return;',
@@ -243,7 +241,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'damage-taken-for-a-torn-write',
     area: 'storage',
-    breaks: 'a damaged record is told from a torn write',
+    breaks: 'a damaged record is distinguished from an incomplete write',
     aim: ['members=3', 'kinds=["flip-bit"]'],
     file: 'storage/log-recovery.ts',
     find: 'if (through === null && !(await reader.hasLaterWrite())) return;',

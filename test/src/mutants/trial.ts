@@ -1,16 +1,16 @@
 /**
- * The trial of one mutant: does it count, and which property's keeper catches it, in which seed?
+ * The trial of one mutant: whether it counts, and which property catches it, in which seed.
  *
  * A mutant counts if its build passes the run without faults. It is caught if a run of the
  * simulator then fails by a checker, an invariant or the bound of convergence, and the original
- * passes the very same run; an error that names no property (a TypeError, a hang) does not do.
+ * passes the very same run; an error that names no property (a TypeError, a hang) does not count.
  * Never throws.
  */
 import type { CommandResult } from './command.js';
 import type { Mutant } from './mutant.js';
 import type { Workspace } from './workspace.js';
 
-/** What `hunt.ts` says, a line of JSON each. */
+/** The output of `hunt.ts`, one line of JSON each. */
 export type HuntLine =
   | { readonly kind: 'begins'; readonly seed: number }
   | {
@@ -35,11 +35,11 @@ export interface TrialResult {
   readonly area: string;
   readonly breaks: string;
   readonly verdict: Verdict;
-  /** The property of the checker or invariant; else why it is not caught. */
+  /** The property of the checker or invariant; otherwise why it is not caught. */
   readonly by: string;
-  /** The whole message of the failure, for whoever wants to know. */
+  /** The complete message of the failure, for details. */
   readonly message: string;
-  /** How many seeds it took. */
+  /** The number of seeds that it took. */
   readonly seeds: number;
   readonly requests: number;
 }
@@ -52,14 +52,16 @@ export interface TrialOptions {
 const FAULT_FREE = 'test/dist/mutants/fault-free.js';
 const HUNT = 'test/dist/mutants/hunt.js';
 const FAULT_FREE_DEADLINE_MS = 60_000;
-/** A run takes seconds; what takes longer than this many of them in a row hangs. */
+/** A run takes seconds; if more than this many take longer in a row, it hangs. */
 const SEED_DEADLINE_MS = 20_000;
 const HUNT_DEADLINE_MS = 120_000;
-/** By which code, a checker's too, says that it is broken, and not which promise is. */
+/**
+ * Codes of errors, also of a checker's own, that say that code is broken, but not which promise is.
+ */
 const UNNAMED =
   /^(?:TypeError|RangeError|ReferenceError|SyntaxError)\b|: its checker failed: |time stands still/;
 
-/** `original` is a workspace in which no mutant is made; it may be shared. */
+/** `original` is a workspace without a mutant; it may be shared. */
 export async function tryMutant(
   workspaces: { readonly workspace: Workspace; readonly original: Workspace },
   mutant: Mutant,
@@ -91,7 +93,7 @@ export async function tryMutant(
     const last = { firstSeed: firstSeed + seeds - 1, seedsMax: 1 };
     const sound = await hunt(original, mutant, last);
     if (sound.verdict === 'survived') return result;
-    // What fails without the mutant shows nothing of it.
+    // A failure that also occurs without the mutant shows nothing about it.
     seed = firstSeed + seeds;
   }
 }

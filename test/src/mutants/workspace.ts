@@ -1,10 +1,11 @@
 /**
- * A private copy of what the simulator is built of, in which mutants are made and run.
+ * A private copy of everything from which the simulator is built, in which mutants are made and
+ * run.
  *
  * The copy has the sources, builds and settings of the packages, and a node_modules whose
  * `@rookery/*` lead into the copy and whose other entries lead to the repository's. The repository
  * itself is never written to. One mutant is in a workspace at a time; several workspaces do not
- * know of each other. Called by main.ts, the sample in CI and the tests of the named bugs.
+ * know of each other. main.ts, the sample in CI and the tests of the named bugs call it.
  */
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { type CommandResult, runCommand } from './command.js';
 import { newCopy, removeLeftovers } from './copies.js';
 import { edited, editsOf, type Mutant } from './mutant.js';
 
-/** The repository, from test/src/mutants as from test/dist/mutants. */
+/** The repository, from test/src/mutants as well as from test/dist/mutants. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** What the simulator runs, and what that imports. */
@@ -23,14 +24,14 @@ const BUILD_DEADLINE_MS = 180_000;
 
 export class Workspace {
   readonly folder: string;
-  /** What is changed now: file and its text as it was. */
+  /** What is changed at present: each file with its original text. */
   readonly #originals = new Map<string, string>();
 
   private constructor(folder: string) {
     this.folder = folder;
   }
 
-  /** The repository must be built (`tsc -b`). What runs that were killed have left is removed. */
+  /** The repository must be built (`tsc -b`). Leftovers of runs that were killed are removed. */
   static async create(): Promise<Workspace> {
     removeLeftovers();
     const folder = newCopy();
@@ -41,7 +42,7 @@ export class Workspace {
     return new Workspace(folder);
   }
 
-  /** Makes the mutant and builds it; throws when it does not fit or does not compile. */
+  /** Makes the mutant and builds it; throws if it does not fit or does not compile. */
   async apply(mutant: Mutant): Promise<void> {
     await this.#restoreSources();
     for (const edit of editsOf(mutant)) {
@@ -54,7 +55,7 @@ export class Workspace {
     await this.#build(mutant.name);
   }
 
-  /** As the repository is. */
+  /** Restores the repository's state. */
   async restore(): Promise<void> {
     if (this.#originals.size === 0) return;
     await this.#restoreSources();

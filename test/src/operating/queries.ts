@@ -19,11 +19,20 @@ const WORDS = new Set([
     'floor',
     'histogram_quantile',
     'vector',
+    'time',
   ],
   ...['label_values', 'bool', 'offset'],
 ]);
 /** Metrics that Prometheus itself creates for each target. */
 const OF_PROMETHEUS = new Set(['up']);
+
+/** The names in the example alert rules of ZooKeeper's monitoring guide; all members have these. */
+export const OFFICIAL = [
+  ...['znode_count', 'num_alive_connections', 'approximate_data_size', 'watch_count'],
+  ...['open_file_descriptor_count', 'avg_latency', 'election_time_count', 'fsynctime_sum'],
+  ...['snapshottime_sum', 'jvm_memory_bytes_used{area="heap"}'],
+  'jvm_memory_bytes_max{area="heap"}',
+];
 
 export function alertQueries(): string[] {
   const text = readFileSync(join(REPOSITORY, 'ops/prometheus/rules.yml'), 'utf8');

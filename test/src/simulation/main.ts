@@ -1,8 +1,8 @@
 /**
  * `npm run sim`: the command line of the simulator.
  *
- * Without options it runs the fixed seeds. Exit code 0: everything held; 1: something broke, and
- * the report says what and how to see it again; 2: the arguments are wrong.
+ * Without options it runs the fixed seeds. Exit code 0: all properties hold; 1: a property is
+ * broken, and the report says which one and how to reproduce it; 2: the arguments are wrong.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Command, InvalidArgumentError } from 'commander';
@@ -59,26 +59,25 @@ async function main(): Promise<number> {
 
 function readFlags(): Flags {
   return new Command('sim')
-    .description('Whole ensembles on a simulated clock, network and disks, under faults.')
-    .option('--minutes <n>', 'the fixed seeds, then fresh ones, for so long', positive)
-    .option('--from <n>', 'in place of the fixed seeds, all from this one on', wholeNumber)
-    .option('--seeds <a-b>', 'these seeds, both included', range)
-    .option('--seed <n>', 'this seed alone', wholeNumber)
-    .option('--only <list>', 'only these faults of its plan, such as 3,5; - for none', readOnly)
-    .option('--members <n>', 'so many members', wholeNumber)
-    .option('--clients <n>', 'so many clients', wholeNumber)
-    .option('--duration <ms>', 'so long a safety phase, simulated', wholeNumber)
-    .option('--set <path=json>', 'another value of any option; repeatable', appended)
-    .option('--trace [file]', 'write all that happens to a file, or to standard error')
-    .option('--tail <lines>', 'how much of the trace a report shows', wholeNumber, 60)
+    .description('Run whole ensembles on a simulated clock, network and disks, under faults.')
+    .option('--minutes <n>', 'run the fixed seeds, then fresh ones, for this time', positive)
+    .option('--from <n>', 'instead of the fixed seeds, run all from this one on', wholeNumber)
+    .option('--seeds <a-b>', 'run these seeds, both included', range)
+    .option('--seed <n>', 'run only this seed', wholeNumber)
     .option(
-      '--shrink <runs>',
-      'how many runs may be spent on making a failure small',
-      wholeNumber,
-      150,
+      '--only <list>',
+      'keep only these faults of its plan, such as 3,5; - for none',
+      readOnly,
     )
+    .option('--members <n>', 'number of members', wholeNumber)
+    .option('--clients <n>', 'number of clients', wholeNumber)
+    .option('--duration <ms>', 'simulated duration of the safety phase', wholeNumber)
+    .option('--set <path=json>', 'override any option; repeatable', appended)
+    .option('--trace [file]', 'write all events to a file, or to standard error')
+    .option('--tail <lines>', 'number of lines of the trace in a report', wholeNumber, 60)
+    .option('--shrink <runs>', 'number of runs for shrinking a failure', wholeNumber, 150)
     .option('--check-determinism', 'run each seed twice and compare')
-    .option('--json', 'one line of JSON at the end, nothing else')
+    .option('--json', 'print only one line of JSON at the end')
     .showHelpAfterError()
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
     .parse()
@@ -100,7 +99,7 @@ function* seedsOf(flags: Flags, say: (line: string) => void): Generator<number> 
   }
   yield* FIXED_SEEDS;
   if (flags.minutes === undefined) return;
-  // Never those of an earlier campaign, and short enough to be typed.
+  // Different from those of an earlier campaign, and short enough to be typed.
   const first = 1_000_000 + (Math.floor(Date.now() / 1000) % 4_000_000) * 1000;
   say(`the fixed seeds held; fresh ones from ${first}`);
   for (let seed = first; ; seed++) yield seed;

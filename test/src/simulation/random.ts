@@ -1,7 +1,7 @@
 /**
  * The simulator's only source of randomness: numbers that depend on a seed alone.
  *
- * `fork` gives a stream of its own for each part of a run, so that leaving out a fault does not
+ * `fork` returns a stream of its own for each part of a run, so that omitting a fault does not
  * change what the network or the clients do.
  */
 import { seededRandom } from '../simulated.js';
@@ -24,7 +24,7 @@ export class Random {
     return new Random(mixed ^ (mixed >>> 15));
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     return this.#next();
   }
@@ -34,7 +34,7 @@ export class Random {
     return Math.floor(this.#next() * limit);
   }
 
-  /** In [low, high). */
+  /** A number in [low, high). */
   between(low: number, high: number): number {
     return low + this.#next() * (high - low);
   }

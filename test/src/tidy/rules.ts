@@ -46,6 +46,7 @@ const BASE = [
     'digest-of',
     'four-letter-words',
     'operator-error',
+    'peer-auth-settings',
     'tuning',
     'version',
   ],

@@ -1,10 +1,10 @@
 /**
  * The invariants that hold over all members at once, checked on every output and after every step.
  *
- * One committed history: whatever is delivered anywhere continues the one chain, and is on the
- * disks of a quorum. One leader per epoch. Nothing is said that is not durable. A confirmation sees
- * every write that was delivered anywhere, or proposed by who was asked, when it was asked for.
- * Numbers are those of architecture.md's list.
+ * There is one committed history: whatever is delivered anywhere continues one chain, and is on the
+ * disks of a quorum. Each epoch has one leader. No message announces what is not durable. A
+ * confirmation covers every write that was delivered anywhere, or proposed by the member that was
+ * asked, when it was requested. The numbers are those of the list in docs/architecture/core.md.
  */
 import {
   assert,
@@ -18,16 +18,19 @@ import type { Disk } from './disk.js';
 import type { SimulatedMember } from './member.js';
 import type { Tree } from './tree.js';
 
-/** The core counts on these from the moment that it asks for them. */
+/** The core relies on these from the moment at which it requests them. */
 const REPLACES_TREE: ReadonlySet<string> = new Set(['installSnapshot', 'giveUp']);
 
 export class Checker {
   readonly quorum: number;
-  /** Digest of the tree at each zxid that was ever delivered anywhere. */
+  /** The digest of the tree at each zxid that was ever delivered anywhere. */
   readonly #delivered = new Map<Zxid, number>();
   readonly #leaders = new Map<number, PeerId>();
   readonly #asked = new Map<string, Zxid>();
-  /** Wiped or damaged since their ensemble was founded, and not yet members again. */
+  /**
+   * Members that were wiped or damaged since their ensemble was founded, and are not members again
+   * yet.
+   */
   readonly #barred = new Set<PeerId>();
   #newest: Zxid = 0;
   #founded = false;
@@ -60,7 +63,7 @@ export class Checker {
     );
   }
 
-  /** A trace begins with these as committed long ago. */
+  /** A trace begins with these proposals as committed earlier. */
   onGiven(tree: Tree): void {
     for (let at: Tree | null = tree; at !== null && at.zxid > 0; at = at.before) {
       this.#delivered.set(at.zxid, at.digest);
@@ -85,14 +88,14 @@ export class Checker {
     this.#leaders.set(epoch, id);
   }
 
-  /** `proposed`: the last proposal of who is asked. */
+  /** `proposed` is the last proposal of the member that is asked. */
   onAsked(id: PeerId, question: number, proposed: Zxid): void {
     this.#asked.set(`${id}/${question}`, Math.max(this.#newest, proposed));
   }
 
   onConfirmed(id: PeerId, question: number, zxid: Zxid): void {
     const must = this.#asked.get(`${id}/${question}`);
-    assert(must !== undefined, () => `member ${id} confirms ${question}, which nobody asked`);
+    assert(must !== undefined, () => `member ${id} confirms ${question}, which nobody requested`);
     assert(zxid >= must, () => `confirmed at ${zxid}, but ${must} had been proposed when asked`);
   }
 
@@ -107,8 +110,14 @@ export class Checker {
         return;
       case 'ackEpoch':
         assert(disk.accepted >= message.epoch, `${id} promises what is not durable`);
-        assert(disk.current === message.currentEpoch, `${id} tells a currentEpoch not durable`);
-        assert(disk.damaged || disk.last === message.last, `${id} tells history not durable`);
+        assert(
+          disk.current === message.currentEpoch,
+          `${id} announces a currentEpoch that is not durable`,
+        );
+        assert(
+          disk.damaged || disk.last === message.last,
+          `${id} announces history that is not durable`,
+        );
         return;
       case 'newLeader':
         assert(disk.current >= message.epoch, `${id} leads an epoch that is not durable`);
@@ -118,7 +127,10 @@ export class Checker {
         assert(disk.current >= message.epoch, `${id} acknowledges an epoch that is not durable`);
         return;
       case 'ack':
-        assert(disk.holds(message.zxid), `${id} acknowledges ${message.zxid}, not durable`);
+        assert(
+          disk.holds(message.zxid),
+          `${id} acknowledges ${message.zxid}, which is not durable`,
+        );
         return;
       default:
     }
@@ -131,7 +143,10 @@ export class Checker {
     assert(!this.#barred.has(member.id), `invariant 9: ${member.id} votes without a membership`);
     if (vote.leader !== member.id || vote.state !== 'looking') return;
     assert(member.disk.holds(vote.zxid), `${member.id} votes with history that is not durable`);
-    assert(member.disk.current === vote.epoch, `${member.id} votes with an epoch not durable`);
+    assert(
+      member.disk.current === vote.epoch,
+      `${member.id} votes with an epoch that is not durable`,
+    );
   }
 
   /** After every step: invariant 1, and nothing that was delivered is lost. */
@@ -154,13 +169,16 @@ export class Checker {
       assert(tree.zxid <= zab.committed && zab.durable <= zab.last, `invariant 1 in ${member.id}`);
       assert(disk.holds(zab.durable), `${member.id}: durable is not on its disk`);
     }
-    // Nothing is ever committed before.
+    // Every delivered proposal is still on the disks of a quorum.
     if (founders >= this.quorum) this.#founded = true;
     assert(holders >= this.quorum, `${this.#newest} was delivered and is on ${holders} disks now`);
   }
 }
 
-/** One that has no ensemble id has lost its disk (or is new): it held it, for all we know. */
+/**
+ * A member without an ensemble id has lost its disk (or is new); it is assumed to have had the
+ * proposal.
+ */
 function vouches(disk: Disk, zxid: Zxid): boolean {
   return disk.damaged || disk.ensembleId === '' || disk.holds(zxid);
 }

@@ -1,6 +1,7 @@
-/** The core under test: its internal face, which the server package does not export. */
+/** The core under test: its internal interface, which the server package does not export. */
 export type {
   LinkId,
+  NoteFacts,
   RoleName,
   StorageOutput,
   Ticket,

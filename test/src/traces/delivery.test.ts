@@ -1,6 +1,6 @@
 /**
- * Goal: a part that waits waits for its turn, and meanwhile a new leader is one like any other.
- * Method: the core alone; a part is one run, and none is taken unless the test says so.
+ * Work that is done in parts waits for its turn, and meanwhile a new leader behaves like any other.
+ * The tests use the core alone; each part is one run, and none is taken unless the test says so.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -10,10 +10,10 @@ import { Session } from './session.js';
 
 const ALL: readonly PeerId[] = [1, 2, 3];
 const MISSED = 4;
-/** So long that each goes in a message, and so in a run, of its own. */
+/** So long that each is sent in a message, and so in a run, of its own. */
 const payload = (index: number): string => `${index}`.padEnd(1 << 16, '.');
 
-/** Led by 3, epoch 1. */
+/** An ensemble led by member 3 in epoch 1. */
 function founded(): Session {
   const session = new Session();
   const ensemble = session.create({ size: 3, founders: 'all', deliveryBytesMax: 1 });
@@ -23,7 +23,7 @@ function founded(): Session {
   return session;
 }
 
-/** 2 leads in epoch 2, with all but the first of its initial history not applied yet. */
+/** Member 2 leads in epoch 2, and has applied only the first of its initial history. */
 function applyingLeader(): Session {
   const session = founded();
   const { ensemble } = session;
@@ -52,7 +52,7 @@ function viewOf(session: Session, id: PeerId): View {
   return { role, serves, activeLearners, hasMore };
 }
 
-/** All but the transfers. */
+/** All outputs except transfers. */
 function exchange({ ensemble }: Session, [a, b]: readonly [PeerId, PeerId]): void {
   for (let moved = true; moved; ) {
     moved = ensemble.deliver(a, b) || ensemble.deliver(b, a);
@@ -67,7 +67,7 @@ function applyAll(session: Session, id: PeerId): number {
 }
 
 describe('a member with much to apply', () => {
-  it('applies no more in a turn for all the commits that come in', () => {
+  it('applies no more in a turn when more commits come in', () => {
     const session = founded();
     const { ensemble } = session;
     ensemble.crash(1);
@@ -89,7 +89,7 @@ describe('a member with much to apply', () => {
 });
 
 describe('a leader with much in memory for a learner', () => {
-  it('sends a part, and the next when the link has room', () => {
+  it('sends one part, and the next when the link has capacity', () => {
     const session = founded();
     const { ensemble } = session;
     ensemble.propose(3, ['a']);
@@ -114,7 +114,7 @@ describe('a leader with much in memory for a learner', () => {
 });
 
 describe('a new leader with much to apply', () => {
-  it('serves when all is applied', () => {
+  it('serves when everything is applied', () => {
     const session = applyingLeader();
     const { ensemble } = session;
     expect(applyAll(session, 2)).toBe(MISSED - 1);
@@ -125,7 +125,7 @@ describe('a new leader with much to apply', () => {
     expect(ensemble.member(1).serves).toBe('following');
   });
 
-  it('goes when its learners are no quorum any more, whoever else is reachable', () => {
+  it('steps down when its learners are no longer a quorum, whoever else is reachable', () => {
     const session = applyingLeader();
     const { ensemble } = session;
     ensemble.start(3);
@@ -136,7 +136,7 @@ describe('a new leader with much to apply', () => {
     expect(viewOf(session, 2)).toMatchObject({ role: 'looking', serves: 'looking' });
   });
 
-  it('takes in a member that restarts', () => {
+  it('accepts a member that restarts', () => {
     const session = applyingLeader();
     const { ensemble } = session;
     ensemble.start(3);
@@ -148,7 +148,7 @@ describe('a new leader with much to apply', () => {
     expect(viewOf(session, 2)).toMatchObject({ activeLearners: 2, hasMore: true });
   });
 
-  it('takes as long as it must', () => {
+  it('takes as much time as it needs', () => {
     const session = applyingLeader();
     runFor(session, 20_000);
     expect(viewOf(session, 2)).toMatchObject({ role: 'leading', hasMore: true });

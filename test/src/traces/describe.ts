@@ -1,4 +1,4 @@
-/** Turns what the core does into the lines of a trace: one line per output, zxids as e1:4. */
+/** Formats the outputs of the core as the lines of a trace: one line per output, zxids as e1:4. */
 import {
   type CoreMessage,
   counterOf,
@@ -10,7 +10,7 @@ import {
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
-import type { ZabOutput } from './core.js';
+import type { NoteFacts, ZabOutput } from './core.js';
 import type { Packet } from './network.js';
 
 export function zxidText(zxid: Zxid): string {
@@ -121,7 +121,7 @@ export function packetText(packet: Packet): string {
   }
 }
 
-/** Null for what a trace does not show. */
+/** Null for an output that a trace does not show. */
 export function outputText(id: number, output: ZabOutput): string | null {
   switch (output.kind) {
     case 'append':
@@ -155,8 +155,15 @@ export function outputText(id: number, output: ZabOutput): string | null {
     case 'disconnect':
       return `${id} disconnect ${output.peer}: ${output.reason}`;
     case 'note':
-      return `${id} note ${output.event}: ${output.detail}`;
+      return `${id} note ${output.event}: ${factsText(output.facts)}`;
     default:
       return unreachable(output);
   }
+}
+
+/** A reason alone as it is, otherwise `name=value` of each fact. */
+function factsText({ reason, ...facts }: NoteFacts): string {
+  const texts = Object.entries(facts).map(([name, value]) => `${name}=${value}`);
+  if (reason === undefined) return texts.join(' ');
+  return texts.length === 0 ? `${reason}` : `${texts.join(' ')} reason="${reason}"`;
 }

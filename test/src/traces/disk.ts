@@ -1,9 +1,9 @@
 /**
- * The disk of a simulated member, as the storage contract has it.
+ * The disk of a simulated member, as the storage contract describes it.
  *
  * Storage outputs wait in a queue and become durable in order, one at a time, when told to; a crash
- * loses those that still wait. Recovery reads what is durable and nothing else. The asserts are the
- * contract's: the real storage refuses the same things.
+ * loses those that still wait. Recovery reads what is durable and nothing else. The asserts are
+ * those of the contract: the real storage refuses the same outputs.
  */
 import {
   assert,
@@ -27,12 +27,12 @@ export class Disk {
   founded = false;
   damaged = false;
   lineage: readonly LeadershipOf[] = [];
-  /** The log starts after this. */
+  /** The log starts after this zxid. */
   base: Zxid = 0;
   log: Proposal[] = [];
   checkpoint: Tree = EMPTY_TREE;
   queue: StorageOutput[] = [];
-  /** What the chunks of a snapshot have brought; null while it is not whole. */
+  /** What the chunks of a snapshot contain so far; null while it is incomplete. */
   staged: Tree | null = null;
 
   get last(): Zxid {
@@ -49,7 +49,7 @@ export class Disk {
     this.queue.push(output);
   }
 
-  /** Makes the oldest output durable; returns it, or null when nothing waits. */
+  /** Makes the oldest output durable; returns it, or null if none waits. */
   persistOne(): StorageOutput | null {
     const output = this.queue.shift();
     if (output === undefined) return null;
@@ -75,7 +75,7 @@ export class Disk {
     this.base = base;
   }
 
-  /** The log in (after, through], or null when it no longer goes back so far. */
+  /** Returns the log in (after, through], or null if it no longer reaches back that far. */
   read(after: Zxid, through: Zxid): ProposalBatch | null {
     if (after < this.base) return null;
     return ProposalBatch.of(this.log.filter(({ zxid }) => zxid > after && zxid <= through));

@@ -1,8 +1,8 @@
 /**
- * An ensemble of simulated members under manual control: nothing happens that was not asked for.
+ * An ensemble of simulated members under manual control: nothing happens unless it is requested.
  *
- * The same environment serves the golden traces (through the commands) and the random test. It is
- * a driver: runs the core's outputs in order, decides nothing, and has the checker look at each.
+ * The same environment serves the golden traces (through the commands) and the random test. It is a
+ * driver: it runs the core's outputs in order, decides nothing, and passes each to the checker.
  */
 import {
   assert,
@@ -31,11 +31,11 @@ export interface EnsembleSetup {
   readonly windowBytesMax?: number;
   readonly deliveryBytesMax?: number;
   readonly chunkBytesMax?: number;
-  /** Who founds with a quorum; default nobody. */
+  /** The members that may found with a quorum; none by default. */
   readonly founders?: readonly PeerId[] | 'all';
-  /** Instead of the one that demands what Zab promises: some members may not be honest. */
+  /** Replaces the checker of what Zab promises: some members may not be honest. */
   readonly checker?: Checker;
-  /** Null: nobody reads along. */
+  /** Null: nobody reads the trace. */
   readonly onLine: ((line: string) => void) | null;
 }
 
@@ -49,7 +49,7 @@ export class Ensemble {
   readonly #founders: readonly PeerId[] | 'all';
   readonly #onLine: ((line: string) => void) | null;
   nowMs = 1000;
-  /** The counter that a new epoch begins with. */
+  /** The counter with which a new epoch begins. */
   firstCounter = 1;
 
   constructor(setup: EnsembleSetup) {
@@ -89,7 +89,7 @@ export class Ensemble {
     this.#step(member, { kind: 'tick', nowMs: this.nowMs });
   }
 
-  /** Loses what is not durable; the other ends hear of it after what was sent before. */
+  /** Loses what is not durable; the other ends learn of it after what was sent before. */
   crash(id: PeerId): void {
     const member = this.member(id);
     for (const { from, to, link } of this.network.directions()) {
@@ -118,7 +118,7 @@ export class Ensemble {
     return up && !this.network.isCut(a, b) && !this.network.isConnected(a, b);
   }
 
-  /** Delivers the oldest packet; false when there is none, or the pair is cut. */
+  /** Delivers the oldest packet; false if there is none, or the pair is cut. */
   deliver(from: PeerId, to: PeerId): boolean {
     const taken = this.network.take(from, to);
     if (taken === null) return false;
@@ -143,7 +143,7 @@ export class Ensemble {
     }
   }
 
-  /** Breaks the link between two members at once, with all that is under way on it. */
+  /** Breaks the link between two members at once, with everything in flight on it. */
   breakLink(a: PeerId, b: PeerId): void {
     this.network.break(a, b);
     for (const [id, peer] of [
@@ -160,7 +160,7 @@ export class Ensemble {
 
   // Disks
 
-  /** Makes the member's oldest storage output durable and tells its core. */
+  /** Makes the member's oldest storage output durable and notifies its core. */
   persist(id: PeerId): boolean {
     const member = this.member(id);
     const output = member.disk.persistOne();
@@ -173,7 +173,7 @@ export class Ensemble {
     return true;
   }
 
-  /** Has the core deliver the next part; false when it has no more. */
+  /** Lets the core deliver the next part; false if it has no more. */
   apply(id: PeerId): boolean {
     const member = this.member(id);
     if (member.zab?.hasMore !== true) return false;
@@ -186,7 +186,7 @@ export class Ensemble {
     disk.takeCheckpoint(tree);
   }
 
-  /** False when a transfer still needs that part of the log. */
+  /** False if a transfer still needs that part of the log. */
   purge(id: PeerId, base: Zxid): boolean {
     const member = this.member(id);
     if (member.transfers.length > 0 || base <= member.disk.base) return false;
@@ -344,7 +344,9 @@ export class Ensemble {
     }
   }
 
-  /** A new disk, or none of the old one can be read. Only while the member is down. */
+  /**
+   * Replaces the disk by a new one, or makes the old one unreadable. Only while the member is down.
+   */
   lose(id: PeerId, how: 'wipe' | 'damage'): void {
     const member = this.member(id);
     assert(member.zab === null, `member ${id} is up`);

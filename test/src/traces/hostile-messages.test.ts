@@ -1,9 +1,10 @@
 /**
- * Goal: nothing that a member is told ends its process, or writes to its disk what cannot be.
- * Method: honest cores under faults, in every role, and between their messages others with any
- * fields, and sent ones with one field changed. The cores' own assertions and the disk's judge.
+ * No message ends a member's process, or makes it write an invalid state to its disk. Honest cores
+ * run under faults, in every role; between their messages the test sends others with arbitrary
+ * fields, and real ones with one field changed. The assertions of the cores and of the disk are the
+ * judges.
  *
- *   HOSTILE_SEEDS=2000 npx vitest run test/src/traces/hostile   many more seeds
+ * `HOSTILE_SEEDS=2000 npx vitest run test/src/traces/hostile` tries many more seeds.
  */
 import { type CoreMessage, epochOf, type PeerId } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -14,10 +15,10 @@ import { randomOf } from './random-schedule.js';
 
 const SEEDS = Number(process.env['HOSTILE_SEEDS'] ?? 40);
 const STEPS = 500;
-/** What one message may add to an epoch, at the very most. */
+/** The maximum by which one message may raise an epoch. */
 const EPOCH_JUMP_MAX = 1 << 16;
 
-/** A member that lies may make others disagree: here nobody demands that they do not. */
+/** A member that lies may make others disagree: this test does not check that they agree. */
 class NoDemands extends Checker {
   override onDelivered(): void {}
   override onInstalled(): void {}
@@ -56,7 +57,7 @@ class HostileSchedule {
     }
   }
 
-  /** One message from a member that is up, on its link as it is. */
+  /** Sends one message from a member that is up, on its present link. */
   #attack(): void {
     const from = this.#pick(this.#ids);
     const to = this.#pick(this.#ids.filter((id) => id !== from));
@@ -78,7 +79,9 @@ class HostileSchedule {
     expect(epochOf(member.zab?.last ?? 0)).toBeLessThanOrEqual(member.zab?.acceptedEpoch ?? 0);
   }
 
-  /** The driver's receiver lets no SnapshotDone through without the whole snapshot it names. */
+  /**
+   * The driver's receiver passes no SnapshotDone on without the complete snapshot that it names.
+   */
   #mayReach(to: PeerId, message: CoreMessage): boolean {
     if (message.kind !== 'snapshotDone') return true;
     return this.#ensemble.member(to).disk.staged?.zxid === message.zxid;
@@ -125,7 +128,7 @@ class HostileSchedule {
   }
 }
 
-it('ends no member and writes no epoch that nobody elected, whatever is sent', {
+it('ends no member and writes no epoch without an election, whatever is sent', {
   timeout: 600_000,
 }, () => {
   const roles = new Set<string>();
@@ -140,6 +143,6 @@ it('ends no member and writes no epoch that nobody elected, whatever is sent', {
     }
     for (const role of schedule.roles) roles.add(role);
   }
-  // Each kind of message came in each role: 15 kinds, 3 roles, but for the snapshot's end.
+  // Every kind of message arrived in every role (15 kinds, 3 roles), except for the snapshot's end.
   expect(roles.size).toBeGreaterThanOrEqual(42);
 });

@@ -1,9 +1,9 @@
 /**
- * Runs a trace: commands in, everything that the ensemble does out.
+ * Runs a trace: it reads commands and prints everything that the ensemble does.
  *
- * A trace is blocks of `command`, a line `----`, the output, an empty line; `#` begins a comment.
- * Several commands may share a block. The prefix `quiet` keeps a command's output back. A broken
- * invariant ends the trace with its message, so it can never look like a good one.
+ * A trace consists of blocks: `command`, a line `----`, the output, an empty line; `#` begins a
+ * comment. Several commands may share a block. The prefix `quiet` suppresses a command's output. A
+ * broken invariant ends the trace with its message, so it can never look like a good one.
  */
 import { assert } from '@rookery/protocol';
 import { clientCommands } from './commands/client.js';
@@ -24,12 +24,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
 };
 
 interface Block {
-  /** Comments, empty lines and commands as they stand in the file. */
+  /** Comments, empty lines and commands as they are in the file. */
   readonly head: readonly string[];
   readonly commands: readonly string[];
 }
 
-/** The text of the trace with the output that its commands really have. */
+/** Returns the text of the trace with the actual output of its commands. */
 export function runTrace(text: string): string {
   const session = new Session();
   const parts: string[] = [];

@@ -1,7 +1,7 @@
 /**
  * One simulated member: the real core, a simulated disk, and the list of what was delivered.
  *
- * It survives its own crashes: `zab` is null while the process is down. Owns no routing; the
+ * The object outlives crashes: `zab` is null while the process is down. It does no routing; the
  * ensemble carries its outputs out.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
@@ -9,7 +9,7 @@ import { type LinkId, type RoleName, Zab, type ZabOptions } from './core.js';
 import { Disk } from './disk.js';
 import { EMPTY_TREE, type Tree } from './tree.js';
 
-/** A bulk transfer that the driver was asked for and has not begun. */
+/** A bulk transfer that the core has requested and the driver has not begun. */
 export type Transfer =
   | { readonly kind: 'snapshot'; readonly peer: PeerId; readonly link: LinkId }
   | {
@@ -25,12 +25,12 @@ export class SimulatedMember {
   disk = new Disk();
   zab: Zab | null = null;
   tree: Tree = EMPTY_TREE;
-  /** What the core last said: may clients be served? */
+  /** Whether clients may be served, as the core said last. */
   serves: RoleName = 'looking';
   transfers: Transfer[] = [];
-  /** The own end of the link to each peer. */
+  /** The member's own end of the link to each peer. */
   readonly links = new Map<PeerId, LinkId>();
-  /** Not persisted by `stabilize`. */
+  /** `stabilize` does not make its outputs durable. */
   slow = false;
   starts = 0;
 

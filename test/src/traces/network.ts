@@ -1,9 +1,9 @@
 /**
- * The simulated network: at most one link per pair of members, a FIFO queue in each direction.
+ * The simulated network: at most one link per pair of members, with a FIFO queue in each direction.
  *
- * Nothing moves by itself. A closed end lets what was sent before arrive, then its end; a cut pair
- * delivers nothing at all. Pings may have a lane of their own, so that a trace can hold a message
- * back without making its link look dead.
+ * Nothing moves by itself. When an end is closed, what was sent before still arrives, then the end;
+ * a cut pair delivers nothing at all. Pings may have a queue of their own, so that a trace can hold
+ * a message back without making its link look dead.
  */
 import type { CoreMessage, PeerId, Zxid } from '@rookery/protocol';
 import type { LinkId } from './core.js';
@@ -22,7 +22,7 @@ export interface Direction {
   readonly link: LinkId;
   packets: Packet[];
   pings: CoreMessage[];
-  /** The sender still has its end. */
+  /** Whether the sender still has its end. */
   open: boolean;
 }
 
@@ -36,7 +36,7 @@ export class Network {
     this.#pingsApart = pingsApart;
   }
 
-  /** In a fixed order, whatever the order in which links came about. */
+  /** In a fixed order, independent of the order in which links were made. */
   directions(): readonly Direction[] {
     return [...this.#directions.values()].sort((a, b) => a.from - b.from || a.to - b.to);
   }
@@ -45,7 +45,7 @@ export class Network {
     return this.#directions.get(`${from}>${to}`);
   }
 
-  /** A new link in place of any old one; both ends learn of it by the first packet. */
+  /** Makes a new link in place of any old one; both ends learn of it by the first packet. */
   connect(a: PeerId, b: PeerId): LinkId {
     this.#links += 1;
     const link = this.#links;
@@ -73,7 +73,7 @@ export class Network {
     }
   }
 
-  /** `from` gives its end up: it hears nothing more, and the other end hears of it at last. */
+  /** `from` closes its end: it receives nothing more, and the other end finally learns of it. */
   close(from: PeerId, to: PeerId, link: LinkId): void {
     const out = this.direction(from, to);
     const back = this.direction(to, from);
@@ -88,7 +88,7 @@ export class Network {
     else out.packets = [];
   }
 
-  /** Both ends are closed and nothing that was under way arrives. */
+  /** Both ends are closed and nothing in flight arrives. */
   break(a: PeerId, b: PeerId): void {
     for (const direction of [this.direction(a, b), this.direction(b, a)]) {
       if (direction === undefined) continue;

@@ -1,9 +1,10 @@
 /**
- * Messages of members that nobody meant: well-typed ones with any fields, and sent ones changed.
+ * Messages that no honest member would send: well-typed ones with arbitrary fields, and real ones
+ * with changes.
  *
- * Numbers are drawn from those that the ensemble uses just now, their neighbours, and the ends of
- * what a field may hold: a wrong message is dangerous when it is nearly right. Every message went
- * through the codec, so nothing is made that could not come from a link.
+ * Numbers are drawn from those that the ensemble uses at present, their neighbours, and the limits
+ * of a field: a wrong message is most dangerous when it is nearly right. Every message passes
+ * through the codec, so all of them could come from a link.
  */
 import {
   COUNTER_MAX,
@@ -53,13 +54,13 @@ export class RandomMessages {
     this.#random = random;
   }
 
-  /** Any message, of any kind. */
+  /** Returns any message, of any kind. */
   any(around: Around): CoreMessage {
     const kind = this.#pick(KINDS);
     return asSent({ kind, ...this.#fieldsOf(kind, around) } as CoreMessage) ?? this.any(around);
   }
 
-  /** The message with another value in one of its fields. */
+  /** Returns the message with another value in one of its fields. */
   changed(message: CoreMessage, around: Around): CoreMessage {
     const other = this.#fieldsOf(message.kind, around);
     const name = this.#pick(Object.keys(other));

@@ -1,9 +1,9 @@
 /**
  * Random schedules for the property test: any order of any event, all from one seed.
  *
- * Phase 1 is chaos under the checker's eyes; faults stay within what Zab promises to survive: a
+ * Phase 1 is chaos while the checker watches; faults stay within what Zab promises to survive: a
  * member loses its disk only while a quorum of sound members remains. Phase 2 heals everything and
- * demands that all members serve and hold the same history within a bounded time.
+ * requires that all members serve and have the same history within a bounded time.
  */
 import { assert, epochOf, type PeerId } from '@rookery/protocol';
 import { Ensemble, HEARTBEAT_MS } from './ensemble.js';
@@ -50,7 +50,7 @@ export class RandomSchedule {
 
   readonly #onEvent: ((line: string) => void) | null;
 
-  /** Most schedules begin with an ensemble at work, since founding needs everybody at once. */
+  /** Most schedules begin with a founded ensemble, because founding needs all members at once. */
   chaos(steps: number): void {
     if (this.#chance(0.8)) this.#heal();
     for (let step = 0; step < steps; step += 1) this.#once();
@@ -144,7 +144,10 @@ export class RandomSchedule {
     this.ensemble.start(id);
   }
 
-  /** Some of what waits for the disk still gets there, unreported; some sent packets are lost. */
+  /**
+   * Some of what waits for the disk still reaches it, unreported; some packets that were sent are
+   * lost.
+   */
   #crash(id: PeerId): void {
     this.#event(`crash ${id}`);
     const { disk } = this.ensemble.member(id);
@@ -160,7 +163,7 @@ export class RandomSchedule {
     this.ensemble.crash(id);
   }
 
-  /** A quorum of members must be left: more than that no rule about votes can make up for. */
+  /** A quorum of members must be left: no rule about votes can compensate for more losses. */
   #loseDisk(id: PeerId): void {
     const { checker } = this.ensemble;
     const others = [...this.ensemble.members.values()].filter((member) => member.id !== id);
@@ -236,7 +239,7 @@ export class RandomSchedule {
     }
   }
 
-  /** Delivers and persists until nothing moves; bounded, since a storm of messages is a bug. */
+  /** Delivers and persists until nothing moves; bounded, because a message storm is a bug. */
   #drain(): void {
     for (let round = 0; round < 2000; round += 1) {
       let moved = false;

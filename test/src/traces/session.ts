@@ -1,8 +1,8 @@
-/** One run of a trace: the ensemble that its commands work on, and the lines they print. */
+/** One run of a trace: the ensemble on which its commands work, and the lines that they print. */
 import { assert } from '@rookery/protocol';
 import { Ensemble, type EnsembleSetup } from './ensemble.js';
 
-/** What a command gets: the ensemble, its words, and where to write. */
+/** The context of a command: the ensemble, its words, and where to write. */
 export class Session {
   #ensemble: Ensemble | null = null;
   #lines: string[] = [];
@@ -22,7 +22,7 @@ export class Session {
     this.#lines.push(line);
   }
 
-  /** What was printed while `run` ran. */
+  /** Returns what was printed while `run` ran. */
   capture(run: () => void): readonly string[] {
     const before = this.#lines;
     this.#lines = [];

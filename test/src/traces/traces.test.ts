@@ -1,8 +1,8 @@
 /**
  * The golden interaction traces in test/traces: each file is run and compared with itself.
  *
- * A difference is a change of behaviour: explain it, then rewrite the files by
- *   UPDATE_TRACES=1 npx vitest run test/src/traces/traces.test.ts
+ * A difference is a change of behaviour: explain it, then rewrite the files by `UPDATE_TRACES=1 npx
+ * vitest run test/src/traces/traces.test.ts`.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * The state machine of a simulated member: the list of everything that was delivered.
  *
- * Immutable and linked backwards, so a checkpoint is a pointer. The digest covers the whole past:
- * two trees with the same zxid and digest are equal.
+ * It is immutable and linked backwards, so a checkpoint is a pointer. The digest covers the whole
+ * past: two trees with the same zxid and digest are equal.
  */
 import { assert, type Proposal, type Zxid } from '@rookery/protocol';
 

@@ -1,8 +1,9 @@
 /**
- * Random schedules against the core: safety after every step, convergence once all is healed.
+ * Random schedules against the core: safety after every step, and convergence once everything is
+ * healed.
  *
- *   ZAB_SEEDS=5000 npx vitest run test/src/traces/zab-random   many more seeds
- *   ZAB_SEED=77 ZAB_SIZE=5 npx vitest run ...                  one seed, with its trace printed
+ * `ZAB_SEEDS=5000 npx vitest run test/src/traces/zab-random` tries many more seeds. `ZAB_SEED=77
+ * ZAB_SIZE=5 npx vitest run ...` runs one seed and prints its trace.
  */
 import { describe, expect, it } from 'vitest';
 import { RandomSchedule } from './random-schedule.js';

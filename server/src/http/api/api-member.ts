@@ -23,6 +23,8 @@ export interface ApiMember {
   sessionOf(watcher: WatcherId): SessionId;
   /** Ends a session while this member leads; false where another one does. */
   expireSession(session: SessionId): boolean;
+  /** Asks another member; JSON, or null without an answer. */
+  askMember(id: number, question: string): Promise<string | null>;
   /** A stream at its client port, from within the process. */
   openStream(client: InnerClient): InnerStream;
 }

@@ -5,6 +5,7 @@
  * anything is a route. docs/operations/openapi.json describes all of them, which a test checks.
  */
 import type { Logger } from 'pino';
+import type { ServerAddress } from '../../config.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
 import {
@@ -15,7 +16,9 @@ import {
   jsonAnswer,
 } from './api-member.js';
 import { type CallerRules, Callers } from './caller.js';
+import { MemberRoutes } from './member-routes.js';
 import { NodeReads } from './node-routes.js';
+import type { OtherMembers } from './other-members.js';
 import { problemAnswer } from './problem.js';
 import { recipeRoute, recipesRoute } from './recipe-routes.js';
 import { Scans, searchRoute } from './search-route.js';
@@ -26,6 +29,8 @@ export const API = '/api/v1';
 
 export interface ApiParts {
   readonly member: ApiMember;
+  readonly others: OtherMembers;
+  readonly servers: readonly ServerAddress[];
   readonly rules: CallerRules;
   readonly isReadOnly: boolean;
   readonly logger: Logger;
@@ -39,21 +44,24 @@ export class Api {
   readonly #isReadOnly: boolean;
 
   constructor(parts: ApiParts) {
-    const { member, logger } = parts;
+    const { member, logger, others } = parts;
     this.#isReadOnly = parts.isReadOnly;
     this.#callers = new Callers(parts.rules);
     const reads = new NodeReads(member);
     const writes = new NodeWrites(member, logger);
-    const sessions = new SessionRoutes(member, logger);
+    const sessions = new SessionRoutes(member, others, logger);
+    const members = new MemberRoutes(member, parts.servers, others);
     const scans = new Scans();
     this.routes = {
       '': { GET: this.#index },
+      '/members': { GET: members.list },
+      '/members/{id}': { GET: members.one },
       '/node': { GET: reads.facts, POST: writes.create, DELETE: writes.remove },
       '/node/data': { GET: reads.data, PUT: writes.setData },
       '/node/acl': { GET: reads.acl, PUT: writes.setAcl },
       '/children': { GET: reads.children },
       '/search': { GET: searchRoute(member, scans) },
-      '/recipe': { GET: recipeRoute(member) },
+      '/recipe': { GET: recipeRoute(member, others) },
       '/recipes': { GET: recipesRoute(member, scans) },
       '/sessions': { GET: sessions.list },
       '/sessions/{id}': { GET: sessions.one, DELETE: sessions.end },

@@ -40,7 +40,8 @@ export interface ContenderFacts {
   readonly part: Part;
   /** The owner of the znode; null for one that outlives sessions. */
   readonly session: string | null;
-  /** Null where the client is not connected to this member. */
+  /** To which its client is connected; null where no member says so. */
+  readonly member: number | null;
   readonly address: string | null;
   readonly since: number;
   /** Text of the znode, which most recipes use for an address or a name; null if it is none. */
@@ -139,6 +140,7 @@ function contenderFacts(
   return {
     ...{ name, part },
     session: owner === 0 ? null : hex(owner),
+    member: clients.has(owner) ? member.context().view.inside.memberId : null,
     address: owner === 0 ? null : addressOf(clients, owner),
     since: mayRead ? tree.ctime(node) : 0,
     data: mayRead ? textOf(tree.data(node)) : null,

@@ -11,7 +11,8 @@ import { pathOf, pathOrRoot, wholeNumber } from './api-query.js';
 import { clientsHere } from './clients-here.js';
 import { readableNode } from './node-facts.js';
 import { requireServing } from './node-routes.js';
-import { recipeAt } from './recipe-facts.js';
+import type { OtherMembers } from './other-members.js';
+import { type ContenderFacts, recipeAt } from './recipe-facts.js';
 import { isTelling, partOf } from './recipe-names.js';
 import type { Scans } from './search-route.js';
 import { TreeScan } from './tree-scan.js';
@@ -20,14 +21,24 @@ const FOUND = { min: 1, max: 10_000, otherwise: 1000 };
 /** Directories whose children were seen, in one search. */
 const PARENTS_MAX = 100_000;
 
-export function recipeRoute(member: ApiMember) {
-  return ({ query, caller: { requester } }: ApiCall): HttpAnswer => {
+export function recipeRoute(member: ApiMember, others: OtherMembers) {
+  return async ({ query, caller: { requester } }: ApiCall): Promise<HttpAnswer> => {
     requireServing(member);
     const path = pathOf(query);
     const node = readableNode(member.state, path, requester);
     const recipe = recipeAt({ member, clients: clientsHere(member), requester }, node);
-    if (recipe !== null) return jsonAnswer(recipe);
-    throw new HttpError(404, 'No recipe that is known has its znodes there.', {}, { path });
+    if (recipe === null) {
+      throw new HttpError(404, 'No recipe that is known has its znodes there.', {}, { path });
+    }
+    const all = [...recipe.holders, ...recipe.waiters];
+    const sessions = all.filter(({ session, address }) => session !== null && address === null);
+    const found = await others.clients(sessions.map(({ session }) => Number(session)));
+    const located = (one: ContenderFacts) => {
+      const client = one.session === null ? undefined : found.get(Number(one.session));
+      return client === undefined ? one : { ...one, ...client };
+    };
+    const holders = recipe.holders.map(located);
+    return jsonAnswer({ ...recipe, holders, waiters: recipe.waiters.map(located) });
   };
 }
 

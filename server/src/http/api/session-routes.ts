@@ -1,8 +1,9 @@
 /**
  * Sessions and watches: who they are, from where, what they own and what they watch.
  *
- * Sessions are those of the whole ensemble; a session's connection, and all watches, are known at
- * the member to which its client is connected, and only there. Paths are shown whatever their ACLs
+ * Sessions are those of the whole ensemble. To which member each is connected and from where is
+ * asked of the others; what else is known of a connection, and watches, are told for clients that
+ * are connected here. Paths are shown whatever their ACLs
  * say, as `dump` and `wchp` do: this is for those who may use the port. Every list has a bound.
  */
 import type { Logger } from 'pino';
@@ -23,6 +24,7 @@ import {
 } from './clients-here.js';
 import { hex } from './node-facts.js';
 import { requireServing } from './node-routes.js';
+import type { OtherMembers } from './other-members.js';
 
 const LIST = { min: 1, max: 1000, otherwise: 100 };
 /** Of one session. */
@@ -37,14 +39,16 @@ interface WatchFacts {
 
 export class SessionRoutes {
   readonly #member: ApiMember;
+  readonly #others: OtherMembers;
   readonly #logger: Logger;
 
-  constructor(member: ApiMember, logger: Logger) {
+  constructor(member: ApiMember, others: OtherMembers, logger: Logger) {
     this.#member = member;
+    this.#others = others;
     this.#logger = logger;
   }
 
-  readonly list = ({ query }: ApiCall): HttpAnswer => {
+  readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
     requireServing(this.#member);
     const limit = wholeNumber(query, 'limit', LIST);
     const after = sessionIn(query.get('after'), 'after') ?? 0;
@@ -58,19 +62,20 @@ export class SessionRoutes {
       if (hasMore) break;
       page.push(id);
     }
-    const facts = this.#factsOf(page);
+    const { count } = sessions;
+    const facts = await this.#factsOf(page);
     const next = hasMore ? hex(page.at(-1) ?? 0) : null;
-    return jsonAnswer({ count: sessions.count, sessions: facts, next });
+    return jsonAnswer({ count, sessions: facts, next });
   };
 
-  readonly one = ({ names }: ApiCall): HttpAnswer => {
+  readonly one = async ({ names }: ApiCall): Promise<HttpAnswer> => {
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
     const ephemerals = [...atMost(OWNED_MAX, listedEphemerals(tree, id))];
     const watcher = this.#member.watcherOf(id);
     const watches = watcher === undefined ? [] : [...atMost(OWNED_MAX, this.#watchesOf(watcher))];
-    const [facts] = this.#factsOf([id]);
+    const [facts] = await this.#factsOf([id]);
     return jsonAnswer({ ...facts, ephemeralPaths: ephemerals, watched: watches });
   };
 
@@ -104,8 +109,9 @@ export class SessionRoutes {
     throw new HttpError(404, 'There is no such session.', {}, { session: text.slice(0, 20) });
   }
 
-  #factsOf(ids: readonly SessionId[]) {
+  async #factsOf(ids: readonly SessionId[]) {
     const clients = clientsHere(this.#member);
+    const elsewhere = await this.#others.clients(ids.filter((id) => !clients.has(id)));
     const { sessions, tree } = this.#member.state;
     const { view } = this.#member.context();
     const wanted = new Set<unknown>(ids);
@@ -120,6 +126,8 @@ export class SessionRoutes {
         closing: known?.isClosing ?? true,
         expiresInMs: inMs === undefined ? null : Math.round(inMs),
         ephemerals: tree.ephemeralsOwned(id),
+        member: clients.has(id) ? view.inside.memberId : (elsewhere.get(id)?.member ?? null),
+        address: addressOf(clients, id) ?? elsewhere.get(id)?.address ?? null,
         connection: connectionFacts(clients, id),
       };
     });

@@ -1,9 +1,7 @@
-/**
- * `conf`: the configuration that runs, in ZooKeeper's words.
- */
+/** `conf`: the active configuration, in ZooKeeper's terms. */
 import type { MemberView } from '../member-view.js';
 
-/** ZooKeeper's number of its fast leader election; scripts expect it. */
+/** ZooKeeper's number for its fast leader election, which scripts expect. */
 const ELECTION_ALGORITHM = 3;
 
 export function configurationReply({ configuration, quorum }: MemberView): string {
@@ -26,7 +24,7 @@ export function configurationReply({ configuration, quorum }: MemberView): strin
       ['initLimit', quorum.initLimitTicks],
       ['syncLimit', quorum.syncLimitTicks],
       ['electionAlg', ELECTION_ALGORITHM],
-      // One port for both here.
+      // Both are the same port here.
       ['electionPort', quorum.electionPort],
       ['quorumPort', quorum.peerPort],
       ['peerType', quorum.participant ? 0 : 1],

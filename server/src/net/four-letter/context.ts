@@ -1,7 +1,7 @@
 /**
- * What a four-letter word may look at: the member, its counters and the client connections.
+ * What a four-letter word may read: the member, its counters and the client connections.
  *
- * Made by the client port for each word that is asked; the reply is built from it piece by piece.
+ * The client port makes one for each word that arrives; the reply is built from it piece by piece.
  */
 import type { MemberView } from '../member-view.js';
 import type { ConnectionStats, ServerStats } from '../server-stats.js';
@@ -10,9 +10,9 @@ import type { ConnectionStats, ServerStats } from '../server-stats.js';
 export interface ConnectionView {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** 1 while it is read from, 4 while output waits; 0 for the connection that asks. */
+  /** 1 while input is read from it, 4 while output waits; 0 for the connection that asks. */
   readonly interestOps: number;
-  /** When it is dropped if nothing comes; ms since 1970. */
+  /** When it is dropped if nothing arrives, in ms since 1970. */
   readonly expiresWallMs: number;
   readonly stats: ConnectionStats;
 }
@@ -22,8 +22,8 @@ export interface WordContext {
   readonly stats: ServerStats;
   /** Now, ms since 1970. */
   readonly wallMs: number;
-  /** The asking connection counts, as in ZooKeeper. */
+  /** The number of connections, including the asking one, as in ZooKeeper. */
   readonly connectionCount: number;
-  /** The asking one first. Lazy: it may go on in later turns. */
+  /** The asking connection comes first. Lazy: the iteration may continue in later turns. */
   connections(): Iterable<ConnectionView>;
 }

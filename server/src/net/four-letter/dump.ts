@@ -1,15 +1,15 @@
 /**
- * `dump`: sessions by the time they expire, ephemerals by session, connections by their expiry.
+ * `dump`: sessions by the time of their expiry, ephemerals by session, connections by their expiry.
  *
  * Only a leader knows when a session expires; a follower lists the sessions with their timeouts.
- * Sets of nobody, which ZooKeeper prints for a while, are left out. Sets by time are told with
- * their number in front, so they are gathered first, with a few bytes for each member of a set.
+ * Empty sets, which ZooKeeper prints for a while, are left out. Each set by time is preceded by its
+ * size, so the sets are collected first, with a few bytes for each element.
  */
 import type { SessionExpiry, SessionsView } from '../member-view.js';
 import type { ConnectionView, WordContext } from './context.js';
 import { formatDate, formatHex } from './format.js';
 
-/** ZooKeeper's cleaner of connections looks this often. */
+/** The interval at which ZooKeeper examines its connections for expiry. */
 const CONNECTION_INTERVAL_MS = 10_000;
 
 export function* dumpReply(context: WordContext): Generator<string> {
@@ -56,7 +56,7 @@ function* ephemeralLines({ view }: WordContext): Generator<string> {
   yield `ephemeral nodes dump:\nSessions with Ephemerals (${view.ephemeralOwners}):\n`;
   for (const { session, paths } of view.ephemerals()) {
     yield `0x${formatHex(session)}:\n`;
-    for (const path of paths) yield `\t${path}\n`;
+    for (const path of paths) yield path === null ? '' : `\t${path}\n`;
   }
 }
 
@@ -68,12 +68,12 @@ function connectionLine({ remoteAddress, remotePort, stats }: ConnectionView): s
 interface SetsOf<T, Kept> {
   readonly intervalMs: number;
   readonly wallMsOf: (one: T) => number;
-  /** What is needed for its line. */
+  /** The fields that its line needs. */
   readonly keptOf: (one: T) => Kept;
   readonly lineOf: (kept: Kept) => string;
 }
 
-/** Times are rounded up to the interval, as the sets of ZooKeeper's expiry queue are. */
+/** Times are rounded up to the interval, like the sets of ZooKeeper's expiry queue. */
 function* expirySets<T, Kept>(
   title: string,
   all: Iterable<T>,

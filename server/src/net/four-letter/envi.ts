@@ -1,5 +1,6 @@
 /**
- * `envi`: the process's surroundings. kazoo's `server_version()` parses `zookeeper.version` here.
+ * `envi`: the environment of the process. kazoo's `server_version()` parses `zookeeper.version`
+ * here.
  */
 import os from 'node:os';
 import v8 from 'node:v8';
@@ -10,7 +11,10 @@ export function environmentReply(view: MemberView): string {
   return `Environment:\n${facts.map(([name, value]) => `${name}=${value}\n`).join('')}`;
 }
 
-/** The facts of this process; names that scripts know are kept where Node has something alike. */
+/**
+ * The facts about this process; names that scripts know are used where Node has a corresponding
+ * fact.
+ */
 export function readEnvironment(): readonly (readonly [name: string, value: string])[] {
   const heap = v8.getHeapStatistics();
   const user = userFacts();

@@ -9,7 +9,7 @@ export function formatDecimal(value: number): string {
   return Number.isInteger(rounded) ? rounded.toFixed(1) : String(rounded);
 }
 
-/** Unsigned 64-bit, as Long.toHexString, without 0x. */
+/** An unsigned 64-bit number, like Long.toHexString, without 0x. */
 export function formatHex(value: Int64): string {
   return value >= 0 ? value.toString(16) : BigInt.asUintN(64, BigInt(value)).toString(16);
 }
@@ -20,7 +20,7 @@ const MONTHS = [
   ...['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'],
 ];
 
-/** As Date.toString of Java, in UTC: Fri Nov 20 10:49:22 UTC 2026. */
+/** Like Date.toString of Java, in UTC: Fri Nov 20 10:49:22 UTC 2026. */
 export function formatDate(wallMs: number): string {
   const date = new Date(wallMs);
   const day = `${DAYS[date.getUTCDay()]} ${MONTHS[date.getUTCMonth()]}`;

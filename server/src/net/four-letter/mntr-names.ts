@@ -1,13 +1,13 @@
 /**
- * The names and the order of `mntr`, as ZooKeeper 3.8.0 has them.
+ * The names of `mntr` in their order, as in ZooKeeper 3.8.0.
  *
- * Only what is measured: a figure that could be nothing but 0 would be a lie to an alert. So left
- * out are ZooKeeper's own processors, its queues between them, its caches of answers and its
- * cleaner of watches, TLS and Netty, the authentication of members, and what it keeps by top-level
- * znode or by learner. There are no observers, so their number is 0, and that is true.
+ * It contains only what is measured: a figure that could never be anything but 0 would mislead an
+ * alert. Left out are therefore ZooKeeper's own processors, the queues between them, its caches of
+ * answers and its cleaner of watches, TLS and Netty, the authentication of members, and what it
+ * counts by top-level znode or by learner. There are no observers, so their number 0 is true.
  */
 
-/** Single values behind version and states, in this order; see LEADER_NAMES. */
+/** Single values after version and states, in this order; see LEADER_NAMES. */
 export const VALUE_NAMES: readonly string[] = [
   'ephemerals_count',
   'num_alive_connections',
@@ -59,7 +59,7 @@ export const VALUE_NAMES: readonly string[] = [
   'stale_sessions_expired',
 ];
 
-/** Those that only a leader has. */
+/** The names that only a leader has. */
 export const LEADER_NAMES: ReadonlySet<string> = new Set([
   'min_proposal_size',
   'max_proposal_size',
@@ -72,7 +72,7 @@ export const LEADER_NAMES: ReadonlySet<string> = new Set([
   'learners',
 ]);
 
-/** Average, minimum, maximum, count and sum each. */
+/** Each has average, minimum, maximum, count and sum. */
 export const SUMMARY_NAMES: readonly string[] = [
   'startup_txns_loaded',
   'dbinittime',
@@ -90,7 +90,7 @@ export const SUMMARY_NAMES: readonly string[] = [
   'node_children_watch_count',
 ];
 
-/** As the others, with percentiles. */
+/** Like the others, with percentiles. */
 export const PERCENTILE_NAMES: readonly string[] = [
   'readlatency',
   'updatelatency',

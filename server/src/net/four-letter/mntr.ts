@@ -1,8 +1,9 @@
 /**
  * `mntr`: the member's figures, one `zk_<name>\t<value>` per line.
  *
- * Integers are bare, averages have decimals. Names and order are ZooKeeper's; `zk_followers` is the
- * old name of `zk_synced_followers`, still read by Exhibitor. What Rookery counts beyond follows.
+ * Integers are plain, averages have decimals. Names and order are ZooKeeper's; `zk_followers` is
+ * the old name of `zk_synced_followers`, which Exhibitor still reads. Figures that only Rookery has
+ * follow.
  */
 import type { SummaryView } from '../../measures/summary.js';
 import { DECIMAL_NAMES, type FiguresContext, figuresOf, summariesOf } from '../figures.js';

@@ -46,7 +46,7 @@ const NOT_HERE = new RegExp(
   ].join('|'),
 );
 
-/** What a real member counts beside what the port does; `driver/member-view.ts`. */
+/** What a real member counts beside what the port does; `driver/member-status.ts`. */
 const MEASURED: Partial<MemberView> = {
   extraMetrics: [
     ...['auth_failed_count', 'request_throttle_wait_count', 'proposal_count', 'commit_count'],
@@ -264,7 +264,7 @@ describe('a four-letter word that is not answered', () => {
   });
 
   it('says so when it is not whitelisted', () => {
-    const whitelist = new FourLetterWhitelist('srvr, ruok');
+    const whitelist = new FourLetterWhitelist(['srvr', 'ruok']);
     const refused = 'stat is not executed because it is not in the whitelist.\n';
     expect(ask('stat', {}, {}, whitelist)).toBe(refused);
     expect(ask('ruok', {}, {}, whitelist)).toBe('imok');

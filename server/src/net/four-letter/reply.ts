@@ -1,11 +1,12 @@
 /**
  * The reply to a four-letter word, piece by piece.
  *
- * A piece is a line, mostly, and short: only a path makes it longer. An empty piece is one more
- * place at which the member may turn to something else. Nothing is read or changed before the first
- * piece is taken. Owns which words are refused: those not whitelisted, and, while the member does
- * not serve, those that tell of its state. The texts come from the files beside this one. Called by
- * the client port.
+ * A piece is a line, mostly, and short: only a path makes it longer. An empty piece is an
+ * additional point at which the member may do something else. Nothing is read or changed before the
+ * first piece is taken. This file decides which words are refused: those that are not whitelisted,
+ * and, while the member does not serve, those that show its state. The texts come from the files
+ * beside this one. A new word has its name in `FOUR_LETTER_WORDS`, its text here, and a recorded
+ * answer of ZooKeeper in the test beside this file. The client port calls it.
  */
 import { unreachable } from '@rookery/protocol';
 import { configurationReply } from './conf.js';
@@ -21,13 +22,13 @@ import { type FourLetterWhitelist, type FourLetterWord, isListing, type Listing 
 
 export interface AskedWord {
   readonly word: FourLetterWord;
-  /** Of stmk the new mask, of all others nothing. */
+  /** The argument of stmk, which is the new mask; empty for all other words. */
   readonly argument: Uint8Array;
 }
 
 const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests';
 
-/** Answered in every state of the member. */
+/** Words that are answered in every state of the member. */
 const ALWAYS_ANSWERED: ReadonlySet<FourLetterWord> = new Set<FourLetterWord>([
   'envi',
   'gtmk',
@@ -45,7 +46,7 @@ export function* replyToWord(
   if (!whitelist.allows(word)) {
     yield `${word} is not executed because it is not in the whitelist.\n`;
   } else if (!context.view.serving && !ALWAYS_ANSWERED.has(word)) {
-    // ZooKeeper forgot the newline there.
+    // ZooKeeper omits the newline there.
     yield word === 'hash' ? NOT_SERVING : `${NOT_SERVING}\n`;
   } else if (isListing(word)) {
     yield* listing(word, context);
@@ -126,7 +127,7 @@ function directoriesReply({ view }: WordContext): string {
   return `datadir_size: ${dataDirBytes}\nlogdir_size: ${dataLogBytes}\n`;
 }
 
-/** Remembered and told, without effect: there is nothing to trace here. */
+/** The mask is stored and shown, without effect, because there is nothing to trace here. */
 function setTraceMask({ stats }: WordContext, argument: Uint8Array): bigint {
   const { buffer, byteOffset, byteLength } = argument;
   stats.traceMask = new DataView(buffer, byteOffset, byteLength).getBigInt64(0);

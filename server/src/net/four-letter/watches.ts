@@ -1,8 +1,8 @@
 /**
- * `wchs`, `wchc` and `wchp`: data watches in numbers, by session, and by path.
+ * `wchs`, `wchc` and `wchp`: data watches as totals, by session, and by path.
  *
- * As in ZooKeeper these tell of the data watches alone: those of getData and exists, and both kinds
- * of addWatch.
+ * As in ZooKeeper these show only the data watches: those of getData and exists, and both kinds of
+ * addWatch.
  */
 import type { MemberView } from '../member-view.js';
 import { formatHex } from './format.js';
@@ -13,22 +13,26 @@ export function watchSummaryReply(view: MemberView): string {
 }
 
 export function* watchesBySessionReply(view: MemberView): Generator<string> {
-  for (const { session, paths } of view.watchingSessions()) {
-    yield `0x${formatHex(session)}\n`;
-    for (const path of paths) yield `\t${path}\n`;
+  for (const one of view.watchingSessions()) {
+    yield one === null ? '' : `0x${formatHex(one.session)}\n`;
+    for (const path of one?.paths ?? []) yield path === null ? '' : `\t${path}\n`;
   }
   yield '\n';
 }
 
 export function* watchesByPathReply(view: MemberView): Generator<string> {
-  for (const { path, sessions } of view.watchedPaths()) {
-    let title = `${path}\n`;
-    for (const session of sessions) {
+  for (const one of view.watchedPaths()) {
+    let title = one === null ? '' : `${one.path}\n`;
+    for (const session of one?.sessions ?? []) {
+      if (session === null) {
+        yield '';
+        continue;
+      }
       yield `${title}\t0x${formatHex(session)}\n`;
       title = '';
     }
-    // Whoever watched it may be gone.
-    if (title !== '') yield '';
+    // The session that watched it may have ended, or the path was listed before.
+    if (title !== '' || one === null) yield '';
   }
   yield '\n';
 }

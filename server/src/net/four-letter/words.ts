@@ -1,19 +1,19 @@
 /**
- * The four-letter words that ZooKeeper knows, how they are told from frames, and who may ask them.
+ * The four-letter words that ZooKeeper knows, how they are distinguished from frames, and which of
+ * them are allowed.
  *
- * A word is known by the first four bytes of a connection. Every name is above 0x61616161 as a
- * frame length, so no frame that is within the limits is ever taken for one.
+ * The first four bytes of a connection identify a word. As the length of a frame every name is
+ * above 0x61616161, so no frame within the limits is ever mistaken for a word. What each word
+ * answers is in reply.ts.
  */
+import { FOUR_LETTER_WORDS, type FourLetterWords } from '../../four-letter-words.js';
 
-/** All words of ZooKeeper 3.8.0. What is none of them is taken for the length of a frame. */
-export const WORDS = [
-  ...['conf', 'cons', 'crst', 'dirs', 'dump', 'envi', 'gtmk', 'hash', 'isro', 'mntr'],
-  ...['ruok', 'srst', 'srvr', 'stat', 'stmk', 'wchc', 'wchp', 'wchs'],
-] as const;
+export type FourLetterWord = (typeof FOUR_LETTER_WORDS)[number];
 
-export type FourLetterWord = (typeof WORDS)[number];
-
-/** Their answers, or what they do, are as long as there are connections, sessions or watches. */
+/**
+ * Words whose answers, or whose work, are proportional to the number of connections, sessions or
+ * watches.
+ */
 const LISTINGS = ['cons', 'crst', 'dump', 'stat', 'wchc', 'wchp'] as const;
 export type Listing = (typeof LISTINGS)[number];
 
@@ -22,13 +22,13 @@ export function isListing(word: FourLetterWord): word is Listing {
 }
 
 const WORDS_BY_NAME: ReadonlyMap<string, FourLetterWord> = new Map(
-  WORDS.map((word) => [word, word]),
+  FOUR_LETTER_WORDS.map((word) => [word, word]),
 );
 
-/** What stmk is followed by: the new mask, a long. */
+/** The bytes that follow stmk: the new mask, a long. */
 export const TRACE_MASK_BYTES = 8;
 
-/** What telnet sends when it closes. */
+/** The bytes that telnet sends when it closes. */
 const TELNET_CLOSE = 0xfff4fffd;
 
 export type FirstBytes =
@@ -36,7 +36,7 @@ export type FirstBytes =
   | { readonly kind: 'telnetClose' }
   | { readonly kind: 'frames' };
 
-/** What the first four bytes of a connection announce. */
+/** Returns what the first four bytes of a connection announce. */
 export function readFirstBytes(bytes: Uint8Array): FirstBytes {
   const [a = 0, b = 0, c = 0, d = 0] = bytes;
   if (((a << 24) | (b << 16) | (c << 8) | d) >>> 0 === TELNET_CLOSE) return { kind: 'telnetClose' };
@@ -44,14 +44,12 @@ export function readFirstBytes(bytes: Uint8Array): FirstBytes {
   return word === undefined ? { kind: 'frames' } : { kind: 'word', word };
 }
 
-/** Which words may be asked; made from the configuration's `fourLetterWords`. */
+/** Which words are allowed, from the configuration's `fourLetterWords`. */
 export class FourLetterWhitelist {
   readonly #allowed: ReadonlySet<string> | null;
 
-  /** `*` for all, or names separated by commas. */
-  constructor(list: string) {
-    const names = list.split(',').map((name) => name.trim());
-    this.#allowed = names.includes('*') ? null : new Set(names);
+  constructor(words: FourLetterWords) {
+    this.#allowed = words === '*' ? null : new Set(words);
   }
 
   allows(name: string): boolean {

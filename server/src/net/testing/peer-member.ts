@@ -3,6 +3,7 @@
  *
  * Marks what is told of a link that is not the peer's current one. Disconnects on a commit.
  */
+import { randomBytes } from 'node:crypto';
 import {
   type Hello,
   type PeerId,
@@ -12,9 +13,11 @@ import {
 } from '@rookery/protocol';
 import { ManualTimers } from '../manual-timers.js';
 import { MemoryNetwork } from '../memory-transport.js';
+import type { PeerSecurity } from '../peer-door.js';
 import type { PeerHandler } from '../peer-handler.js';
 import type { EnsembleIdentity, OwnVersions } from '../peer-hello.js';
-import { PEER_PORT_DEFAULTS, PeerPort, type PeerPortOptions } from '../peer-port.js';
+import { PeerPort } from '../peer-port.js';
+import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../peer-port-options.js';
 import { keptLog, type LogLine } from './fixtures.js';
 
 export const PORT = 2881;
@@ -39,8 +42,10 @@ export class Member implements PeerHandler {
     readonly host?: string;
     readonly instance?: string;
     readonly timers: ManualTimers;
-    readonly network: MemoryNetwork;
+    readonly network: Pick<MemoryNetwork, 'transport'>;
     readonly options?: Partial<PeerPortOptions>;
+    /** Whoever comes is believed, by default. */
+    readonly security?: Partial<PeerSecurity>;
   }) {
     const log = keptLog();
     this.lines = log.lines;
@@ -62,6 +67,7 @@ export class Member implements PeerHandler {
       timers: setup.timers,
       starts: { own: NO_START, earlier: [], lastSeen: () => NO_START },
       random: () => 0.5,
+      security: { ways: ['none'], secrets: () => [], randomBytes, ...setup.security },
       logger: log.logger,
       identity: () => this.identity,
       handler: this,

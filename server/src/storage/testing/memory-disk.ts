@@ -20,16 +20,16 @@ type Write = Extract<DiskChange, { kind: 'write' }>;
 
 /** What is on a disk for certain, and what may be; grows with each change that is made. */
 export class DiskHistory {
-  private readonly files = new Map<number, Uint8Array>();
-  private readonly names = new Map<string, number>();
-  private readonly writing = new Set<Write>();
+  readonly #files = new Map<number, Uint8Array>();
+  readonly #names = new Map<string, number>();
+  readonly #writing = new Set<Write>();
   /** Changes of names that are not durable, in order. */
-  private renaming: { readonly change: NameChange; done: boolean }[] = [];
+  #renaming: { readonly change: NameChange; done: boolean }[] = [];
 
   /** For a WatchedDisk; `onMoment` is called during each change, and behind it. */
   onChange(onMoment: () => void): OnChange {
     return async (change, action) => {
-      const finish = this.begin(change);
+      const finish = this.#begin(change);
       onMoment();
       const result = await action();
       finish();
@@ -40,46 +40,46 @@ export class DiskHistory {
 
   /** Whatever the chance, the image is the same. */
   get isCertain(): boolean {
-    return this.writing.size + this.renaming.length === 0;
+    return this.#writing.size + this.#renaming.length === 0;
   }
 
   /** The disk as it may be found if the power fails now. */
   image(chance: Chance): MemoryDisk {
-    const files = new Map(this.files);
-    for (const { file, offset, bytes } of this.writing) {
+    const files = new Map(this.#files);
+    for (const { file, offset, bytes } of this.#writing) {
       files.set(file, torn(files.get(file), { offset, bytes }, chance));
     }
-    const names = new Map(this.names);
-    for (const { change } of this.renaming) if (chance()) applyTo(names, change);
+    const names = new Map(this.#names);
+    for (const { change } of this.#renaming) if (chance()) applyTo(names, change);
     return new MemoryDisk(
       [...names].map(([path, file]) => [path, files.get(file) ?? new Uint8Array(0)]),
     );
   }
 
-  private begin(change: DiskChange): () => void {
+  #begin(change: DiskChange): () => void {
     if (change.kind === 'write') {
-      this.writing.add(change);
+      this.#writing.add(change);
       return () => {
-        this.writing.delete(change);
+        this.#writing.delete(change);
         const { file, offset, bytes } = change;
-        this.files.set(
+        this.#files.set(
           file,
-          torn(this.files.get(file), { offset, bytes }, () => true),
+          torn(this.#files.get(file), { offset, bytes }, () => true),
         );
       };
     }
     if (change.kind === 'sync directory') {
-      const durable = this.renaming.filter(({ done }) => done);
+      const durable = this.#renaming.filter(({ done }) => done);
       return () => {
         for (const one of durable) {
-          if (this.renaming.includes(one)) applyTo(this.names, one.change);
+          if (this.#renaming.includes(one)) applyTo(this.#names, one.change);
         }
-        this.renaming = this.renaming.filter((one) => !durable.includes(one));
+        this.#renaming = this.#renaming.filter((one) => !durable.includes(one));
       };
     }
     if (change.kind === 'truncate') throw new Error('no file is cut while the disk has room');
     const renaming = { change, done: false };
-    this.renaming.push(renaming);
+    this.#renaming.push(renaming);
     return () => {
       renaming.done = true;
     };
@@ -118,37 +118,37 @@ function torn(
 }
 
 export class MemoryDisk implements LogDisk {
-  private readonly files: Map<string, { bytes: Uint8Array }>;
+  readonly #files: Map<string, { bytes: Uint8Array }>;
 
   constructor(files: Iterable<readonly [path: string, bytes: Uint8Array]>) {
-    this.files = new Map([...files].map(([path, bytes]) => [path, { bytes: bytes.slice() }]));
+    this.#files = new Map([...files].map(([path, bytes]) => [path, { bytes: bytes.slice() }]));
   }
 
   async list(directory: string): Promise<readonly string[]> {
     const prefix = `${directory}/`;
-    return [...this.files.keys()]
+    return [...this.#files.keys()]
       .filter((path) => path.startsWith(prefix))
       .map((path) => path.slice(prefix.length));
   }
 
   async open(path: string): Promise<DiskFile> {
-    const file = this.files.get(path);
+    const file = this.#files.get(path);
     if (file === undefined) throw new Error(`${path} is not there`);
     return new MemoryFile(file);
   }
 
   async create(path: string): Promise<DiskFile> {
-    if (this.files.has(path)) throw new Error(`${path} is there`);
+    if (this.#files.has(path)) throw new Error(`${path} is there`);
     const file = { bytes: new Uint8Array(0) };
-    this.files.set(path, file);
+    this.#files.set(path, file);
     return new MemoryFile(file);
   }
 
   async rename(from: string, to: string): Promise<void> {
-    const file = this.files.get(from);
+    const file = this.#files.get(from);
     if (file === undefined) throw new Error(`${from} is not there`);
-    this.files.delete(from);
-    this.files.set(to, file);
+    this.#files.delete(from);
+    this.#files.set(to, file);
   }
 
   async syncDirectory(): Promise<void> {
@@ -160,7 +160,7 @@ export class MemoryDisk implements LogDisk {
   }
 
   remove(path: string): void {
-    this.files.delete(path);
+    this.#files.delete(path);
   }
 }
 
@@ -177,27 +177,27 @@ export function homeOn(disk: MemoryDisk, path: string): LogHome {
 
 class MemoryFile implements DiskFile {
   readonly copies = 0;
-  private readonly file: { bytes: Uint8Array };
+  readonly #file: { bytes: Uint8Array };
 
   constructor(file: { bytes: Uint8Array }) {
-    this.file = file;
+    this.#file = file;
   }
 
   get size(): number {
-    return this.file.bytes.length;
+    return this.#file.bytes.length;
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    return this.file.bytes.slice(offset, offset + length);
+    return this.#file.bytes.slice(offset, offset + length);
   }
 
   async write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
     const bytes = Buffer.concat(parts);
-    this.file.bytes = torn(this.file.bytes, { offset, bytes }, () => true);
+    this.#file.bytes = torn(this.#file.bytes, { offset, bytes }, () => true);
   }
 
   async truncate(size: number): Promise<void> {
-    this.file.bytes = this.file.bytes.slice(0, size);
+    this.#file.bytes = this.#file.bytes.slice(0, size);
   }
 
   async close(): Promise<void> {

@@ -24,87 +24,94 @@ export type OnChange = <T>(change: DiskChange, action: () => Promise<T>) => Prom
 export class WatchedDisk implements LogDisk {
   /** In place of what the disk says. */
   free: number | null = null;
-  private readonly disk: LogDisk;
-  private readonly onChange: OnChange;
-  private readonly numbers = new Map<string, number>();
-  private fileCount = 0;
+  readonly #disk: LogDisk;
+  readonly #onChange: OnChange;
+  readonly #numbers = new Map<string, number>();
+  #fileCount = 0;
 
   constructor(disk: LogDisk, onChange: OnChange) {
-    this.disk = disk;
-    this.onChange = onChange;
+    this.#disk = disk;
+    this.#onChange = onChange;
   }
 
   list(directory: string): Promise<readonly string[]> {
-    return this.disk.list(directory);
+    return this.#disk.list(directory);
   }
 
   async freeBytes(directory: string): Promise<number> {
-    return this.free ?? (await this.disk.freeBytes(directory));
+    return this.free ?? (await this.#disk.freeBytes(directory));
   }
 
   async open(path: string): Promise<DiskFile> {
-    const file = this.numbers.get(path) ?? this.numbered(path);
-    return new WatchedFile(await this.disk.open(path), file, this.onChange);
+    const file = this.#numbers.get(path) ?? this.#numbered(path);
+    return new WatchedFile(await this.#disk.open(path), file, this.#onChange);
   }
 
   async create(path: string): Promise<DiskFile> {
-    const file = this.numbered(path);
-    const made = await this.onChange({ kind: 'create', path, file }, () => this.disk.create(path));
-    return new WatchedFile(made, file, this.onChange);
+    const file = this.#numbered(path);
+    const made = await this.#onChange({ kind: 'create', path, file }, () =>
+      this.#disk.create(path),
+    );
+    return new WatchedFile(made, file, this.#onChange);
   }
 
   async rename(from: string, to: string): Promise<void> {
-    const file = this.numbers.get(from) ?? this.numbered(from);
-    await this.onChange({ kind: 'rename', from, to }, () => this.disk.rename(from, to));
-    this.numbers.delete(from);
-    this.numbers.set(to, file);
+    const file = this.#numbers.get(from) ?? this.#numbered(from);
+    await this.#onChange({ kind: 'rename', from, to }, () => this.#disk.rename(from, to));
+    this.#numbers.delete(from);
+    this.#numbers.set(to, file);
   }
 
   syncDirectory(directory: string): Promise<void> {
-    return this.onChange({ kind: 'sync directory' }, () => this.disk.syncDirectory(directory));
+    return this.#onChange({ kind: 'sync directory' }, () => this.#disk.syncDirectory(directory));
   }
 
-  private numbered(path: string): number {
-    this.fileCount += 1;
-    this.numbers.set(path, this.fileCount);
-    return this.fileCount;
+  #numbered(path: string): number {
+    this.#fileCount += 1;
+    this.#numbers.set(path, this.#fileCount);
+    return this.#fileCount;
   }
 }
 
 class WatchedFile implements DiskFile {
-  private readonly disk: DiskFile;
-  private readonly file: number;
-  private readonly onChange: OnChange;
+  readonly #disk: DiskFile;
+  readonly #file: number;
+  readonly #onChange: OnChange;
 
   constructor(disk: DiskFile, file: number, onChange: OnChange) {
-    this.disk = disk;
-    this.file = file;
-    this.onChange = onChange;
+    this.#disk = disk;
+    this.#file = file;
+    this.#onChange = onChange;
   }
 
   get size(): number {
-    return this.disk.size;
+    return this.#disk.size;
   }
 
   get copies(): number {
-    return this.disk.copies;
+    return this.#disk.copies;
   }
 
   read(offset: number, length: number): Promise<Uint8Array> {
-    return this.disk.read(offset, length);
+    return this.#disk.read(offset, length);
   }
 
   write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
-    const change = { kind: 'write', file: this.file, offset, bytes: Buffer.concat(parts) } as const;
-    return this.onChange(change, () => this.disk.write(offset, parts));
+    const change = {
+      kind: 'write',
+      file: this.#file,
+      offset,
+      bytes: Buffer.concat(parts),
+    } as const;
+    return this.#onChange(change, () => this.#disk.write(offset, parts));
   }
 
   truncate(size: number): Promise<void> {
-    const change = { kind: 'truncate', file: this.file, size } as const;
-    return this.onChange(change, () => this.disk.truncate(size));
+    const change = { kind: 'truncate', file: this.#file, size } as const;
+    return this.#onChange(change, () => this.#disk.truncate(size));
   }
 
   close(): Promise<void> {
-    return this.disk.close();
+    return this.#disk.close();
   }
 }

@@ -1,7 +1,7 @@
 /**
  * What members must agree on before they work together: lists, settings, levels, leases.
  *
- * The simulator gives all members one file, so the bugs show in scenarios of their own.
+ * The simulator gives all members one file, so these bugs show only in scenarios of their own.
  */
 import type { NamedMutant } from './named-mutant.js';
 
@@ -23,7 +23,7 @@ export const agreementMutants: readonly NamedMutant[] = [
         replace: 'new Map([this.#voters].map(',
       },
     ],
-    breaks: 'a changed list serves only with a majority of the former list too',
+    breaks: 'a changed list serves only with a majority of the former list, too',
     scenario: { file: LISTS, name: TWO_FILES },
   },
   {
@@ -53,7 +53,7 @@ export const agreementMutants: readonly NamedMutant[] = [
     file: 'zab/electorate.ts',
     find: 'if (member.abstains) {',
     replace: 'if (member.abstains && !sound) {',
-    breaks: 'nobody is elected by a shorter H while another may serve by the longer one',
+    breaks: 'nobody is elected with a shorter H while another member may serve with the longer one',
     scenario: {
       file: LISTS,
       name: 'is waited for until nobody serves by the longer one any more',

@@ -1,6 +1,4 @@
-/**
- * Named bugs of snapshots: fuzzy ones, lost ones, and ones that the log had left behind.
- */
+/** Named bugs of snapshots: fuzzy ones, lost ones, and ones that the log had left behind. */
 import { type NamedMutant, scenario } from './named-mutant.js';
 
 const EXACT = 'exact-checkpoints';
@@ -100,9 +98,9 @@ export const checkpointMutants: readonly NamedMutant[] = [
     name: 'zk-4837-truncated-below-a-checkpoint',
     area: 'named',
     file: 'storage/storage.ts',
-    find: '    const floor = Math.max(this.checkpointZxid, this.frozenZxid);',
+    find: '    const floor = Math.max(this.checkpointZxid, this.#frozenZxid);',
     replace: '    const floor: Zxid = 0;',
-    breaks: 'nothing that a checkpoint has, or will have, is ever truncated',
+    breaks: 'nothing that a checkpoint contains, or will contain, is ever truncated',
     scenario: scenario(
       DISKS,
       'ZK-4837: nothing that a checkpoint contains, or will contain, is ever truncated',

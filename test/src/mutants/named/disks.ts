@@ -10,7 +10,7 @@ export const diskMutants: readonly NamedMutant[] = [
     file: 'storage/recovery.ts',
     find: '    if (epochOf(log.last) > meta.acceptedEpoch) {',
     replace: '    if (epochOf(log.last) > meta.currentEpoch) {',
-    breaks: 'a crash between the history and the epoch that it is of leaves a sound disk',
+    breaks: 'a crash between the writes of the history and of its epoch leaves a sound disk',
     scenario: scenario(
       'disks',
       'ZK-1653, ZK-2354, ZK-2307, ZK-4269, ZK-335, ZK-3608: a member killed at any write on its way into an epoch starts, votes and joins',
@@ -22,7 +22,7 @@ export const diskMutants: readonly NamedMutant[] = [
     file: 'storage/log-recovery.ts',
     find: '  if (through === null && !(await reader.hasLaterWrite())) return;',
     replace: '  if (through === null && (await reader.hasLaterWrite())) return;',
-    breaks: 'a torn last write is as if it had never been, not damage',
+    breaks: 'an incomplete last write counts as never made, not as damage',
     scenario: scenario(
       'log-files',
       'ZK-2332, ZK-1621: starts with everything before that write, wherever within it the file ends',
@@ -34,7 +34,7 @@ export const diskMutants: readonly NamedMutant[] = [
     file: 'storage/log-recovery.ts',
     find: '  if (newest === null || newest.seq < logSeq) {',
     replace: '  if (newest === null || newest.seq < Math.max(...headers.keys())) {',
-    breaks: 'a file of the log whose creation was cut short does not keep the member from starting',
+    breaks: 'an incompletely created file of the log does not keep the member from starting',
     scenario: scenario(
       'log-files',
       'ZK-4813: starts if not even the header of a new file of the log was written',
@@ -48,7 +48,7 @@ export const diskMutants: readonly NamedMutant[] = [
     replace:
       '  const peerFrameBytesMax = Math.min(\n' +
       '    frameBytesMax,\n    PEER_FRAME_BYTES_MIN + GATHERED_BYTES,\n  );',
-    breaks: 'what is admitted fits everything behind it',
+    breaks: 'whatever is accepted fits into everything that processes it later',
     scenario: scenario(
       'limits',
       'ZK-3496, ZK-4306, ZK-2101: every member, log and restart can read whatever was accepted, including a close of any number of ephemerals',

@@ -1,6 +1,4 @@
-/**
- * Named bugs of order on disk: what a message vouches for is durable before it leaves.
- */
+/** Named bugs of order on disk: what a message vouches for is durable before it is sent. */
 import { type NamedMutant, trace } from './named-mutant.js';
 
 export const durabilityMutants: readonly NamedMutant[] = [
@@ -21,7 +19,7 @@ export const durabilityMutants: readonly NamedMutant[] = [
     file: 'zab/tickets.ts',
     find: 'this.#held.findIndex((held) => held.ticket <= this.#persisted);',
     replace: 'this.#held.findIndex((held) => held.ticket <= this.#persisted + 1);',
-    breaks: 'ACK(NEWLEADER) leaves not one write before history and epoch are durable',
+    breaks: 'ACK(NEWLEADER) is sent only after the last write of history and epoch is durable',
     scenario: trace('zk-4646-ack-after-sync'),
   },
   {
@@ -40,7 +38,7 @@ export const durabilityMutants: readonly NamedMutant[] = [
     file: 'zab/member.ts',
     find: '    this.#acceptedEpoch = epoch;\n',
     replace: '    this.#acceptedEpoch = epoch;\n    this.#currentEpoch = epoch;\n',
-    breaks: 'currentEpoch is written when the history of that epoch is on disk, not before',
+    breaks: 'currentEpoch is written after the history of that epoch is on disk',
     scenario: trace('zk-4643-history-before-epoch'),
   },
   {
@@ -58,7 +56,7 @@ export const durabilityMutants: readonly NamedMutant[] = [
     file: 'zab/leading.ts',
     find: '    this.#sendUpToDate(learner);\n    this.#maybeCommit();\n',
     replace: '    this.#maybeCommit();\n    this.#sendUpToDate(learner);\n',
-    breaks: 'a learner hears UPTODATE before any COMMIT',
+    breaks: 'a learner receives UPTODATE before any COMMIT',
     scenario: trace('zk-4394-commit-before-uptodate'),
   },
   {
@@ -67,7 +65,7 @@ export const durabilityMutants: readonly NamedMutant[] = [
     file: 'zab/looking.ts',
     find: '    this.#member.tickets.after(this.#member.tickets.newest, () => {',
     replace: '    this.#member.tickets.after(0, () => {',
-    breaks: 'a new role begins when the writes of the role before are done',
+    breaks: 'a new role begins after the writes of the previous role are done',
     scenario: trace('zk-4712-old-writes-complete-late'),
   },
   {

@@ -1,6 +1,4 @@
-/**
- * Named bugs of elections, epochs and leaders that lead no more.
- */
+/** Named bugs of elections, epochs and leaders that no longer lead. */
 import { type NamedMutant, trace } from './named-mutant.js';
 
 export const electionMutants: readonly NamedMutant[] = [
@@ -10,7 +8,7 @@ export const electionMutants: readonly NamedMutant[] = [
     file: 'zab/looking.ts',
     find: '      this.#member.round = vote.round;\n',
     replace: '',
-    breaks: 'members in different rounds come to one round',
+    breaks: 'members in different rounds reach a common round',
     scenario: trace('zk-1817-mixed-rounds'),
   },
   {

@@ -10,7 +10,7 @@ export const historyMutants: readonly NamedMutant[] = [
     file: 'zab/sync-plan.ts',
     find: "  if (common === learner.last) return { mode: 'diff', after: common };",
     replace: "  if (learner.last <= leader.last) return { mode: 'diff', after: learner.last };",
-    breaks: 'what both logs hold is decided exactly, not by comparing the newest zxids',
+    breaks: 'the common part of two logs is determined exactly, not by comparing the newest zxids',
     scenario: trace('zk-1154-returning-leader'),
   },
   {
@@ -19,7 +19,7 @@ export const historyMutants: readonly NamedMutant[] = [
     file: 'zab/member.ts',
     find: '    this.#committed = start.applied;',
     replace: '    this.#committed = this.history.last;',
-    breaks: 'a restart takes nothing of its log for committed before a quorum says so',
+    breaks: 'a restart considers nothing in its log committed before a quorum says so',
     scenario: trace('zk-1549-checkpoint-before-quorum'),
   },
   {
@@ -28,7 +28,7 @@ export const historyMutants: readonly NamedMutant[] = [
     file: 'zab/window.ts',
     find: 'batch !== undefined && batch.last > after;',
     replace: 'batch !== undefined && batch.last > after && after < 0;',
-    breaks: 'TRUNC takes a proposal out of memory as surely as out of the log',
+    breaks: 'TRUNC removes a proposal from memory as well as from the log',
     scenario: trace('zk-2845-kept-in-memory'),
   },
   {
@@ -44,7 +44,7 @@ export const historyMutants: readonly NamedMutant[] = [
         replace: '    if (this.#serveFrom === null) {\n      return this.#violation(`leaderDurable',
       },
     ],
-    breaks: 'a follower that missed a proposal does not go on as if it were in sync',
+    breaks: 'a follower that missed a proposal does not continue as if it were in sync',
     scenario: trace('zk-2355-lost-proposal'),
   },
   {
@@ -52,8 +52,9 @@ export const historyMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'zab/member.ts',
     find: "    this.emit({ kind: 'installSnapshot', ticket, zxid, lineage: this.lineage",
-    replace: "    this.note('snapshot', String(ticket));\n    Object({ lineage: this.lineage",
-    breaks: 'a snapshot is on disk before anything goes on from it',
+    replace:
+      "    this.note('snapshot', { ticket: String(ticket) });\n    Object({ lineage: this.lineage",
+    breaks: 'a snapshot is on disk before anything continues from it',
     scenario: trace('zk-3642-snapshot-without-newleader'),
   },
   {
@@ -61,8 +62,8 @@ export const historyMutants: readonly NamedMutant[] = [
     area: 'named',
     file: 'zab/member.ts',
     find: "    this.emit({ kind: 'truncate', ticket, after, diverged });",
-    replace: "    this.note('truncate', String([ticket, diverged]));",
-    breaks: 'TRUNC is on disk before the proposals behind it: a log never has a gap',
+    replace: "    this.note('truncate', { ticket: String([ticket, diverged]) });",
+    breaks: 'TRUNC is on disk before the proposals after it: a log never has a gap',
     scenario: trace('zk-5094-trunc-without-newleader'),
   },
   {
@@ -71,7 +72,7 @@ export const historyMutants: readonly NamedMutant[] = [
     file: 'zab/window.ts',
     find: '      this.#base = oldest.last;',
     replace: '',
-    breaks: 'the proposals that a DIFF is made of have no hole',
+    breaks: 'the proposals of a DIFF have no gap',
     scenario: trace('zk-4925-hole-after-sync'),
   },
   {
@@ -81,7 +82,7 @@ export const historyMutants: readonly NamedMutant[] = [
     find: '  if (common < 0) {\n',
     replace:
       "  if (common < 0) {\n    if (learner.last >= 0) return { mode: 'diff', after: learner.last };\n",
-    breaks: 'DIFF is given only by a log that reaches back to the learner',
+    breaks: 'DIFF is sent only from a log that reaches back to the learner',
     scenario: trace('zk-2846-log-with-a-purged-start'),
   },
   {
@@ -90,7 +91,7 @@ export const historyMutants: readonly NamedMutant[] = [
     file: 'zab/sync-plan.ts',
     find: "return snap('it is empty');",
     replace: "return { mode: 'diff', after: leader.last };",
-    breaks: 'an empty member gets a snapshot',
+    breaks: 'an empty member receives a snapshot',
     scenario: trace('zk-4352-empty-joiner'),
   },
   {

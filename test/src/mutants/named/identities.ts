@@ -1,7 +1,9 @@
 /**
- * Bugs of what tells equal zxids and members that lie apart: each fails a scenario of its own.
+ * Bugs in what distinguishes equal zxids, and members with wrong histories: each fails a scenario
+ * of its own.
  *
- * No seed of the simulator leads two leaders of one epoch, so these are traces and whole members.
+ * No seed of the simulator leads to two leaders of one epoch, so these are traces and whole
+ * members.
  */
 import { type NamedMutant, trace } from './named-mutant.js';
 
@@ -15,7 +17,8 @@ export const identityMutants: readonly NamedMutant[] = [
     file: 'zab/sync-plan.ts',
     find: 'const conflict = lineage.firstConflict(learner.lineage);',
     replace: 'const conflict = lineage.firstConflict([]) + learner.last;',
-    breaks: 'two histories have nothing in common from an epoch on that two leaders led',
+    breaks:
+      'two histories have nothing in common from an epoch on in which they had different leaders',
     scenario: trace('foreign-epoch-is-cut-off'),
   },
   {
@@ -24,7 +27,7 @@ export const identityMutants: readonly NamedMutant[] = [
     file: 'zab/member.ts',
     find: '>= this.#unsavedEpoch) this.#saveEpochs();',
     replace: '< this.#currentEpoch) this.#saveEpochs();',
-    breaks: 'who proposed something is on disk before it is',
+    breaks: 'the identity of the proposer is on disk before the proposal',
     scenario: trace('foreign-epoch-is-cut-off'),
   },
   {

@@ -1,8 +1,10 @@
 /**
- * Mutants with a scenario: of the named bugs, consistency bugs that ZooKeeper had, and others.
+ * Mutants with a scenario: of the named bugs, which are consistency bugs that ZooKeeper had, and of
+ * others.
  *
- * The lists only. Not run by the simulator's seeds, where many of them cannot show (a torn file, an
- * old client's handshake): main.ts here runs each on its own scenario, which must fail.
+ * It contains only the lists. The simulator's seeds do not run them, because many of them cannot
+ * show there (an incomplete file, an old client's handshake): main.ts here runs each on its own
+ * scenario, which must fail.
  */
 import { agreementMutants } from './agreements.js';
 import { checkpointMutants } from './checkpoints.js';

@@ -1,12 +1,12 @@
 /**
  * Runs the scenario of each mutant that has one on that mutant: it must fail there.
  *
- *   node test/dist/mutants/named/main.js [part of a mutant's name ...]
+ * `node test/dist/mutants/named/main.js [part of a mutant's name ...]`
  *
- * First all scenarios must pass on the sources as they are, since a scenario that fails anyway
- * shows nothing. A scenario fails when its test was run and failed; one that hangs or whose file
- * does not load does not count. Everything happens in a private copy. Exit 0 when each mutant is
- * caught. The repository must be built.
+ * First all scenarios must pass on the unchanged sources, because a scenario that fails anyway
+ * shows nothing. A scenario fails if its test was run and failed; one that hangs or whose file does
+ * not load does not count. Everything happens in a private copy. Exit 0 if each mutant is caught.
+ * The repository must be built.
  */
 import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const summary = `${failures} of ${mutants.length} are not as they must be`;
 console.log(failures === 0 ? `all ${mutants.length} caught` : summary);
 process.exitCode = failures === 0 ? 0 : 1;
 
-/** A mutant that does not compile says nothing of its scenario. */
+/** A mutant that does not compile says nothing about its scenario. */
 async function tryOut(mutant: NamedMutant): Promise<Outcome> {
   try {
     await workspace.apply(mutant);
@@ -63,7 +63,7 @@ async function expectAllPass(): Promise<void> {
   }
 }
 
-/** What vitest reports of these files; null when it did not come to its end. */
+/** Returns vitest's report on these files; null if it did not come to its end. */
 async function run(what: readonly string[]): Promise<string | null> {
   const results = join(workspace.folder, 'results.json');
   await rm(results, { force: true });
@@ -74,7 +74,7 @@ async function run(what: readonly string[]): Promise<string | null> {
   return readFile(results, 'utf8').catch(() => null);
 }
 
-/** As vitest's -t takes it. */
+/** In the form that vitest's -t takes. */
 function literally(name: string): string {
   return name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }

@@ -1,15 +1,17 @@
 /**
  * A mutant and the scenario that must fail on it: mostly a bug that ZooKeeper had.
  *
- * Compiled and made like every other mutant, but not run by the simulator's seeds: it counts as
- * caught when its own scenario fails. Data only.
+ * It is compiled and applied like every other mutant, but not run by the simulator's seeds: it
+ * counts as caught if its own scenario fails. This file contains only types.
  */
 import type { Mutant } from '../mutant.js';
 
 export interface Scenario {
   /** A vitest file, from the root of the repository. */
   readonly file: string;
-  /** The name of the test, without those of the `describe`s around it; traces: the file's name. */
+  /**
+   * The title of the test, without those of the `describe`s around it; for traces, the file's name.
+   */
   readonly name: string;
 }
 

@@ -1,4 +1,4 @@
-/** What became of one test, read from vitest's JSON report. Pure; called by main.ts. */
+/** The outcome of one test, read from vitest's JSON report. Pure; main.ts calls it. */
 interface TestResult {
   readonly title: string;
   readonly status: string;
@@ -14,13 +14,13 @@ interface Report {
 }
 
 export interface Outcome {
-  /** `missing`: it was not run at all. */
+  /** `missing` means that it was not run at all. */
   readonly kind: 'passed' | 'failed' | 'missing';
-  /** The first line of why. */
+  /** The first line of the reason. */
   readonly detail: string;
 }
 
-/** `text` is null when there is no report: vitest hung or did not start. */
+/** `text` is null if there is no report: vitest hung or did not start. */
 export function outcomeOf(text: string | null, name: string): Outcome {
   if (text === null) return { kind: 'missing', detail: 'vitest made no report' };
   const { testResults }: Report = JSON.parse(text);

@@ -1,7 +1,7 @@
 /**
  * Bugs that ZooKeeper did not have and that no seed shows: each fails a scenario of its own.
  *
- * The simulator goes by what meta says of the log, and its transfers are over before much is
+ * The simulator relies on what meta says about the log, and its transfers end before much is
  * written.
  */
 import { type NamedMutant, trace } from './named-mutant.js';
@@ -25,7 +25,7 @@ export const ownMutants: readonly NamedMutant[] = [
         replace: '  for (const attach of attaches) toLeader(attach);\n',
       },
     ],
-    breaks: 'what an older connection had sent on is done before its session goes on',
+    breaks: 'what an older connection has forwarded is done before its session continues',
     scenario: { file: ATTACHMENTS, name: 'leaves as writes, then syncs, then attaches' },
   },
   {
@@ -34,7 +34,8 @@ export const ownMutants: readonly NamedMutant[] = [
     file: 'zab/member.ts',
     find: 'if (link.streaming) return streamingBytesMax;',
     replace: 'if (link.streaming && streamingBytesMax < 1) return windowBytesMax;',
-    breaks: 'while a learner is brought up from disk memory holds more, else it never ends',
+    breaks:
+      'while a learner reads history from disk, memory keeps more, because otherwise it never ends',
     scenario: trace('diff-from-disk-while-writes-go-on'),
   },
   {
@@ -43,7 +44,7 @@ export const ownMutants: readonly NamedMutant[] = [
     file: 'zab/catch-up.ts',
     find: 'learner.sentThrough = through;',
     replace: 'learner.sentThrough = Math.max(through, this.#member.history.windowBase);',
-    breaks: 'what leaves memory while a learner is brought up from disk is read from disk too',
+    breaks: 'history that leaves memory while a learner reads from disk is read from disk, too',
     scenario: trace('diff-from-disk-while-writes-go-on'),
   },
   {
@@ -52,7 +53,7 @@ export const ownMutants: readonly NamedMutant[] = [
     file: 'storage/txn-log.ts',
     find: '    await onBegun(seq);\n',
     replace: '    if (seq < 0) await onBegun(seq);\n',
-    breaks: 'a segment that is lost with all behind it is missed',
+    breaks: 'the loss of a segment and of all segments after it is detected',
     scenario: { file: LOG_RECOVERY, name: 'with all from number 1 on' },
   },
   {
@@ -63,7 +64,7 @@ export const ownMutants: readonly NamedMutant[] = [
     replace:
       '    this.#segments = [...parts.segments];\n' +
       '    this.#active = this.#segments.at(-1) ?? null;\n',
-    breaks: 'nothing durable is ever written over: a process writes to segments that it began',
+    breaks: 'nothing durable is ever overwritten: a process writes only to segments that it began',
     scenario: {
       file: LOG_RECOVERY,
       name: 'is written by the process that began it and by no other',
@@ -87,7 +88,7 @@ export const ownMutants: readonly NamedMutant[] = [
     file: 'storage/storage.ts',
     find: 'if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {',
     replace: 'if (isOld) {',
-    breaks: 'what only a learner needs and cannot be read costs no member its vote',
+    breaks: 'unreadable history that only a learner needs costs no member its vote',
     scenario: { file: UNREAD, name: LOST },
   },
   {
@@ -96,7 +97,7 @@ export const ownMutants: readonly NamedMutant[] = [
     file: 'storage/log-segment.ts',
     find: 'cutRanges(this.ranges, after);',
     replace: 'cutRanges(this.ranges, Number.MAX_SAFE_INTEGER);',
-    breaks: 'what was cut off a segment is not said to be in it',
+    breaks: 'what was cut off a segment is not reported as part of it',
     scenario: { file: UNREAD, name: 'knows what one does that reads it, seed 2' },
   },
   {
@@ -105,7 +106,8 @@ export const ownMutants: readonly NamedMutant[] = [
     file: '../../protocol/src/peer/proposal-batch.ts',
     find: 'this.bytes.subarray(from, to));',
     replace: 'this.bytes.subarray(from, to), HEADROOM_BYTES);',
-    breaks: 'a frame is written into the headroom of its batch: what others read stays as it is',
+    breaks:
+      'a frame is written into the headroom of its batch, and what others read stays unchanged',
     scenario: {
       file: 'server/src/storage/shared-batches.test.ts',
       name: 'a part of a batch that is sent leaves what lies before it as it was',

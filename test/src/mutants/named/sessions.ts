@@ -43,7 +43,8 @@ export const sessionMutants: readonly NamedMutant[] = [
     file: 'state/tree-loader.ts',
     find: '      this.#parts.ephemerals.add(node, this.#parts.store.double(node, DOUBLE.owner));\n',
     replace: '',
-    breaks: 'a session closes all its ephemerals, those from before a restart too',
+    breaks:
+      'the close of a session deletes all its ephemerals, including those from before a restart',
     scenario: scenario(
       SESSIONS,
       'ZK-1367: ephemerals that a restart of all members finds on disk end with their sessions, and stay if those return',

@@ -1,6 +1,7 @@
 /**
- * Named bugs at sockets and names: a deaf server, addresses that were looked up once, a client in
- * an endless loop. Two of them are the client's: their files are named from server/src as well.
+ * Named bugs at sockets and names: a server that accepts nothing more, addresses that were looked
+ * up once, a client in an endless loop. Two of them are the client's: their files are named from
+ * server/src as well.
  */
 import { type NamedMutant, scenario } from './named-mutant.js';
 
@@ -13,7 +14,7 @@ export const socketMutants: readonly NamedMutant[] = [
     file: 'net/tcp-listener.ts',
     find: "          this.#rateLimited.error('net.accept_failed', { ...address, err: error });",
     replace: '          server.close(() => error);',
-    breaks: 'a listener whose accept failed goes on accepting',
+    breaks: 'a listener whose accept fails continues to accept',
     scenario: scenario(
       'sockets',
       'ZK-4203: a listener whose accept fails reports it and continues to accept',
@@ -30,7 +31,7 @@ export const socketMutants: readonly NamedMutant[] = [
       '    const resolved = this.#names.resolve(name);\n' +
       "    Reflect.set(this, 'resolved', resolved);\n" +
       '    return resolved;\n',
-    breaks: 'a peer’s name is resolved anew at each dial',
+    breaks: 'a peer’s name is resolved again at each dial',
     scenario: scenario(
       'sockets',
       'ZK-1506, ZK-2982: a peer whose name resolves to a new address is found there at the next attempt',
@@ -44,7 +45,7 @@ export const socketMutants: readonly NamedMutant[] = [
     replace:
       "    const ips = Reflect.get(this, 'resolved') ?? (await this.#options.resolve(server.host));\n" +
       "    Reflect.set(this, 'resolved', ips);",
-    breaks: 'a server’s name is resolved anew in each round',
+    breaks: 'a server’s name is resolved again in each round',
     scenario: scenario(
       'clients',
       'ZK-2184: a server whose name resolves to a new address is found there in the next round',
@@ -56,7 +57,7 @@ export const socketMutants: readonly NamedMutant[] = [
     file: `${CLIENT}/session/back-off.ts`,
     find: '    return ceilingMs * surroundings.random();',
     replace: '    return Math.min(1, ceilingMs * surroundings.random());',
-    breaks: 'while no server is up a client waits longer and longer between its rounds',
+    breaks: 'while no server is up, a client waits longer and longer between its rounds',
     scenario: scenario(
       'clients',
       'ZK-4508: while no server is up, attempts become less frequent, and the first server that comes up is found',

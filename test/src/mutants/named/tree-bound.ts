@@ -1,6 +1,6 @@
 /**
  * Bugs of the tree's bound: members are ended by a load that should have been refused, or refuse
- * what there is room for.
+ * what still fits.
  */
 import type { NamedMutant } from './named-mutant.js';
 
@@ -30,7 +30,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
     file: 'pipeline/prepare.ts',
     find: "if (op.kind !== 'error') this.#room.commit(zxid);",
     replace: 'this.#room.commit(zxid);',
-    breaks: 'a multi that failed takes no room',
+    breaks: 'a multi that failed takes no space',
     scenario: { file: ROOM, name: TO_THE_BYTE },
   },
   {
@@ -39,7 +39,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
     file: 'state/tree.ts',
     find: 'this.#znodesBytes += after - payloadBytes(nameBytes, dataBytesBefore);',
     replace: 'this.#znodesBytes += after - payloadBytes(nameBytes, 0) - dataBytesBefore;',
-    breaks: 'the estimate of the tree follows data that become larger or smaller',
+    breaks: 'the estimate of the tree follows data that grows or shrinks',
     scenario: { file: BYTES, name: IS_COUNT },
   },
   {
@@ -48,7 +48,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
     file: 'state/tree-loader.ts',
     find: 'znodeBytes(reader.end - reader.start, Math.max(0, reader.dataBytes))',
     replace: 'znodeBytes(0, Math.max(0, reader.dataBytes))',
-    breaks: 'a member that was started again counts what the others do',
+    breaks: 'a member that was restarted has the same count as the others',
     scenario: { file: BYTES, name: IS_COUNT },
   },
   {
@@ -66,7 +66,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
     file: 'state/data-slabs.ts',
     find: '      if (hasRoom(chunk)) this.#unlink(chunk);\n      chunk.isLeaving = true;',
     replace: '      chunk.isLeaving = false;',
-    breaks: 'memory that a client left mostly free is given back',
+    breaks: 'memory that a client left mostly unused is given back',
     scenario: { file: COMPACTION, name: BOUNDS_HELD },
   },
   {

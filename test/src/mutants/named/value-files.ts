@@ -10,7 +10,7 @@ export const valueFileMutants: readonly NamedMutant[] = [
     name: 'value-file-name-not-synced',
     area: 'named',
     file: 'storage/file-log.ts',
-    find: '    await orFault(path, () => disk.syncDirectory(this.home.path));\n',
+    find: '    await orFault(path, () => disk.syncDirectory(this.#home.path));\n',
     replace: '',
     breaks: 'the name of a value file is durable before the database refers to it',
     scenario: { file: FILE, name: POWER },

@@ -1,6 +1,4 @@
-/**
- * Named bugs of watches: after a reconnect, and of several modes on one path.
- */
+/** Named bugs of watches: after a reconnect, and of several modes on one path. */
 import { type NamedMutant, scenario } from './named-mutant.js';
 
 const WATCHES = 'watches';
@@ -12,7 +10,7 @@ export const watchMutants: readonly NamedMutant[] = [
     file: 'pipeline/set-watches.ts',
     find: '    else if (tree.pzxid(node) > seen) {',
     replace: '    else if (tree.mzxid(node) > seen) {',
-    breaks: 'after a reconnect a client is told of what it missed, and of nothing else',
+    breaks: 'after a reconnect a client is notified of what it missed, and of nothing else',
     scenario: scenario(
       WATCHES,
       'ZK-1412: a client that reconnects is notified once of each change that it missed, and of none that it saw',
@@ -26,7 +24,7 @@ export const watchMutants: readonly NamedMutant[] = [
     replace:
       '    for (const other of this.#all()) if (other !== table) other.remove(path, watcher);\n' +
       '    table.add(path, watcher);\n',
-    breaks: 'watches of several modes live side by side on a path',
+    breaks: 'watches of several modes coexist on a path',
     scenario: scenario(
       WATCHES,
       'ZK-4466: a one-shot watch and a persistent one on the same path do not affect each other',
@@ -50,7 +48,7 @@ export const watchMutants: readonly NamedMutant[] = [
     file: 'pipeline/watch-requests.ts',
     find: "  [WatcherType.persistent, ['persistent']],",
     replace: "  [WatcherType.persistent, ['persistent', 'data', 'child']],",
-    breaks: 'a persistent watch is removed by itself',
+    breaks: 'a persistent watch can be removed alone',
     scenario: scenario(
       WATCHES,
       'ZK-4472: a persistent watch can be removed alone, and the one-shot watches stay',
@@ -63,7 +61,7 @@ export const watchMutants: readonly NamedMutant[] = [
     find: 'of this.#withPersistent(child.takeAll(parent), parent)) {',
     replace:
       "of this.#withStanding(child.takeAll(parent), { kind: 'dataChanged', path: parent })) {",
-    breaks: 'a recursive watch never hears childrenChanged',
+    breaks: 'a recursive watch never receives childrenChanged',
     scenario: scenario(
       WATCHES,
       'ZK-4475: a recursive watch never receives childrenChanged, whoever else watches the parent',

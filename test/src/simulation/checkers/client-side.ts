@@ -12,7 +12,7 @@ import { newSessionFifo } from './clients/session-fifo.js';
 import { newZxidSeen } from './clients/zxid-seen.js';
 
 export const CLIENT_CHECKERS: readonly NewChecker[] = [
-  // First: what it is told of an applied transaction, others are shown in replies.
+  // This checker comes first: its messages name applied transactions that others see in replies.
   () => new ClientView(),
   newSessionFifo,
   newZxidSeen,

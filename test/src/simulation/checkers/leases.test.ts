@@ -1,6 +1,7 @@
 /**
- * Goal: a session that ends early or never is noticed, one that ends in time is not. Method: a
- * leader's ticks, one session and one client, by hand. H is 1 s, the timeout 4 s, a tick 50 ms.
+ * A session that ends too early or never is detected, and one that ends in time is accepted. A
+ * leader's ticks, one session and one client are simulated by hand. H is 1 s, the timeout 4 s, a
+ * tick 50 ms.
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -28,7 +29,7 @@ class Scene {
     this.#step({ kind: 'tick', nowMs: 0 }, [leads(2)]);
   }
 
-  /** Time passes; the leader ticks. */
+  /** Time passes while the leader ticks. */
   runs(ms: number): this {
     for (const endMs = this.#atMs + ms; this.#atMs < endMs; ) {
       this.#atMs += TICK_MS;
@@ -37,18 +38,18 @@ class Scene {
     return this;
   }
 
-  /** Time passes, and the leader does not. */
+  /** Time passes, and the leader does not tick. */
   stands(ms: number): this {
     this.#atMs += ms;
     return this;
   }
 
-  /** Its client, connected to the leader, reads. */
+  /** The session's client, connected to the leader, reads. */
   reads(): this {
     return this.#asks(SESSION, { kind: 'get', path: '/a', watch: false }, this.#zxid);
   }
 
-  /** Somebody else writes. */
+  /** Another client writes. */
   othersWrite(): this {
     this.#zxid += 1;
     const write = { kind: 'set', path: '/a', data: '', version: -1 } as const;
@@ -59,7 +60,7 @@ class Scene {
     return this.#seesSession('resumed', 1);
   }
 
-  /** Its client had no answer when it asked to resume it. */
+  /** The session's client received no answer when it tried to resume it. */
   givesUp(): this {
     return this.#seesSession('abandoned', 0);
   }
@@ -116,12 +117,12 @@ function leads(epoch: number): ZabOutput {
 }
 
 describe('a lease', () => {
-  it('may run out a timeout and 2H after the leader began, not before', () => {
+  it('may end a timeout and 2H after the leader began, not before', () => {
     expect(() => new Scene().runs(DEADLINE_MS).expires()).not.toThrow();
     expect(() => new Scene().runs(DEADLINE_MS - 500).expires()).toThrow('since it began to lead');
   });
 
-  it('may run out a timeout and 2H after the leader answered, not before', () => {
+  it('may end a timeout and 2H after the leader answered, not before', () => {
     const scene = () => new Scene().connects().runs(DEADLINE_MS).reads();
     expect(() => scene().runs(DEADLINE_MS).expires()).not.toThrow();
     expect(() =>
@@ -131,7 +132,7 @@ describe('a lease', () => {
     ).toThrow('since it answered it');
   });
 
-  it('is not made longer by what its client says after its timeout, when the end may be due', () => {
+  it('is not extended by requests after its timeout, when the end may be due', () => {
     const scene = () => new Scene().connects().runs(TICK_MS).reads();
     expect(() => scene().runs(DEADLINE_MS).reads().runs(50).expires()).not.toThrow();
     const inTime = () =>
@@ -146,12 +147,12 @@ describe('a lease', () => {
     ).toThrow('since it answered it');
   });
 
-  it('does not run while the leader stands still', () => {
+  it('does not run while the leader is stalled', () => {
     const scene = new Scene().connects().runs(DEADLINE_MS).reads().stands(60_000);
     expect(() => scene.runs(1_000).expires()).toThrow('having run for 1050 ms of 6000');
   });
 
-  it('is over when nothing was heard for longer: what is asked then comes behind its end', () => {
+  it('ends after a longer silence: requests sent then come after its end', () => {
     const silent = () =>
       new Scene()
         .connects()
@@ -162,7 +163,7 @@ describe('a lease', () => {
     expect(() => silent().reads().othersWrite()).not.toThrow();
   });
 
-  it('may go on for a client that gave up a handshake, which may have come later', () => {
+  it('may continue for a client that gave up a handshake, which may have arrived later', () => {
     const scene = new Scene()
       .givesUp()
       .connects()
@@ -171,8 +172,8 @@ describe('a lease', () => {
     expect(() => scene.othersWrite()).not.toThrow();
   });
 
-  it('is over for a session that no client was told of', () => {
+  it('ends for a session of which no client was told', () => {
     const scene = new Scene().runs(DEADLINE_MS + 2_500);
-    expect(() => scene.othersWrite()).toThrow('that no client was told of');
+    expect(() => scene.othersWrite()).toThrow('of which no client was told');
   });
 });

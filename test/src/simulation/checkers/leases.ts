@@ -1,15 +1,16 @@
 /**
- * Property: a leader ends a session when, by its own clock while it ran, its lease has run out.
- * Source: docs/architecture/sessions.md; client-protocol, section 1.7 "Expiry"; ZOOKEEPER-1208,
- * 1622.
+ * Property: a leader ends a session when, by its own clock while it ran, the session's lease has
+ * expired. Source: docs/architecture/sessions.md; client-protocol, section 1.7 "Expiry";
+ * ZOOKEEPER-1208, 1622.
  *
- * Not earlier: the timeout and 2H after it began to lead, after the session was opened, and after
- * it answered the session itself; the timeout after any answered request was sent. What others
- * heard may reach it 2H late. Not much later either: a silent session goes. Whoever resumes one
- * unseen touches it, so that is asked only of sessions that no client was ever told of, and of
- * those whose client is connected, has all its answers, says nothing, and has never given up a
- * handshake that may still be on its way. Their end must be decided by H after the deadline:
- * whatever a client asks for later than that is applied behind it.
+ * It must not be earlier than the timeout and 2H after the leader began to lead, after the session
+ * was opened, and after the leader answered the session itself, nor than the timeout after any
+ * answered request was sent. What other members heard may reach it 2H late. It must not be much
+ * later either: a silent session ends. A client that resumes a session unnoticed renews its lease,
+ * so that is checked only for sessions of which no client was ever told, and for those whose client
+ * is connected, has all its answers, sends nothing, and has never given up a handshake that may
+ * still be in flight. Their end must be decided by H after the deadline: whatever a client requests
+ * later than that is applied after it.
  */
 import { epochOf, formatZxid, type PeerId, type Zxid } from '@rookery/protocol';
 import {
@@ -28,17 +29,17 @@ interface Lease {
   readonly session: number;
   readonly timeoutMs: number;
   readonly openedAtMs: number;
-  /** Where its client is connected; 0: nowhere; -1: no client was told of it. */
+  /** The member to which its client is connected; 0: none; -1: no client was told of it. */
   member: PeerId | -1;
   outstanding: number;
   readonly heard: LastHeard;
-  /** When the last request was sent to the leader itself, in time, that has been answered. */
+  /** When the last request that has been answered was sent to the leader itself, in time. */
   ledAtMs: number;
-  /** When its client last was told anything. */
+  /** When its client last received anything. */
   quietSinceMs: number;
-  /** A handshake was given up and may be carried out at any time, which touches it. */
+  /** A handshake was given up and may be carried out at any time, which renews the lease. */
   mayBeResumedUnseen: boolean;
-  /** Since when its end must have been decided; 0 while it need not. */
+  /** Since when its end must have been decided; 0 while it need not be. */
   overdueAtMs: number;
 }
 
@@ -46,13 +47,13 @@ interface Term {
   readonly leader: PeerId;
   readonly epoch: number;
   readonly sinceMs: number;
-  /** When it last lost a link: what the member heard then counts as heard. */
+  /** When the member last lost a link: what it heard then counts as heard. */
   lostLinkAtMs: number;
 }
 
 /** Sessions expire at most this long after their deadline: pipeline/request-preparer.ts. */
 const BUCKET_MS = 100;
-/** How often the silent are looked for, in ticks of the leader. */
+/** How often silent sessions are searched, in ticks of the leader. */
 const TICKS_PER_LOOK = 10;
 
 class Leases implements Checker {
@@ -136,7 +137,7 @@ class Leases implements Checker {
     lease.quietSinceMs = atMs;
     lease.heard.hear(invocation.atMs);
     if (lease.member !== this.#term?.leader) return;
-    // The leader, too, takes down what its own clients say with its heartbeats.
+    // The leader, too, records its own clients' activity with its heartbeats.
     if (invocation.atMs <= lease.heard.atMs) lease.ledAtMs = invocation.atMs;
   }
 
@@ -160,7 +161,7 @@ class Leases implements Checker {
     this.#overdue.clear();
   }
 
-  /** Decided by the leader of its epoch: once that is gone, nobody can say when. */
+  /** The leader of its epoch decided it: once that leader is gone, nobody can say when. */
   #onExpiry(lease: Lease, zxid: Zxid, atMs: number): void {
     const term = this.#term;
     if (term?.epoch !== epochOf(zxid)) return;
@@ -194,7 +195,7 @@ class Leases implements Checker {
     }
   }
 
-  /** A write that was asked for after the end was decided is applied behind it. */
+  /** A write that was requested after the end was decided is applied after it. */
   #maybeTooLate({ operation, order, atMs }: Invocation, zxid: Zxid): void {
     if (!isWrite(operation) || epochOf(zxid) !== this.#term?.epoch) return;
     for (const lease of this.#overdue) {
@@ -207,7 +208,7 @@ class Leases implements Checker {
   }
 
   #describe({ session, timeoutMs, member }: Lease): string {
-    const where = member === -1 ? 'that no client was told of' : `at member ${member}`;
+    const where = member === -1 ? 'of which no client was told' : `at member ${member}`;
     return `session ${formatZxid(session)} ${where} with a timeout of ${timeoutMs} ms`;
   }
 }

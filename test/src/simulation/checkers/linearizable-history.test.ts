@@ -1,6 +1,6 @@
 /**
- * Goal: the adapter takes what clients of the simulator do for operations on znodes, no more than
- * is promised, and says what is wrong.
+ * The adapter turns what clients of the simulator do into operations on znodes, checks no more than
+ * is promised, and reports what is wrong.
  */
 import { ErrorCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const shown = (data: string, version: number): Partial<Result> => {
 };
 const at = (version: number): Partial<Result> => ({ stat: { ...STAT, version } });
 
-/** /a was made and set to 1, by client 1. */
+/** Client 1 created /a and set it to 1. */
 function begun(): SmallHistory {
   const history = new SmallHistory(newLinearizableHistory({ operationsMax: 20 }));
   history.done(CREATE('/a'), at(0));
@@ -39,7 +39,7 @@ function verdictOf(history: SmallHistory): string {
 }
 
 describe('a znode of the simulator', () => {
-  it('may be shown old by a plain read, not by one behind a sync', () => {
+  it('may be stale in a plain read, but not in a read after a sync', () => {
     const plain = begun();
     plain.done(GET('/a'), shown('0', 0), BY_2);
     expect(verdictOf(plain)).toBe('fine');
@@ -53,7 +53,7 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(stale)).toContain('/a: no order explains get');
   });
 
-  it('may be shown as it was at any moment since the sync was asked for', () => {
+  it('may be shown as it was at any moment since the sync was requested', () => {
     const history = begun();
     const sync = history.ask(SYNC, BY_2);
     const get = history.ask(GET('/a'), BY_2);
@@ -63,11 +63,11 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(history)).toBe('fine');
   });
 
-  it('is not judged once there was no room for it, even if there is later', () => {
+  it('is no longer judged once there was no capacity for it, even if there is later', () => {
     const history = new SmallHistory(newLinearizableHistory({ pathsMax: 1 }));
     history.done(CREATE('/a'), at(0));
     history.done(CREATE('/b'), at(0));
-    // What is made ephemeral is judged no more, and leaves room.
+    // A znode that is created as an ephemeral is no longer judged, and frees capacity.
     history.done({ kind: 'create', path: '/a', data: '0', mode: 'ephemeral' }, at(0));
     history.done(CREATE('/b'), { error: ErrorCode.nodeExists });
     expect(verdictOf(history)).toBe('fine');
@@ -94,7 +94,7 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(gone)).toBe('fine');
   });
 
-  it('may have been changed by what was never answered, once', () => {
+  it('may have been changed once by a write that was never answered', () => {
     const history = begun();
     history.lose(history.ask(SET('/a', '2'), BY_2));
     history.done(SET('/a', '3'), at(2));
@@ -140,14 +140,14 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(other)).toBe('fine');
   });
 
-  it('is judged in parts: what was under way or lost before one began may still come', () => {
+  it('is judged in parts: writes in flight or lost before a part began may still take effect', () => {
     const nextPart = () => {
       const history = new SmallHistory(newLinearizableHistory({ operationsMax: 20, leftOut: 3 }));
       history.done(CREATE('/a'), at(0));
       history.lose(history.ask(SET('/a', 'lost'), BY_2));
       const late = history.ask(SET('/a', 'late'), BY_2);
       for (let version = 1; version <= 18; version++) history.done(SET('/a', 'x'), at(version));
-      // A part has ended, these are left out, and another one begins.
+      // A part has ended, these operations are left out, and another part begins.
       history.done(SET('/a', 'not judged'), at(77));
       for (let version = 20; version <= 22; version++) history.done(SET('/a', 'x'), at(version));
       history.done(SET('/a', 'y'), at(23));
@@ -169,14 +169,14 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(seen)).toContain('no order explains get');
   });
 
-  it('is not changed in a later part by what a session lost before its answered write', () => {
+  it('is not changed in a later part by a write that a session lost before an answered one', () => {
     const nextPart = (settle: (history: SmallHistory) => void) => {
       const history = new SmallHistory(newLinearizableHistory({ operationsMax: 10, leftOut: 1 }));
       history.done(CREATE('/a'), at(0));
       history.lose(history.ask(SET('/a', 'lost'), { client: 2, session: 2, connection: 2 }));
       settle(history);
       for (let version = 1; version <= 9; version++) history.done(SET('/a', 'x'), at(version));
-      // A part has ended, one is left out, and another one begins.
+      // A part has ended, one operation is left out, and another part begins.
       for (let version = 10; version <= 14; version++) history.done(SET('/a', 'x'), at(version));
       history.done(SET('/a', 'y'), at(16));
       return verdictOf(history);
@@ -193,7 +193,7 @@ describe('a znode of the simulator', () => {
     expect(nextPart((history) => history.applied(99, CLOSE, closed))).toContain('/a: no order');
   });
 
-  it('is not changed in a later part by what a client gave up when its session was over', () => {
+  it('is not changed in a later part by a write that a client gave up when its session ended', () => {
     const history = new SmallHistory(newLinearizableHistory({ operationsMax: 10, leftOut: 1 }));
     history.done(CREATE('/a'), at(0));
     const asked = history.ask(SET('/a', 'lost'), { client: 2, session: 2, connection: 2 });
@@ -204,7 +204,7 @@ describe('a znode of the simulator', () => {
     expect(verdictOf(history)).toContain('/a: no order');
   });
 
-  it('that contradicts is told with no more operations than it takes', () => {
+  it('is reported with a minimal set of operations when it contradicts', () => {
     const history = begun();
     history.done(SYNC, {});
     for (let i = 0; i < 5; i++) history.done(GET('/a'), shown('1', 1));

@@ -1,18 +1,18 @@
 /**
- * Property: each znode behaves as one place of memory: writes, and reads behind a sync of the same
+ * Property: each znode behaves like one register: writes, and reads after a sync of the same
  * connection, have one order that respects real time and explains all answers. Source:
  * docs/architecture/life-of-a-request.md on sync; Herlihy and Wing.
  *
- * Collects operations on each path, searches when it has so many, leaves out some and begins again;
- * what was under way or in doubt when it began stays in doubt there, until its session has had a
- * later write answered on a newer connection, or is closed: what was asked before is done by then,
- * or never will be (ZooKeeper's FIFO of a session), so that no more is in doubt than the living
- * sessions have lost since. A read that
- * follows, on its connection, a sync that was answered well shows some state that was current
- * between the call of the sync and its own answer. (Behind a write it need not: the write's answer
- * may be long under way. That it shows the write is session-fifo's to check.) Left out: paths of
- * ephemeral and sequential znodes, which come and go with no operation that names them; answers
- * that tell of other znodes.
+ * It collects operations on each path, searches when there are enough, leaves out some and begins
+ * again. What was in flight or in doubt when a part began stays in doubt there, until its session
+ * has had a later write answered on a newer connection, or is closed: earlier requests are done by
+ * then, or never will be (ZooKeeper's FIFO order of a session), so that no more is in doubt than
+ * the living sessions have lost since. A read that follows, on its connection, a successfully
+ * answered sync shows some state that was current between the call of the sync and the read's own
+ * answer. (After a write it need not: the write's answer may be in flight for long. That it shows
+ * the write is checked by session-fifo.) Left out are the paths of ephemeral and sequential znodes,
+ * which appear and disappear without an operation that names them, and answers that depend on other
+ * znodes.
  */
 import { ErrorCode, unreachable } from '@rookery/protocol';
 import { evidenceOf } from '../../checking/by-key.js';
@@ -25,25 +25,25 @@ import type { Applied } from '../contract/observation.js';
 import { isWrite } from './clients/part.js';
 
 export interface LinearizableHistoryOptions {
-  /** Of one path, that are searched together; default 100. */
+  /** The number of operations on one path that are searched together; 100 by default. */
   readonly operationsMax?: number;
-  /** That are then left out, at a path; default 0. */
+  /** The number of operations on a path that are then left out; 0 by default. */
   readonly leftOut?: number;
-  /** Default 100. */
+  /** The number of paths; 100 by default. */
   readonly pathsMax?: number;
-  /** Of one search, after which nothing is said; default 20,000. */
+  /** The steps of one search, after which there is no verdict; 20,000 by default. */
   readonly stepsMax?: number;
 }
 
 type Entry = Operation<ZnodeOp, ZnodeResult> & { readonly client: number };
 
 interface PathHistory {
-  /** Where this part of it began, as an order; 0 for the run's beginning. */
+  /** The order at which this part began; 0 for the beginning of the run. */
   beganAt: number;
   entries: Entry[];
-  /** How many operations are still to be left out before it begins again. */
+  /** The number of operations still to be left out before it begins again. */
   toLeaveOut: number;
-  /** Writes that were never answered and whose data nobody has seen: they may still come. */
+  /** Writes that were never answered and whose data nobody has seen: they may still take effect. */
   lost: Lost[];
 }
 
@@ -53,13 +53,13 @@ interface Lost {
   readonly connection: number;
 }
 
-/** What a write asks of one path. */
+/** The operations that a write performs on one path. */
 interface Asked {
   readonly path: string;
   readonly op: ZnodeOp;
 }
 
-/** Of a contradiction: the last of the operations that show it. */
+/** For a contradiction: the last of the operations that show it. */
 const LINES_MAX = 16;
 const SEQUENCE = /\d{10}$/;
 
@@ -71,15 +71,15 @@ class LinearizableHistory implements Checker {
   readonly property = 'each znode is linearizable, writes and sync + read';
   readonly #options: Required<LinearizableHistoryOptions>;
   readonly #paths = new Map<string, PathHistory>();
-  /** Ephemeral paths, and what sequential ones begin with. */
+  /** Ephemeral paths, and the prefixes of sequential ones. */
   readonly #leftOut = new Set<string>();
-  /** Writes under way, by their order. */
+  /** Writes in flight, by their order. */
   readonly #underWay = new Map<number, readonly Asked[]>();
   /** Paths on which a session has lost writes, by session. */
   readonly #losers = new Map<number, Set<string>>();
-  /** Sessions that are over: what they asked for is done, or never will be. */
+  /** Ended sessions: their requests are done, or never will be. */
   readonly #closed = new Set<number>();
-  /** By connection, the call of the last sync that was answered well. */
+  /** By connection, the call of the last sync that was answered successfully. */
   readonly #floors = new Map<number, number>();
 
   constructor(options: LinearizableHistoryOptions) {
@@ -135,7 +135,9 @@ class LinearizableHistory implements Checker {
     for (const [path, history] of this.#paths) this.#search(path, history);
   }
 
-  /** The end of a write, on each of its paths; `result` null: it was not answered. */
+  /**
+   * Records the end of a write, on each of its paths; `result` null means that it was not answered.
+   */
   #settle(invocation: Invocation, at: number, result: Result | null): void {
     const { order: calledAt, client, session, connection } = invocation;
     const asked = this.#underWay.get(calledAt);
@@ -157,7 +159,7 @@ class LinearizableHistory implements Checker {
         const version = op.kind === 'set' ? stat?.version : undefined;
         this.#add(path, { op, calledAt, answer: { at, result: { error, version } }, client }, at);
       }
-      // A refused multi has no effect, and its answer tells of more than this znode.
+      // A refused multi has no effect, and its answer depends on more than this znode.
     }
   }
 
@@ -186,13 +188,13 @@ class LinearizableHistory implements Checker {
     if (paths.size === 0) this.#losers.delete(session);
   }
 
-  /** `at`: the order of now. */
+  /** `at` is the present order. */
   #add(path: string, entry: Entry, at: number): void {
     if (this.#isLeftOut(path)) return;
     let history = this.#paths.get(path);
     if (history === undefined) {
       if (this.#paths.size >= this.#options.pathsMax) {
-        // For good: what it missed would be unknown if another path made room later.
+        // This is permanent: what it missed would be unknown if another path freed capacity later.
         this.#leftOut.add(path);
         return;
       }
@@ -202,7 +204,7 @@ class LinearizableHistory implements Checker {
     if (history.toLeaveOut > 0) {
       history.toLeaveOut -= 1;
       if (history.toLeaveOut > 0) return;
-      // What is under way may have taken effect before, and may later.
+      // A write in flight may have taken effect before, and may later.
       history.beganAt = at;
       history.entries = [...history.lost.map(({ entry }) => entry), ...this.#underWayOn(path)];
       return;
@@ -226,7 +228,7 @@ class LinearizableHistory implements Checker {
     return entries;
   }
 
-  /** What parts ask of each path; several of one path are one operation. */
+  /** Returns the operations of the parts on each path; several on one path are one operation. */
   #askedOf(parts: readonly MultiPart[]): readonly Asked[] {
     const byPath = new Map<string, ZnodeOp[]>();
     for (const part of parts) {
@@ -251,7 +253,7 @@ class LinearizableHistory implements Checker {
     return this.#leftOut.has(path) || this.#leftOut.has(path.replace(SEQUENCE, ''));
   }
 
-  /** What is under way may have taken effect: its answer may show what comes later. */
+  /** A write in flight may have taken effect: its answer may show what comes later. */
   #search(path: string, { beganAt, entries }: PathHistory): void {
     if (this.#isLeftOut(path)) return;
     const there = new Set(entries.map(({ calledAt }) => calledAt));

@@ -1,7 +1,7 @@
 /**
- * Goal: the checkers of members accept the sound product. Method: all of them watch real members
- * in the simulated world through elections, crashes, wipes, flips, SNAPs and truncations, drawn
- * from fixed seeds.
+ * The checkers of members accept the correct product: all of them watch real members in the
+ * simulated world through elections, crashes, wipes, bit flips, SNAPs and truncations, drawn from
+ * fixed seeds.
  */
 import { describe, expect, it } from 'vitest';
 import { MEMBER_CHECKERS } from './member-side.js';

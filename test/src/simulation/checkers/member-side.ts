@@ -1,6 +1,4 @@
-/**
- * All checkers of what members do: each watches one property, from inside of every member.
- */
+/** All checkers of what members do: each watches one property, from inside of every member. */
 import type { NewChecker } from '../contract/checker.js';
 import { newCommittedStays } from './members/committed-stays.js';
 import { newContiguity } from './members/contiguity.js';

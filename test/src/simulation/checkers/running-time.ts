@@ -1,8 +1,9 @@
 /**
- * How long a member has run, by its own clock: time in which it stood still is not counted.
+ * How long a member has run, by its own clock: time in which it was stalled is not counted.
  *
- * Known from its ticks: of the time between two of them at most a heartbeat, which is two ticks,
- * counts. Kept for each tick of a member's life, so that any span may be asked for.
+ * It is derived from the member's ticks: of the time between two of them at most a heartbeat, which
+ * is two ticks, counts. It is kept for each tick of a member's incarnation, so that any span can be
+ * queried.
  */
 import type { PeerId } from '@rookery/protocol';
 
@@ -25,7 +26,7 @@ export class RunningTime {
     this.#lives[member] = newLife();
   }
 
-  /** `atMs` by the run's clock, `ownMs` by the member's. */
+  /** `atMs` is by the run's clock, `ownMs` by the member's. */
   tick(member: PeerId, atMs: number, ownMs: number): void {
     const life = this.#lives[member];
     if (life === undefined) return;
@@ -36,7 +37,7 @@ export class RunningTime {
     life.ranMs.push(before + Math.min(stepMs, this.#stepMaxMs));
   }
 
-  /** What it ran from the one time of the run's clock to the other; a tick too much rather. */
+  /** Returns how long it ran between two times of the run's clock; rather a tick too much. */
   between(member: PeerId, fromMs: number, toMs: number): number {
     const life = this.#lives[member];
     if (life === undefined) return 0;
@@ -48,7 +49,7 @@ function newLife(): Life {
   return { atMs: [], ranMs: [], lastMs: Number.NaN };
 }
 
-/** At the last tick at or before this time. */
+/** Returns the value at the last tick at or before this time. */
 function ranUntil({ atMs, ranMs }: Life, timeMs: number): number {
   let low = 0;
   let high = atMs.length;

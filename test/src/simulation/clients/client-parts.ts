@@ -1,9 +1,9 @@
-/** What a simulated client is made of, and where members listen. */
+/** The parts of a simulated client, and where members listen. */
 import type { Timers, Transport } from '../../simulated.js';
 import type { Recorder } from '../run/recorder.js';
 import type { ClientOptions } from './options.js';
 
-/** A client of the load that is not welcomed in this time tries another member. */
+/** A client of the load that receives no connect response in this time tries another member. */
 export const HANDSHAKE_TIMEOUT_MS = 1_500;
 
 export interface Seat {
@@ -20,6 +20,6 @@ export interface ClientParts {
   readonly options: ClientOptions;
   /** How long it waits for its session before it tries another member. */
   readonly handshakeTimeoutMs: number;
-  /** A number that no connection of the run has had. */
+  /** Returns a number that no connection of the run has had. */
   nextConnection(): number;
 }

@@ -1,6 +1,6 @@
 /**
- * Goal: simulated clients do every kind of work, keep their sessions over losses, and are the same
- * each time. Method: against an ensemble in memory, without any checker; what they record is the
+ * Simulated clients do every kind of work, keep their sessions over losses, and are the same each
+ * time. They run against an ensemble in memory, without any checker; what they record is the
  * evidence.
  */
 
@@ -94,7 +94,7 @@ describe('simulated clients', () => {
     expect(seen.sessions.map((session) => session.change)).toEqual(Array(4).fill('opened'));
     expect(seen.events.length).toBeGreaterThan(10);
     const errors = new Set(seen.replies.map(({ result }) => result.error));
-    // No node, bad version, node exists, has children: all are met, and nothing unasked for.
+    // No node, bad version, node exists, has children: all of these occur, and nothing unexpected.
     expect([...errors].sort()).toEqual([-101, -103, -110, -111, 0]);
   });
 
@@ -107,7 +107,7 @@ describe('simulated clients', () => {
     expect(seen.unanswered).toBeGreaterThan(0);
   });
 
-  it('expire when they vanish for longer than their timeout, and begin anew', async () => {
+  it('expire when they vanish for longer than their timeout, and begin a new session', async () => {
     const { seen } = await run({ vanishEveryMs: 1_000, thinkMaxMs: 100 }, 60_000);
     expect(seen.changes('expired')).toBeGreaterThan(0);
     expect(seen.changes('resumed')).toBeGreaterThan(0);
@@ -120,7 +120,7 @@ describe('simulated clients', () => {
     expect(seen.changes('opened')).toBe(4 + seen.changes('closed'));
   });
 
-  it('that are readers never write, and are answered all the same', async () => {
+  it('that are readers never write, and are answered like others', async () => {
     const { seen } = await run({ readerShare: 0.5 }, 500);
     const writers = new Set<number>();
     for (const { invocation } of seen.replies) {
@@ -130,20 +130,20 @@ describe('simulated clients', () => {
     expect(writers.size).toBeLessThan(4);
   });
 
-  it('that ask on where they have left are ended there, and counted for nothing', async () => {
+  it('that continue on a connection that they have left are closed there, and not counted', async () => {
     const { clients, seen, recorder } = await run({ moveEveryMs: 100, asksOn: true }, 2_000);
     expect(recorder.counts.overheard).toBeGreaterThan(0);
     expect(clients.askingWhereTheyLeft).toBe(0);
     expect(seen.replies.length + seen.unanswered).toBe(clients.requests);
   });
 
-  it('that are impatient go elsewhere when nothing is answered for long', async () => {
+  it('that are impatient move to another member when nothing is answered for long', async () => {
     const { seen } = await run({ patienceMs: 1 }, 1_000);
     expect(seen.changes('resumed')).toBeGreaterThan(10);
     expect(seen.unanswered).toBeGreaterThan(10);
   });
 
-  it('do the same for the same seed, and other things for another', async () => {
+  it('do the same for the same seed, and something else for another', async () => {
     const digests: string[] = [];
     for (const seed of [7, 7, 8]) {
       const { recorder } = await run({ moveEveryMs: 300, vanishEveryMs: 2_000 }, 1_000, seed);

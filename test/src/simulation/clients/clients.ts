@@ -1,9 +1,9 @@
 /**
  * All simulated clients of a run.
  *
- * A pure function of the seed and of what the members answer. `drain` ends the work: each client
- * comes back, reconnects until a member serves it, asks a last time (a write, a sync and reads)
- * and is drained when that is answered. Created and driven by the run.
+ * They are a pure function of the seed and of the members' answers. `drain` ends the work: each
+ * client comes back, reconnects until a member serves it, sends last requests (a write, a sync and
+ * reads) and is drained when they are answered. The run creates and drives them.
  */
 import type { Timers, Transport } from '../../simulated.js';
 import type { Random } from '../random.js';
@@ -13,9 +13,9 @@ import type { ClientOptions } from './options.js';
 import { SimulatedClient } from './simulated-client.js';
 
 export interface ClientsSetup {
-  /** The run's own clock, which no fault touches. */
+  /** The run's own clock, which no fault affects. */
   readonly timers: Timers;
-  /** Of the client's host, which is no member. */
+  /** The client's host, which is not a member. */
   transportOf(client: number): Transport;
   readonly members: readonly Seat[];
   readonly random: Random;
@@ -47,9 +47,9 @@ export class Clients {
   }
 
   /**
-   * One more client, which asks some members nothing but a write, a sync and reads. The others slow
-   * down and this one is patient: a member that has a long log to apply, one transaction a turn,
-   * never catches up with clients that ask for as many as it can do. Call it once.
+   * Adds a client that sends some members only a write, a sync and reads. The others slow down and
+   * this one is patient: a member that has a long log to apply, one transaction a turn, never
+   * catches up with clients that send as many requests as it can process. Call it once.
    */
   ask(members: readonly Seat[]): { readonly isDrained: boolean } {
     for (const client of this.#clients) client.slowDown();
@@ -70,7 +70,10 @@ export class Clients {
     for (const client of this.#clients) client.start();
   }
 
-  /** No new work, nobody vanishes any more; reconnect until all is answered. */
+  /**
+   * No new work begins, and no client vanishes any more; clients reconnect until everything is
+   * answered.
+   */
   drain(): void {
     for (const client of this.#clients) client.drain();
   }
@@ -79,7 +82,10 @@ export class Clients {
     return this.#clients.every((client) => client.isDrained);
   }
 
-  /** Who is served elsewhere and can still ask where it was before: the member must end that. */
+  /**
+   * Clients that are served elsewhere and can still send on their old connection, which its member
+   * must close.
+   */
   get askingWhereTheyLeft(): number {
     return this.#clients.filter((client) => client.hasLeftOneOpen).length;
   }
@@ -93,7 +99,7 @@ export class Clients {
     });
   }
 
-  /** Invocations so far. */
+  /** The number of invocations so far. */
   get requests(): number {
     let sum = 0;
     for (const client of this.#clients) sum += client.requests;

@@ -1,9 +1,9 @@
 /**
- * The work of a client that asks for much at once: paths as deep as members allow and deeper, and
- * multis of as many operations as they allow and more. What is refused leaves nothing behind.
+ * The work of a client that requests much at once: paths as deep as members allow and deeper, and
+ * multis of as many operations as they allow and more. What is refused has no effect.
  *
- * Paths: `/m/d`, `/m/d/d` and so on, one chain for all clients, who make, change, watch and delete
- * its znodes.
+ * Paths are `/m/d`, `/m/d/d` and so on, one chain for all clients, who create, change, watch and
+ * delete its znodes.
  */
 import type { MultiPart } from '../contract/history.js';
 import type { Scene } from './works.js';
@@ -28,7 +28,7 @@ export function digs(scene: Scene): void {
   else scene.push({ kind: 'get', path, watch: random.chance(0.5) });
 }
 
-/** Some segments at once, mostly from the top. */
+/** Adds some segments at once, mostly from the top. */
 function dig(scene: Scene): void {
   const { random } = scene;
   const first = random.chance(0.6) ? 1 : 1 + random.below(SEGMENTS_MAX);

@@ -1,8 +1,8 @@
 /**
- * The watches that a client believes to stand: what it sets again on its next connection.
+ * The watches that a client believes to be set, and sets again on its next connection.
  *
- * Moved by replies and events only, in their order, as in Apache ZooKeeper's Java client: a watch
- * whose reply was lost was never there. One-shot watches go with their event.
+ * Only replies and events change it, in their order, as in Apache ZooKeeper's Java client: a watch
+ * whose reply was lost never existed. One-shot watches are removed by their event.
  */
 import { ErrorCode, EventType } from '@rookery/protocol';
 import type { Operation, Result } from '../contract/history.js';
@@ -16,7 +16,7 @@ export interface WatchLists {
 }
 
 const DATA = 1;
-/** Of a path that was not there. */
+/** On a path that did not exist. */
 const EXIST = 2;
 const CHILD = 4;
 const PERSISTENT = 8;

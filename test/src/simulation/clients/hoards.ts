@@ -1,8 +1,9 @@
 /**
- * The work of a client that owns many ephemerals and watches many paths: so its end takes many
- * transactions, of which others hear, and others meddle with what is being deleted.
+ * The work of a client that owns many ephemerals and watches many paths, so that its end takes many
+ * transactions, of which others are notified, and during which others change what is being deleted.
  *
- * Paths: `/e/<client>-h<n>`, ephemerals of that client, or whatever another one made there.
+ * Paths are `/e/<client>-h<n>`: ephemerals of that client, or whatever another client created
+ * there.
  */
 import type { MultiPart } from '../contract/history.js';
 import type { Scene } from './works.js';
@@ -32,7 +33,7 @@ export function hoards(scene: Scene): void {
   } else scene.push({ kind: 'children', path: '/e', watch: random.chance(0.5) });
 }
 
-/** All of them or, if somebody has one, none. */
+/** Creates all of them or, if one exists, none. */
 function hoard(scene: Scene): void {
   const { random, client } = scene;
   const first = random.below(HOARDED);

@@ -1,12 +1,12 @@
 /**
- * What the clients of a run are like: drawn from the seed by the run, and printed with it.
+ * The character of a run's clients: drawn from the seed by the run, and printed with it.
  *
- * Swarm testing: a run that leaves out whole kinds of work reaches states that a run of everything
- * never does, so each kind of work may be missing. `drawClientOptions` never leaves out all of it.
+ * Swarm testing: a run that omits whole kinds of work reaches states that a run of everything never
+ * does, so each kind of work may be missing. `drawClientOptions` never omits all of them.
  */
 import type { Random } from '../random.js';
 
-/** What clients do, beside reading and sometimes pinging: parts of which any may be left out. */
+/** What clients do, besides reading and sometimes pinging; any of these may be omitted. */
 export const WORKS = [
   'registers',
   'own',
@@ -21,36 +21,42 @@ export type Work = (typeof WORKS)[number];
 
 export interface ClientOptions {
   readonly count: number;
-  /** A burst has 1 to so many requests, sent without waiting for answers. */
+  /** The maximum number of requests in a burst, which are sent without waiting for answers. */
   readonly outstandingMax: number;
-  /** In [0, 1]: of requests that change nothing. */
+  /** The share of requests that change nothing, in [0, 1]. */
   readonly readShare: number;
-  /** In [0, 1]: of clients that only read. A member that lost its quorum can answer only them. */
+  /**
+   * The share of clients that only read, in [0, 1]. A member that lost its quorum can answer only
+   * them.
+   */
   readonly readerShare: number;
-  /** Between a burst's last answer and the next burst. */
+  /** The time between a burst's last answer and the next burst. */
   readonly thinkMaxMs: number;
   /** Each client asks for a session timeout in this range. */
   readonly timeoutMinMs: number;
   readonly timeoutMaxMs: number;
-  /** Paths that all clients write. */
+  /** The number of paths that all clients write. */
   readonly registers: number;
   readonly works: readonly Work[];
-  /** Mean time between such acts of one client; 0 for never. */
+  /** The mean time between such acts of one client; 0 for never. */
   readonly vanishEveryMs: number;
   readonly moveEveryMs: number;
   readonly closeEveryMs: number;
   /**
    * How long a client waits for the first answer to a burst before it tries another member: less
-   * than any timeout, so that what it has asked for may still be under way; 0 for very long.
+   * than any timeout, so that its requests may still be in flight; 0 for very long.
    */
   readonly patienceMs: number;
-  /** Some that move keep the old connection and go on asking there, until the member ends it. */
+  /**
+   * Some clients that move keep the old connection and continue to send on it, until the member
+   * closes it.
+   */
   readonly asksOn: boolean;
-  /** Writers make znodes with a time to live, too. */
+  /** Writers also create znodes with a time to live. */
   readonly ttls: boolean;
   /** Clients own many ephemerals and watch many paths at a time. */
   readonly hoards: boolean;
-  /** Clients make deep paths and large multis. */
+  /** Clients create deep paths and large multis. */
   readonly digs: boolean;
 }
 

@@ -1,8 +1,8 @@
 /**
- * Replies to simulated clients, read in place: what a request of a known operation was answered.
+ * Replies to simulated clients, read in place: the answer to a request of a known operation.
  *
- * The reader stands behind the reply's header and is left at the end of the body; the caller
- * compares that with the end of the frame. Throws MarshallingError for what is no such reply.
+ * The reader begins after the reply's header and ends at the end of the body; the caller compares
+ * that with the end of the frame. Throws MarshallingError for a malformed reply.
  */
 import { type JuteReader, MarshallingError, OpCode, unreachable } from '@rookery/protocol';
 import type { Operation, PartResult, Result, StatSeen } from '../contract/history.js';
@@ -60,16 +60,16 @@ export function readResult(reader: JuteReader, head: ReplyHead, operation: Opera
   return { error, zxid, path, data, stat, children, parts };
 }
 
-/** A long that Rookery made itself, or read from a client: always a safe integer here. */
+/** A long that Rookery created itself, or read from a client: always a safe integer here. */
 export function readLong(reader: JuteReader): number {
   const value = reader.long();
-  if (typeof value !== 'number') throw new MarshallingError(`${value} is no safe integer`);
+  if (typeof value !== 'number') throw new MarshallingError(`${value} is not a safe integer`);
   return value;
 }
 
 export function readText(reader: JuteReader): string {
   const text = reader.string();
-  if (text === null) throw new MarshallingError('a string is null that must not be');
+  if (text === null) throw new MarshallingError('a string must not be null');
   return text;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Requests of simulated clients, written straight into the bytes of a burst.
+ * Requests of simulated clients, written directly into the bytes of a burst.
  *
  * Data are text, so a jute buffer of them is written as a string, which is the same on the wire.
- * Creates ask alternately for create and create2, whose reply has a Stat: `asksForStat` says which.
- * Called once per request: no allocation here.
+ * Creates alternate between create and create2, whose reply has a Stat: `asksForStat` says which.
+ * It is called once per request and allocates nothing.
  */
 import {
   AclList,
@@ -28,10 +28,10 @@ const FLAGS: Readonly<Record<CreateMode, number>> = {
   ttl: CreateFlag.persistentWithTtl,
 };
 
-/** Long enough to be written to again, short enough to go in most runs. */
+/** Often enough written to again, and short enough to expire in most runs. */
 export const TTL_MS = 1_000;
 
-/** Of a create by itself; those of a multi never do. */
+/** For a create by itself; those of a multi never do. */
 export function asksForStat(xid: number): boolean {
   return (xid & 1) === 0;
 }

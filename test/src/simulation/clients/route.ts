@@ -1,9 +1,9 @@
 /**
- * Where a client goes next: mostly to another member than the one before.
+ * Where a client connects next: mostly to another member than before.
  *
- * While a connection that it has left still asks on, sometimes back to that one's member: what it
- * sends there and what the new one sends must be told apart. Its dice are its own. Called by
- * SimulatedClient.
+ * While a connection that it has left is still in use, sometimes back to that one's member: what it
+ * sends there and what the new one sends must be told apart. It has a random stream of its own.
+ * SimulatedClient calls it.
  */
 import type { Random } from '../random.js';
 import type { Seat } from './client-parts.js';
@@ -20,7 +20,10 @@ export class Route {
     this.#returns = random.fork('returns');
   }
 
-  /** `leftAt`: the member where a connection that was left asks on; null when there is none. */
+  /**
+   * `leftAt` is the member at which a connection that was left is still in use; null if there is
+   * none.
+   */
   next(leftAt: number | null): Seat {
     const seats = this.#seats;
     const step = 1 + this.#random.below(Math.max(1, seats.length - 1));

@@ -1,19 +1,20 @@
 /**
  * One simulated client: a session over many connections, and what it does with them.
  *
- * Sends bursts and pings, resumes its session elsewhere after a loss, opens a new one when told
- * that it has expired; at will it moves, closes its session, or vanishes: falls silent with its
- * connection open, or drops it and stays away. Tells the recorder everything in the order in which
- * it happens. `drain` ends the caprices and asks the last questions. Called by Clients.
+ * It sends bursts and pings, resumes its session elsewhere after a loss, and opens a new one when
+ * told that it has expired; at random it moves, closes its session, or vanishes: it falls silent
+ * with its connection open, or drops it and stays away. It reports everything to the recorder in
+ * the order in which it happens. `drain` ends the random acts and sends the last requests. Clients
+ * calls it.
  */
 import type { ByteStream, Timer } from '../../simulated.js';
 import { PropertyBroken } from '../contract/checker.js';
 import type { Invocation, Operation, Result, SessionSeen } from '../contract/history.js';
 import type { Random } from '../random.js';
-import { Caprices } from './caprices.js';
+import { AbandonedConnection } from './abandoned-connection.js';
 import type { ClientParts } from './client-parts.js';
 import { HeldWatches } from './held-watches.js';
-import { LeftBehind } from './left-behind.js';
+import { RandomActs } from './random-acts.js';
 import { Route } from './route.js';
 import { type Welcome, WireConnection } from './wire-connection.js';
 import { Workload } from './workload.js';
@@ -26,12 +27,12 @@ interface Open {
 }
 
 const DIAL_TIMEOUT_MS = 500;
-/** After an attempt that failed. */
+/** The pause after an attempt that failed. */
 const RETRY_MIN_MS = 5;
 const RETRY_MAX_MS = 100;
-/** The connection that a client has left without a word is closed so much later. */
+/** A connection that a client has abandoned silently is closed after this time. */
 const FORGOTTEN_MAX_MS = 3_000;
-/** Between two bursts: far less load than members can take. */
+/** The pause between two bursts: far less load than members can process. */
 const UNHURRIED_MS = 100;
 const PING: Operation = { kind: 'ping' };
 
@@ -40,14 +41,14 @@ export class SimulatedClient {
   readonly #parts: ClientParts;
   readonly #random: Random;
   readonly #workload: Workload;
-  readonly #caprices: Caprices;
+  readonly #randomActs: RandomActs;
   readonly #route: Route;
   readonly #held = new HeldWatches();
-  #leftBehind: LeftBehind | null = null;
+  #abandoned: AbandonedConnection | null = null;
   #session: Welcome | null = null;
-  /** From replies alone: an event may come before others of the same zxid. */
+  /** From replies alone, because an event may come before others of the same zxid. */
   #seenZxid = 0;
-  /** Live or in its handshake. */
+  /** Established or in its handshake. */
   #open: Open | null = null;
   #isLive = false;
   #isAway = false;
@@ -55,7 +56,7 @@ export class SimulatedClient {
   #isDraining = false;
   #isUnhurried = false;
   #hasAskedLast = false;
-  /** The member where it asks on, if it does. */
+  /** The member at which it still uses an old connection, if it does. */
   #leftAt = 0;
   #attempt = 0;
   #retry: Timer | null = null;
@@ -70,15 +71,15 @@ export class SimulatedClient {
     this.#parts = parts;
     this.#workload = new Workload(number, random.fork('work'), parts.options);
     this.#route = new Route(parts.members, random);
-    this.#caprices = new Caprices(parts.timers, random, parts.options);
+    this.#randomActs = new RandomActs(parts.timers, random, parts.options);
   }
 
   start(): void {
-    this.#caprices.planAll();
+    this.#randomActs.planAll();
     this.#connectAfter(this.#wholeMs(0, RETRY_MAX_MS));
   }
 
-  /** From now on it lets the members breathe between its bursts. */
+  /** From now on it pauses between its bursts. */
   slowDown(): void {
     this.#isUnhurried = true;
   }
@@ -93,9 +94,9 @@ export class SimulatedClient {
     return this.#isLive && this.#hasAskedLast && this.#open?.wire.outstanding === 0;
   }
 
-  /** It goes on asking where it has moved from, and nobody has ended that. */
+  /** It still uses a connection that it has moved from, and nobody has closed it. */
   get hasLeftOneOpen(): boolean {
-    return this.#leftBehind?.isOpen === true;
+    return this.#abandoned?.isOpen === true;
   }
 
   #connectAfter(delayMs: number): void {
@@ -117,7 +118,7 @@ export class SimulatedClient {
     );
   }
 
-  /** Members take in what comes within a millisecond as one turn, so that is how time is cut. */
+  /** Members process what arrives within a millisecond as one turn, so time is cut in that way. */
   #wholeMs(low: number, high: number): number {
     return Math.floor(this.#random.between(low, high));
   }
@@ -161,7 +162,7 @@ export class SimulatedClient {
     if (open === null) return;
     const before = this.#session;
     if (welcome.timeoutMs <= 0) {
-      // Without a session there is nothing to expire: the member has no quorum for a new one.
+      // Without a session nothing can expire: the member has no quorum for a new one.
       if (before === null) return this.#drop();
       return this.#endSession('expired');
     }
@@ -206,7 +207,7 @@ export class SimulatedClient {
     if (zxid > this.#seenZxid) this.#seenZxid = zxid;
   }
 
-  /** Nothing is outstanding: the next burst, at once or a little later. */
+  /** Nothing is outstanding: the next burst follows, at once or a little later. */
   #afterAnswers(): void {
     if (!this.#isLive || this.#isAway || this.#isClosing || this.#burst !== null) return;
     if (this.#open?.wire.outstanding !== 0) return;
@@ -230,9 +231,12 @@ export class SimulatedClient {
     this.#open?.wire.flush();
   }
 
-  /** A caprice when one is due, with requests under way or without; else a burst. */
+  /**
+   * Performs a random act when one is due, with or without outstanding requests; otherwise sends a
+   * burst.
+   */
   #act(): void {
-    const { due } = this.#caprices;
+    const { due } = this.#randomActs;
     if (due === undefined || due === 'close' || this.#random.chance(0.5)) {
       this.#sendBurst();
       if (due === 'close') this.#closeSession();
@@ -240,12 +244,12 @@ export class SimulatedClient {
       this.#waitInPatience();
     }
     if (due === undefined) return;
-    this.#caprices.plan(due);
+    this.#randomActs.plan(due);
     if (due === 'vanish') this.#vanish();
     if (due === 'move') this.#move();
   }
 
-  /** Without any answer in this time it asks elsewhere; what was asked here may still be done. */
+  /** Without any answer in this time it connects elsewhere; its requests here may still be done. */
   #waitInPatience(): void {
     const { timers, options } = this.#parts;
     if (options.patienceMs === 0 || this.#isClosing) return;
@@ -282,7 +286,9 @@ export class SimulatedClient {
     });
   }
 
-  /** False when it has given the connection up: nothing came for two thirds of the timeout. */
+  /**
+   * Returns false if it has given the connection up: nothing came for two thirds of the timeout.
+   */
   #maybePing(periodMs: number): boolean {
     const nowMs = this.#parts.timers.nowMs();
     if (this.#heardAtMs < this.#sentAtMs && nowMs - this.#heardAtMs > 2 * periodMs) {
@@ -315,12 +321,12 @@ export class SimulatedClient {
     if (!this.#isAway) return;
     this.#isAway = false;
     if (this.#open === null) return this.#connectAfter(0);
-    this.#open.wire.goOnReading();
+    this.#open.wire.resumeReading();
     this.#heardAtMs = this.#parts.timers.nowMs();
     this.#afterAnswers();
   }
 
-  /** To another member, with or without telling this one. */
+  /** Moves to another member, with or without telling this one. */
   #move(): void {
     const open = this.#open;
     const dice = this.#random.next();
@@ -341,7 +347,7 @@ export class SimulatedClient {
     const session = this.#session?.session ?? 0;
     const random = this.#random.fork(`left ${connection}`);
     const client = this.#number;
-    this.#leftBehind = new LeftBehind({
+    this.#abandoned = new AbandonedConnection({
       ...{ timers, random, recorder, wire, client, session, connection, work: this.#workload },
     });
   }
@@ -391,7 +397,7 @@ export class SimulatedClient {
     });
   }
 
-  /** No checker sees bytes: what a member must never send is told here. */
+  /** No checker sees bytes, so whatever a member must never send is reported here. */
   #onNonsense(what: string): void {
     const { recorder } = this.#parts;
     const where = `client ${this.#number}, connection ${this.#open?.number ?? 0}`;

@@ -1,9 +1,9 @@
 /**
  * One connection of a simulated client: bursts of requests out, replies and events in.
  *
- * Owns the stream, the xids and what is unanswered; never decides anything. A burst is one write.
- * What a member must never send (an answer to nothing, bytes that are no reply) is told by
- * `onNonsense`, with everything else by the other handlers, in the order of the bytes.
+ * It owns the stream, the xids and the outstanding requests, and never decides anything. A burst is
+ * one write. `onNonsense` reports what a member must never send (an answer to no request, bytes
+ * that are not a reply); the other handlers report everything else, in the order of the bytes.
  */
 import {
   ConnectRequest,
@@ -33,21 +33,21 @@ export interface ConnectionHandlers {
   onEvent(event: { readonly type: number; readonly path: string; readonly zxid: number }): void;
   onWatchesSet(zxid: number): void;
   onSessionClosed(zxid: number): void;
-  /** Once; never after `leave`. */
+  /** Called once; never after `leave`. */
   onLost(): void;
   onNonsense(what: string): void;
 }
 
-/** What is still told of a connection after `leave`. */
+/** What is still reported of a connection after `leave`. */
 export interface OverheardHandlers {
-  /** Of a reply or an event: the zxid of its header. */
+  /** For a reply or an event: the zxid of its header. */
   onHeader(zxid: number): void;
   onLost(): void;
 }
 
 const NO_BYTES = new Uint8Array(0);
 const NO_PASSWORD = new Uint8Array(16);
-/** Answered invocations are cut off the front of the list from this many on. */
+/** Answered invocations are removed from the front of the list when it has this many. */
 const COMPACT_AT = 256;
 
 export class WireConnection {
@@ -61,7 +61,7 @@ export class WireConnection {
   /** From xid `#firstXid` on; null where the reply came, and for a closeSession. */
   #leaderQueue: (Invocation | null)[] = [];
   #firstXid = 1;
-  /** Of the first entry that is not answered. */
+  /** The xid of the first entry that is not answered. */
   #head = 0;
   #pings: Invocation[] = [];
   #closeXid = 0;
@@ -80,7 +80,7 @@ export class WireConnection {
     });
   }
 
-  /** Requests without an answer, pings left out. */
+  /** The number of requests without an answer, without pings. */
   get outstanding(): number {
     return this.#outstanding;
   }
@@ -100,7 +100,7 @@ export class WireConnection {
     this.flush();
   }
 
-  /** To be flushed. `invocation` is of this operation. */
+  /** The request is sent by the next flush. `invocation` is of this operation. */
   ask(operation: Operation, invocation: Invocation): void {
     if (operation.kind === 'ping') {
       this.#pings.push(invocation);
@@ -130,11 +130,11 @@ export class WireConnection {
   stopReading(): void {
     this.#stream.pause();
   }
-  goOnReading(): void {
+  resumeReading(): void {
     this.#stream.resume();
   }
 
-  /** Nothing of it is handled any more. Returns what was not answered, in order. */
+  /** No further input is handled. Returns what was not answered, in order. */
   leave(): readonly Invocation[] {
     this.#isLeft = true;
     const left = this.#leaderQueue.filter((invocation) => invocation !== null);
@@ -144,7 +144,7 @@ export class WireConnection {
     return left.sort((one, other) => one.order - other.order);
   }
 
-  /** After `leave`: whatever comes is told by its header alone. */
+  /** After `leave`: reports only the headers of whatever arrives. */
   overhear(handlers: OverheardHandlers): void {
     this.#overheard = handlers;
   }

@@ -1,9 +1,9 @@
 /**
- * What one client asks for next: a stream of operations drawn from its own dice.
+ * The requests of one client: a stream of operations drawn from its own random numbers.
  *
- * Learns from replies (versions for compare-and-set, names of its own sequential nodes) and never
- * sends. Every text that it writes is its own: the client's number, a dot and a counter, so that
- * checkers know who wrote what. The kinds of work are in `works.ts`.
+ * It learns from replies (versions for compare-and-set, names of its own sequential nodes) and
+ * never sends. Every text that it writes is unique: the client's number, a dot and a counter, so
+ * that checkers know which client wrote what. The kinds of work are in `works.ts`.
  */
 import { ErrorCode } from '@rookery/protocol';
 import type { Operation, Result, StatSeen } from '../contract/history.js';
@@ -13,16 +13,16 @@ import { hoards } from './hoards.js';
 import type { ClientOptions } from './options.js';
 import { CANNOT_FAIL, readAnything, type Scene, timed, WORK_OF } from './works.js';
 
-/** Of names of own sequential nodes: older ones are deleted. */
+/** The number of its sequential nodes; older ones are deleted. */
 const OWN_NAMES_MAX = 64;
 
 export class Workload implements Scene {
   readonly client: number;
   readonly random: Random;
   readonly options: ClientOptions;
-  /** By path, what was seen last. */
+  /** What was seen last, by path. */
   readonly versions = new Map<string, number>();
-  /** Created and not yet deleted by this client, the oldest first. */
+  /** Nodes created and not yet deleted by this client, oldest first. */
   readonly ownNames: string[] = [];
   readonly registers: readonly string[];
   readonly isReader: boolean;
@@ -60,7 +60,7 @@ export class Workload implements Scene {
     }
   }
 
-  /** A new session begins by making sure that there is something to work on. */
+  /** A new session begins by ensuring that there is something to work on. */
   onNewSession(): void {
     this.#due.length = 0;
     if (this.isReader) return;
@@ -68,7 +68,9 @@ export class Workload implements Scene {
     for (const path of this.registers) this.#createIfMissing(path);
   }
 
-  /** What a client asks at the very end, all healed: writes, too, must be answered then. */
+  /**
+   * The last requests of a client, after everything is healed: writes must be answered then, too.
+   */
   lastRequests(): readonly Operation[] {
     const write = { kind: 'set', path: '/r', data: this.text(), version: -1 } as const;
     return [

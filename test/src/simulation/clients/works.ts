@@ -1,16 +1,17 @@
 /**
- * The kinds of work of simulated clients: each pushes one to four operations that belong together.
+ * The kinds of work of simulated clients: each adds one to four operations that belong together.
  *
- * Paths: `/r/<n>` registers that all write, `/own/<client>-<n>` written by one client alone,
- * `/own/t<client>-<n>` with a time to live, `/e/<client>-<n>` ephemerals, `/q/` sequential nodes,
- * `/m/<n>` what multis create and delete, `/m/f<n>` parents that come and go with their children.
- * The five directories are never deleted, so sequence numbers below them never begin again.
+ * Paths: `/r/<n>` registers that all clients write, `/own/<client>-<n>` written by one client
+ * alone, `/own/t<client>-<n>` with a time to live, `/e/<client>-<n>` ephemerals, `/q/` sequential
+ * nodes, `/m/<n>` what multis create and delete, `/m/f<n>` parents that are created and deleted
+ * with their children. The five directories are never deleted, so sequence numbers below them never
+ * begin again.
  */
 import type { MultiPart, Operation } from '../contract/history.js';
 import type { Random } from '../random.js';
 import type { ClientOptions, Work } from './options.js';
 
-/** What a work needs of its client. */
+/** What a work needs from its client. */
 export interface Scene {
   readonly client: number;
   readonly random: Random;
@@ -18,12 +19,12 @@ export interface Scene {
   readonly registers: readonly string[];
   readonly versions: ReadonlyMap<string, number>;
   readonly ownNames: string[];
-  /** A text that nobody else writes. */
+  /** Returns a text that no other client writes. */
   text(): string;
   push(operation: Operation): void;
 }
 
-/** Created by everyone who opens a session, deleted by nobody. */
+/** Created by every client that opens a session, and deleted by none. */
 export const CANNOT_FAIL = ['/r', '/own', '/e', '/q', '/m'] as const;
 
 export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
@@ -37,14 +38,14 @@ export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
   families,
 };
 
-/** Nodes of one client in a directory. */
+/** The nodes of one client in a directory. */
 const OWN_NODES = 4;
-/** Sequential nodes that a client lets stand. */
+/** The number of sequential nodes that a client keeps. */
 const NAMES_KEPT = 3;
 const FAMILIES = 2;
 const ANY_VERSION = -1;
 
-/** All that a client does that never writes and never waits for a quorum. */
+/** The requests of a client that never writes and never waits for a quorum. */
 export function readAnything(scene: Scene): void {
   const { random, options } = scene;
   const dice = random.next();
@@ -66,7 +67,7 @@ function registers(scene: Scene): void {
   else scene.push({ kind: 'set', path, data, version: versionOf(scene, path) });
 }
 
-/** Znodes that go by themselves, unless they are written to again in time. */
+/** Znodes that are removed by themselves, unless they are written to again in time. */
 export function timed(scene: Scene): void {
   const { random } = scene;
   const path = `/own/t${scene.client}-${random.below(2)}`;
@@ -86,7 +87,7 @@ function own(scene: Scene): void {
   if (dice < 0.4) scene.push({ kind: 'create', path, data, mode: 'persistent' });
   else if (dice < 0.8) scene.push({ kind: 'set', path, data, version: ANY_VERSION });
   else scene.push({ kind: 'delete', path, version: ANY_VERSION });
-  // Behind its own write: it must show it.
+  // The read follows its own write, so it must show it.
   if (random.chance(0.3)) scene.push({ kind: 'get', path, watch: false });
 }
 
@@ -130,7 +131,7 @@ function multis(scene: Scene): void {
     ...{ kind: 'create', path: '/q/m-', data: scene.text() },
     mode: 'ephemeralSequential',
   };
-  // Of a version that no register has.
+  // A version that no register has.
   const impossible: MultiPart = { kind: 'check', path: register, version: 2_000_000_000 };
   const dice = random.below(6);
   if (dice === 0) scene.push({ kind: 'multi', parts: [check, set, create] });
@@ -168,7 +169,7 @@ function syncs(scene: Scene): void {
   scene.push({ kind: 'get', path, watch: false });
 }
 
-/** Parents that all delete while others give them children. */
+/** Parents that all clients delete while others create children below them. */
 function families(scene: Scene): void {
   const { random } = scene;
   const parent = `/m/f${random.below(FAMILIES)}`;
@@ -201,7 +202,7 @@ function wantsWatch({ options, random }: Scene): boolean {
   return options.works.includes('watches') && random.chance(0.2);
 }
 
-/** The one seen last, mostly: compare-and-set, which others make fail. */
+/** Mostly the version that was seen last: a compare-and-set that other clients make fail. */
 function versionOf({ versions, random }: Scene, path: string): number {
   return random.chance(0.8) ? (versions.get(path) ?? ANY_VERSION) : ANY_VERSION;
 }

@@ -1,9 +1,9 @@
 /**
  * A checker: one property of the ensemble, watched over one run.
  *
- * It is told of what happens in the order in which it happens, and throws PropertyBroken at the
+ * It is notified of events in the order in which they happen, and throws PropertyBroken at the
  * first contradiction. A method that is missing costs nothing. It keeps what it needs and no more:
- * a run may have a million requests. Never touches the world.
+ * a run may have a million requests. It never changes the world.
  */
 import type {
   Invocation,
@@ -25,7 +25,7 @@ import type {
 } from './observation.js';
 
 export interface Checker {
-  /** A sentence's subject: "acknowledged writes are never lost". */
+  /** A sentence: "acknowledged writes are never lost". */
   readonly property: string;
   onStarted?(seen: Started): void;
   onGone?(seen: Gone): void;
@@ -43,32 +43,37 @@ export interface Checker {
   onEnd?(seen: End): void;
 }
 
-/** What a checker may know of the run before it begins. */
+/** What a checker may know about the run before it begins. */
 export interface RunFacts {
   readonly members: number;
-  /** peerTimeoutMs: H of the leases is made of it. */
+  /** peerTimeoutMs, from which H of the leases is computed. */
   readonly peerTimeoutMs: number;
   readonly heartbeatMs: number;
   /** Clocks of members run at most this much faster or slower than the run's, e.g. 0.01. */
   readonly clockDrift: number;
-  /** Wall clocks of members that differ by no more agree. */
+  /** Wall clocks of members that differ by no more than this agree. */
   readonly clockToleranceMs: number;
-  /** Containers and TTL znodes are looked through this often, ms. */
+  /** The interval in ms at which containers and TTL znodes are examined. */
   readonly reapEveryMs: number;
-  /** The longest way of a message when nothing is held back, ms. */
+  /** The maximum delay of a message when nothing is held back, in ms. */
   readonly latencyMaxMs: number;
-  /** How much longer the answer to a client's handshake may be held back; 0 if left out. */
+  /**
+   * The additional time for which the answer to a client's handshake may be held back; 0 if absent.
+   */
   readonly clientsHeldMaxMs?: number;
 }
 
-/** Made anew for each run. */
+/** A new one is made for each run. */
 export type NewChecker = (facts: RunFacts) => Checker;
 
 export class PropertyBroken extends Error {
   override readonly name = 'PropertyBroken';
   readonly property: string;
 
-  /** `what`: who saw what, with zxids and orders, so that the trace can be read beside it. */
+  /**
+   * `what` says which member or client saw what, with zxids and orders, so that the trace can be
+   * read beside it.
+   */
   constructor(property: string, what: string) {
     super(`${property}: ${what}`);
     this.property = property;

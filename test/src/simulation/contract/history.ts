@@ -1,9 +1,9 @@
 /**
- * What clients did and saw, in the words that the simulator and the chaos run share: an operation,
- * its invocation, its outcome. Checkers read nothing else of a client.
+ * What clients did and saw, in the terms that the simulator and the chaos run share: an operation,
+ * its invocation, its outcome. Checkers use nothing else about a client.
  *
  * Data are text. Zxids, versions and times are numbers (zxids are safe integers). Times are ms of
- * the run's own clock, which no fault touches; `order` numbers everything of a run, from 1.
+ * the run's own clock, which no fault affects; `order` numbers everything in a run, from 1.
  */
 
 export type CreateMode =
@@ -21,7 +21,7 @@ export type WriteOperation =
       readonly data: string;
       readonly mode: CreateMode;
     }
-  /** `version` -1: any. */
+  /** `version` -1 matches any version. */
   | { readonly kind: 'set'; readonly path: string; readonly data: string; readonly version: number }
   | { readonly kind: 'delete'; readonly path: string; readonly version: number };
 
@@ -52,22 +52,22 @@ export interface StatSeen {
 
 export interface PartResult {
   readonly error: number;
-  /** Of a create: with its sequence number. */
+  /** For a create: the path with its sequence number. */
   readonly path: string | null;
   readonly stat: StatSeen | null;
 }
 
 export interface Result {
-  /** ErrorCode of the protocol; 0 is ok. Of a multi: that of the part that failed. */
+  /** ErrorCode of the protocol; 0 is ok. For a multi: that of the part that failed. */
   readonly error: number;
-  /** Of the reply's header. */
+  /** The zxid of the reply's header. */
   readonly zxid: number;
-  /** Of a create: with its sequence number. */
+  /** For a create: the path with its sequence number. */
   readonly path: string | null;
   readonly data: string | null;
   readonly stat: StatSeen | null;
   readonly children: readonly string[] | null;
-  /** Of a multi. */
+  /** For a multi. */
   readonly parts: readonly PartResult[] | null;
 }
 
@@ -75,9 +75,9 @@ export interface Invocation {
   readonly order: number;
   readonly atMs: number;
   readonly client: number;
-  /** The session it was sent in. */
+  /** The session in which it was sent. */
   readonly session: number;
-  /** The connection it was sent on: numbers are never used again in a run. */
+  /** The connection on which it was sent: numbers are never used again in a run. */
   readonly connection: number;
   readonly operation: Operation;
 }
@@ -89,7 +89,7 @@ export interface Reply {
   readonly result: Result;
 }
 
-/** The connection was lost with the request unanswered: done or not, nobody knows. */
+/** The connection was lost with the request unanswered: its outcome is unknown. */
 export interface Unanswered {
   readonly order: number;
   readonly atMs: number;
@@ -105,22 +105,22 @@ export interface WatchEventSeen {
   /** EventType of the protocol: 1 created, 2 deleted, 3 data changed, 4 children changed. */
   readonly type: number;
   readonly path: string;
-  /** Of the change; -1 where the server says none. */
+  /** The zxid of the change; -1 where the server sends none. */
   readonly zxid: number;
 }
 
 /**
- * A reply or an event on a connection that its client has left for another and goes on asking on.
- * Nothing of it counts for the client's history.
+ * A reply or an event on a connection that its client has left for another and continues to use.
+ * None of it counts for the client's history.
  */
 export interface Overheard {
   readonly order: number;
   readonly atMs: number;
   readonly client: number;
-  /** That it had when the client left. */
+  /** The session that it had when the client left. */
   readonly session: number;
   readonly connection: number;
-  /** Of the header; -1 where it says none. */
+  /** The zxid of the header; -1 where it has none. */
   readonly zxid: number;
 }
 
@@ -133,8 +133,9 @@ export interface SessionSeen {
   /**
    * `opened`: a new session; `resumed`: the old one on a new connection; `disconnected`: the
    * connection is gone; `expired`: a server said that the session is over; `closed`: the client
-   * closed it and was told so; `reset`: the watches were set again (setWatches2 was answered);
-   * `abandoned`: not answered in time when it asked to resume it, which may happen yet, unseen.
+   * closed it and received the answer; `reset`: the watches were set again (setWatches2 was
+   * answered); `abandoned`: the attempt to resume it was not answered in time, and may still
+   * succeed unnoticed.
    */
   readonly change:
     | 'opened'
@@ -144,11 +145,11 @@ export interface SessionSeen {
     | 'closed'
     | 'reset'
     | 'abandoned';
-  /** Where it is connected, 0 when it is not. */
+  /** The member to which it is connected, 0 when it is not. */
   readonly member: number;
   /** When the handshake of this connection was sent. */
   readonly askedAtMs: number;
   readonly timeoutMs: number;
-  /** The last zxid that the client had seen by then; of `reset`, that of the answer. */
+  /** The last zxid that the client had seen by then; for `reset`, that of the answer. */
   readonly zxid: number;
 }

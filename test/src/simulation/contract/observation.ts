@@ -1,8 +1,9 @@
 /**
- * What checkers are shown of a member, besides its clients' history.
+ * What checkers see of a member, besides its clients' history.
  *
- * `order` and `atMs` as in `history.ts`. An incarnation is one run of a member's process, numbered
- * from 1 for each member. `ownMs` is the member's own monotonic clock, which may run fast or slow.
+ * `order` and `atMs` are as in `history.ts`. An incarnation is one run of a member's process,
+ * numbered from 1 for each member. `ownMs` is the member's own monotonic clock, which may run fast
+ * or slow.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
 import type { Recovered, ReplicatedState, Txn, ZabInput, ZabOutput } from '../../simulated.js';
@@ -19,14 +20,14 @@ export interface Started extends OfMember {
   readonly recovered: Recovered;
 }
 
-/** The process is gone. `disk`: what was done to its disk after that. */
+/** The process is gone. `disk` says what was done to its disk after that. */
 export interface Gone extends OfMember {
   readonly how: 'stopped' | 'crashed' | 'failed';
 }
 
-/** What a fault did to a disk, while its member was down. */
+/** What a fault did to a disk while its member was down. */
 export interface DiskStruck extends OfMember {
-  /** `restored`: an earlier copy of all that was on it. */
+  /** `restored` means that an earlier copy replaced everything that was on it. */
   readonly how: 'wiped' | 'flipped' | 'restored';
 }
 
@@ -36,19 +37,19 @@ export interface Step extends OfMember {
   readonly outputs: readonly ZabOutput[];
 }
 
-/** A transaction is in this member's tree; `state` is to be read only, now only. */
+/** A transaction is in this member's tree; `state` may only be read, and only now. */
 export interface Applied extends OfMember {
   readonly zxid: Zxid;
   readonly txn: Txn;
   readonly state: ReplicatedState;
 }
 
-/** Cuts of the network changed: which members this one can hear now, itself left out. */
+/** Cuts of the network changed: the members that this one can reach now, without itself. */
 export interface Reach {
   readonly order: number;
   readonly atMs: number;
   readonly member: PeerId;
-  /** Both ways, over links that no fault holds back. */
+  /** In both directions, over links that no fault holds back. */
   readonly reaches: readonly PeerId[];
 }
 
@@ -57,11 +58,11 @@ export interface ClockSet {
   readonly order: number;
   readonly atMs: number;
   readonly member: PeerId;
-  /** By so much it is ahead of the true time now; negative: behind. Drift is left out. */
+  /** How far it is ahead of the true time now; negative if behind. Drift is not included. */
   readonly errorMs: number;
 }
 
-/** All faults were healed and the ensemble has converged: the last thing a checker sees. */
+/** All faults were healed and the ensemble has converged: this is the last observation. */
 export interface End {
   readonly order: number;
   readonly atMs: number;

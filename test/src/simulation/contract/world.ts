@@ -2,41 +2,41 @@
  * What faults may do to a simulated ensemble, and see of it. `world/` implements it.
  *
  * Every method takes effect at once, in simulated time; none waits. A method on a member that is
- * not in the state it needs (crash of one that is down) does nothing and returns false.
+ * not in the required state (a crash of one that is down) does nothing and returns false.
  */
 import type { PeerId } from '@rookery/protocol';
 
-/** Of what passes between a client and a member. */
+/** The direction of what passes between a client and a member. */
 export type ClientWay = 'toMember' | 'toClient';
 
 export interface FileChange {
-  /** The servers that it lists. */
+  /** The servers that its file lists. */
   readonly members?: readonly PeerId[];
   readonly peerTimeoutMs?: number;
 }
 
 export interface World {
-  /** The run's clock, ms from its start; no fault touches it. */
+  /** The run's clock, ms from its start; no fault affects it. */
   readonly nowMs: number;
   readonly ids: readonly PeerId[];
-  /** How many there are; their numbers are from 1. */
+  /** The number of members, which are numbered from 1. */
   readonly clients: number;
   /** The leader that serves; 0 for none. */
   readonly leader: PeerId;
   /**
-   * Runs the action once so many more actions of the run (a timer, a message, a change of a disk,
-   * of anyone) are through: so something can happen between any two of them.
+   * Runs the action once this many more actions of the run (a timer, a message, a change of a disk,
+   * of any member) have completed, so that something can happen between any two of them.
    */
   afterActions(count: number, action: () => void): void;
   isUp(id: PeerId): boolean;
-  /** Up, and in sync with a leader since it last started. */
+  /** Up, and in sync with a leader since its last start. */
   serves(id: PeerId): boolean;
   /** Members whose disk was struck, or whose file was changed, and that have not served since. */
   readonly struck: ReadonlySet<PeerId>;
 
   /**
-   * The process ends between two of its steps. Of what its disk has not synced, a suffix is lost;
-   * `inFlight`: the write under way when it died took effect all the same.
+   * The process ends between two of its steps. A suffix of what its disk has not synced is lost;
+   * with `inFlight` the write in progress when it died took effect nevertheless.
    */
   crash(id: PeerId, how: { readonly inFlight: boolean }): boolean;
   /** It dies at its n-th change of a disk from now (from 1), before or after that took effect. */
@@ -44,7 +44,7 @@ export interface World {
   /** A clean stop, as by SIGTERM. */
   stop(id: PeerId): boolean;
   start(id: PeerId): boolean;
-  /** The process stands still for so long: nothing of it runs, its clock goes on. */
+  /** The process is stalled for this time: nothing of it runs, while its clock advances. */
   stall(id: PeerId, durationMs: number): boolean;
   /** Ends a stall now. */
   wake(id: PeerId): boolean;
@@ -54,49 +54,53 @@ export interface World {
   /** Both clocks run at this rate from now on; 1 is right. Within RunFacts.clockDrift of it. */
   setClockRate(id: PeerId, rate: number): void;
 
-  /** Nothing passes from one to the other, nobody is told; what is sent waits, as in TCP. */
+  /** Nothing passes from one to the other, and nobody is told; what is sent waits, as in TCP. */
   cut(from: PeerId, to: PeerId): void;
   heal(from: PeerId, to: PeerId): void;
-  /** The connections between the two break, and what was on its way is lost. */
+  /** The connections between the two break, and what was in flight is lost. */
   resetLink(a: PeerId, b: PeerId): void;
-  /** Each message from one to the other takes this much longer; 0 ends it. */
+  /** Each message from one to the other takes this much longer; 0 ends the delay. */
   delay(from: PeerId, to: PeerId, byMs: number): void;
 
-  /** As `cut`, between a client and a member. */
+  /** Like `cut`, between a client and a member. */
   cutClient(client: number, id: PeerId, way: ClientWay): void;
   healClient(client: number, id: PeerId, way: ClientWay): void;
 
-  /** Each change of the member's disk takes this much longer; 0 ends it. */
+  /** Each change of the member's disk takes this much longer; 0 ends the delay. */
   slowDisk(id: PeerId, byMs: number): void;
   /** The next synced write fails with an input/output error: the member must end. */
   failNextSync(id: PeerId): void;
-  /** While full, every write fails: the member must end, and cannot start. */
+  /** While it is full, every write fails: the member must end, and cannot start. */
   fillDisk(id: PeerId, full: boolean): void;
-  /** Only while it is down. All it had is gone. */
+  /** Only while it is down. Everything that it had is lost. */
   wipe(id: PeerId): boolean;
   /**
-   * Only while it is down: one bit of a stored record changes. Never in the last record of the log.
-   * `dice` in [0, 1) chooses the database, the record and the bit. False if there is none.
+   * Only while it is down: one bit of a stored record changes, but never in the last record of the
+   * log. `dice` in [0, 1) choose the database, the record and the bit. False if there is none.
    */
   flipBit(id: PeerId, dice: readonly [number, number, number]): boolean;
   /**
-   * Only while it is down: the newest part of its log is gone, whole records of it, where the disk
-   * tells that it was there. `how` in [0, 1): how much is left. False if the disk does not tell.
+   * Only while it is down: the newest part of its log is lost, in complete records, where the disk
+   * shows that it existed. `how` in [0, 1) determines how much is left. False if the disk does not
+   * show it.
    */
   cutLog(id: PeerId, how: number): boolean;
 
-  /** Only while it is down: puts a copy of its directories aside, in place of an earlier one. */
+  /** Only while it is down: puts a copy of its directories aside, replacing an earlier one. */
   keepCopy(id: PeerId): boolean;
-  /** Whether every other member knows durably of the last start of this one. */
+  /** Whether every other member durably knows of the last start of this one. */
   isLastStartKnown(id: PeerId): boolean;
-  /** Only while it is down: its directories are what was put aside. False if nothing was. */
+  /**
+   * Only while it is down: its directories become the copy that was put aside. False if there is
+   * none.
+   */
   restoreCopy(id: PeerId): boolean;
 
-  /** Members whose file is not that of the others. */
+  /** Members whose file differs from that of the others. */
   readonly misconfigured: ReadonlySet<PeerId>;
-  /** Only while it is down: what its file says otherwise than those of the others, or nothing. */
+  /** Only while it is down: how its file differs from that of the others, or nothing. */
   setFile(id: PeerId, differs: FileChange | null): boolean;
 
-  /** Its resolver answers no more, or again; what was asked meanwhile fails after some seconds. */
+  /** Its resolver stops answering, or answers again; pending queries fail after some seconds. */
   hangResolver(id: PeerId, hangs: boolean): void;
 }

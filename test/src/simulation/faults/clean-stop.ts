@@ -1,4 +1,4 @@
-/** One member is stopped as by SIGTERM; often the leader, which is how an upgrade goes. */
+/** One member is stopped as by SIGTERM; often the leader, as in an upgrade. */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, pick, roll } from './dice.js';
 
@@ -9,7 +9,7 @@ export const cleanStop: FaultKind = {
     const id = isLeader ? world.leader : pick(world.ids, roll(fault, 1));
     if (!world.stop(id)) return 'it is down';
     return () => {
-      // Whoever has not stopped by now is killed, as an init system does.
+      // A member that has not stopped by now is killed, as an init system does.
       world.crash(id, { inFlight: false });
       bringBack(world, stage, { ids: [id], rolled: roll(fault, 7) });
     };

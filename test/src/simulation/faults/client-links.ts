@@ -1,7 +1,8 @@
 /**
- * Cuts between clients and members, made and healed together: whose links, which way.
+ * Cuts between clients and members, made and healed together: it chooses the links and the
+ * direction.
  *
- * One client, some or all; one member, the leader or all. Uses dice 0 to 4.
+ * One client, some or all; one member, the leader or all. It uses random numbers 0 to 4.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { PlannedFault } from '../contract/fault.js';

@@ -1,4 +1,4 @@
-/** Clients and members do not hear each other, or only one the other; nobody is told. */
+/** Clients and members do not receive each other, or only one the other; nobody is told. */
 import type { FaultKind } from '../contract/fault.js';
 import { clientLinksOf } from './client-links.js';
 

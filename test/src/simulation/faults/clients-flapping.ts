@@ -1,4 +1,4 @@
-/** The links of clients come and go, about as fast as sessions notice it. */
+/** The links of clients are cut and healed about as fast as sessions notice it. */
 import type { FaultKind } from '../contract/fault.js';
 import { clientLinksOf } from './client-links.js';
 import { between, roll } from './dice.js';

@@ -1,4 +1,4 @@
-/** The leader's process dies, with what it has proposed on its way or not. */
+/** The leader's process dies, whether or not its proposals have been sent. */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, roll } from './dice.js';
 

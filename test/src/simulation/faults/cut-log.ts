@@ -1,4 +1,6 @@
-/** The newest part of a member's log is gone when it starts again; it had been quiet before. */
+/**
+ * The newest part of a member's log is gone when it starts again; the member had been quiet before.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, roll } from './dice.js';
 import { victimsOf } from './guard.js';
@@ -17,6 +19,6 @@ export const cutLog: FaultKind = {
     const end = () => bringBack(world, stage, { ids, rolled: roll(fault, 7) });
     if (cut > 0) return end;
     end();
-    return 'no disk tells where its log ended';
+    return 'no disk shows where its log ended';
   },
 };

@@ -1,4 +1,6 @@
-/** Messages of some links take longer; what was short of a timeout may no longer be. */
+/**
+ * Messages of some links take longer, so that what was shorter than a timeout may now exceed it.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { between, pick, roll } from './dice.js';
 import { around, bothWays, type OneWay } from './links.js';

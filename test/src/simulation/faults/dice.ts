@@ -1,16 +1,17 @@
 /**
- * What faults have in common: their dice, whom they strike, and that members come back.
+ * What faults have in common: their random numbers, their victims, and the return of members.
  *
- * A fault has DICE_COUNT numbers of its own, so what it does changes with no other fault of the
- * plan. By convention the last one says how long a member stays down after the fault's end, and the
- * one before it belongs to the course, which decides by it between which two actions it begins.
+ * A fault has DICE_COUNT random numbers of its own, so what it does affects no other fault of the
+ * plan. By convention the last one determines how long a member stays down after the fault's end,
+ * and the one before it belongs to the course, which decides by it between which two actions the
+ * fault begins.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { PlannedFault, Stage } from '../contract/fault.js';
 import type { World } from '../contract/world.js';
 
 export const DICE_COUNT = 8;
-/** A member that a fault brought down is started within this time of the fault's end, ms. */
+/** A member that a fault brought down is started within this time after the fault's end, in ms. */
 const RETURN_MS_MAX = 1500;
 
 export function roll(fault: PlannedFault, die: number): number {
@@ -34,7 +35,7 @@ export function pick<T>(items: readonly T[], rolled: number): T {
   return item;
 }
 
-/** `count` of the members, in an order that only `rolled` decides. */
+/** `count` of the members, in an order that only `rolled` determines. */
 export function some(world: World, count: number, rolled: number): readonly PeerId[] {
   const left = [...world.ids];
   const chosen: PeerId[] = [];

@@ -1,6 +1,6 @@
 /**
- * A sync fails with an input/output error, which ends the member. One that has synced nothing
- * until the fault's end dies then, so that no failure is left waiting.
+ * A sync fails with an input/output error, which ends the member. A member that has synced nothing
+ * until the fault's end dies then, so that no failure is left pending.
  */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, pick, roll } from './dice.js';

@@ -1,6 +1,6 @@
 /**
- * For tests of faults: a world that does nothing but keep what it was told, and a stage without a
- * clock, whose later actions run when the test says so.
+ * For tests of faults: a world that only records the calls, and a stage without a clock, whose
+ * later actions run when the test says so.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Stage } from '../contract/fault.js';
@@ -34,7 +34,7 @@ export class FakeWorld implements World {
     this.serving = new Set(this.ids);
   }
 
-  /** At once: there are no actions here. */
+  /** It runs at once, because there are no actions here. */
   afterActions(_count: number, action: () => void): void {
     action();
   }
@@ -165,7 +165,7 @@ export class FakeStage implements Stage {
     return this.guard.refuses(victims);
   }
 
-  /** Runs what was put off so far. */
+  /** Runs what was postponed so far. */
   runLater(): void {
     const later = this.#later;
     this.#later = [];

@@ -1,6 +1,7 @@
 /**
- * Every kind of fault, on a world that keeps what it is told: each ends what it began, whatever its
- * dice, and strikes only where the design survives it. Dice are seeded; the seed is in the message.
+ * Every kind of fault, on a world that records its calls: each fault undoes what it began, whatever
+ * its random numbers, and strikes only where the design survives it. The random numbers are seeded;
+ * the seed is in the message.
  */
 import { describe, expect, it } from 'vitest';
 import type { PlannedFault } from '../contract/fault.js';
@@ -18,7 +19,7 @@ function faultOf(kind: string, seed: number): PlannedFault {
 }
 
 describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
-  it('undoes what it began and brings back whom it brought down', () => {
+  it('undoes what it began and restarts the members that it brought down', () => {
     for (const seed of SEEDS) {
       for (const members of [1, 2, 3, 5, 7]) {
         const world = new FakeWorld(members);
@@ -54,7 +55,7 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
     }
   });
 
-  it('does something on three members with most dice', () => {
+  it('does something on three members with most random numbers', () => {
     const done = SEEDS.filter((seed) => {
       const world = new FakeWorld(3);
       return typeof kind.begin(world, faultOf(kind.name, seed), new FakeStage(world)) !== 'string';
@@ -62,7 +63,7 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
     expect(done.length).toBeGreaterThan(SEEDS.length / 2);
   });
 
-  it('never names a member that is not there, and none twice', () => {
+  it('never names a member that does not exist, and none twice', () => {
     for (const seed of SEEDS) {
       const world = new FakeWorld(4);
       const ends = kind.begin(world, faultOf(kind.name, seed), new FakeStage(world));
@@ -75,7 +76,7 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
 
 describe('strikes', () => {
   it.each(['wipe', 'flip-bit', 'cut-log'])(
-    '%s hits every victim after it was brought down',
+    '%s strikes every victim after it was brought down',
     (name) => {
       for (const seed of SEEDS) {
         const world = new FakeWorld(7);
@@ -89,7 +90,7 @@ describe('strikes', () => {
     },
   );
 
-  it('of which none changes anything is left out, and its victims come back', () => {
+  it('are omitted if none changes anything, and their victims come back', () => {
     class EmptyDisks extends FakeWorld {
       override flipBit(): boolean {
         return false;

@@ -1,4 +1,7 @@
-/** One bit of a record on a member's disk is another when it starts again; never the last one. */
+/**
+ * One bit of a record on a member's disk has changed when it starts again, but never in the last
+ * record.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, roll } from './dice.js';
 import { victimsOf } from './guard.js';

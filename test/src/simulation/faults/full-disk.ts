@@ -1,4 +1,6 @@
-/** A disk is full: its member ends at the next write, and cannot start until there is room. */
+/**
+ * A disk is full: its member ends at the next write, and cannot start until there is free space.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, pick, roll } from './dice.js';
 

@@ -1,10 +1,13 @@
-/** What may be struck, and when: everything that keeps the simulator from asking too much. */
+/**
+ * Which disks may be struck, and when: all the rules that keep the simulator within the design's
+ * promises.
+ */
 import { describe, expect, it } from 'vitest';
 import { FakeWorld } from './fake-world.js';
 import { minorityOf, StrikeGuard } from './guard.js';
 
 describe('the guard of strikes', () => {
-  it('lets a quorum be untouched, whatever the number of members', () => {
+  it('leaves a quorum untouched, whatever the number of members', () => {
     const sizes = [1, 2, 3, 4, 5, 6, 7];
     expect(sizes.map(minorityOf)).toEqual([0, 0, 1, 1, 2, 2, 3]);
   });
@@ -16,7 +19,7 @@ describe('the guard of strikes', () => {
     }
   });
 
-  it('lets a minority be struck together, and one more not', () => {
+  it('allows strikes on a minority together, and refuses one more', () => {
     const guard = new StrikeGuard(new FakeWorld(5));
     expect(guard.refuses([1, 4])).toBeNull();
     expect(guard.refuses([1, 4, 5])).toBe('of 5 members 2 may be struck');

@@ -1,27 +1,28 @@
 /**
- * What the design promises to survive of strikes at disks, in one place.
+ * Which strikes at disks the design promises to survive, in one place.
  *
  * A committed write is on a quorum's disks. Wiped or damaged members have no vote until they have
- * synced again, and every quorum of the others holds the write only while fewer are struck than a
- * quorum leaves out. So:
- * - The struck are a minority, at most `members - quorum`: none of one or two members.
- * - The next are struck only once the last have served again, which they do only when they hold,
- *   durably, all that was committed.
+ * synchronized again, and every quorum of the others has the write only while fewer members are
+ * struck than a quorum leaves out. So:
+ * - The struck members are a minority, at most `members - quorum`: none of one or two members.
+ * - The next ones are struck only once the last have served again, which they do only when they
+ *   durably have everything that was committed.
  * - Nobody is struck before every member has served once: until then the ensemble's id may be on
- *   less than a quorum of disks, and who has no id cannot stand in for a victim.
- * Called by wipe and flip, and by the run to remember who has served.
+ *   the disks of less than a quorum, and a member without an id cannot replace a victim.
+ *
+ * Wipe and flip call it, and so does the run, to record which members have served.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { PlannedFault } from '../contract/fault.js';
 import type { World } from '../contract/world.js';
 import { roll, some, whole } from './dice.js';
 
-/** How many may be struck at one time. */
+/** How many members may be struck at one time. */
 export function minorityOf(members: number): number {
   return Math.floor((members - 1) / 2);
 }
 
-/** Mostly one, at times as many as the design survives. Uses dice 0 and 1. */
+/** Mostly one, sometimes as many as the design survives. Uses random numbers 0 and 1. */
 export function victimsOf(world: World, fault: PlannedFault): readonly PeerId[] {
   const most = Math.max(1, minorityOf(world.ids.length));
   const count = roll(fault, 0) < 0.7 ? 1 : whole(1, most, (roll(fault, 0) - 0.7) / 0.3);
@@ -36,7 +37,7 @@ export class StrikeGuard {
     this.#world = world;
   }
 
-  /** To be called often: remembers who has served. */
+  /** Must be called often: records which members have served. */
   look(): void {
     if (this.#served.size === this.#world.ids.length) return;
     for (const id of this.#world.ids) if (this.#world.serves(id)) this.#served.add(id);
@@ -48,7 +49,7 @@ export class StrikeGuard {
     return this.#served.size === this.#world.ids.length;
   }
 
-  /** As Stage.refusesStrike. */
+  /** Like Stage.refusesStrike. */
   refuses(victims: readonly PeerId[]): string | null {
     const { ids, struck } = this.#world;
     const most = minorityOf(ids.length);

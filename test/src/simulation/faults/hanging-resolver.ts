@@ -1,4 +1,6 @@
-/** The resolvers of some members answer nothing; one of the others may be restarted meanwhile. */
+/**
+ * The resolvers of some members do not answer; one of the other members may be restarted meanwhile.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, roll, some, whole } from './dice.js';
 

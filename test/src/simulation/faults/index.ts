@@ -35,7 +35,7 @@ export { DICE_COUNT, roll } from './dice.js';
 export { StrikeGuard } from './guard.js';
 export { bothWays, cutAll } from './links.js';
 
-/** By these a client's handshake may be answered and the answer held back. */
+/** During these faults a client's handshake may be answered and the answer held back. */
 export const CUTS_CLIENTS: readonly string[] = [clientsCut.name, clientsFlapping.name];
 
 export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(

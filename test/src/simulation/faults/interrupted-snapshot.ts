@@ -1,6 +1,6 @@
 /**
- * A member with a new disk is brought up, and dies at one of the changes of its disk by which that
- * happens: between any two chunks of its snapshot, or steps of its flip.
+ * A member with a new disk is brought up to date, and dies at one of the disk changes that this
+ * takes: between any two chunks of its snapshot, or steps of its installation.
  */
 import type { FaultKind } from '../contract/fault.js';
 import { between, bringBack, pick, roll, whole } from './dice.js';

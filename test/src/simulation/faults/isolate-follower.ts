@@ -1,4 +1,7 @@
-/** A member that does not lead hears nobody and is heard by nobody, but for its clients. */
+/**
+ * A member that does not lead can neither reach other members nor be reached by them; its clients
+ * still reach it.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { pick, roll } from './dice.js';
 import { around, cutAll, healAll, others } from './links.js';

@@ -1,4 +1,6 @@
-/** The leader hears nobody and is heard by nobody, but for its clients. */
+/**
+ * The leader can neither reach other members nor be reached by them; its clients still reach it.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { around, cutAll, healAll } from './links.js';
 

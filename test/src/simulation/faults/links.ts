@@ -1,8 +1,8 @@
 /**
  * Partitions as lists of one-way cuts, made and healed together.
  *
- * A partition that overlaps another may heal some of its links early; both are weaker then, nothing
- * else. Used by the faults of the network.
+ * A partition that overlaps another may heal some of its links early, which only weakens both. The
+ * faults of the network use it.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { World } from '../contract/world.js';

@@ -1,4 +1,4 @@
-/** Two groups that hear nothing of each other, and one member that hears, and is heard by, all. */
+/** Two groups that cannot reach each other, and one member that reaches both. */
 import type { FaultKind } from '../contract/fault.js';
 import { roll, some, whole } from './dice.js';
 import { bothWays, cutAll, healAll } from './links.js';

@@ -1,4 +1,4 @@
-/** A partition that comes and goes, about as fast as members notice it. */
+/** A partition that is made and healed about as fast as members notice it. */
 import type { FaultKind } from '../contract/fault.js';
 import { between, pick, roll, some, whole } from './dice.js';
 import { around, bothWays, cutAll, healAll } from './links.js';

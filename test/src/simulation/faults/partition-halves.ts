@@ -1,4 +1,4 @@
-/** The members fall into two groups that hear nothing of each other. */
+/** The members are divided into two groups that cannot reach each other. */
 import type { FaultKind } from '../contract/fault.js';
 import { roll, some, whole } from './dice.js';
 import { bothWays, cutAll, healAll } from './links.js';

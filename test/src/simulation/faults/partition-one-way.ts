@@ -1,4 +1,6 @@
-/** Of some pairs one hears the other and is not heard; each link is drawn by itself. */
+/**
+ * In some pairs one member receives the other and is not received; each link is drawn by itself.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { pick, roll } from './dice.js';
 import { around, cutAll, healAll, type OneWay } from './links.js';

@@ -1,4 +1,6 @@
-/** Connections between two members break, once or several times, with what was on its way. */
+/**
+ * Connections between two members break, once or several times, together with what was in flight.
+ */
 import type { FaultKind } from '../contract/fault.js';
 import { between, pick, roll, whole } from './dice.js';
 import { others } from './links.js';

@@ -11,7 +11,7 @@ export const restartAll: FaultKind = {
       else world.crash(id, { inFlight: roll(fault, 1) < 0.5 });
     }
     return () => {
-      // Whoever has not stopped by now is killed.
+      // A member that has not stopped by now is killed.
       if (isClean) for (const id of world.ids) world.crash(id, { inFlight: false });
       bringBack(world, stage, { ids: world.ids, rolled: roll(fault, 7) });
     };

@@ -1,6 +1,6 @@
 /**
- * A process stands still: shortly, as when garbage is collected, or longer than everybody's
- * patience, as by SIGSTOP; its clocks go on. It ends by itself.
+ * A process is stalled: shortly, as during garbage collection, or longer than any timeout, as by
+ * SIGSTOP; its clocks advance. The stall ends by itself.
  */
 import type { FaultKind } from '../contract/fault.js';
 import { between, pick, roll } from './dice.js';

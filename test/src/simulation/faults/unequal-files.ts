@@ -1,6 +1,6 @@
 /**
- * Some members are restarted with a file that differs: a list of servers of which they are a
- * majority, or another timeout. Less than half of them have it, so the others go on.
+ * Some members are restarted with a different file: a list of servers of which they are a majority,
+ * or another timeout. Fewer than half of the members have it, so the others continue.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { FaultKind } from '../contract/fault.js';
@@ -8,7 +8,10 @@ import type { FileChange, World } from '../contract/world.js';
 import { bringBack, pick, roll, some } from './dice.js';
 import { victimsOf } from './guard.js';
 
-/** With a shorter one than before a member abstains for twice that: it must fit into the end. */
+/**
+ * With a shorter timeout than before a member abstains for twice that time, which must fit into the
+ * end.
+ */
 const TIMEOUTS_MS = [150, 700, 2_000] as const;
 
 export const unequalFiles: FaultKind = {

@@ -1,9 +1,9 @@
 /**
- * A member's directories go back in time: an earlier copy of them takes their place, and it may be
+ * A member's directories go back in time: an earlier copy replaces them, and the member may be
  * started alone some times before it meets the others.
  *
- * Only where all others know durably of a start that the copy knows nothing of: where some do not,
- * the design promises no more than that both sides say so once they meet.
+ * This happens only where all others durably know of a start that the copy does not know; where
+ * some do not, the design only promises that both sides report it once they meet.
  */
 import type { FaultKind } from '../contract/fault.js';
 import type { World } from '../contract/world.js';
@@ -18,10 +18,10 @@ export const wentBack: FaultKind = {
   name: 'went-back',
   begin: (world, fault, stage) => {
     const [id] = some(world, 1, roll(fault, 0));
-    if (id === undefined || world.ids.length === 1) return 'nobody else would know';
+    if (id === undefined || world.ids.length === 1) return 'not all others would know';
     const refusal = stage.refusesStrike([id]);
     if (refusal !== null) return refusal;
-    if (world.ids.some((one) => !world.serves(one))) return 'not everybody serves';
+    if (world.ids.some((one) => !world.serves(one))) return 'not all members serve';
     world.crash(id, { inFlight: false });
     world.keepCopy(id);
     world.start(id);

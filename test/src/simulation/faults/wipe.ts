@@ -1,4 +1,4 @@
-/** Disks are lost with all they held, of one member or of a minority at once. */
+/** Disks are lost with everything on them, of one member or of a minority at once. */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, roll } from './dice.js';
 import { victimsOf } from './guard.js';

@@ -1,7 +1,8 @@
 /**
  * What a run is going to do by itself, and when: faults that begin and end, and what they do later.
  *
- * In the order of time, then of the calls. It knows no world and moves no clock. Called by the run.
+ * Entries are in the order of time, then of the calls. It knows no world and moves no clock. The
+ * run calls it.
  */
 interface Entry {
   readonly atMs: number;
@@ -20,12 +21,12 @@ export class Agenda {
     else this.#entries.splice(place, 0, entry);
   }
 
-  /** When the next one is due; infinity when there is none. */
+  /** When the next entry is due; infinity if there is none. */
   get nextMs(): number {
     return this.#entries[0]?.atMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Runs what is due by now, what these add for now as well. */
+  /** Runs everything that is due by now, including what these entries add for now. */
   run(nowMs: number): void {
     for (;;) {
       const first = this.#entries[0];

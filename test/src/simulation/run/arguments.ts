@@ -1,13 +1,13 @@
 /**
- * A run's options as arguments of a command, and back: what a failure prints is what replays it.
+ * A run's options as arguments of a command, and back: a failure prints what replays it.
  *
- * Only what differs from the seed's own draw is printed: the usual changes by options of their own,
- * any other as `--set clients.readShare=0.5`, its value in JSON. `optionsOf(argumentsOf(o))` is
- * `o` again.
+ * Only what differs from the seed's own draw is printed: common changes by options of their own,
+ * any other as `--set clients.readShare=0.5`, its value in JSON. `optionsOf(argumentsOf(o))` equals
+ * `o`.
  */
 import { drawOptions, type RunOptions } from './options.js';
 
-/** What the command line may say of one run. */
+/** What the command line may state about one run. */
 export interface RunArguments {
   readonly seed: number;
   readonly only?: readonly number[] | undefined;
@@ -30,11 +30,11 @@ export function optionsOf(given: RunArguments): RunOptions {
   return (given.set ?? []).reduce((current, setting) => withSetting(current, setting), options);
 }
 
-/** As words of a shell command; none of them needs quotes but those of `--set`. */
+/** As words of a shell command; only those of `--set` need quotes. */
 export function argumentsOf(options: RunOptions): readonly string[] {
   const drawn = drawOptions(options.seed);
   const words = ['--seed', `${options.seed}`];
-  // An empty list says that there are no faults; no shell drops a dash.
+  // An empty list means that there are no faults; every shell keeps a dash.
   if (options.only !== null) words.push('--only', options.only.join(',') || '-');
   if (options.members !== drawn.members) words.push('--members', `${options.members}`);
   if (options.clients.count !== drawn.clients.count) {
@@ -51,7 +51,8 @@ export function readOnly(text: string): readonly number[] {
   if (text === '-' || text === '') return [];
   return text.split(',').map((word) => {
     const index = Number(word);
-    if (!Number.isSafeInteger(index) || index < 1) throw new Error(`${word} is no fault's number`);
+    if (!Number.isSafeInteger(index) || index < 1)
+      throw new Error(`${word} is not the number of a fault`);
     return index;
   });
 }
@@ -67,7 +68,7 @@ function differences(drawn: RunOptions, options: RunOptions): readonly string[] 
   return settings.filter((setting) => !OWN_OPTIONS.has(setting.replace(/=.*/, '')));
 }
 
-/** `path` and JSON of every field; fields of nested objects, never of lists. */
+/** The path and the JSON of every field; fields of nested objects, never of lists. */
 function flat(options: RunOptions): readonly (readonly [string, string])[] {
   return Object.entries(options).flatMap(([name, value]: [string, unknown]) => {
     if (!isRecord(value)) return [[name, JSON.stringify(value)] as const];
@@ -77,7 +78,7 @@ function flat(options: RunOptions): readonly (readonly [string, string])[] {
   });
 }
 
-/** Without `=json`, the field is left out. */
+/** Without `=json`, the field is removed. */
 function withSetting(options: RunOptions, setting: string): RunOptions {
   const [, path = '', json] = /^([^=]+)(?:=(.*))?$/.exec(setting) ?? [];
   const [name = '', inner] = path.split('.');

@@ -1,8 +1,9 @@
 /**
- * Many runs, one after the other: given seeds, or fixed and then fresh ones until time is up.
+ * Many runs, one after the other: given seeds, or fixed ones and then fresh ones until the time is
+ * over.
  *
- * Stops at the first failure and reports it. Real time is used here to end and to count, never in a
- * run. Called by main.ts.
+ * It stops at the first failure and reports it. Real time is used here to end and to count, never
+ * in a run. main.ts calls it.
  */
 import { optionsOf, type RunArguments } from './arguments.js';
 import type { RunOptions } from './options.js';
@@ -12,12 +13,12 @@ import { Totals } from './totals.js';
 import type { RunResult } from './verdict.js';
 
 export interface CampaignSetup {
-  /** May be endless. */
+  /** The sequence may be endless. */
   readonly seeds: Iterable<number>;
-  /** No run begins after so much real time. */
+  /** No run begins after this much real time. */
   readonly untilMs: number;
   readonly overrides: Omit<RunArguments, 'seed'>;
-  /** Each run twice; another digest is a failure. */
+  /** Each run is repeated; a different digest is a failure. */
   readonly isTwice: boolean;
   readonly shrinkRunsMax: number;
   readonly tailLines: number;

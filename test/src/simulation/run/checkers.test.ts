@@ -1,6 +1,6 @@
 /**
- * Goal: no checker is written, tested and then in no run. Method: whatever a file of a checker
- * offers is named by another one, and no property is watched twice.
+ * No checker is written and tested without being used in runs: whatever a file of a checker exports
+ * is named by another file, and no property is watched twice.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { ALL_CHECKERS } from './checkers.js';
 const SIMULATION = fileURLToPath(new URL('..', import.meta.url));
 const FACTORY = /^export (?:const|function) (new[A-Z]\w*)/gm;
 
-it('every checker that there is watches a run', () => {
+it('every checker that exists watches a run', () => {
   const texts = sourcesBelow('checkers').concat(sourcesBelow('run'));
   const factories = texts.flatMap((text) => [...text.matchAll(FACTORY)].map(([, name]) => name));
   expect(factories.length).toBeGreaterThan(20);

@@ -1,6 +1,6 @@
 /**
- * All checkers of a run. Each is cheap enough for every run; `checkers.test.ts` sees to it that
- * none is written and then forgotten here.
+ * All checkers of a run. Each is cheap enough for every run; `checkers.test.ts` ensures that none
+ * is written and then forgotten here.
  */
 import { CLIENT_CHECKERS } from '../checkers/client-side.js';
 import { newLeases } from '../checkers/leases.js';

@@ -1,8 +1,8 @@
 /**
- * A line of the trace for everything that is recorded: order, time, who, what.
+ * A line of the trace for everything that is recorded: order, time, subject, event.
  *
- * Only for traces that somebody asked for; equal runs give equal lines. Zxids are hex, as in the
- * members' log. Called by Recorder.
+ * It is used only for traces that somebody requested; equal runs produce equal lines. Zxids are
+ * hex, as in the members' log. Recorder calls it.
  */
 import { formatZxid, ProposalBatch } from '@rookery/protocol';
 import type { ZabInput, ZabOutput } from '../../simulated.js';
@@ -140,7 +140,7 @@ function output(made: ZabOutput): string {
   return `send ${made.peer}/${made.link} ${fields(made.message)}`;
 }
 
-/** The kind and the plain fields of a message; long ones by their number only. */
+/** The kind and the plain fields of a message; of long ones only the number of entries. */
 function fields(given: { readonly kind: string }): string {
   const parts = Object.entries(given).map(([name, value]) =>
     name === 'kind' ? String(value) : `${name}=${field(name, value)}`,

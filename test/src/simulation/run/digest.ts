@@ -1,8 +1,9 @@
 /**
  * A running digest of numbers and texts: two 32-bit hashes with different constants.
  *
- * It tells whether two runs went the same way; against malice it proves nothing. Cheap enough for
- * everything that a run records: no string is built and nothing is allocated. Used by Recorder.
+ * It shows whether two runs went the same way; it is no protection against malice. It is cheap
+ * enough for everything that a run records: no string is built and nothing is allocated. Recorder
+ * uses it.
  */
 export class RunningDigest {
   #first = 0x811c9dc5;
@@ -30,7 +31,7 @@ export class RunningDigest {
     for (const byte of value) this.#mix(byte);
   }
 
-  /** 16 hex digits; the digest goes on. */
+  /** Returns 16 hex digits; the digest continues. */
   hex(): string {
     return [this.#first, this.#second]
       .map((half) => (half >>> 0).toString(16).padStart(8, '0'))

@@ -1,4 +1,4 @@
-/** The course of a plan's faults on a world that does nothing, its time moved by hand. */
+/** The course of a plan's faults on a world that does nothing, with time moved by hand. */
 import { describe, expect, it } from 'vitest';
 import type { PlannedFault } from '../contract/fault.js';
 import { FakeWorld } from '../faults/fake-world.js';
@@ -19,7 +19,7 @@ function courseOf(world: FakeWorld, plan: readonly PlannedFault[]) {
 }
 
 describe('the course of faults', () => {
-  it('begins and ends each at its time, and brings members back after that', () => {
+  it('begins and ends each fault at its time, and then restarts members', () => {
     const world = new FakeWorld(3);
     const { course, notes, moveTo } = courseOf(world, [
       fault(1, 'crash', { atMs: 10, forMs: 20 }),
@@ -45,7 +45,7 @@ describe('the course of faults', () => {
     ]);
   });
 
-  it('heals all that is under way, starts everyone, and does nothing more', () => {
+  it('heals all active faults, starts all members, and does nothing more', () => {
     const world = new FakeWorld(3);
     const { course, moveTo } = courseOf(world, [
       fault(1, 'crash', { atMs: 0, forMs: 5000 }),
@@ -62,7 +62,7 @@ describe('the course of faults', () => {
     expect([world.up.size, world.cuts.size]).toEqual([3, 0]);
   });
 
-  it('says why a fault is left out', () => {
+  it('records why a fault is left out', () => {
     const world = new FakeWorld(2);
     const { course, notes, moveTo } = courseOf(world, [fault(1, 'wipe', { atMs: 1, forMs: 9 })]);
     moveTo(1);

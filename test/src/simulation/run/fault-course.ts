@@ -1,8 +1,8 @@
 /**
  * Carries out the faults of a plan on a world: begins, ends, and heals all of them.
  *
- * Counts what was begun and what was left out, by kind, and notes both in the trace. Called by the
- * run, which moves the time.
+ * It counts by kind what was begun and what was left out, and records both in the trace. The run,
+ * which moves the time, calls it.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { PlannedFault, Stage } from '../contract/fault.js';
@@ -10,7 +10,7 @@ import type { World } from '../contract/world.js';
 import { FAULT_KINDS, roll, StrikeGuard } from '../faults/index.js';
 import { Agenda } from './agenda.js';
 
-/** Faults begin so many actions after their time; no kind uses this die. */
+/** Faults begin this many actions after their time; no kind uses this random number. */
 const DELAY_DIE = 6;
 const DELAY_ACTIONS_MAX = 100;
 
@@ -40,18 +40,18 @@ export class FaultCourse {
     for (const fault of plan) this.#agenda.at(fault.atMs, () => this.#onDue(fault));
   }
 
-  /** When something is due next; infinity when nothing is. */
+  /** When something is due next; infinity if nothing is. */
   get nextMs(): number {
     return this.#agenda.nextMs;
   }
 
-  /** To be called whenever time has moved. */
+  /** Must be called whenever time has moved. */
   run(): void {
     this.#guard.look();
     this.#agenda.run(this.#world.nowMs);
   }
 
-  /** Ends all faults, mends whatever they may have left and starts every member. */
+  /** Ends all faults, repairs whatever they may have left and starts every member. */
   heal(): void {
     this.#stop();
     for (const index of [...this.#active.keys()]) this.#end(index);
@@ -59,7 +59,9 @@ export class FaultCourse {
     this.#note('all is healed');
   }
 
-  /** These are mended, with the links among them; no fault begins, and none of the others ends. */
+  /**
+   * Repairs these members, with the links among them; no fault begins, and none of the others ends.
+   */
   healAmong(ids: readonly PeerId[]): void {
     this.#stop();
     this.#mend(ids);
@@ -101,7 +103,7 @@ export class FaultCourse {
     }
   }
 
-  /** What is due at one moment is many actions: the fault may fall between any two of them. */
+  /** Many actions are due at one moment: the fault may fall between any two of them. */
   #onDue(fault: PlannedFault): void {
     const actions = Math.floor(roll(fault, DELAY_DIE) ** 2 * DELAY_ACTIONS_MAX);
     if (actions === 0) this.#begin(fault);

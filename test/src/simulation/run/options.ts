@@ -1,9 +1,9 @@
 /**
- * Everything that a run depends on, as one plain object, and the draw of it from a seed.
+ * Everything on which a run depends, as one plain object, and how it is drawn from a seed.
  *
  * Swarm testing: each seed draws its own ensemble, load, kinds of faults and sizes, because a run
  * of everything at once never stays long in the states that matter. What is drawn for one thing
- * does not move when another is overridden. Pure; `arguments.ts` prints and reads it.
+ * does not change when another is overridden. Pure; `arguments.ts` prints and parses it.
  */
 import type { Tuning } from '../../simulated.js';
 import { type ClientOptions, drawClientOptions, HANDSHAKE_TIMEOUT_MS } from '../clients/index.js';
@@ -11,7 +11,7 @@ import type { RunFacts } from '../contract/checker.js';
 import { CLOCK_DRIFT, CUTS_CLIENTS, FAULT_KINDS } from '../faults/index.js';
 import { Random } from '../random.js';
 
-/** Of the members' configuration, what a run may change. */
+/** The settings of the members' configuration that a run may change. */
 export interface RunSettings {
   readonly tickTimeMs: number;
   readonly initLimit: number;
@@ -24,24 +24,26 @@ export interface RunSettings {
   readonly multiOpsMax: number;
   readonly pathDepthMax: number;
   readonly ephemeralsPerSessionMax: number;
-  /** Null: no member comes near its bound. */
+  /** Null: no member comes close to its bound. */
   readonly treeBytesMax: number | null;
+  /** Whether members prove to each other that they know a secret. */
+  readonly peerAuth: { readonly secretFile: string; readonly required: boolean } | null;
 }
 
 export interface RunOptions {
   readonly seed: number;
   readonly members: number;
-  /** Of the safety phase; faults planned past it are left out. */
+  /** The duration of the safety phase; faults planned after it are omitted. */
   readonly durationMs: number;
-  /** How many are planned; their times do not depend on a shortened duration. */
+  /** The number of planned faults; their times do not depend on a shortened duration. */
   readonly faults: number;
-  /** Of the kinds that the seed may draw. */
+  /** The kinds that the seed may draw. */
   readonly kinds: readonly string[];
   /** The planned time, over which the faults are spread. */
   readonly spreadMs: number;
   /** Only these faults of the plan, by index; null for all. */
   readonly only: readonly number[] | null;
-  /** Before all is healed, only a quorum is, and must serve. */
+  /** Before everything is healed, only a quorum is, and must serve. */
   readonly quorumFirst: boolean;
   readonly clients: ClientOptions;
   readonly settings: RunSettings;
@@ -51,11 +53,11 @@ export interface RunOptions {
 }
 
 const MEMBERS = [1, 2, 3, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7] as const;
-/** Of members that are told nothing else. */
+/** The settings of members for which nothing else is stated. */
 const CLOCK_TOLERANCE_MS = 10_000;
 const REAP_EVERY_MS = 60_000;
 const FAULTS_MAX = 60;
-/** Requests that a run aims at; what the load then makes of it, nobody knows. */
+/** The number of requests at which a run aims; the load then determines the actual number. */
 const REQUESTS_LOW = 2_000;
 const REQUESTS_HIGH = 40_000;
 const DURATION_LOW_MS = 5_000;
@@ -83,7 +85,7 @@ export function drawOptions(seed: number): RunOptions {
   };
 }
 
-/** What checkers may know of such a run. */
+/** What checkers may know about such a run. */
 export function factsOf(options: RunOptions): RunFacts {
   const cutsClients = options.kinds.some((kind) => CUTS_CLIENTS.includes(kind));
   return {
@@ -96,13 +98,13 @@ export function factsOf(options: RunOptions): RunFacts {
       4 * options.settings.peerTimeoutMs,
     ),
     reapEveryMs: options.tuning.containerCheckMs ?? REAP_EVERY_MS,
-    // The world rounds the end of a message's way up to a whole millisecond.
+    // The world rounds the end of a message's delay up to a whole millisecond.
     latencyMaxMs: Math.ceil(options.network.latencyMaxMs) + 1,
     clientsHeldMaxMs: cutsClients ? HANDSHAKE_TIMEOUT_MS : 0,
   };
 }
 
-/** Long enough for so many requests at the load that these clients can make. */
+/** Long enough for this many requests at the load that these clients can produce. */
 function durationOf(clients: ClientOptions, random: Random): number {
   const requests = logarithmic(random, REQUESTS_LOW, REQUESTS_HIGH);
   const roundMs = 8 + clients.thinkMaxMs / 2;
@@ -119,6 +121,9 @@ function drawKinds(random: Random, durationMs: number) {
   const faults = Math.min(FAULTS_MAX, Math.max(1, Math.round(durationMs / everyMs)));
   return { kinds, faults };
 }
+
+/** The world has no files: each of its members knows the secret. */
+const PEER_AUTH = { secretFile: 'none', required: true } as const;
 
 function drawSettings(random: Random): RunSettings {
   const [peerHeartbeatMs, peerTimeoutMs] = random.pick([
@@ -137,12 +142,13 @@ function drawSettings(random: Random): RunSettings {
     minSessionTimeoutMs: random.pick([500, 1000, 4000]),
     maxSessionTimeoutMs: random.pick([4000, 40_000]),
     globalOutstandingLimit: random.pick([1000, 1000, 20]),
-    // Few of what clients try: see digs.ts.
+    // Fewer than clients try: see digs.ts.
     multiOpsMax: random.pick([4096, 4096, 8]),
     pathDepthMax: random.pick([2000, 2000, 9]),
     treeBytesMax: random.pick([null, null, null, 12_000]),
-    // Fewer than a client owns that hoards them: see hoards.ts.
+    // Fewer than a hoarding client owns: see hoards.ts.
     ephemeralsPerSessionMax: random.fork('ephemerals').pick([1_000_000, 1_000_000, 7]),
+    peerAuth: random.fork('peerAuth').pick([null, null, null, PEER_AUTH]),
   };
 }
 
@@ -154,7 +160,7 @@ function drawTuning(random: Random): Tuning {
     checkpointLogBytes: random.pick([null, 500, 1_000, 20_000]),
     windowBytes: random.pick([null, 0, 500, 20_000]),
     deliveryBytes: random.pick([null, 0, 1_000]),
-    // No time passes in a turn: it would always take everything.
+    // No time passes in a turn, so it would always take everything.
     deliveryMs: 0,
     askedMs: 0,
     unwrittenBytes: random.pick([null, null, 4_000]),
@@ -165,11 +171,11 @@ function drawTuning(random: Random): Tuning {
     clientOutputBytes: random.pick([null, null, 300, 2_000]),
     ephemeralsPerPart: random.pick([null, 1, 3, 8]),
     containerCheckMs: random.pick([50, 500]),
-    // At least four peer timeouts, which is less than the clocks of most faults err by.
+    // At least four peer timeouts, which is less than the error of clocks under most faults.
     clockToleranceMs: random.pick([null, 0]),
   };
   // Blocks of a few records: otherwise all of a small tree is in one, which each checkpoint writes
-  // anew.
+  // again.
   const { checkpointSliceCount: sliceCount } = drawn;
   const packed = { ...drawn, checkpointBlockBytes: sliceCount === null ? null : 300 * sliceCount };
   return Object.fromEntries(Object.entries(packed).filter(([, value]) => value !== null));
@@ -186,7 +192,7 @@ const DISKS = [
   { syncMinMs: 1, syncMaxMs: 15 },
 ] as const;
 
-/** Small ones as often as large ones. */
+/** Small values are as likely as large ones. */
 export function logarithmic(random: Random, low: number, high: number): number {
   return low * (high / low) ** random.next();
 }

@@ -1,4 +1,4 @@
-/** The draw of a run: a function of the seed, that overrides do not move. */
+/** The draw of a run: a function of the seed that overrides do not affect. */
 import { describe, expect, it } from 'vitest';
 import { FAULT_KINDS } from '../faults/index.js';
 import { argumentsOf, optionsOf, readOnly } from './arguments.js';
@@ -8,7 +8,7 @@ import { planOf } from './plan.js';
 const SEEDS = Array.from({ length: 500 }, (_, at) => at + 1);
 
 describe('the draw of a run', () => {
-  it('is the same for the same seed and another for another', () => {
+  it('is the same for the same seed, and different for another', () => {
     expect(drawOptions(7)).toEqual(drawOptions(7));
     expect(planOf(drawOptions(7))).toEqual(planOf(drawOptions(7)));
     expect(planOf(drawOptions(7))).not.toEqual(planOf(drawOptions(8)));
@@ -19,6 +19,8 @@ describe('the draw of a run', () => {
     const kinds = new Set(all.flatMap((options) => planOf(options).map(({ kind }) => kind)));
     expect([...kinds].sort()).toEqual([...FAULT_KINDS.keys()].sort());
     expect(new Set(all.map(({ members }) => members))).toEqual(new Set([1, 2, 3, 4, 5, 6, 7]));
+    const authenticated = all.filter(({ settings }) => settings.peerAuth !== null).length;
+    expect(authenticated / all.length).toBeCloseTo(0.25, 1);
     for (const options of all) {
       const { settings, faults, durationMs } = options;
       expect(settings.peerTimeoutMs).toBeGreaterThan(2 * settings.peerHeartbeatMs);
@@ -29,7 +31,7 @@ describe('the draw of a run', () => {
     }
   });
 
-  it('begins faults in the order of time and ends each of them some time', () => {
+  it('begins faults in the order of time and ends each of them', () => {
     for (const seed of SEEDS.slice(0, 50)) {
       const plan = planOf(drawOptions(seed));
       const begins = plan.map(({ atMs }) => atMs);
@@ -57,7 +59,7 @@ describe('overrides', () => {
 });
 
 describe('the arguments of a run', () => {
-  it('of a seed alone are the seed alone', () => {
+  it('consist of the seed if nothing was changed', () => {
     expect(argumentsOf(drawOptions(42))).toEqual(['--seed', '42']);
   });
 
@@ -76,7 +78,7 @@ describe('the arguments of a run', () => {
     );
   });
 
-  it('give the same options again, whatever was changed', () => {
+  it('result in the same options again, whatever was changed', () => {
     for (const seed of SEEDS.slice(0, 50)) {
       const drawn = drawOptions(seed);
       const changed: RunOptions = {
@@ -91,15 +93,15 @@ describe('the arguments of a run', () => {
     }
   });
 
-  it('are refused when they name nothing', () => {
+  it('are refused when they name no option', () => {
     expect(() => optionsOf({ seed: 1, set: ['nothing=1'] })).toThrow('no option nothing');
     expect(() => optionsOf({ seed: 1, set: ['seed.x=1'] })).toThrow('seed has no fields');
-    expect(() => readOnly('1,x')).toThrow("x is no fault's number");
+    expect(() => readOnly('1,x')).toThrow('x is not the number of a fault');
     expect(readOnly('-')).toEqual([]);
   });
 });
 
-/** As main.ts does through commander. */
+/** In the same way as main.ts does through commander. */
 function read(words: readonly string[]) {
   const wordAfter = (name: string) => {
     const at = words.indexOf(name);

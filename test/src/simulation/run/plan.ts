@@ -1,7 +1,7 @@
 /**
- * Which faults a run has, when, and their dice: a pure function of the options.
+ * Which faults a run has, when, and their random numbers: a pure function of the options.
  *
- * Each fault is drawn from a stream of its own, named by its index, so leaving one out changes no
+ * Each fault is drawn from a stream of its own, named by its index, so omitting one changes no
  * other. The indices are those that `--only` names.
  */
 import type { PlannedFault } from '../contract/fault.js';

@@ -1,4 +1,7 @@
-/** The quorum that is healed first: a majority of sound disks, never all; what ails the rest. */
+/**
+ * The quorum that is healed first: a majority of sound disks, never all; and the faults of the
+ * rest.
+ */
 import { expect, it } from 'vitest';
 import { FakeWorld } from '../faults/fake-world.js';
 import { Random } from '../random.js';
@@ -6,7 +9,7 @@ import { ailTheRest, drawQuorum } from './quorum.js';
 
 const SEEDS = Array.from({ length: 100 }, (_, at) => at + 1);
 
-it('is a majority of members with sound disks, and leaves someone out', () => {
+it('is a majority of members with sound disks, and excludes at least one member', () => {
   for (const seed of SEEDS) {
     for (const members of [3, 4, 5, 7]) {
       const world = new FakeWorld(members);
@@ -20,7 +23,7 @@ it('is a majority of members with sound disks, and leaves someone out', () => {
   }
 });
 
-it('is not asked for where every majority is all of them, or needs a damaged disk', () => {
+it('is not used where every majority is all of them, or needs a damaged disk', () => {
   expect(drawQuorum(new FakeWorld(1), new Random(1))).toBeNull();
   expect(drawQuorum(new FakeWorld(2), new Random(1))).toBeNull();
   const world = new FakeWorld(3);
@@ -28,7 +31,7 @@ it('is not asked for where every majority is all of them, or needs a damaged dis
   expect(drawQuorum(world, new Random(1))).toBeNull();
 });
 
-it('reaches all of itself, whatever ails the rest', () => {
+it('is fully connected, whatever the faults of the rest', () => {
   const seen = new Set<string>();
   for (const seed of SEEDS) {
     const world = new FakeWorld(5);

@@ -1,9 +1,10 @@
 /**
- * A quorum that is to be healed while the rest stays ill: which members, and what ails the others.
+ * A quorum that is to be healed while the rest stays faulty: which members, and the faults of the
+ * others.
  *
  * The design promises that any majority whose disks are sound, and whose members reach each other,
- * elects and serves, whatever the rest do: be down, stand still, hear and not be heard, or reach
- * but one of them. Drawn from the seed; called by the run between its phases.
+ * elects and serves, whatever the rest do: be down, be stalled, receive and not be received, or
+ * reach only one of them. It is drawn from the seed; the run calls it between its phases.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { World } from '../contract/world.js';
@@ -16,7 +17,7 @@ export function drawQuorum(world: World, random: Random): readonly PeerId[] | nu
   // Losing its leader is the harder half of it.
   const isLeaderLast = random.chance(0.5);
   const majority = Math.floor(ids.length / 2) + 1;
-  // A wiped or damaged member has no vote before it has synced.
+  // A wiped or damaged member has no vote before it has synchronized.
   const drawn = shuffled(ids, random).filter((id) => !struck.has(id));
   const others = drawn.filter((id) => id !== leader);
   const sound = isLeaderLast && drawn.includes(leader) ? [...others, leader] : drawn;
@@ -28,7 +29,9 @@ export function drawQuorum(world: World, random: Random): readonly PeerId[] | nu
 
 const AILMENTS = ['as it is', 'down', 'cut off', 'mute', 'deaf', 'bridged', 'frozen'] as const;
 
-/** Each member outside the quorum keeps its faults and gets one more, for so long. Says which. */
+/**
+ * Each member outside the quorum keeps its faults and gets one more, for this time. Returns which.
+ */
 export function ailTheRest(
   world: World,
   quorum: readonly PeerId[],

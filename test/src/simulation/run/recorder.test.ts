@@ -1,4 +1,4 @@
-/** Order, time, who is told, what is kept of a contradiction, and what the digest is made of. */
+/** Order, time, who is notified, what is kept of a contradiction, and what the digest covers. */
 import { describe, expect, it } from 'vitest';
 import { type Checker, PropertyBroken } from '../contract/checker.js';
 import type { Invocation, Operation, Reply, Result } from '../contract/history.js';
@@ -39,7 +39,7 @@ describe('the recorder', () => {
     ]);
   });
 
-  it('keeps the first contradiction, throws none, and tells no checker anything more', () => {
+  it('keeps the first contradiction, throws none, and notifies no checker any more', () => {
     let calls = 0;
     const broken = new PropertyBroken('writes are kept', 'one is gone');
     const { recorder } = newRecorder([
@@ -57,7 +57,7 @@ describe('the recorder', () => {
     expect(calls).toBe(0);
   });
 
-  it('blames a checker that fails by itself, with where it failed', () => {
+  it('reports a checker that fails by itself, with the position of the failure', () => {
     const { recorder } = newRecorder([
       {
         property: 'p',
@@ -71,7 +71,7 @@ describe('the recorder', () => {
     expect(recorder.broken?.message).toMatch(/its checker failed: TypeError: x is undefined\n/);
   });
 
-  it('keeps the checker as this', () => {
+  it('calls methods with the checker as this', () => {
     class Counting implements Checker {
       readonly property = 'counting';
       count = 0;
@@ -85,7 +85,7 @@ describe('the recorder', () => {
     expect([checker.count, recorder.broken]).toEqual([1, null]);
   });
 
-  it('has equal digests for equal runs, and others once anything differs', () => {
+  it('has equal digests for equal runs, and different ones once anything differs', () => {
     const digestOf = (result: Result, atMs: number) => {
       const { recorder, clock } = newRecorder([]);
       const invocation = recorder.invocation(ASKED);
@@ -105,7 +105,7 @@ describe('the recorder', () => {
     expect(new Set([digest, ...others]).size).toBe(5);
   });
 
-  it('writes a line for each thing recorded when a trace is asked for', () => {
+  it('writes a line for each record when a trace is requested', () => {
     const lines: string[] = [];
     const { recorder } = newRecorder([], (line) => void lines.push(line));
     recorder.unanswered(recorder.invocation(ASKED));

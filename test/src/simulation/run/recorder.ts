@@ -1,10 +1,10 @@
 /**
- * Where everything that is seen of a run comes together: it gets its order and its time here, goes
- * to the checkers, into the digest and, when asked for, into the trace.
+ * Where all observations of a run come together: they get their order and their time here, and go
+ * to the checkers, into the digest and, on request, into the trace.
  *
- * What a checker throws is kept in `broken` and never reaches the caller, who may be a member's
- * callback that would take it for a failure of its own; the run looks at `broken` after each
- * advance. The first one counts, and no checker is told anything after it. On the hot path of a
+ * What a checker throws is kept in `broken` and never reaches the caller, which may be a member's
+ * callback that would take it for a failure of its own; the run examines `broken` after each
+ * advance. The first one counts, and no checker is notified after it. This is on the hot path of a
  * run: no text is built unless there is a trace.
  */
 import { type Checker, PropertyBroken } from '../contract/checker.js';
@@ -12,7 +12,7 @@ import type * as Seen from '../contract/seen.js';
 import * as describe from './describe.js';
 import { RunningDigest } from './digest.js';
 
-/** What is handed in: all but what the recorder adds. */
+/** The input: everything except what the recorder adds. */
 export type Unstamped<T extends { readonly order: number; readonly atMs: number }> = Omit<
   T,
   'order' | 'atMs'
@@ -20,11 +20,11 @@ export type Unstamped<T extends { readonly order: number; readonly atMs: number 
 
 export interface RecorderSetup {
   readonly checkers: readonly Checker[];
-  /** Gets one line of text for everything recorded. Slow: for replays. */
+  /** Receives one line of text for everything recorded. Slow: for replays. */
   readonly trace?: ((line: string) => void) | undefined;
 }
 
-/** How many of everything were recorded. */
+/** The number of records of each kind. */
 export interface RecordedCounts {
   invocations: number;
   replies: number;
@@ -36,7 +36,7 @@ export interface RecordedCounts {
   applied: number;
 }
 
-/** What an entry of the digest begins with. */
+/** The beginning of an entry of the digest. */
 const TAG = {
   invocation: 1,
   reply: 2,
@@ -84,12 +84,12 @@ export class Recorder {
     this.#listeners = listenersOf(checkers);
   }
 
-  /** The run's clock. The world gives it, once, before anything is recorded. */
+  /** The run's clock. The world sets it, once, before anything is recorded. */
   useClock(nowMs: () => number): void {
     this.#nowMs = nowMs;
   }
 
-  /** The number of the last thing recorded. */
+  /** The number of the last record. */
   get order(): number {
     return this.#order;
   }
@@ -295,7 +295,10 @@ export class Recorder {
     this.#trace?.(describe.end(full));
   }
 
-  /** What the run itself does, such as a fault: in the digest and the trace, no checker is told. */
+  /**
+   * What the run itself does, such as a fault: it is in the digest and the trace, and no checker is
+   * notified.
+   */
   note(text: string): void {
     const { order, atMs } = this.#stamp(TAG.note);
     this.#digest.text(text);

@@ -1,6 +1,6 @@
 /**
- * What is printed of a run that failed: what broke, the options, the end of the shortest trace, and
- * the command that replays it.
+ * What is printed about a run that failed: the broken property, the options, the end of the
+ * shortest trace, and the command that replays it.
  */
 import { argumentsOf } from './arguments.js';
 import type { RunOptions } from './options.js';

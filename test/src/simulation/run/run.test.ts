@@ -1,6 +1,6 @@
 /**
- * Whole small runs: each gives the same digest twice, holds everything, and a property that is made
- * to break is found, blamed and replayed.
+ * Small complete runs: each has the same digest twice and holds all properties, and a property that
+ * is made to break is found, reported and replayed.
  */
 import { describe, expect, it } from 'vitest';
 import { type NewChecker, PropertyBroken } from '../contract/checker.js';
@@ -14,7 +14,7 @@ const SMALL = {
   set: ['spreadMs=3000', 'faults=8', 'clients.outstandingMax=4', 'clients.thinkMaxMs=5'],
 };
 
-/** The first time that anything is committed after this moment. */
+/** Breaks the first time that anything is committed after this moment. */
 const neverApplies: NewChecker = () => ({
   property: 'nothing is applied after a second',
   onApplied: ({ atMs, zxid }) => {
@@ -23,7 +23,7 @@ const neverApplies: NewChecker = () => ({
 });
 
 describe('a run', () => {
-  it.each([1, 2, 3, 4])('of seed %i is the same twice, and everything holds', async (seed) => {
+  it.each([1, 2, 3, 4])('of seed %i is the same twice, and holds all properties', async (seed) => {
     const options = optionsOf({ ...SMALL, seed });
     const lines: string[] = [];
     const first = await runOne(options);
@@ -42,11 +42,11 @@ describe('a run', () => {
     };
     const first = await trace(4);
     await trace(3);
-    // Not toBe: nobody reads a difference of megabytes.
+    // Not toBe, because nobody reads a difference of megabytes.
     expect((await trace(4)) === first).toBe(true);
   });
 
-  it('has another digest for another seed, and for a fault less', async () => {
+  it('has another digest for another seed, and for one fault fewer', async () => {
     const options = optionsOf({ ...SMALL, seed: 3, members: 3 });
     const digests = [
       await runOne(options),

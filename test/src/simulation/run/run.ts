@@ -1,9 +1,10 @@
 /**
  * One run: an ensemble and its clients under the faults of a plan, then without any.
  *
- * In the safety phase checkers watch what the faults do. Then all is healed, and in the liveness
- * phase everyone must serve, be at one zxid with one digest, and have answered every client, within
- * a bound of simulated time. The result is a function of the options alone.
+ * In the safety phase checkers watch what the faults cause. Then everything is healed, and in the
+ * liveness phase every member must serve, be at one zxid with one digest, and every client must
+ * have its answers, within a bound of simulated time. The result is a function of the options
+ * alone.
  */
 import { formatZxid } from '@rookery/protocol';
 import { Clients } from '../clients/index.js';
@@ -20,23 +21,27 @@ import { Recorder } from './recorder.js';
 import { CONVERGES, type Failure, failureOf, QUORUM_SERVES, type RunResult } from './verdict.js';
 
 export interface RunExtras {
-  /** Instead of all. */
+  /** Replaces all checkers. */
   readonly checkers?: readonly NewChecker[];
-  /** Gets a line for everything recorded, and the members' log lines. Changes nothing else. */
+  /**
+   * Receives a line for everything recorded, and the members' log lines. It changes nothing else.
+   */
   readonly trace?: ((line: string) => void) | undefined;
 }
 
-/** Time moves by at most this much between two looks at the faults and at what has gone wrong. */
+/**
+ * Time advances by at most this much between two checks of the faults and of what has gone wrong.
+ */
 const SLICE_MS = 25;
 /**
- * Simulated time in which a healed ensemble must converge: elections, snapshots of tiny trees, and
- * the sessions of the clients that gave up. The slowest seen took 7 s.
+ * The simulated time in which a healed ensemble must converge: elections, snapshots of tiny trees,
+ * and the sessions of the clients that gave up. The slowest run so far took 7 s.
  */
 const CONVERGE_MS = 40_000;
 /**
  * The same for a quorum, until it has answered a client: sessions of others do not matter, but some
- * load goes on, and a member that applies one transaction a turn works off its log beside it
- * (seeds 3960351749101, 70100332).
+ * load continues, and a member that applies one transaction a turn processes its log at the same
+ * time (seeds 3960351749101, 70100332).
  */
 const QUORUM_MS = 40_000;
 
@@ -52,7 +57,7 @@ class Run {
   readonly #course: FaultCourse;
   #convergedAfterMs = 0;
   #quorumServedAfterMs = 0;
-  /** What no one has caught: in production it ends the process. */
+  /** An error that nobody has caught: in production it ends the process. */
   #uncaught: { readonly error: unknown } | null = null;
 
   constructor(options: RunOptions, { checkers, trace }: RunExtras) {
@@ -99,7 +104,7 @@ class Run {
     };
   }
 
-  /** Whatever goes wrong is the run's failure: a campaign must be able to say in which seed. */
+  /** Whatever goes wrong is the run's failure: a campaign must be able to report the seed. */
   async #failure(): Promise<Failure | null> {
     const onRejection = (error: unknown) => {
       this.#uncaught ??= { error };
@@ -156,7 +161,7 @@ class Run {
     for (;;) {
       const failure = await this.#advance(untilMs);
       if (failure !== null) return failure;
-      // One that was asked to stop before everything was healed may have gone only now.
+      // A member that was asked to stop before everything was healed may have stopped only now.
       for (const id of this.#world.ids) this.#world.start(id);
       const missing = this.#missing();
       if (missing === null) break;
@@ -181,13 +186,13 @@ class Run {
     return ended === null ? null : failureOf(ended.error);
   }
 
-  /** What a converged ensemble has and this one has not; null when it has all. */
+  /** What a converged ensemble has and this one lacks; null if it has everything. */
   #missing(): string | null {
     const idle = this.#world.ids.filter((id) => !this.#world.serves(id));
     if (idle.length > 0) return `members ${idle.join(', ')} do not serve`;
     if (!this.#clients.isDrained) return 'clients still wait for answers';
     const doubled = this.#clients.askingWhereTheyLeft;
-    if (doubled > 0) return `${doubled} connections are open whose sessions have moved on`;
+    if (doubled > 0) return `${doubled} connections are open whose sessions have moved`;
     const ends = this.#ends();
     const closing = ends.flatMap(({ state }) => state.sessions.sorted().filter(isClosing));
     if (closing.length > 0) return `${closing.length} sessions are closing and not closed`;

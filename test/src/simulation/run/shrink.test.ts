@@ -1,4 +1,4 @@
-/** Shrinking, with runs that are made up: which of them fail is said by the test. */
+/** Shrinking, with runs that are made up: the test determines which of them fail. */
 import { describe, expect, it } from 'vitest';
 import { drawOptions, type RunOptions } from './options.js';
 import { planOf } from './plan.js';
@@ -66,13 +66,13 @@ describe('shrinking', () => {
     expect(options.members).toBe(1);
   });
 
-  it('leaves no fault, one client and one member where no more is needed', async () => {
+  it('leaves no fault, one client and one member if no more is needed', async () => {
     const { options } = await shrunk(() => 'p');
     expect(indicesOf(options)).toEqual([]);
     expect([options.clients.count, options.members, options.durationMs]).toEqual([1, 1, 100]);
   });
 
-  it('does not take another failure for the same', async () => {
+  it('does not accept a different failure as the same', async () => {
     const { options } = await shrunk((tried) => {
       if (tried.members < 5 || tried.clients.count < 4) return 'another';
       return tried.durationMs < 7_000 ? null : 'p';
@@ -82,7 +82,7 @@ describe('shrinking', () => {
     expect(options.durationMs).toBeLessThan(8_000);
   });
 
-  it('stops after so many runs with the smallest that failed', async () => {
+  it('stops after the given number of runs with the smallest run that failed', async () => {
     const { runs, options } = await shrunk((tried) => (tried.members === 7 ? 'p' : null), 5);
     expect(runs).toBe(5);
     expect(indicesOf(options)).toEqual([]);

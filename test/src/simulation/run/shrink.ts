@@ -1,10 +1,11 @@
 /**
- * Makes a failing run small: fewer faults, fewer clients, a shorter time, fewer members, while the
- * same property breaks.
+ * Shrinks a failing run: fewer faults, fewer clients, a shorter time, fewer members, while the same
+ * property breaks.
  *
- * Leaving out faults is delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
- * Failure-Inducing Input"): halves, then quarters, until no single one can go. Bounded by a number
- * of runs. Knows nothing of a run but its result, so that tests give it one of their own.
+ * Faults are omitted by delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
+ * Failure-Inducing Input"): halves, then quarters, until no single one can be omitted. It is
+ * bounded by a number of runs. It knows nothing about a run but its result, so that tests can
+ * supply one of their own.
  */
 import type { RunOptions } from './options.js';
 import { planOf } from './plan.js';
@@ -13,7 +14,7 @@ import type { RunResult } from './verdict.js';
 export interface ShrinkSetup {
   readonly run: (options: RunOptions) => Promise<RunResult>;
   readonly runsMax: number;
-  /** Told of each smaller run that still fails. */
+  /** Called for each smaller run that still fails. */
   readonly onSmaller?: (options: RunOptions) => void;
 }
 
@@ -23,7 +24,7 @@ export interface Shrunk {
   readonly runs: number;
 }
 
-/** `result` is what `options` gave: a failure. */
+/** `result` is the result of `options`: a failure. */
 export async function shrink(
   options: RunOptions,
   result: RunResult,
@@ -77,7 +78,7 @@ class Shrinking {
     return true;
   }
 
-  /** What lies behind the failure cannot be its cause, as long as it broke in the safety phase. */
+  /** What comes after the failure cannot be its cause, provided it broke in the safety phase. */
   async #cutTail(): Promise<void> {
     const durationMs = Math.ceil(this.#result.simulatedMs);
     if (durationMs < this.#options.durationMs) await this.#try({ durationMs });
@@ -117,7 +118,10 @@ class Shrinking {
     }
   }
 
-  /** The least number that still fails, where a failure of one means a failure of all above it. */
+  /**
+   * Returns the least number that still fails, where a failure of one implies a failure of all
+   * above it.
+   */
   async #lower(
     least: number,
     now: number,

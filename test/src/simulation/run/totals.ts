@@ -1,6 +1,4 @@
-/**
- * What all runs of a campaign come to: seeds, requests, simulated time, faults by kind.
- */
+/** The totals over all runs of a campaign: seeds, requests, simulated time, faults by kind. */
 import type { RunResult } from './verdict.js';
 
 export class Totals {
@@ -11,9 +9,9 @@ export class Totals {
   applied = 0;
   watchEvents = 0;
   overheard = 0;
-  /** Of all runs, from the healing of everything. */
+  /** The slowest of all runs, from the healing of everything. */
   slowestConvergenceMs = 0;
-  /** Runs in which a quorum was healed first, and the longest until it served. */
+  /** The runs in which a quorum was healed first, and the longest time until it served. */
   quorums = 0;
   slowestQuorumMs = 0;
   readonly #begun = new Map<string, number>();

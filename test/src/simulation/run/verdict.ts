@@ -1,26 +1,30 @@
-/**
- * What came of a run, and how two failures are told to be the same.
- */
+/** The result of a run, and how two failures are recognized as the same. */
 import type { RecordedCounts } from './recorder.js';
 
 export interface Failure {
-  /** What does not hold: a checker's property, an invariant's words, or that all converge. */
+  /**
+   * What does not hold: a checker's property, the text of an invariant, or the convergence of all
+   * members.
+   */
   readonly property: string;
-  /** Who saw what. */
+  /** Which member or client saw what. */
   readonly message: string;
 }
 
 export interface RunResult {
-  /** Null: passed. */
+  /** Null if the run passed. */
   readonly failure: Failure | null;
-  /** Requests that clients made. */
+  /** The number of requests that clients made. */
   readonly requests: number;
   readonly simulatedMs: number;
-  /** From the healing of everything until all had converged; 0 if that was not reached. */
+  /** The time from the healing of everything until all had converged; 0 if that was not reached. */
   readonly convergedAfterMs: number;
-  /** From the healing of a quorum until it had served; 0 if that was not asked for or reached. */
+  /**
+   * The time from the healing of a quorum until it had served; 0 if that was not requested or
+   * reached.
+   */
   readonly quorumServedAfterMs: number;
-  /** The number of the last thing recorded. */
+  /** The number of the last record. */
   readonly orders: number;
   /** Equal for equal runs. */
   readonly digest: string;
@@ -35,8 +39,8 @@ export const QUORUM_SERVES =
 export const CONVERGES = 'once all faults are healed, the ensemble converges';
 
 /**
- * A member ended with an error that no fault explains. The property is what its message says
- * without its numbers, so that the same assertion is the same failure in a shorter run.
+ * A member ended with an error that no fault explains. The property is the error's message without
+ * its numbers, so that the same assertion is the same failure in a shorter run.
  */
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) {

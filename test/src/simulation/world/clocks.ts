@@ -1,15 +1,15 @@
 /**
  * The clocks of a machine and the timers of a process on it.
  *
- * A machine's clocks outlive its processes: both run at its rate, the wall clock also jumps. What a
- * process has scheduled never runs after its death, and not while it stands still: what came due
+ * A machine's clocks outlive its processes: both run at its rate, and the wall clock also jumps.
+ * What a process has scheduled never runs after its death, nor while it is stalled: what came due
  * meanwhile runs afterwards, in order.
  */
 import type { Timer, Timers } from '../../simulated.js';
 import type { Scheduler } from './scheduler.js';
 
 export const WALL_START_MS = 1_700_000_000_000;
-/** What a turn of a process takes: work that is cut into slices goes on over many. */
+/** The duration of a turn of a process: work that is cut into slices continues over many. */
 const TURN_MS = 0.7;
 
 export class MachineClock {
@@ -41,7 +41,7 @@ export class MachineClock {
     return this.#wallOffsetMs + this.nowMs;
   }
 
-  /** What it has jumped by so far. */
+  /** The sum of its jumps so far. */
   get wallErrorMs(): number {
     return this.#wallOffsetMs + this.#startMs - WALL_START_MS;
   }
@@ -62,7 +62,7 @@ export class ProcessTimers implements Timers {
   readonly #clock: MachineClock;
   #isDead = false;
   #isStalled = false;
-  /** What came due while the process stood still, in order. */
+  /** What came due while the process was stalled, in order. */
   #held: (() => void)[] = [];
 
   constructor(scheduler: Scheduler, clock: MachineClock) {

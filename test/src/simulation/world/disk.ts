@@ -1,21 +1,21 @@
 /**
- * A member's disk: its tree and its log in memory, whose every change takes time and may go wrong.
+ * A member's disk: its tree and its log in memory, every change of which takes time and may fail.
  *
- * Outlives the member's processes. Each change and each reading completes in an action of its own,
- * so that a process may die before any of them, or with one under way. Owns the damage that faults
- * do; never decides when.
+ * It outlives the member's processes. Each change and each read completes in an action of its own,
+ * so that a process may die before any of them, or with one in flight. It performs the damage that
+ * faults request, and never decides when.
  */
 import { MemoryLogDirectory, MemoryStore, StorageFault, type Timers } from '../../simulated.js';
 import type { Random } from '../random.js';
 import { StoredLog } from './stored-log.js';
 
 export interface DiskOptions {
-  /** How long a synced change takes, ms; others take a tenth of it. */
+  /** The duration of a synced change in ms; others take a tenth of it. */
   readonly syncMinMs: number;
   readonly syncMaxMs: number;
 }
 
-/** Of a directory, by its meta record: see server/src/driver/known-starts.ts. */
+/** Fields of a directory's meta record: see server/src/driver/known-starts.ts. */
 export interface StartOnDisk {
   readonly incarnation: string;
   readonly count: number;
@@ -28,9 +28,9 @@ type Dice = readonly [number, number, number];
 export class SimulatedDisk {
   readonly #options: DiskOptions;
   readonly #random: Random;
-  /** The process at a change that `dieAtChange` has named must end now. */
+  /** The process must end now, at a change that `dieAtChange` has named. */
   readonly #onDeath: (when: 'before' | 'after') => void;
-  /** Of the process that uses the disk. */
+  /** Belongs to the process that uses the disk. */
   #timers: Timers | null = null;
   #tree: MemoryStore;
   #log: MemoryLogDirectory;
@@ -56,7 +56,7 @@ export class SimulatedDisk {
     return this.#log;
   }
 
-  /** True when a write of the process that runs now was made to fail. */
+  /** True if a write of the process that runs now was made to fail. */
   get hasFailed(): boolean {
     return this.#hasFailed;
   }
@@ -68,7 +68,7 @@ export class SimulatedDisk {
     this.#death = null;
   }
 
-  /** The process is gone; `keepsAll`: the operating system was not, so nothing is lost. */
+  /** The process is gone; with `keepsAll` the operating system is not, so nothing is lost. */
   detach(how: { readonly inFlight: boolean; readonly keepsAll: boolean }): void {
     if (how.inFlight) {
       this.#log.landUnderWay();
@@ -82,7 +82,7 @@ export class SimulatedDisk {
     this.#death = null;
   }
 
-  /** Of a disk that nobody uses. */
+  /** Only for a disk that no process uses. */
   keepCopy(): void {
     this.#copy = { tree: this.#tree, log: this.#log };
     this.#tree = this.#tree.crash(LOSES_NOTHING);
@@ -98,7 +98,7 @@ export class SimulatedDisk {
     return true;
   }
 
-  /** Which start of its directory the disk tells of; null for none. */
+  /** The start of its directory that the disk records; null for none. */
   get start(): StartOnDisk | null {
     const found = metaRecords(this.#tree).map((text) => {
       const [, incarnation, count] =
@@ -108,7 +108,7 @@ export class SimulatedDisk {
     return found[0] ?? null;
   }
 
-  /** Whether both meta records tell of this start of that member. */
+  /** Whether both meta records contain this start of that member. */
   knowsStart(peer: number, { incarnation, count }: StartOnDisk): boolean {
     const told = `{"peer":${peer},"incarnation":"${incarnation}","count":${count},`;
     const records = metaRecords(this.#tree);
@@ -134,8 +134,8 @@ export class SimulatedDisk {
   }
 
   /**
-   * One bit of one record of the tree or the log, or sectors of the log that read as zeros; but not
-   * of the end of the log, whose loss looks like a torn write.
+   * Changes one bit of one record of the tree or the log, or makes sectors of the log read as
+   * zeros; but not at the end of the log, whose loss looks like an incomplete write.
    */
   flipBit([whichStore, whichRecord, whichBit]: Dice): boolean {
     if (whichStore > 0.75) return this.#storedLog().loseSectors(whichRecord, whichBit);
@@ -158,14 +158,14 @@ export class SimulatedDisk {
   }
 
   /**
-   * The newest part of the log is gone: what an older copy of it holds. False where nothing on the
-   * disk tells that it was longer: that is how a crash leaves a log.
+   * Removes the newest part of the log: what remains is what an older copy of it contains. False
+   * where nothing on the disk shows that it was longer: a crash leaves a log like that.
    */
   cutLog(how: number): boolean {
     return this.#storedLog().cut(how);
   }
 
-  /** What a snapshot has replaced may still be there, and is nobody's log any more. */
+  /** Files that a snapshot has replaced may still exist, and belong to no log any more. */
   #storedLog(): StoredLog {
     const smallest = (name: string) => Math.min(...numbersInMeta(this.#tree, name));
     return new StoredLog(this.#log, {
@@ -223,7 +223,9 @@ function recordsOf(store: MemoryStore): TreeRecord[] {
   return store.names().flatMap((name) => store.keysOf(name).map((key) => ({ name, key })));
 }
 
-/** What both records of meta say, see server/src/storage/meta.ts; -1 for one that does not. */
+/**
+ * The content of both records of meta, see server/src/storage/meta.ts; -1 for one that lacks it.
+ */
 function numbersInMeta(tree: MemoryStore, name: string): readonly number[] {
   const found = metaRecords(tree).map((text) => {
     const [, digits] = new RegExp(`"${name}":(\\d+)`).exec(text) ?? [];
@@ -232,7 +234,7 @@ function numbersInMeta(tree: MemoryStore, name: string): readonly number[] {
   return found.length > 0 ? found : [-1];
 }
 
-/** Both, as text; none of a disk that was never used. */
+/** Both records, as text; none for a disk that was never used. */
 function metaRecords(tree: MemoryStore): readonly string[] {
   if (!tree.names().includes('meta')) return [];
   const texts: string[] = [];

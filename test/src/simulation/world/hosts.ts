@@ -1,4 +1,4 @@
-/** Names of hosts in the simulated network, and of the ways between them. */
+/** Names of hosts in the simulated network, and of the directions between them. */
 import type { PeerId } from '@rookery/protocol';
 import type { ClientWay } from '../contract/world.js';
 

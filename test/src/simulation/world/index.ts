@@ -1,8 +1,8 @@
 /**
  * The simulated ensemble: production members on machines, a network and a clock of the simulator.
  *
- * Implements what faults may do. Owns who reaches whom and whose disk was struck; a run is the same
- * for the same seed. Never decides what goes wrong.
+ * It implements what faults may do. It owns which members reach each other and whose disk was
+ * struck; a run is the same for the same seed. It never decides what goes wrong.
  */
 import type { PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
@@ -30,7 +30,7 @@ export type { DiskOptions } from './disk.js';
 
 export interface SimulatedWorldSetup {
   readonly members: number;
-  /** Processes that are no members and whose links faults may cut; default 0. */
+  /** The number of processes that are not members and whose links faults may cut; 0 by default. */
   readonly clients?: number;
   readonly random: Random;
   readonly recorder: Recorder;
@@ -39,7 +39,7 @@ export interface SimulatedWorldSetup {
   readonly settings: Partial<Config>;
   readonly network: { readonly latencyMinMs: number; readonly latencyMaxMs: number };
   readonly disk: DiskOptions;
-  /** Gets the members' log lines; without it they do not log. */
+  /** Receives the members' log lines; without it they do not log. */
   readonly log?: (line: string) => void;
 }
 
@@ -67,7 +67,7 @@ export class SimulatedWorld implements World {
   readonly #struck = new Set<PeerId>();
   readonly #serving = new Set<PeerId>();
   readonly misconfigured = new Set<PeerId>();
-  /** Hosts whose resolvers answer nothing. */
+  /** Hosts whose resolvers do not answer. */
   readonly #hanging = new Set<string>();
   #failure: { readonly error: unknown } | null = null;
 
@@ -90,7 +90,8 @@ export class SimulatedWorld implements World {
         const { nowMs } = this.#scheduler;
         const drawn = latency.between(network.latencyMinMs, network.latencyMaxMs);
         const delayMs = this.#delays.size === 0 ? 0 : (this.#delays.get(wayKey(from, to)) ?? 0);
-        // On whole milliseconds, so that what arrives together is one turn, as under load.
+        // Messages arrive at whole milliseconds, so that what arrives together is one turn, as
+        // under load.
         return Math.ceil(nowMs + drawn + delayMs) - nowMs;
       },
     });
@@ -99,7 +100,7 @@ export class SimulatedWorld implements World {
     }
   }
 
-  /** The first end of a member that no fault explains: an invariant that does not hold. */
+  /** The first end of a member that no fault explains: a broken invariant. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }
@@ -123,17 +124,17 @@ export class SimulatedWorld implements World {
     return this.#serving.has(id);
   }
 
-  /** The transport of a process that is no member. */
+  /** The transport of a process that is not a member. */
   transport(host: string): Transport {
     return this.#network.transport(host);
   }
 
-  /** That of a client whose links faults may cut. */
+  /** The transport of a client whose links faults may cut. */
   clientTransport(client: number): Transport {
     return this.#network.transport(hostOfClient(client));
   }
 
-  /** All members; they open as time advances. */
+  /** Starts all members; they open as time advances. */
   startAll(): void {
     for (const id of this.ids) this.start(id);
   }
@@ -146,7 +147,7 @@ export class SimulatedWorld implements World {
     this.#scheduler.afterActions(count, action);
   }
 
-  /** Of a member that is up and open. */
+  /** The state of a member that is up and open. */
   stateOf(id: PeerId): ReplicatedState | null {
     return this.#at(id).member?.state ?? null;
   }
@@ -182,7 +183,10 @@ export class SimulatedWorld implements World {
     return true;
   }
 
-  /** Whether it reads its network or runs its timers first is drawn: event loops differ in it. */
+  /**
+   * Whether it reads its network or runs its timers first is drawn, because event loops differ in
+   * it.
+   */
   wake(id: PeerId): boolean {
     const machine = this.#at(id);
     const actions = machine.wake();
@@ -338,7 +342,7 @@ export class SimulatedWorld implements World {
         return new ResolvingTransport(this.#network.transport(host), parts);
       },
       onGone: (how) => {
-        // A machine that dies takes with it what it had not sent: some others have it, some have
+        // A machine that dies loses what it had not sent: some members have received it, some have
         // not.
         const losesSome = how !== 'stopped' && losses.chance(0.5);
         this.#network.crash(host, () => (losesSome ? losses.next() : 0));
@@ -364,7 +368,7 @@ export class SimulatedWorld implements World {
     machine.recordDiskStruck(how);
   }
 
-  /** Tells the checkers of every member whose view of the others has changed. */
+  /** Notifies the checkers of every member whose view of the others has changed. */
   #recordReach(): void {
     for (const id of this.ids) {
       const reaches = this.ids.filter((other) => other !== id && this.#hear(id, other));

@@ -1,8 +1,8 @@
 /**
- * One member's machine: its clock, its disk, and the process that runs on it, if one does.
+ * One member's machine: its clock, its disk, and the process that runs on it, if any.
  *
- * Owns the lives of the process: opening, running, failing, dying. What a dead process still holds
- * in its promises never runs again, and nothing of it is recorded. Called by the world alone.
+ * It owns the lives of the process: opening, running, failing, dying. Promises of a dead process
+ * never continue, and nothing of it is recorded. Only the world calls it.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -32,9 +32,9 @@ export interface MachineParts {
   readonly disk: DiskOptions;
   readonly logger: Logger;
   transport(timers: Timers): Transport;
-  /** The process is gone; its streams must go too. */
+  /** The process is gone, so its streams must be closed, too. */
   onGone(how: 'stopped' | 'crashed' | 'failed'): void;
-  /** It serves clients now, or no longer. */
+  /** Whether it serves clients now. */
   onServing(id: PeerId, serves: boolean): void;
   /** It ended by itself, and no fault explains it. */
   onFailure(error: unknown): void;
@@ -48,14 +48,17 @@ interface Process {
   isStopping: boolean;
 }
 
+/** Of all members, where the run has them authenticate each other. */
+const PEER_SECRET = Buffer.from('the secret of all simulated members');
+
 export class Machine {
   readonly id: PeerId;
   readonly host: string;
   readonly clock: MachineClock;
   readonly disk: SimulatedDisk;
-  /** What its file says otherwise than those of the others. */
+  /** How its file differs from those of the others. */
   differs: Partial<Config> | null = null;
-  /** 0 while it does not stand still. */
+  /** 0 while it is not stalled. */
   stalledUntilMs = 0;
   readonly #parts: MachineParts;
   readonly #random: Random;
@@ -117,7 +120,7 @@ export class Machine {
     return true;
   }
 
-  /** As ProcessTimers.wake; null if it does not stand still. */
+  /** As ProcessTimers.wake; null if it is not stalled. */
   wake(): readonly (() => void)[] | null {
     if (this.#process === null || this.stalledUntilMs === 0) return null;
     this.stalledUntilMs = 0;
@@ -141,6 +144,7 @@ export class Machine {
       randomBytes: (count) => this.#random.bytes(count),
       uuid: () => `${this.host}-${++this.#uuids}`,
       directoryBytes: () => Promise.resolve(0),
+      peerSecrets: () => [PEER_SECRET],
       keepAside: async (_, name, lines) => {
         for await (const _line of lines);
         return name;
@@ -187,7 +191,7 @@ export class Machine {
 
   #failed(process: Process, error: unknown): void {
     if (process.timers.isDead) return;
-    // A file that differs may be refused at the start.
+    // A different file may be refused at the start.
     if (!this.disk.hasFailed && this.differs === null) this.#parts.onFailure(error);
     this.#end(process, 'failed', { inFlight: false, keepsAll: false });
   }

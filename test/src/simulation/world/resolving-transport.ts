@@ -1,6 +1,6 @@
 /**
- * The transport of a member that knows the others by their names: each dial asks for the address
- * first, as in production, of a resolver that may hang.
+ * The transport of a member that knows the others by their names: each dial first resolves the
+ * address, as in production, with a resolver that may hang.
  */
 import { NameLookups } from '@rookery/protocol';
 import type {
@@ -14,7 +14,10 @@ import type {
   Transport,
 } from '../../simulated.js';
 
-/** Longer than what counts as hanging; a system's resolver takes 10 s and more. */
+/**
+ * Longer than the time after which a query counts as hanging; a system's resolver takes 10 s and
+ * more.
+ */
 const HANGS_MS = 3_000;
 /** An answer that comes in time. */
 const ANSWERS_MS = 0.2;

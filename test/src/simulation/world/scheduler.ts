@@ -2,7 +2,7 @@
  * The run's clock and everything that is going to happen, in order.
  *
  * Actions run one at a time, by due time and then by the order of the calls; between two of them
- * every promise that can settle does. Time stands still while an action runs. Nothing here is
+ * every promise that can settle does. Time does not advance while an action runs. Nothing here is
  * random, so a run is the same each time.
  */
 import type { Timer } from '../../simulated.js';
@@ -10,22 +10,25 @@ import type { Timer } from '../../simulated.js';
 interface Scheduled {
   readonly dueMs: number;
   readonly order: number;
-  /** Null: cancelled. */
+  /** Null if the action was cancelled. */
   action: (() => void) | null;
 }
 
-/** A moment that has more actions than this does not end: without it, nobody knew in which seed. */
+/**
+ * A moment with more actions than this does not end; without this bound, nobody would know in which
+ * seed.
+ */
 const ACTIONS_OF_A_MOMENT_MAX = 1_000_000;
 
 export class Scheduler {
   #nowMs = 0;
-  /** How many actions have run at `#nowMs`. */
+  /** The number of actions that have run at `#nowMs`. */
   #ranNow = 0;
   #order = 0;
-  /** A binary heap, the next one first. */
+  /** A binary heap with the next action first. */
   readonly #heap: Scheduled[] = [];
   #urgent: (() => void)[] = [];
-  /** Actions that have run. */
+  /** The number of actions that have run. */
   #ran = 0;
   #afterRan: { readonly ran: number; readonly action: () => void }[] = [];
 
@@ -44,17 +47,22 @@ export class Scheduler {
     };
   }
 
-  /** Before anything else, once the action under way and its promises are through. */
+  /** Runs before anything else, once the current action and its promises have completed. */
   next(action: () => void): void {
     this.#urgent.push(action);
   }
 
-  /** Between two actions, once so many more have run: any point of a run can be named so. */
+  /**
+   * Runs between two actions, once this many more have run: any point of a run can be named in this
+   * way.
+   */
   afterActions(count: number, action: () => void): void {
     this.#afterRan.push({ ran: this.#ran + count, action });
   }
 
-  /** Runs everything due within the next `durationMs`; rejects with what an action throws. */
+  /**
+   * Runs everything that is due within the next `durationMs`; rejects with what an action throws.
+   */
   advance(durationMs: number): Promise<void> {
     const untilMs = this.#nowMs + durationMs;
     return new Promise((resolve, reject) => {

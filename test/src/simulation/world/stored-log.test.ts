@@ -1,7 +1,7 @@
 /**
- * Goal: whatever the simulator does to a log on a disk, a start notices it, or has lost nothing
- * that was acknowledged; and most of what it does is noticed.
- * Method: seeded lives of a storage that die at any change; damage by dice; a start.
+ * Whatever the simulator does to a log on a disk, a start notices it, or nothing acknowledged was
+ * lost; and most damage is noticed. The test uses seeded lives of a storage that dies at any
+ * change, random damage, and a start.
  */
 import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ class Life {
   readonly random: () => number;
   tree = new MemoryStore();
   log = new MemoryLogDirectory();
-  /** Acknowledged. */
+  /** The zxid that was acknowledged. */
   last: Zxid = 0;
   recordedZxid: Zxid = 0;
 
@@ -41,7 +41,7 @@ class Life {
     });
   }
 
-  /** Until it dies at some change of its log. */
+  /** Runs until it dies at some change of its log. */
   async live(epoch: number): Promise<void> {
     const { storage, recovered } = await this.start();
     expect(recovered.damaged).toBe(null);
@@ -103,7 +103,7 @@ const strikes = {
 
 describe('damage of a log on a disk of the simulator', () => {
   it.each(['flipBit', 'loseSectors', 'cut'] as const)(
-    'is noticed, or costs nothing that was acknowledged: %s',
+    'is noticed, or loses nothing that was acknowledged: %s',
     async (how) => {
       let noticed = 0;
       let done = 0;
@@ -112,7 +112,7 @@ describe('damage of a log on a disk of the simulator', () => {
         const stored = new StoredLog(life.log, life.known());
         if (!strikes[how](stored, [life.random(), life.random()])) continue;
         done += 1;
-        // Dies at its start once, and what was left at risk is lost.
+        // Dies at its start once, so that what was left unsynced is lost.
         life.log.failAt(1 + Math.floor(life.random() * 3), 'torn', life.random);
         await life.start().catch((error: unknown) => expect(error).toBeInstanceOf(StorageFault));
         life.crash(seed % 2 === 0 ? life.random : losesNothing);
@@ -142,7 +142,7 @@ describe('damage of a log on a disk of the simulator', () => {
     expect(new StoredLog(life.log, life.known()).recordCount).toBe(60);
   });
 
-  it('spares what nothing vouches for', () => {
+  it('spares records that no meta record covers', () => {
     const log = new MemoryLogDirectory();
     const stored = new StoredLog(log, { generation: 0, logSeq: 7, recordedZxid: 9 });
     expect([stored.flipBit(0.5, 0.5), stored.loseSectors(0.5, 0.5), stored.cut(0.5)]).toEqual([

@@ -1,9 +1,10 @@
 /**
- * The log on a disk that nobody uses: what its files hold, and damage that must be noticed.
+ * The log on a disk that no process uses: the content of its files, and damage that must be
+ * noticed.
  *
- * Reads the format by itself (server/src/storage/log-record.ts has it), as the server's reader
- * waits for a disk. Every damage done here can be told from a crash, or loses nothing: it spares
- * the newest write unless the meta record says that the log has reached it.
+ * It parses the format by itself (server/src/storage/log-record.ts defines it), because the
+ * server's reader waits for a disk. Every damage done here can be told from a crash, or loses
+ * nothing: it spares the newest write unless the meta record says that the log has reached it.
  */
 import { crc32 } from 'node:zlib';
 import { ProposalBatch, type Zxid } from '@rookery/protocol';
@@ -15,12 +16,12 @@ import {
   type SegmentHeader,
 } from '../../simulated.js';
 
-/** What the meta record says of it. */
+/** What the meta record says about it. */
 export interface KnownOfLog {
   readonly generation: number;
-  /** The newest segment that was begun; -1 when that is not known. */
+  /** The newest segment that was begun; -1 if that is not known. */
   readonly logSeq: number;
-  /** It has reached this zxid. */
+  /** The log has reached this zxid. */
   readonly recordedZxid: Zxid;
 }
 
@@ -28,7 +29,7 @@ interface StoredRecord {
   readonly offset: number;
   readonly end: number;
   readonly isFirstOfWrite: boolean;
-  /** Zxid of its first proposal. */
+  /** The zxid of its first proposal. */
   readonly first: Zxid;
 }
 
@@ -37,7 +38,7 @@ interface StoredSegment {
   readonly header: SegmentHeader;
   /** The records that are not void. */
   readonly records: readonly StoredRecord[];
-  /** Damage in front of this offset is noticed. */
+  /** Damage before this offset is noticed. */
   readonly provenEnd: number;
 }
 
@@ -69,7 +70,7 @@ export class StoredLog {
     return this.#chain.reduce((sum, { records }) => sum + records.length, 0);
   }
 
-  /** One bit of a copy of a header, or of a record. False when there is none to flip. */
+  /** Flips one bit of a copy of a header, or of a record. False if there is none to flip. */
   flipBit(which: number, whichBit: number): boolean {
     const places = this.#chain.flatMap((segment) => this.#placesIn(segment));
     const place = places[Math.floor(which * places.length)];
@@ -83,7 +84,7 @@ export class StoredLog {
     return true;
   }
 
-  /** Sectors in a row read as zeros. False when there are none to lose. */
+  /** Makes consecutive sectors read as zeros. False if there are none to lose. */
   loseSectors(which: number, howMany: number): boolean {
     const starts = this.#chain.flatMap((segment) => this.#sectorsIn(segment));
     const start = starts[Math.floor(which * starts.length)];
@@ -96,8 +97,8 @@ export class StoredLog {
   }
 
   /**
-   * From some record on that the log is known to have held, or from some segment on, the files are
-   * what an older copy has. False when the log is not known to have held anything.
+   * From some record on that the log is known to have contained, or from some segment on, the files
+   * become what an older copy contains. False if the log is not known to have contained anything.
    */
   cut(how: number): boolean {
     if (how >= 0.75) return this.#loseSegments(4 * how - 3);
@@ -118,11 +119,11 @@ export class StoredLog {
     const [places, die] = how < 0.5 && newest.length > 0 ? [newest, 2 * how] : [known, how];
     const place = places[Math.floor(die * places.length)];
     if (place === undefined) return false;
-    // The files were there, with nothing in them, or were not yet.
+    // The files existed without content, or did not exist yet.
     const [isShorter, keepsHeaders] = [(how * 100) % 2 < 1, (how * 1000) % 2 < 1];
     for (const [index, { name, records }] of this.#chain.entries()) {
       if (index < place.index) continue;
-      // One that holds nothing that is known must be missed by its header.
+      // A file without any known content must be missed because of its header.
       const isMissed = keepsHeaders && records.some((one) => this.#isKnown(one));
       const later = isMissed ? RECORDS_START : 0;
       const from = index === place.index ? place.offset : later;
@@ -161,10 +162,11 @@ export class StoredLog {
     return [...headers, ...proven];
   }
 
-  /** Those that hold anything, each with all that may be lost from there on. */
+  /** The segments that contain anything, each with everything that may be lost from there on. */
   #sectorsIn({ name, records, provenEnd }: StoredSegment): readonly Place[] {
     const isAll = provenEnd >= (records.at(-1)?.end ?? RECORDS_START);
-    // A sector that holds the beginning of something else is not lost with what is before that.
+    // A sector that contains the beginning of something else is not lost together with what
+    // precedes it.
     const sectors = isAll
       ? Math.ceil(provenEnd / SECTOR_BYTES)
       : Math.floor(provenEnd / SECTOR_BYTES);
@@ -180,8 +182,8 @@ export class StoredLog {
 }
 
 /**
- * The newest segment and those that it follows, oldest first. One that was begun without a word in
- * meta holds nothing, and a crash may still undo its header, so it proves nothing either.
+ * The newest segment and those that it follows, oldest first. One that was begun without a mention
+ * in meta contains nothing, and a crash may still undo its header, so it proves nothing either.
  */
 function chainOf(log: MemoryLogDirectory, known: KnownOfLog): readonly SegmentHeader[] {
   const headers = new Map<number, SegmentHeader>();

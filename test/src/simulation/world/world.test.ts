@@ -1,6 +1,4 @@
-/**
- * The simulated world: what faults do to members, and that a run is a function of its seed.
- */
+/** The simulated world: what faults do to members, and that a run is a function of its seed. */
 
 import { describe, expect, it } from 'vitest';
 import { MemoryClient } from '../../simulated.js';
@@ -61,7 +59,7 @@ function digests(world: SimulatedWorld): Set<string | undefined> {
 }
 
 describe('the scheduler', () => {
-  it('runs actions by due time, then by the order of the calls, promises settled between', async () => {
+  it('runs actions by due time, then by the order of the calls, and settles promises in between', async () => {
     const scheduler = new Scheduler();
     const seen: string[] = [];
     scheduler.after(2, () => seen.push(`late ${scheduler.nowMs}`));
@@ -79,7 +77,7 @@ describe('the scheduler', () => {
   });
 });
 
-it('a scheduler whose time stands still says so, and does not hang', async () => {
+it('a scheduler whose time no longer advances reports it, and does not hang', async () => {
   const scheduler = new Scheduler();
   const again = () => void scheduler.after(0, again);
   again();
@@ -87,7 +85,7 @@ it('a scheduler whose time stands still says so, and does not hang', async () =>
 });
 
 describe('the clocks of a machine', () => {
-  it('run at its rate, and what comes due while it stands still runs afterwards in order', async () => {
+  it('run at its rate, and what comes due during a stall runs afterwards in order', async () => {
     const scheduler = new Scheduler();
     const clock = new MachineClock(scheduler, 1000);
     const timers = new ProcessTimers(scheduler, clock);
@@ -130,7 +128,7 @@ describe('a simulated world', () => {
     expect(await run()).toBe(await run());
   });
 
-  it('keeps what was acknowledged through the death of all members', async () => {
+  it('keeps what was acknowledged when all members die', async () => {
     const world = await serving();
     const client = await clientOf(world, 1);
     await write(world, client, '/kept');
@@ -158,7 +156,7 @@ describe('a simulated world', () => {
     }
   });
 
-  it('ends a member whose disk fails, and takes that for no failure of the product', async () => {
+  it('ends a member whose disk fails, and does not count that as a failure of the product', async () => {
     for (const fault of ['sync', 'full'] as const) {
       const world = await serving();
       const victim = world.leader;
@@ -174,7 +172,7 @@ describe('a simulated world', () => {
     }
   });
 
-  it('brings a wiped and a flipped member back by the others', async () => {
+  it('restores a wiped and a damaged member from the others', async () => {
     const world = await serving();
     await write(world, await clientOf(world, 2), '/data');
     for (const strike of ['wipe', 'flip'] as const) {
@@ -190,7 +188,7 @@ describe('a simulated world', () => {
     expect(world.failure).toBeNull();
   });
 
-  it('shows a stalled or cut-off leader to nobody, and another one takes its place', async () => {
+  it('hides a stalled or cut-off leader, and another member becomes leader', async () => {
     for (const fault of ['stall', 'cut'] as const) {
       const world = await serving();
       const victim = world.leader;
@@ -204,7 +202,7 @@ describe('a simulated world', () => {
     }
   });
 
-  it('goes on as soon as it is woken, and not again at the end of the stall', async () => {
+  it('lets a stalled member continue when it is woken, and not again at the end of the stall', async () => {
     const world = await serving();
     const victim = world.leader;
     expect(world.wake(victim)).toBe(false);
@@ -217,7 +215,7 @@ describe('a simulated world', () => {
     expect(world.failure).toBeNull();
   });
 
-  it('holds back what a client sends, or what it is sent, until that way is healed', async () => {
+  it('holds back what a client sends or receives, until that direction is healed', async () => {
     for (const way of ['toMember', 'toClient'] as const) {
       const world = await serving({ clients: 1 });
       const address = world.addresses[0];
@@ -239,7 +237,7 @@ describe('a simulated world', () => {
     }
   });
 
-  it('stops a member cleanly and starts it with all it had', async () => {
+  it('stops a member cleanly and starts it with all of its data', async () => {
     const world = await serving();
     expect(world.stop(3)).toBe(true);
     await until(world, 'did it stop', () => !world.isUp(3));

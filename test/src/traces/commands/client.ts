@@ -1,9 +1,7 @@
 /**
- * What clients make a leader do.
- *
- *   propose ID a b c      three writes in one turn
- *   confirm ID N          question N: does this member still lead?
- *   first-counter N       new epochs begin with this counter
+ * What clients make a leader do: `propose ID a b c` proposes three writes in one turn; `confirm ID
+ * N` asks question N, whether this member still leads; with `first-counter N` new epochs begin with
+ * this counter.
  */
 import type { Command } from '../session.js';
 import { memberIn } from './words.js';

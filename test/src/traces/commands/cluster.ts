@@ -36,7 +36,7 @@ const cluster: Command = (session, words) => {
   assert(led.length === ensemble.members.size, 'the founded ensemble serves');
 };
 
-/** Ends with every link up at both ends and the first votes under way. */
+/** Returns with every link up at both ends and the first votes in flight. */
 function startAll(session: Session): void {
   for (const id of session.ensemble.members.keys()) session.ensemble.start(id);
   for (const [a, b] of pairsIn(session, ['all'])) {
@@ -46,7 +46,7 @@ function startAll(session: Session): void {
   }
 }
 
-/** Who was started with --found: those that are named, or everybody. */
+/** The members that were started with --found: those that are named, or all. */
 function foundersIn(words: readonly string[]): readonly PeerId[] | 'all' {
   if (words.includes('found-with-quorum')) return 'all';
   const named = settingIn(words, 'found-with-quorum');

@@ -23,7 +23,7 @@ export function connectPair(session: Session, a: PeerId, b: PeerId): void {
   ensemble.deliver(b, a);
 }
 
-/** Networks that work redial. */
+/** Members that can reach each other redial. */
 export function connectAll(session: Session): void {
   for (const [a, b] of pairsIn(session, ['all'])) {
     if (session.ensemble.canConnect(a, b)) connectPair(session, a, b);

@@ -1,8 +1,8 @@
 /**
  * Time. Pings are sent and arrive as time passes, unless their pair is cut.
  *
- *   tick MS     time passes in steps of one heartbeat; messages other than pings wait
- *   run MS      time passes and everything works: links are dialled, disks write, messages arrive
+ * `tick MS` lets time pass in steps of one heartbeat, while messages other than pings wait. `run
+ * MS` lets time pass while everything works: links are dialled, disks write, messages arrive.
  */
 import { assert } from '@rookery/protocol';
 import { HEARTBEAT_MS } from '../ensemble.js';

@@ -1,7 +1,8 @@
 /**
- * What each member has come to.
+ * The state that each member has reached.
  *
- *   state [ID...]    role as clients see it, epochs, log, commit, and all that was delivered
+ * `state [ID...]` prints the role as clients see it, the epochs, the log, the commit, and
+ * everything that was delivered.
  */
 import { zxidText } from '../describe.js';
 import type { Command } from '../session.js';

@@ -1,4 +1,4 @@
-/** Reads the words of a command: members, zxids, `key=value` settings. */
+/** Parses the words of a command: members, zxids, `key=value` settings. */
 import { assert, makeZxid, type PeerId, type Proposal, type Zxid } from '@rookery/protocol';
 import type { Session } from '../session.js';
 import { bytesOf } from '../tree.js';
@@ -25,7 +25,7 @@ export function pairsIn(
   return ids.flatMap((a) => ids.filter((b) => a < b).map((b) => [a, b] as const));
 }
 
-/** `all` is everything, nothing is one. */
+/** `all` means everything, nothing means one. */
 export function countIn(word: string | undefined): number {
   if (word === 'all') return Number.POSITIVE_INFINITY;
   const count = Number(word ?? 1);
@@ -41,7 +41,7 @@ export function zxidIn(word: string | undefined): Zxid {
   return makeZxid(Number(match[1]), Number(match[2]));
 }
 
-/** `e1:1..3,e2:1`: the proposals of a log that starts after `base`. */
+/** `e1:1..3,e2:1` are the proposals of a log that starts after `base`. */
 export function logIn(text: string, base: Zxid): readonly Proposal[] {
   const proposals: Proposal[] = [];
   let previous = base;
@@ -58,7 +58,7 @@ export function logIn(text: string, base: Zxid): readonly Proposal[] {
   return proposals;
 }
 
-/** The value of `key=value` among the words, or null. */
+/** Returns the value of `key=value` among the words, or null. */
 export function settingIn(words: readonly string[], key: string): string | null {
   const found = words.find((word) => word.startsWith(`${key}=`));
   return found === undefined ? null : found.slice(key.length + 1);

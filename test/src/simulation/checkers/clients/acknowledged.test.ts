@@ -1,4 +1,4 @@
-/** Acknowledged writes and refusals against what was committed, by small histories. */
+/** Acknowledged and refused writes against the committed transactions, in small histories. */
 
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES, ReplicatedState, type TxnOp } from '../../../simulated.js';
@@ -19,7 +19,7 @@ function begun(): SmallHistory {
   return history;
 }
 
-/** Of /a after so many sets, the last of them at `zxid`. */
+/** The Stat of /a after this many sets, the last of them at `zxid`. */
 function statOf(zxid: number, version: number) {
   return { ...STAT, czxid: 2, pzxid: 2, mzxid: zxid, version };
 }
@@ -36,14 +36,14 @@ describe('acknowledged writes', () => {
     history.answer(refused, { zxid: 4, error: -101 });
   });
 
-  it('must have been applied by somebody', () => {
+  it('must have been applied by some member', () => {
     const history = begun();
     expect(() => history.done(SET('/a'), { zxid: 3 })).toThrow(
       /^no ack.* which nobody has applied/,
     );
   });
 
-  it('and lost ones are done by the time their session has synced, or never', () => {
+  it('and writes without an answer are done before a sync of their session, or never', () => {
     const inDoubt = (syncsFirst: boolean) => {
       const history = begun();
       history.lose(history.ask(SET('/a', 'y')));
@@ -70,7 +70,7 @@ describe('acknowledged writes', () => {
     ['version', SET('/a', 'y', 3), setOp('/a', 1, 'y')],
     ['kind', SET('/a', 'y'), { kind: 'delete', path: '/a' }],
     ['owner', CREATE, createOp('/a', 'x', 'ephemeral')],
-  ])('must have the %s that was asked for', (_, asked, op) => {
+  ])('must have the %s that was requested', (_, asked, op) => {
     const history = begun();
     history.applied(3, createOp('/b'), { session: 0 });
     if (op.kind === 'create') history.applied(4, { kind: 'delete', path: '/a' }, { session: 0 });
@@ -86,7 +86,7 @@ describe('acknowledged writes', () => {
     expect(() => history.applied(4, setOp('/a', 2, 'y'))).toThrow(/or not once more/);
   });
 
-  it('are not applied behind a later one of the same session', () => {
+  it('are not applied after a later one of the same session', () => {
     const history = begun();
     history.lose(history.ask(SET('/a', 'first')));
     history.ask(SET('/a', 'second'), { connection: 2 });
@@ -94,20 +94,20 @@ describe('acknowledged writes', () => {
     expect(() => history.applied(4, setOp('/a', 2, 'first'))).toThrow(LOST);
   });
 
-  it('may be applied though the answer was lost', () => {
+  it('may be applied although the answer was lost', () => {
     const history = begun();
     history.lose(history.ask(SET('/a', 'y')));
     history.applied(3, setOp('/a', 1, 'y'));
   });
 
-  it('are told what they did', () => {
+  it('are answered with the effect that they had', () => {
     const history = begun();
     const set = history.ask(SET('/a', 'y'));
     history.applied(3, setOp('/a', 1, 'y'));
     expect(() => history.answer(set, { zxid: 3, stat: statOf(3, 2) })).toThrow(/the Stat is/);
   });
 
-  it('are told the name that was created', () => {
+  it('are answered with the name that was created', () => {
     const history = begun();
     const asked: Operation = { ...CREATE, path: '/a/n-', mode: 'persistentSequential' };
     const create = history.ask(asked);
@@ -133,14 +133,14 @@ describe('refused writes', () => {
     expect(() => history.applied(4, setOp('/a', 1, 'y'))).toThrow(/had not asked for/);
   });
 
-  it('are told their error', () => {
+  it('are answered with their error', () => {
     const history = begun();
     const set = history.ask(SET('/a', 'y'));
     history.applied(3, refusal(-103));
     expect(() => history.answer(set, { zxid: 3, error: -101 })).toThrow(/but its error is -103/);
   });
 
-  it('are told the error of each part of a multi', () => {
+  it('are answered with the error of each part of a multi', () => {
     const parts = [
       { kind: 'delete', path: '/a', version: -1 },
       { kind: 'check', path: '/b', version: 0 },
@@ -179,13 +179,13 @@ describe('members', () => {
     expect(other).toThrow(/but a create where others did a create/);
   });
 
-  it('may not put something between what others have applied', () => {
+  it('may not insert a transaction between those that others have applied', () => {
     const history = begun();
     history.applied(2 ** 32 + 1, OPEN, { session: 0 });
     expect(() => history.applied(3, OPEN, { session: 0, member: 2 })).toThrow(/others went past/);
   });
 
-  it('must have all of it at the end, and nothing else', () => {
+  it('must have applied all transactions at the end, and no others', () => {
     const ofAll = (ops: readonly TxnOp[]) => {
       const state = new ReplicatedState();
       for (const [index, op] of ops.entries()) {
@@ -211,16 +211,16 @@ describe('members', () => {
 
 describe('the replay', () => {
   it.each<[string, TxnOp, RegExp]>([
-    ['creates what is there', createOp('/a'), /creates \/a, which exists/],
-    ['creates below nothing', createOp('/b/c'), /is about \/b, which does not exist/],
-    ['sets another version than the next', setOp('/a', 2), /makes version 2 of \/a, not 1/],
-    ['deletes what is not there', { kind: 'delete', path: '/b' }, /is about \/b/],
+    ['creates what exists', createOp('/a'), /creates \/a, which exists/],
+    ['creates below a missing parent', createOp('/b/c'), /is about \/b, which does not exist/],
+    ['sets another version than the next one', setOp('/a', 2), /makes version 2 of \/a, not 1/],
+    ['deletes what does not exist', { kind: 'delete', path: '/b' }, /is about \/b/],
     ['deletes what has children', { kind: 'delete', path: '/zookeeper' }, /which has children/],
   ])('accepts no transaction that %s', (_, op, what) => {
     expect(() => begun().applied(3, op)).toThrow(what);
   });
 
-  it('accepts none of a session that is not open, and none behind a gap', () => {
+  it('accepts no transaction of a session that is not open, and none after a gap', () => {
     const history = begun();
     history.applied(3, CLOSE);
     expect(() => history.applied(4, setOp('/a', 1))).toThrow(/session 0x1, which is not open/);

@@ -1,12 +1,14 @@
 /**
- * Property: no acknowledged write is lost, none that was refused is applied, each at most once.
- * Source: ZOOKEEPER-3023, 4643, 4646, 3642, 2845 (lost), 1154 (applied after all); Zab's integrity.
+ * Property: no acknowledged write is lost, no refused one is applied, and each is applied at most
+ * once. Source: ZOOKEEPER-3023, 4643, 4646, 3642, 2845 (lost), 1154 (applied after all); Zab's
+ * integrity.
  *
- * The answer to a write names the transaction that did it, so that one must be what was asked for.
- * A session's transactions are a subsequence of its requests in the order they were sent: each is
- * matched with the first request it can be of, which settles all before it. So does a sync: what
- * its session sent before, over a lost connection too, is done by then or never. No member skips
- * what another has applied, and at the end every member's tree is the replay of all of them.
+ * The answer to a write names the transaction that performed it, so that transaction must be what
+ * was requested. A session's transactions are a subsequence of its requests in the order in which
+ * they were sent: each is matched with the first request that it can belong to, which settles all
+ * earlier ones. A sync does so, too: what its session sent before, also over a lost connection, is
+ * done by then or never. No member skips what another has applied, and at the end every member's
+ * tree equals the replay of all transactions.
  */
 import { ErrorCode, formatZxid } from '@rookery/protocol';
 import type { ReplicatedState, TxnOp } from '../../../simulated.js';
@@ -31,7 +33,7 @@ interface Place {
 class Acknowledged implements Part {
   readonly property = 'no acknowledged write is lost and no refused one applied';
   readonly #tree: CommittedTree;
-  /** By session: what may still be applied, in the order sent. */
+  /** By session: the requests that may still be applied, in the order in which they were sent. */
   readonly #sent = new Map<number, Sent[]>();
   readonly #places = new Map<number, Place>();
 
@@ -127,7 +129,7 @@ class Acknowledged implements Part {
     this.#fail(`${applies(seen)} behind ${formatZxid(behind)}, and never ${formatZxid(before)}`);
   }
 
-  /** All that its session sent before it, and itself. */
+  /** Returns everything that its session sent before it, and itself. */
   #settle({ session, order }: Invocation): void {
     const sent = this.#sent.get(session);
     if (sent === undefined) return;
@@ -168,7 +170,7 @@ function applies({ member, incarnation, zxid, order }: Applied): string {
   return `member ${member}.${incarnation} applies ${formatZxid(zxid)} [${order}]`;
 }
 
-/** The codes of a refused multi when they are not those that the client was told. */
+/** Returns the codes of a refused multi if they are not those that the client received. */
 function codesOf(
   op: TxnOp & { readonly kind: 'error' },
   parts: readonly PartResult[] | null,

@@ -1,11 +1,11 @@
-/** What a session's connections may have done, one after the other, by histories of a few lines. */
+/** What the successive connections of a session may have done, in histories of a few lines. */
 import { describe, expect, it } from 'vitest';
 import { ClientView } from './client-view.js';
 import { createOp, OPEN, refusal, SET, SmallHistory, setOp } from './small-history.js';
 
-const BROKEN = /^a beginning of what a connection asked for is done, before a newer one acts: /;
+const BROKEN = /^a prefix of the requests of a connection is done, before a newer one acts: /;
 
-/** Session 1 is open on connection 1, and there is /a. */
+/** Session 1 is open on connection 1, and /a exists. */
 function begun(): SmallHistory {
   const history = new SmallHistory(() => new ClientView());
   history.applied(1, OPEN, { session: 0 });
@@ -21,8 +21,8 @@ function begins(history: SmallHistory, ...texts: readonly string[]): void {
   for (const text of texts) history.lose(history.ask(SET('/a', text), { connection: 1 }));
 }
 
-describe('what one connection asked for', () => {
-  it('is done from the first on, refusals among it', () => {
+describe('the requests of one connection', () => {
+  it('are done from the first one on, including refusals', () => {
     const history = begun();
     begins(history, 'one', 'two', 'three');
     history.applied(3, setOp('/a', 1, 'one'));
@@ -30,7 +30,7 @@ describe('what one connection asked for', () => {
     history.applied(5, setOp('/a', 2, 'three'));
   });
 
-  it('is refused, and nothing of it is done, behind the end of its session', () => {
+  it('are refused and have no effect after the end of their session', () => {
     const history = begun();
     begins(history, 'one', 'two');
     history.applied(3, { kind: 'closeSession' });
@@ -38,14 +38,14 @@ describe('what one connection asked for', () => {
     expect(() => history.applied(5, setOp('/a', 1, 'one'))).toThrow();
   });
 
-  it('is done with none left out', () => {
+  it('are done without omissions', () => {
     const history = begun();
     begins(history, 'one', 'two', 'three');
     history.applied(3, setOp('/a', 1, 'one'));
     expect(() => history.applied(4, setOp('/a', 2, 'three'))).toThrow(BROKEN);
   });
 
-  it('may end anywhere when its session goes on by another connection', () => {
+  it('may end anywhere when their session continues on another connection', () => {
     const history = begun();
     begins(history, 'one', 'two', 'three');
     history.applied(3, setOp('/a', 1, 'one'));
@@ -54,7 +54,7 @@ describe('what one connection asked for', () => {
     history.applied(4, setOp('/a', 2, 'four'));
   });
 
-  it('is not done behind what a newer connection did', () => {
+  it('are not done after requests of a newer connection', () => {
     const history = begun();
     begins(history, 'one', 'two');
     history.session('resumed', { connection: 2 });
@@ -63,14 +63,14 @@ describe('what one connection asked for', () => {
     expect(() => history.applied(4, setOp('/a', 2, 'one'))).toThrow();
   });
 
-  it('is not done when it was asked for after its session went on elsewhere', () => {
+  it('are not done if they were sent after their session continued elsewhere', () => {
     const history = begun();
     history.session('resumed', { connection: 2 });
     begins(history, 'late');
     expect(() => history.applied(3, setOp('/a', 1, 'late'))).toThrow(BROKEN);
   });
 
-  it('is done by the time a newer connection is answered, or never', () => {
+  it('are done before a newer connection is answered, or never', () => {
     const inDoubt = (isDoneFirst: boolean): SmallHistory => {
       const history = begun();
       begins(history, 'one');

@@ -1,14 +1,14 @@
 /**
- * Property: of what one connection of a session asked for, a beginning is done and nothing behind
- * it; and nothing of a connection is done any more once a newer one has been answered. Source:
- * client-protocol, "Session moved"; docs/architecture/sessions.md; ZOOKEEPER-2606.
+ * Property: a prefix of the requests of one connection is done and nothing after it; and no request
+ * of a connection is done any more once a newer one has been answered. Source: client-protocol,
+ * "Session moved"; docs/architecture/sessions.md; ZOOKEEPER-2606.
  *
  * A session's transactions, refusals included, are the requests of its connections: those of one
- * connection in the order they were sent with none left out, then those of a newer one. A refusal
- * has no content, so there may be several places in this order that fit what was done; when there
- * is none, the property is broken. What a connection asks for after its client was told that the
- * session goes on elsewhere is never done, and an answer on the newer one (to a sync or a write)
- * ends what the older ones may still have done.
+ * connection in the order in which they were sent without omissions, then those of a newer one. A
+ * refusal has no content, so several positions in this order may fit what was done; when there is
+ * none, the property is broken. What a connection requests after its client was told that the
+ * session continues elsewhere is never done, and an answer on the newer connection (to a sync or a
+ * write) ends what the older ones may still have done.
  */
 import { ErrorCode, formatZxid } from '@rookery/protocol';
 import type { TxnOp } from '../../../simulated.js';
@@ -25,20 +25,23 @@ interface Asked {
 
 interface Connection {
   readonly number: number;
-  /** From the first one on that may not be done yet. */
+  /** The requests that may not be done yet, from the first one on. */
   writes: Asked[];
-  /** When the client was told that its session goes on elsewhere. */
+  /** When the client was told that its session continues elsewhere. */
   overAt: number;
 }
 
-/** So many of this connection's remembered writes are done, and no newer connection's. */
+/**
+ * The number of this connection's remembered writes that are done; no write of a newer connection
+ * is.
+ */
 interface Place {
   readonly connection: number;
   readonly done: number;
 }
 
 interface Session {
-  /** In the order they were made. */
+  /** In the order in which they were made. */
   connections: Connection[];
   places: readonly Place[];
   /** Nothing of an older connection is done any more. */
@@ -46,9 +49,9 @@ interface Session {
 }
 
 class Attachments implements Part {
-  readonly property = 'a beginning of what a connection asked for is done, before a newer one acts';
+  readonly property = 'a prefix of the requests of a connection is done, before a newer one acts';
   readonly #sessions = new Map<number, Session>();
-  /** What was under way when its session expired is refused behind the close. */
+  /** Requests that were in flight when their session expired are refused after the close. */
   readonly #ended = new Set<number>();
 
   onInvocation({ operation, session: id, connection, order }: Invocation): void {
@@ -73,7 +76,8 @@ class Attachments implements Part {
     if (!shows && !isWrite(operation)) return;
     session.floor = connection;
     const places = session.places.filter((place) => place.connection >= connection);
-    // If the session stood at an older connection, whose rest is not done: the next is its first.
+    // If the session's position was in an older connection, whose rest is not done, the next
+    // request is the first of this one.
     if (places.length < session.places.length) places.push({ connection, done: 0 });
     session.places = places;
     session.connections = session.connections.filter((one) => one.number >= connection);
@@ -127,7 +131,10 @@ class Attachments implements Part {
   }
 }
 
-/** Where this transaction may stand: the next of a connection, or the first of a newer one. */
+/**
+ * The positions at which this transaction may be: the next of a connection, or the first of a newer
+ * one.
+ */
 function nextPlaces({ connections, places, floor }: Session, op: TxnOp): readonly Place[] {
   const found = new Map<number, Set<number>>();
   for (const { number, writes, overAt } of connections) {
@@ -148,7 +155,7 @@ function mayBe(write: Write, op: TxnOp): boolean {
   return op.kind === 'error' || isDoneBy(write, op);
 }
 
-/** What is done wherever the session may stand, and connections older than all of these places. */
+/** Removes what is done at every possible position, and connections older than all of these. */
 function forgetDone(session: Session): void {
   const oldest = Math.min(...session.places.map(({ connection }) => connection));
   session.connections = session.connections.filter((one) => one.number >= oldest);

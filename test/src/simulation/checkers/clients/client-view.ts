@@ -1,8 +1,8 @@
 /**
- * The checkers that compare what clients are told with a replay of what was committed, as one: the
- * first member to apply a transaction moves the replay on, then each part is told.
+ * Combines the checkers that compare what clients see with a replay of the committed transactions:
+ * the first member to apply a transaction advances the replay, then each part is notified.
  *
- * Owns the replay. Each part breaks a property of its own name.
+ * It owns the replay. Each part checks a property with a name of its own.
  */
 import type { Checker } from '../../contract/checker.js';
 import type { Invocation, Reply, SessionSeen, WatchEventSeen } from '../../contract/history.js';

@@ -1,11 +1,11 @@
-/** The replay's past: what it shows at every zxid that it remembers, and what it forgets. */
+/** The replay's past: its state at every zxid that it remembers, and what it forgets. */
 
 import { describe, expect, it } from 'vitest';
 import type { TxnOp } from '../../../simulated.js';
 import { CommittedTree } from './committed-tree.js';
 import { CLOSE, createOp, OPEN, refusal, setOp } from './small-history.js';
 
-/** By session 1, which is opened at zxid 1. */
+/** The transactions are those of session 1, which is opened at zxid 1. */
 function replay(ops: Iterable<TxnOp>): CommittedTree {
   const tree = new CommittedTree();
   tree.apply(1, { origin: 1, request: 0, session: 0, time: 0, op: OPEN });
@@ -18,7 +18,7 @@ function replay(ops: Iterable<TxnOp>): CommittedTree {
 }
 
 describe('the replayed tree', () => {
-  it('knows what a path showed at each zxid', () => {
+  it('knows the state of a path at each zxid', () => {
     const remove: TxnOp = { kind: 'delete', path: '/a' };
     const tree = replay([createOp('/a', 'x'), setOp('/a', 1, 'y'), refusal(-101), remove]);
     const history = tree.known('/a');
@@ -41,7 +41,7 @@ describe('the replayed tree', () => {
     expect(tree.zxidBefore(2)).toBe(1);
   });
 
-  it('makes the same hash of the same children in whatever order they came', () => {
+  it('computes the same hash for the same children in any order', () => {
     const hashOf = (paths: readonly string[]) => {
       return replay(paths.map((path) => createOp(path))).known('/')?.last.childHash;
     };
@@ -49,7 +49,7 @@ describe('the replayed tree', () => {
     expect(hashOf(['/a', '/b'])).not.toBe(hashOf(['/a', '/c']));
   });
 
-  it('forgets the distant past, and keeps what stands', () => {
+  it('forgets the distant past, and keeps the present state', () => {
     function* long(): Generator<TxnOp> {
       yield createOp('/old', 'stands');
       yield createOp('/gone', 'x');

@@ -1,11 +1,11 @@
 /**
- * The tree of znodes as the committed transactions make it, with its recent past: a second,
- * independent implementation of what ReplicatedState does, small and slow to forget.
+ * The tree of znodes that results from the committed transactions, with its recent past: a second,
+ * independent implementation of what ReplicatedState does, which is small and keeps old states.
  *
- * Fed with each transaction once, by whichever member applies it first. Knows what every path
- * showed at every recent zxid, and what each transaction did; a transaction that does not fit what
- * came before it breaks `REPLAYS`. Zxids below `floorZxid` are forgotten. Shared by the checkers
- * that compare what clients were shown.
+ * It receives each transaction once, from whichever member applies it first. It knows the state of
+ * every path at every recent zxid, and what each transaction did; a transaction that does not fit
+ * its predecessors breaks `REPLAYS`. Zxids below `floorZxid` are forgotten. The checkers that
+ * compare what clients saw share it.
  */
 import { bufferOf, EventType, epochOf, formatZxid, parentOf } from '@rookery/protocol';
 import type { NodeOp, Txn } from '../../../simulated.js';
@@ -19,11 +19,11 @@ export interface Commit {
   readonly zxid: number;
   readonly session: number;
   readonly txn: Txn;
-  /** Of each operation that creates or sets, the node right behind it; null for others. */
+  /** For each operation that creates or sets, the node's state right after it; null for others. */
   readonly results: readonly (NodeState | null)[];
 }
 
-/** So many transactions at least are remembered. */
+/** At least this many transactions are remembered. */
 const COMMITS_MIN = 1 << 16;
 const NO_RESULTS: readonly (NodeState | null)[] = [];
 const SYSTEM_PATHS = ['/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as const;
@@ -31,11 +31,11 @@ const SYSTEM_PATHS = ['/zookeeper', '/zookeeper/quota', '/zookeeper/config'] as 
 export class CommittedTree {
   lastZxid = 0;
   floorZxid = 0;
-  /** Told of every change, in order, while the transaction that makes it is replayed. */
+  /** Notified of every change, in order, while the transaction that makes it is replayed. */
   onChange: ((state: NodeState) => void) | null = null;
   /** Sessions that are open. */
   readonly sessions = new Set<number>();
-  /** Of these, those whose end is decided: they do nothing more. */
+  /** The open sessions whose end is decided: they do nothing more. */
   readonly #closing = new Set<number>();
   readonly #paths = new Map<string, PathHistory>();
   readonly #ephemerals = new Map<number, Set<PathHistory>>();
@@ -43,7 +43,7 @@ export class CommittedTree {
   #commits: Commit[] = [];
   /** Every change of the remembered commits, in order. */
   #changes: NodeState[] = [];
-  /** Deleted, the longest ago first. */
+  /** Deleted paths, in the order of their deletion. */
   #deleted: PathHistory[] = [];
   readonly #root = new PathHistory('/', null);
 
@@ -60,7 +60,7 @@ export class CommittedTree {
     }
   }
 
-  /** Made when it is not there yet. */
+  /** Creates the entry if it does not exist yet. */
   history(path: string): PathHistory {
     const known = this.#paths.get(path);
     if (known !== undefined) return known;
@@ -71,7 +71,7 @@ export class CommittedTree {
     return history;
   }
 
-  /** Undefined for what was never there, or not lately. */
+  /** Undefined for a path that never existed, or not recently. */
   known(path: string): PathHistory | undefined {
     return this.#paths.get(path);
   }
@@ -84,26 +84,26 @@ export class CommittedTree {
     const commits = this.#commits;
     const last = commits[commits.length - 1];
     if (last === undefined) return undefined;
-    // Within an epoch zxids are consecutive, and most questions are about the newest ones.
+    // Within an epoch zxids are consecutive, and most queries are about the newest ones.
     const guess = commits[commits.length - 1 - (last.zxid - zxid)];
     if (guess?.zxid === zxid) return guess;
     const index = firstAbove(commits, zxid) - 1;
     return commits[index]?.zxid === zxid ? commits[index] : undefined;
   }
 
-  /** The last one before `zxid`, 0 for none that is remembered. */
+  /** Returns the last one before `zxid`, or 0 if none is remembered. */
   zxidBefore(zxid: number): number {
     const last = this.#commits[this.#commits.length - 1];
     if (last !== undefined && zxid > last.zxid) return last.zxid;
     return this.#commits[firstAbove(this.#commits, zxid - 1) - 1]?.zxid ?? 0;
   }
 
-  /** Changes after `zxid`, the oldest first. */
+  /** Returns the changes after `zxid`, oldest first. */
   changesSince(zxid: number): readonly NodeState[] {
     return this.#changes.slice(firstAbove(this.#changes, zxid));
   }
 
-  /** The next transaction. */
+  /** Replays the next transaction. */
   apply(zxid: number, txn: Txn): Commit {
     const last = this.lastZxid;
     if (zxid <= last) this.#misfit(zxid, `comes after ${formatZxid(last)}`);
@@ -225,7 +225,7 @@ export class CommittedTree {
     return this.#misfit(zxid, `is about ${path}, which does not exist`);
   }
 
-  /** Reapers of containers, and the ends of sessions, work without a session. */
+  /** The removal of containers, and the end of sessions, work without a session. */
   #mustMayWrite(zxid: number, session: number): void {
     if (session === 0) return;
     this.#mustBeOpen(zxid, session);
@@ -233,7 +233,10 @@ export class CommittedTree {
     this.#misfit(zxid, `is done for session ${formatZxid(session)}, which is closing`);
   }
 
-  /** Several at once are deleted for nobody only while the session that owns them is closing. */
+  /**
+   * Several znodes are deleted at once without a session only while the session that owns them is
+   * closing.
+   */
   #mustBeOfAnEnd(zxid: number, { kind, path }: NodeOp): void {
     const { owner } = this.#existing(zxid, path);
     if (kind === 'delete' && this.#closing.has(owner)) return;
@@ -254,7 +257,7 @@ export class CommittedTree {
     return paths;
   }
 
-  /** The older half, and the paths that have not been there since. */
+  /** Forgets the older half, and the paths that have not existed since. */
   #forget(): void {
     this.#commits = this.#commits.slice(-COMMITS_MIN);
     this.floorZxid = this.#commits[0]?.zxid ?? 0;
@@ -274,7 +277,7 @@ export class CommittedTree {
   }
 }
 
-/** The index of the first entry above `zxid`. */
+/** Returns the index of the first entry above `zxid`. */
 function firstAbove(entries: readonly { readonly zxid: number }[], zxid: number): number {
   let low = 0;
   let high = entries.length;

@@ -1,11 +1,13 @@
-/** Answers of a member that reaches no quorum, by small histories of three members. */
+/** Answers of a member that reaches no quorum, in small histories of three members. */
 import { describe, expect, it } from 'vitest';
 import { newCutOff } from './cut-off.js';
 import { FACTS, GET, SmallHistory } from './small-history.js';
 
-/** (1000 + 2 * 100) * 1.01 + 2 * 5, after what is cut off at 101. */
+/** The bound is (1000 + 2 * 100) * 1.01 + 2 * 5, after the cut at 101. */
 const BOUND_MS = 101 + 1_222;
-/** Of a follower whose leader was cut off from the others at 101: the leader's, and its own. */
+/**
+ * For a follower whose leader was cut off from the others at 101: the leader's bound and its own.
+ */
 const FOLLOWER_BOUND_MS = 101 + 2 * 1_222;
 const PROPERTY = /^a cut-off member answers no client past its bound: /;
 
@@ -33,13 +35,13 @@ describe('a cut-off member', () => {
     history.done(GET('/a'), { zxid: 5 });
   });
 
-  it('answers nothing that was asked later', () => {
+  it('answers no request that was sent later', () => {
     const history = begun();
     history.nowMs = BOUND_MS;
     expect(() => history.done(GET('/a'), { zxid: 5 })).toThrow(PROPERTY);
   });
 
-  it('may have answered in time what a client takes late', () => {
+  it('may have sent an answer in time that a client receives late', () => {
     const history = begun();
     history.nowMs = BOUND_MS - 1;
     const asked = history.ask(GET('/a'));
@@ -47,7 +49,7 @@ describe('a cut-off member', () => {
     history.answer(asked, { zxid: 5 });
   });
 
-  it('answers nothing on its connections of before when it reaches a quorum again after that', () => {
+  it('answers nothing on its old connections when it reaches a quorum again after the bound', () => {
     const history = begun();
     history.nowMs = BOUND_MS - 1;
     const inTime = history.ask(GET('/a'));
@@ -60,7 +62,7 @@ describe('a cut-off member', () => {
     history.done(GET('/a'), { zxid: 5 }, { connection: 2 });
   });
 
-  it('goes on answering when it reaches a quorum again before its bound', () => {
+  it('continues to answer when it reaches a quorum again before its bound', () => {
     const history = begun();
     history.nowMs = BOUND_MS - 10;
     history.reach(1, [2, 3]);
@@ -68,7 +70,7 @@ describe('a cut-off member', () => {
     history.done(GET('/a'), { zxid: 5 });
   });
 
-  it('opens, resumes and ends no session later', () => {
+  it('opens, resumes and ends no session after the bound', () => {
     for (const change of ['opened', 'resumed', 'expired'] as const) {
       const history = begun();
       history.nowMs = BOUND_MS + 5;
@@ -76,7 +78,7 @@ describe('a cut-off member', () => {
     }
   });
 
-  it('is one that reaches nobody, for the whole of that time', () => {
+  it('is a member that reaches nobody during the whole time', () => {
     const history = begun();
     history.nowMs = 1_000;
     history.reach(1, [3]);
@@ -88,7 +90,7 @@ describe('a cut-off member', () => {
     history.done(GET('/a'), { zxid: 5 }, { connection: 2 });
   });
 
-  it('may answer a lease longer when it follows one that is cut off with it', () => {
+  it('may answer one lease longer when it follows a leader that is cut off with it', () => {
     const history = pairCutOff();
     history.nowMs = FOLLOWER_BOUND_MS - 1;
     history.done(GET('/a'), { zxid: 5 });
@@ -97,7 +99,7 @@ describe('a cut-off member', () => {
     expect(() => late.done(GET('/a'), { zxid: 5 })).toThrow(PROPERTY);
   });
 
-  it('is not one that reaches a leader who reaches a quorum', () => {
+  it('is not a member that reaches a leader which reaches a quorum', () => {
     const history = new SmallHistory(newCutOff);
     history.reach(2, [1, 3]);
     history.reach(1, [2]);
@@ -107,7 +109,7 @@ describe('a cut-off member', () => {
     history.done(GET('/a'), { zxid: 5 });
   });
 
-  it('is one that has never reached anybody', () => {
+  it('is also a member that has never reached anybody', () => {
     const history = new SmallHistory(newCutOff);
     history.reach(1, []);
     history.nowMs = 60_000;
@@ -129,12 +131,12 @@ describe('a handshake whose answer may be held back', () => {
     expect(heldAt(1, BOUND_MS - 1)).not.toThrow();
   });
 
-  it('was not when it was asked for past the bound', () => {
+  it('was not answered in time if it was requested after the bound', () => {
     expect(heldAt(1, BOUND_MS + 1)).toThrow(PROPERTY);
   });
 });
 
-/** Members 1 and 2 of five hear only each other from 101 on. */
+/** Of five members, 1 and 2 reach only each other from 101 on. */
 function pairCutOff(): SmallHistory {
   const history = new SmallHistory(newCutOff, { ...FACTS, members: 5 });
   history.reach(1, [2, 3, 4, 5]);

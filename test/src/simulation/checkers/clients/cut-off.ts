@@ -3,13 +3,14 @@
  * Source: docs/architecture/core.md, "Step-down", and docs/architecture/sessions.md: H, the bound
  * of every lease; Zab's leader leases; ZOOKEEPER-1675.
  *
- * A leader may serve for H after its quorum last answered, a follower for H after a leader that
- * still might: it need reach nobody else, so a follower on one side of a bridge serves through it.
- * H is what a member may need by its own clock, the slowest that is allowed, with what was on its
- * way and the heartbeat that notices. A request that was sent after that and is answered all the
- * same was answered by nobody's leave. (One sent before may have waited in a client's buffer.)
- * Whoever reaches a quorum again after its bound has ended its clients meanwhile, or does so before
- * anything else: connections of before are told nothing more. Who stands still reaches nobody.
+ * A leader may serve for H after its quorum last answered, and a follower for H after a leader that
+ * may still serve: it need reach nobody else, so a follower on one side of a bridge serves through
+ * it. H is measured by the member's own clock, at the slowest rate that is allowed, with the delay
+ * of messages in flight and of the heartbeat that notices. A request that was sent after that and
+ * is still answered was answered without any lease. (One sent before may have waited in a client's
+ * buffer.) A member that reaches a quorum again after its bound has closed its clients' connections
+ * meanwhile, or does so before anything else: old connections receive nothing more. A stalled
+ * member reaches nobody.
  */
 import { formatZxid } from '@rookery/protocol';
 import {
@@ -27,15 +28,15 @@ class CutOff implements Checker {
   readonly #quorum: number;
   /** H. */
   readonly #leaseMs: number;
-  /** The answer to a handshake is on its way for so long at most. */
+  /** The answer to a handshake is in flight for at most this time. */
   readonly #answerMaxMs: number;
-  /** What each member reaches now. */
+  /** The members that each member reaches at present. */
   readonly #reaches = new Map<number, readonly number[]>();
-  /** When each last reached a quorum by itself; infinity while it does. */
+  /** When each member last reached a quorum by itself; infinity while it does. */
   readonly #quorumUntilMs = new Map<number, number>();
-  /** When each last reached each of the others; infinity while it does. */
+  /** When each member last reached each of the others; infinity while it does. */
   readonly #contactUntilMs = new Map<number, Map<number, number>>();
-  /** Some member does not reach a quorum by itself. */
+  /** Whether some member does not reach a quorum by itself. */
   #someoneIsCutOff = false;
   /** The member of each connection. */
   readonly #members = new Map<number, number>();
@@ -70,7 +71,7 @@ class CutOff implements Checker {
     if (change === 'disconnected' || change === 'closed') this.#forget(connection);
     if (change !== 'opened' && change !== 'resumed' && change !== 'expired') return;
     if (change !== 'expired') this.#members.set(connection, member);
-    // Answered after it was asked for, and no longer ago than an answer may be on its way.
+    // It was answered after it was requested, and not longer ago than an answer may be in flight.
     if (this.#isPast(member, Math.max(askedAtMs, atMs - this.#answerMaxMs))) {
       this.#fail(member, `told client ${client} that its session is ${change} [${order}]`);
     }
@@ -101,7 +102,9 @@ class CutOff implements Checker {
     return this.#reaches.has(member) && atMs > this.#boundMs(member);
   }
 
-  /** The end of its own lease as a leader, or of the last one that any leader may have given it. */
+  /**
+   * The end of its own lease as a leader, or of the last lease that any leader may have granted it.
+   */
   #boundMs(member: number): number {
     let boundMs = this.#quorumEndMs(member) + this.#leaseMs;
     for (const [other, contactMs] of this.#contactUntilMs.get(member) ?? []) {

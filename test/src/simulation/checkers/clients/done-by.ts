@@ -1,8 +1,8 @@
 /**
- * Which transaction may be what a request came to, by its content.
+ * Decides by content which transaction may be the result of a request.
  *
- * Texts are their writers' own (see Workload), so a set or a create is known by what it writes.
- * Pure; shared by the checkers that match transactions with requests.
+ * Every text has one writer (see Workload), so a set or a create can be identified by what it
+ * writes. Pure; the checkers that match transactions with requests share it.
  */
 import { unreachable } from '@rookery/protocol';
 import type { NodeOp, TxnOp } from '../../../simulated.js';
@@ -10,7 +10,7 @@ import type { MultiPart } from '../../contract/history.js';
 import { textOf } from './committed-tree.js';
 import type { Write } from './part.js';
 
-/** Done for a request that has a content to be known by. */
+/** Whether the transaction may perform a request that can be identified by its content. */
 export function isOfRequest(op: TxnOp): op is Exclude<TxnOp, { kind: 'error' }> {
   if (op.kind === 'error' || op.kind === 'createSession') return false;
   return op.kind !== 'beginClose' && op.kind !== 'closeSession';

@@ -1,4 +1,4 @@
-/** The end of sessions, by small histories of one that has a timeout of 4 s. */
+/** The end of sessions, in small histories of one with a timeout of 4 s. */
 import { describe, expect, it } from 'vitest';
 import { newExpiry } from './expiry.js';
 import { BEGIN_CLOSE, CLOSE, GET, SmallHistory } from './small-history.js';
@@ -6,7 +6,7 @@ import { BEGIN_CLOSE, CLOSE, GET, SmallHistory } from './small-history.js';
 const EXPIRY = { origin: 0, session: 1 };
 const PROPERTY = /^no session expires early: /;
 
-/** Heard last by a request that was sent at 1000. */
+/** The session was last heard from by a request that was sent at 1000. */
 function begun(): SmallHistory {
   const history = new SmallHistory(newExpiry);
   history.session('opened');
@@ -32,7 +32,7 @@ describe('a session', () => {
     expect(() => early.applied(6, CLOSE, EXPIRY)).toThrow(PROPERTY);
   });
 
-  it('counts as heard by a request whose answer comes after the expiry', () => {
+  it('counts as heard from by a request whose answer comes after the expiry', () => {
     const history = begun();
     history.nowMs = 2_999;
     const asked = history.ask(GET('/a'));
@@ -41,7 +41,7 @@ describe('a session', () => {
     expect(() => history.answer(asked, { zxid: 5 })).toThrow(PROPERTY);
   });
 
-  it('does not count as heard by a request that was never answered', () => {
+  it('does not count as heard from by a request that was never answered', () => {
     const history = begun();
     history.nowMs = 2_999;
     history.lose(history.ask(GET('/a')));
@@ -55,11 +55,11 @@ describe('a session', () => {
     history.session('closed');
   });
 
-  it('is not called expired before it was ended', () => {
+  it('is not reported as expired before its end', () => {
     expect(() => begun().session('expired')).toThrow(/whose close nobody has applied/);
   });
 
-  it('is not called expired or closed while it is closing', () => {
+  it('is not reported as expired or closed while it is closing', () => {
     for (const change of ['expired', 'closed'] as const) {
       const history = begun();
       history.nowMs = 9_000;
@@ -70,18 +70,18 @@ describe('a session', () => {
     }
   });
 
-  it('is judged when its end is decided, by whether anybody had asked for it', () => {
+  it('is judged when its end is decided, by whether its client had requested it', () => {
     const early = begun();
     early.nowMs = 4_000;
     expect(() => early.applied(6, BEGIN_CLOSE, EXPIRY)).toThrow(PROPERTY);
     const asked = begun();
     asked.nowMs = 4_000;
     asked.applied(6, BEGIN_CLOSE);
-    // By the next leader.
+    // The close is that of the next leader.
     asked.applied(7, CLOSE, EXPIRY);
   });
 
-  it('is answered nothing from when its end is decided', () => {
+  it('receives no answers once its end is decided', () => {
     const history = begun();
     const [before, after] = [history.ask(GET('/a')), history.ask(GET('/a'))];
     history.applied(6, BEGIN_CLOSE);

@@ -1,12 +1,12 @@
 /**
- * Property: no session ends before its timeout has passed since it was last heard, and none is
- * called expired that was not closed. Source: client-protocol, section 1.7 "Expiry";
+ * Property: no session ends before its timeout has passed since it was last heard from, and none is
+ * reported as expired that was not closed. Source: client-protocol, section 1.7 "Expiry";
  * docs/architecture/sessions.md; ZOOKEEPER-1208, 919.
  *
- * An expiry (a closeSession that nobody asked for, or the beginClose that comes before it) is
- * applied after the leader decided it, so when it is first applied at least the timeout must have
- * passed since the client sent the last request that was answered, on clocks that run at most
- * `clockDrift` too fast. Replies that come later count too: what was answered was heard, unless its
+ * An expiry (a closeSession that nobody requested, or the beginClose that precedes it) is applied
+ * after the leader decided on it, so when it is first applied at least the timeout must have passed
+ * since the client sent the last request that was answered, on clocks that run at most `clockDrift`
+ * too fast. Replies that come later count too: a request that was answered was heard, unless its
  * client had been silent for too long. A client is told that a session is over only after its
  * closeSession, and nothing is answered in a session once its end is decided.
  */
@@ -31,10 +31,10 @@ class Expiry implements Checker {
   readonly property = 'no session expires early';
   readonly #drift: number;
   readonly #toldWithinMs: number;
-  /** By session; those of clients that have gone on to the next are forgotten. */
+  /** By session; those of clients that have continued with their next session are forgotten. */
   readonly #leases = new Map<number, Lease>();
   readonly #current = new Map<number, number>();
-  /** When the end was first applied, by session, and whether nobody had asked for it. */
+  /** When the end was first applied, by session, and whether nobody had requested it. */
   readonly #ended = new Map<number, { readonly atMs: number; readonly isExpiry: boolean }>();
   /** The zxid of each beginClose. */
   readonly #begun = new Map<number, number>();
@@ -79,7 +79,7 @@ class Expiry implements Checker {
     if (kind === 'beginClose') this.#begun.set(txn.session, zxid);
     else if (kind === 'closeSession') this.#closed.add(txn.session);
     else return;
-    // Who asked for it is in the first of them: another leader may have come before the second.
+    // The first of them shows who requested it: another leader may have decided the second.
     if (this.#ended.has(txn.session)) return;
     const isExpiry = txn.origin === 0;
     this.#ended.set(txn.session, { atMs, isExpiry });

@@ -1,13 +1,13 @@
 /**
- * Property: once a session is served on a new connection, its old one is told nothing of what came
- * after: the member that had it ends the connection before it applies any later write. Source:
+ * Property: once a session is served on a new connection, its old one receives nothing about what
+ * came after: the member that had it ends the connection before it applies any later write. Source:
  * client-protocol, "Session moved"; docs/architecture/sessions.md: the leader moves the ownership
  * and detaches the old owner; ZOOKEEPER-417, ZOOKEEPER-2606.
  *
- * No time is needed for it. Whoever asks for a write after the client was told that its session is
- * resumed has it proposed behind the order to detach, on the same link: a member that answers at
- * that write's zxid, or a later one, has taken the order in. Remembers, of each client, its last
- * resumption and the first such write.
+ * The property does not depend on time. A write that is requested after the client was told that
+ * its session is resumed is proposed after the order to detach, on the same link: a member that
+ * answers at that write's zxid, or a later one, has processed the order. The checker remembers, for
+ * each client, its last resumption and the first such write.
  */
 import { ErrorCode, formatZxid } from '@rookery/protocol';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
@@ -18,14 +18,14 @@ interface Resumed {
   readonly session: number;
   readonly connection: number;
   readonly order: number;
-  /** Of a write that was asked for after it and done; infinity while none is known. */
+  /** The zxid of a write that was requested after it and done; infinity while none is known. */
   laterZxid: number;
 }
 
 class MovedOn implements Checker {
   readonly property = 'a connection is told nothing of what came after its session moved on';
   readonly #resumed = new Map<number, Resumed>();
-  /** Of these no later write is known. */
+  /** The resumptions for which no later write is known. */
   readonly #waiting = new Set<Resumed>();
 
   onSession({ change, client, session, connection, order }: SessionSeen): void {

@@ -1,11 +1,12 @@
 /**
- * What one path showed from one change to the next: the entries of a path's history.
+ * The state of one path from one change to the next: the entries of a path's history.
  *
- * Immutable once made, so replies, watches and commits share them. A path has a state for every
- * change that a watch could tell of: itself created, deleted or set, or a child of it come or gone.
+ * A state is immutable once made, so replies, watches and commits share it. A path has a state for
+ * every change that a watch could report: itself created, deleted or set, or a child of it added or
+ * removed.
  */
 
-/** EventType of the protocol, and 0 for what a tree begins with. */
+/** EventType of the protocol, and 0 for the initial state of a tree. */
 export type ChangeType = 0 | 1 | 2 | 3 | 4;
 
 export class NodeState {
@@ -17,12 +18,12 @@ export class NodeState {
   mzxid = 0;
   pzxid = 0;
   version = 0;
-  /** Children ever created below it: the next sequence number. */
+  /** The number of children ever created below it, which is the next sequence number. */
   creates = 0;
-  /** Its session, 0 for what is not ephemeral. */
+  /** Its session; 0 if it is not ephemeral. */
   owner = 0;
   childCount = 0;
-  /** Of the children's names, in any order. */
+  /** A hash of the children's names, independent of their order. */
   childHash = 0;
   data: string | null = null;
 
@@ -32,7 +33,9 @@ export class NodeState {
     this.type = type;
   }
 
-  /** The next state of the same path, alike but for what the caller changes now. */
+  /**
+   * Returns the next state of the same path, which is alike except for what the caller changes now.
+   */
   next(zxid: number, type: ChangeType): NodeState {
     const state = new NodeState(this.of, zxid, type);
     state.exists = this.exists;
@@ -51,13 +54,13 @@ export class NodeState {
 
 /** The watches of one connection on one path. */
 export interface Watcher {
-  /** Bits of the modes that stand. */
+  /** Bits of the modes that are set. */
   armed: number;
-  /** Changes that the connection must be told of, in order. */
+  /** Changes of which the connection must be notified, in order. */
   readonly due: NodeState[];
 }
 
-/** Older states are forgotten, many at once, when there are more than this. */
+/** When there are more states than this, many older ones are forgotten at once. */
 const STATES_MAX = 128;
 
 export class PathHistory {
@@ -65,9 +68,9 @@ export class PathHistory {
   /** Null for the root. */
   readonly parent: PathHistory | null;
   readonly nameHash: number;
-  /** There is, or was, something below it: such a history is never dropped. */
+  /** Something exists, or existed, below it: such a history is never dropped. */
   isParent = false;
-  /** Watches of clients on it; the watch checker's. */
+  /** Watches of clients on it; they belong to the watch checker. */
   readonly watchers: Watcher[] = [];
   readonly #states: NodeState[] = [];
 
@@ -84,7 +87,7 @@ export class PathHistory {
     return state;
   }
 
-  /** Of what is older than `floorZxid`, only the newest need be kept. */
+  /** Of the states older than `floorZxid`, only the newest need be kept. */
   push(state: NodeState, floorZxid: number): void {
     const states = this.#states;
     states.push(state);
@@ -94,7 +97,7 @@ export class PathHistory {
     }
   }
 
-  /** What the path showed right after `zxid`. */
+  /** Returns the state of the path right after `zxid`. */
   at(zxid: number): NodeState {
     const states = this.#states;
     for (let index = states.length - 1; index > 0; index--) {
@@ -104,7 +107,7 @@ export class PathHistory {
     return states[0] ?? this.last;
   }
 
-  /** The states that came after `zxid`, the oldest first. */
+  /** Returns the states after `zxid`, oldest first. */
   since(zxid: number): readonly NodeState[] {
     const states = this.#states;
     let index = states.length;
@@ -119,7 +122,7 @@ export function hashOf(text: string, start = 0): number {
   for (let at = start; at < text.length; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   }
-  // Sums of what is left would cancel out: names differ in their last digits only.
+  // Plain sums would cancel out: names differ only in their last digits.
   hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
   return (hash ^ (hash >>> 12)) >>> 0;
 }

@@ -1,7 +1,7 @@
 /**
  * Checkers that share one replay of the committed transactions, and how they name things.
  *
- * `ClientView` (client-view.ts) replays each transaction once and tells its parts.
+ * `ClientView` (client-view.ts) replays each transaction once and notifies its parts.
  */
 import { formatZxid } from '@rookery/protocol';
 import type { Checker } from '../../contract/checker.js';
@@ -30,7 +30,7 @@ export function isWrite(operation: Operation): operation is Write {
   }
 }
 
-/** For messages: who asked what, and where it stands in the trace. */
+/** For messages: which client requested what, and its position in the trace. */
 export function asked(invocation: Invocation): string {
   const { order, client, session, connection, operation } = invocation;
   const what = 'path' in operation ? `${operation.kind} ${operation.path}` : operation.kind;

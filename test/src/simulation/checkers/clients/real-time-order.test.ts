@@ -1,4 +1,4 @@
-/** Real time: what was shown to anybody, and what is asked for after that. */
+/** Real time: what any client has seen, and what is requested after that. */
 import { describe, expect, it } from 'vitest';
 import { newRealTimeOrder } from './real-time-order.js';
 import { GET, SET, SmallHistory } from './small-history.js';
@@ -13,19 +13,19 @@ const SYNC = { kind: 'sync', path: '/' } as const;
 const PROPERTY = /^writes and syncs respect real time: /;
 
 describe('real time', () => {
-  it('is respected by writes behind an acknowledged one', () => {
+  it('is respected by writes after an acknowledged one', () => {
     const history = begun();
     history.done(SET('/b'), { zxid: 6 }, OTHER);
     expect(() => history.done(SET('/b'), { zxid: 6 })).toThrow(PROPERTY);
   });
 
-  it('is respected by writes behind a read of anybody', () => {
+  it('is respected by writes after a read of any client', () => {
     const history = begun();
     history.done(GET('/a'), { zxid: 9 }, OTHER);
     expect(() => history.done(SET('/b'), { zxid: 8, error: -101 })).toThrow(/0x9 had been shown/);
   });
 
-  it('does not bind what was asked before', () => {
+  it('does not bind earlier requests', () => {
     const history = begun();
     const set = history.ask(SET('/b'), OTHER);
     history.done(SET('/a'), { zxid: 7 });
@@ -39,7 +39,7 @@ describe('real time', () => {
     expect(() => history.done(SYNC, { zxid: 4 }, OTHER)).toThrow(PROPERTY);
   });
 
-  it('does not bind a sync by what was shown after it was asked', () => {
+  it('does not bind a sync to what was seen after it was requested', () => {
     const history = begun();
     const sync = history.ask(SYNC, OTHER);
     history.done(SET('/a'), { zxid: 7 });

@@ -3,9 +3,9 @@
  * order; docs/architecture/life-of-a-request.md on sync; ZOOKEEPER-1675, 2136 (sync of a deposed
  * leader), and the Jepsen runs that found plain sync + read not to be linearizable there.
  *
- * Once anybody has been shown the state of a zxid, every write that is asked for later has a higher
- * one, and a sync that is asked for later is answered at that one or a higher one; so is every read
- * behind it, because zxids never fall on a connection (checked by zxid-seen).
+ * Once any client has seen the state of a zxid, every write that is requested later has a higher
+ * one, and a sync that is requested later is answered at that zxid or a higher one; so is every
+ * read after it, because zxids never decrease on a connection (zxid-seen checks that).
  */
 import { formatZxid } from '@rookery/protocol';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
@@ -16,7 +16,7 @@ class RealTimeOrder implements Checker {
   readonly property = 'writes and syncs respect real time';
   /** The highest zxid in any reply so far. */
   #shownZxid = 0;
-  /** What had been shown when it was asked, of writes and syncs under way. */
+  /** For writes and syncs in flight: the highest zxid that was visible when they were requested. */
   readonly #floors = new Map<number, number>();
 
   onInvocation({ operation, order }: Invocation): void {

@@ -1,4 +1,4 @@
-/** Sequential names, by small histories of several clients. */
+/** Sequential names, in small histories of several clients. */
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../contract/history.js';
 import { newSequenceNumbers } from './sequence-numbers.js';
@@ -20,7 +20,7 @@ describe('sequential names', () => {
 
   it.each<[string, readonly (readonly [number, string])[]]>([
     [
-      'are given twice',
+      'occur twice',
       [
         [3, '/q/n-0000000001'],
         [4, '/q/n-0000000001'],
@@ -34,7 +34,7 @@ describe('sequential names', () => {
       ],
     ],
     [
-      'are above those of a later zxid',
+      'are greater than those of a later zxid',
       [
         [5, '/q/n-0000000002'],
         [4, '/q/n-0000000003'],
@@ -42,12 +42,12 @@ describe('sequential names', () => {
     ],
     ['have no number', [[5, '/q/n-']]],
     ['have a short number', [[5, '/q/n-17']]],
-    ['are about something else', [[5, '/q/m-0000000001']]],
+    ['have another prefix', [[5, '/q/m-0000000001']]],
   ])('are broken when they %s', (_, all) => {
     expect(() => named(...all)).toThrow(PROPERTY);
   });
 
-  it('of different prefixes share their parent’s numbers', () => {
+  it('with different prefixes share the numbers of their parent', () => {
     const history = new SmallHistory(newSequenceNumbers);
     history.done(CREATE, { zxid: 3, path: '/q/n-0000000001' });
     const other: Operation = { ...CREATE, path: '/q/m-' };
@@ -56,7 +56,7 @@ describe('sequential names', () => {
     history.done({ ...CREATE, path: '/p/n-' }, { zxid: 4, path: '/p/n-0000000001' });
   });
 
-  it('of a multi follow each other', () => {
+  it('in one multi have consecutive numbers', () => {
     const multi: Operation = { kind: 'multi', parts: [CREATE, CREATE] };
     const part = (path: string) => ({ error: 0, path, stat: null });
     const history = new SmallHistory(newSequenceNumbers);
@@ -66,7 +66,7 @@ describe('sequential names', () => {
     expect(() => history.done(multi, { zxid: 4, parts: wrong })).toThrow(PROPERTY);
   });
 
-  it('that were refused are none', () => {
+  it('that were refused do not count', () => {
     const history = new SmallHistory(newSequenceNumbers);
     history.done(CREATE, { zxid: 3, error: -101 });
   });

@@ -1,17 +1,19 @@
 /**
  * Property: sequential names below one parent are unique, and their numbers grow with their zxid.
  * Source: client-protocol, section 1.6 (the suffix is the parent's count of creates); the recipes
- * (locks, queues) stand on it.
+ * (locks, queues) depend on it.
  *
- * From the replies alone, of all clients together. Keeps the last numbers of each parent by zxid;
- * holds for parents that are never deleted, as those of the simulated clients are not.
+ * It uses the replies alone, of all clients together. It keeps the last numbers of each parent by
+ * zxid, and holds for parents that are never deleted, as those of the simulated clients are not.
  */
 import { ErrorCode, formatZxid, parentOf } from '@rookery/protocol';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { MultiPart, PartResult, Reply } from '../../contract/history.js';
 
 const SUFFIX_CHARS = 10;
-/** Numbers that are kept of one parent; half of them go when there are more. */
+/**
+ * The number of sequence numbers kept for one parent; half of them are dropped when there are more.
+ */
 const NUMBERS_MAX = 4096;
 
 interface Named {
@@ -56,7 +58,7 @@ class SequenceNumbers implements Checker {
     }
     let at = all.length;
     while (at > 0 && (all[at - 1]?.zxid ?? 0) > named.zxid) at -= 1;
-    // Older than all that is kept: nothing to compare it with.
+    // It is older than everything that is kept: there is nothing to compare it with.
     if (at === 0 && all.length >= NUMBERS_MAX / 2) return;
     const before = all[at - 1];
     const after = all[at];

@@ -1,13 +1,13 @@
-/** The order of answers, and a session's own writes. */
+/** The order of answers, and the visibility of a session's own writes. */
 import { describe, expect, it } from 'vitest';
 import { newSessionFifo } from './session-fifo.js';
 import { GET, SET, SmallHistory, STAT } from './small-history.js';
 
 const begun = () => new SmallHistory(newSessionFifo);
-const PROPERTY = /^a session is answered in the order it asked and sees its own writes: /;
+const PROPERTY = /^a session is answered in the order of its requests and sees its own writes: /;
 
 describe('a session', () => {
-  it('is answered in the order it asked, on each connection', () => {
+  it('is answered in the order of its requests, on each connection', () => {
     const history = begun();
     const first = history.ask(SET('/a'));
     const second = history.ask(GET('/a'));
@@ -31,7 +31,7 @@ describe('a session', () => {
     expect(() => history.answer(asked, { zxid: 4 })).toThrow(/before what was asked at undefined/);
   });
 
-  it('has rising zxids in its writes, refused ones too, and on its next connection', () => {
+  it('has increasing zxids in its writes, including refused ones, also on its next connection', () => {
     const history = begun();
     history.done(SET('/a'), { zxid: 3, error: -101 });
     history.session('disconnected');
@@ -50,7 +50,7 @@ describe('a session', () => {
     expect(stale).toThrow(/shows a znode of 0x2 behind its own write of 0x3/);
   });
 
-  it('sees what it has created, under the name that it was given', () => {
+  it('sees what it has created, under the name in the reply', () => {
     const history = begun();
     const create = { kind: 'create', path: '/a-', data: '', mode: 'persistentSequential' } as const;
     history.done(create, { zxid: 3, path: '/a-0000000000' });

@@ -1,18 +1,18 @@
 /**
- * Property: a session is answered in the order in which it asked, and sees its own writes. Source:
+ * Property: a session is answered in the order of its requests, and sees its own writes. Source:
  * client-protocol, "FIFO"; docs/architecture/core.md, invariant 6 and 7; ZOOKEEPER's order
  * guarantees.
  *
- * Three things: on a connection replies come in the order of the requests; a session's acknowledged
- * writes have rising zxids; and a read behind an acknowledged write of the same path shows that
- * write or something newer. Remembers the last writes of each client, not all.
+ * It checks three things: on a connection replies come in the order of the requests; a session's
+ * acknowledged writes have increasing zxids; and a read after an acknowledged write of the same
+ * path shows that write or something newer. It remembers only the last writes of each client.
  */
 import { ErrorCode, Fifo, formatZxid } from '@rookery/protocol';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { Invocation, Reply, SessionSeen, Unanswered } from '../../contract/history.js';
 import { asked, isWrite } from './part.js';
 
-/** Written paths that are remembered of one session. */
+/** The number of written paths that are remembered for one session. */
 const PATHS_MAX = 64;
 
 interface OwnWrite {
@@ -27,10 +27,10 @@ interface Session {
 }
 
 class SessionFifo implements Checker {
-  readonly property = 'a session is answered in the order it asked and sees its own writes';
-  /** By connection: what was asked on it and not answered, in order. */
+  readonly property = 'a session is answered in the order of its requests and sees its own writes';
+  /** By connection: the requests that were sent and not answered, in order. */
   readonly #lines = new Map<number, Fifo<number>>();
-  /** By client: its current one. */
+  /** By client: its current session. */
   readonly #sessions = new Map<number, Session>();
 
   onInvocation({ connection, order }: Invocation): void {
@@ -91,7 +91,7 @@ class SessionFifo implements Checker {
     if (operation.kind === 'multi') {
       for (const part of operation.parts) {
         if (part.kind === 'set') wrote(session, part.path, zxid, false);
-        // It may have been created or deleted again by a later part.
+        // A later part may have created or deleted it again.
         else session.written.delete(part.path);
       }
     } else if ('path' in operation) {
@@ -114,7 +114,7 @@ class SessionFifo implements Checker {
   }
 }
 
-/** Forgets all rather than one: what is remembered is never wrong. */
+/** Forgets all entries rather than one: what is remembered is never wrong. */
 function wrote({ written }: Session, path: string, zxid: number, isDelete: boolean): void {
   if (written.size >= PATHS_MAX && !written.has(path)) written.clear();
   written.set(path, { zxid, isDelete });

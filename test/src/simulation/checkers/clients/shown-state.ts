@@ -3,8 +3,8 @@
  * docs/architecture/core.md, invariants 6 and 8; ZOOKEEPER-2678, 2355, 3642: members whose tree is
  * not what was committed.
  *
- * The strongest of all: every read is compared with the replay of the committed transactions, its
- * data, every part of the Stat that is told and the set of children.
+ * This is the strongest property: every read is compared with the replay of the committed
+ * transactions: its data, every returned part of the Stat and the set of children.
  */
 import { ErrorCode, formatZxid } from '@rookery/protocol';
 import { PropertyBroken } from '../../contract/checker.js';
@@ -75,7 +75,7 @@ function childrenDifference(children: readonly string[], state: NodeState): stri
   return `${children.length} children are not the ${state.childCount} it had: ${children.join(' ')}`;
 }
 
-/** Their data is not in any transaction. */
+/** Their data are not in any transaction. */
 function isSystemPath(path: string): boolean {
   return path === '/' || path.startsWith('/zookeeper');
 }

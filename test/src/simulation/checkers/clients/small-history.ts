@@ -1,8 +1,9 @@
 /**
- * For tests of checkers: histories written by hand, one line for each thing that happens.
+ * For tests of checkers: histories written by hand, with one line for each event.
  *
- * Stamps order and time as the recorder does and tells one checker. What is not said is as plain as
- * can be: member 1, client 1 in session 1 on connection 1, a millisecond between any two things.
+ * It assigns order and time as the recorder does and notifies one checker. Whatever is not given
+ * has a simple default: member 1, client 1 in session 1 on connection 1, one millisecond between
+ * events.
  */
 import type { Txn, TxnOp } from '../../../simulated.js';
 import { ReplicatedState } from '../../../simulated.js';
@@ -60,7 +61,7 @@ export class SmallHistory {
     this.#checker.onReply?.({ ...this.#stamp(), invocation, result: { ...PLAIN, ...result } });
   }
 
-  /** Asked and answered at once. */
+  /** A request that is answered at once. */
   done(operation: Operation, result: Partial<Result>, by: Partial<Invocation> = {}): void {
     this.answer(this.ask(operation, by), result);
   }
@@ -86,7 +87,7 @@ export class SmallHistory {
     this.#checker.onSession?.({ ...stamp, ...where, ...what, ...how });
   }
 
-  /** By session 1 at member 1, unless it says otherwise. */
+  /** By session 1 at member 1, unless stated otherwise. */
   applied(zxid: number, op: TxnOp, how: Partial<Txn> & AppliedHow = {}): void {
     const { member = 1, state = NO_STATE, ...ofTxn } = how;
     const request = ++this.#requests;

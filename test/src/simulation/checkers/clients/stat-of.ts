@@ -1,6 +1,6 @@
 /**
- * What a client was told of a znode against what the replayed tree knows: null when they agree,
- * else the difference in words. No text is made while they agree.
+ * Compares what a client received about a znode with what the replayed tree knows: null if they
+ * agree, otherwise the difference in words. No text is built while they agree.
  */
 import type { MultiPart, PartResult, Result, StatSeen } from '../../contract/history.js';
 import type { Commit } from './committed-tree.js';
@@ -34,7 +34,7 @@ function statOf(state: NodeState): StatSeen {
   };
 }
 
-/** Of the answer to a write that was done by this commit. */
+/** Compares the answer to a write that was performed by this commit. */
 export function differenceOf(write: Write, result: Result, commit: Commit): string | null {
   if (write.kind !== 'multi') return partDifference(write, result, commit.results[0] ?? null);
   const { parts } = result;

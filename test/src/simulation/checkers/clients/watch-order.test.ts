@@ -1,4 +1,6 @@
-/** Watches of every kind: told once, in time, of every change, and again after a reconnect. */
+/**
+ * Watches of every kind: each reports every change once and in time, and again after a reconnect.
+ */
 import { EventType } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Operation } from '../../contract/history.js';
@@ -14,9 +16,9 @@ const EXISTS = (path: string): Operation => ({ kind: 'exists', path, watch: true
 const CHILDREN: Operation = { kind: 'children', path: '/a', watch: true };
 const A = { ...STAT, czxid: 2, mzxid: 2, pzxid: 2 };
 const FRESH = { zxid: 2, data: 'x', stat: A };
-/** Of transactions that no client asked for. */
+/** Transactions that no client requested. */
 const NOBODY = { session: 0 };
-const PROPERTY = /^each watch tells of its change, once, before anything shows it: /;
+const PROPERTY = /^each watch reports its change, once, before anything shows it: /;
 
 /** Session 1 is open at client 1; /a was created at 2. */
 function begun(): SmallHistory {
@@ -48,7 +50,7 @@ describe('a one-shot watch', () => {
     history.done(PING, { zxid: 4 });
   });
 
-  it('is broken when a reply shows the change first', () => {
+  it('is violated when a reply shows the change first', () => {
     const history = begun();
     history.done(GET('/a', true), FRESH);
     set(history, 3);
@@ -57,7 +59,7 @@ describe('a one-shot watch', () => {
     );
   });
 
-  it('is broken when it fires twice, or was never set', () => {
+  it('is violated when it fires twice, or was never set', () => {
     const history = begun();
     history.done(GET('/a', true), FRESH);
     set(history, 3);
@@ -69,7 +71,7 @@ describe('a one-shot watch', () => {
     expect(() => never.event(dataChanged, '/a', 3)).toThrow(/for which no watch stood/);
   });
 
-  it('is broken when the event comes before the reply of the read that set it', () => {
+  it('is violated when the event comes before the reply to the read that set it', () => {
     const history = begun();
     const read = history.ask(GET('/a', true));
     set(history, 3);
@@ -77,7 +79,7 @@ describe('a one-shot watch', () => {
     history.answer(read, FRESH);
   });
 
-  it('fires by the first change behind the state that its read showed', () => {
+  it('fires at the first change after the state that its read showed', () => {
     const history = begun();
     const read = history.ask(GET('/a', true));
     set(history, 3);
@@ -87,7 +89,7 @@ describe('a one-shot watch', () => {
     expect(early).toThrow(/no watch stood; the event dataChanged \/a of 0x3 is due/);
   });
 
-  it('is not fired by what its read has shown already', () => {
+  it('does not fire for a change that its read already showed', () => {
     const history = begun();
     const read = history.ask(GET('/a', true));
     set(history, 3);
@@ -95,7 +97,7 @@ describe('a one-shot watch', () => {
     expect(() => history.event(dataChanged, '/a', 3)).toThrow(PROPERTY);
   });
 
-  it('stands when it is set again before it fired, as one', () => {
+  it('remains a single watch when it is set again before it fired', () => {
     const history = begun();
     history.done(GET('/a', true), FRESH);
     history.done(EXISTS('/a'), { zxid: 2, stat: A });
@@ -104,7 +106,7 @@ describe('a one-shot watch', () => {
     history.done(PING, { zxid: 3 });
   });
 
-  it('of a missing znode tells of its creation', () => {
+  it('on a missing znode reports its creation', () => {
     const history = begun();
     history.done(EXISTS('/b'), { zxid: 2, error: -101 });
     create(history, 3, '/b');
@@ -113,14 +115,14 @@ describe('a one-shot watch', () => {
     history.done(PING, { zxid: 3 });
   });
 
-  it('of a missing znode is not set by get', () => {
+  it('on a missing znode is not set by get', () => {
     const history = begun();
     history.done(GET('/b', true), { zxid: 2, error: -101 });
     create(history, 3, '/b');
     history.done(PING, { zxid: 3 });
   });
 
-  it('for children tells of a child, and data watches do not', () => {
+  it('for children reports a new child, and data watches do not', () => {
     const history = begun();
     history.done(CHILDREN, { zxid: 2, children: [], stat: A });
     history.done(GET('/a', true), FRESH);
@@ -130,7 +132,7 @@ describe('a one-shot watch', () => {
     history.done(PING, { zxid: 3 });
   });
 
-  it('tells one client of one deletion once, whatever it watches there', () => {
+  it('reports one deletion once to a client, whatever it watches there', () => {
     const history = begun();
     history.done(CHILDREN, { zxid: 2, children: [], stat: A });
     history.done(GET('/a', true), FRESH);
@@ -139,14 +141,14 @@ describe('a one-shot watch', () => {
     expect(() => history.event(deleted, '/a', 3)).toThrow(PROPERTY);
   });
 
-  it('must have told before the answer that the session is closed', () => {
+  it('must have fired before the answer that the session is closed', () => {
     const history = begun();
     history.done(GET('/a', true), FRESH);
     set(history, 3);
     expect(() => history.session('closed', { zxid: 4 })).toThrow(PROPERTY);
   });
 
-  it('tells its changes in their order', () => {
+  it('reports changes in their order', () => {
     const history = begun();
     history.done(GET('/a', true), FRESH);
     history.done(EXISTS('/b'), { zxid: 2, error: -101 });
@@ -159,7 +161,7 @@ describe('a one-shot watch', () => {
 });
 
 describe('a persistent watch', () => {
-  it('tells of every change of the path and of its children', () => {
+  it('reports every change of the path and of its children', () => {
     const history = begun();
     history.done(ADD('persistent'), { zxid: 2 });
     set(history, 3);
@@ -169,7 +171,7 @@ describe('a persistent watch', () => {
     history.done(PING, { zxid: 4 });
   });
 
-  it('is broken when it misses the second change', () => {
+  it('is violated when it misses the second change', () => {
     const history = begun();
     history.done(ADD('persistent'), { zxid: 2 });
     set(history, 3);
@@ -178,7 +180,7 @@ describe('a persistent watch', () => {
     expect(() => history.done(PING, { zxid: 4 })).toThrow(/dataChanged \/a of 0x4/);
   });
 
-  it('that is recursive tells of all below, but of no childrenChanged', () => {
+  it('that is recursive reports everything below, but no childrenChanged', () => {
     const history = begun();
     history.done(ADD('recursive'), { zxid: 2 });
     create(history, 3, '/a/b');
@@ -188,7 +190,7 @@ describe('a persistent watch', () => {
     expect(() => history.done(PING, { zxid: 4 })).toThrow(/created \/a\/b\/c/);
   });
 
-  it('that was set at an older state tells of what happened since', () => {
+  it('that was set at an older state reports what has happened since', () => {
     const history = begun();
     const add = history.ask(ADD('recursive', '/'));
     create(history, 3, '/b');
@@ -196,7 +198,7 @@ describe('a persistent watch', () => {
     expect(() => history.done(PING, { zxid: 3 })).toThrow(/created \/b of 0x3/);
   });
 
-  it('and a one-shot one on the same path tell of one change once', () => {
+  it('and a one-shot one on the same path report one change once', () => {
     const history = begun();
     history.done(ADD('persistent'), { zxid: 2 });
     history.done(ADD('recursive'), { zxid: 2 });
@@ -208,7 +210,7 @@ describe('a persistent watch', () => {
 });
 
 describe('after a reconnect', () => {
-  /** Watches data of /a, children of /a and the missing /b, and comes back at `zxid` 2. */
+  /** Watches data of /a, children of /a and the missing /b, and reconnects at `zxid` 2. */
   function gone(): SmallHistory {
     const history = begun();
     history.done(GET('/a', true), FRESH);
@@ -219,7 +221,7 @@ describe('after a reconnect', () => {
   }
   const again = { connection: 2, zxid: 2 };
 
-  it('what was missed is told by events without a zxid, and the rest stands', () => {
+  it('missed changes are reported by events without a zxid, and the other watches remain', () => {
     const history = gone();
     set(history, 3);
     history.session('resumed', again);
@@ -231,7 +233,7 @@ describe('after a reconnect', () => {
 
   it.each<[string, (history: SmallHistory) => void, readonly [number, string][]]>([
     [
-      'a deletion, to both',
+      'a deletion, for both',
       (history) => remove(history, 3),
       [
         [deleted, '/a'],
@@ -241,7 +243,7 @@ describe('after a reconnect', () => {
     ['a creation', (history) => create(history, 3, '/b'), [[created, '/b']]],
     ['a new child', (history) => create(history, 3, '/a/c'), [[childrenChanged, '/a']]],
     ['nothing', () => undefined, []],
-  ])('%s must be told, and nothing else', (_, change, events) => {
+  ])('%s must be reported, and nothing else', (_, change, events) => {
     const reset = (told: readonly (readonly [number, string])[]) => {
       const history = gone();
       change(history);
@@ -261,12 +263,12 @@ describe('after a reconnect', () => {
     expect(early).toThrow(/before the watches were set again/);
   });
 
-  it('no event comes without a zxid that was not asked for', () => {
+  it('no unrequested event comes without a zxid', () => {
     const history = begun();
     expect(() => history.event(created, '/a', -1)).toThrow(/no setWatches2 asked for/);
   });
 
-  it('watches of the lost connection tell nothing', () => {
+  it('watches of the lost connection report nothing', () => {
     const history = gone();
     history.session('resumed', again);
     history.session('reset', { connection: 2, zxid: 2 });

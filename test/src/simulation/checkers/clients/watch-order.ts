@@ -1,12 +1,13 @@
 /**
- * Property: each watch tells of its change, once, before anything else shows that change. Source:
+ * Property: each watch reports its change, once, before anything else shows that change. Source:
  * client-protocol section on watches; docs/architecture/core.md, invariant 6; ZOOKEEPER-1412, 4466,
- * 4471, 4475 (modes), 3144; etcd's watches that travelled back in time.
+ * 4471, 4475 (modes), 3144; etcd's watches that went back in time.
  *
- * Keeps the server's side of every connection's watches as the replies say they were set, fires
+ * It models the server's side of every connection's watches from the replies that set them, fires
  * them by the replay of the committed transactions, and so knows which events are due on which
- * connection. One that comes must be due, none older may be left out, and no reply may name a zxid
- * at which one is due. After setWatches2 what was missed must be told, with zxid -1, and no more.
+ * connection. An event that arrives must be due, no older one may be missing, and no reply may name
+ * a zxid at which one is still due. After setWatches2 exactly the missed changes must be reported,
+ * with zxid -1.
  */
 import { ErrorCode, EventType, formatZxid } from '@rookery/protocol';
 import { PropertyBroken } from '../../contract/checker.js';
@@ -16,7 +17,7 @@ import type { NodeState, PathHistory, Watcher } from './node-state.js';
 import { asked, type NewPart, type Part } from './part.js';
 import { BIT, bitSetBy, catchUpOf, firedBy } from './watch-rules.js';
 
-/** What a client believes to stand; its next connection sets these again. */
+/** The watches that a client believes to be set; its next connection sets them again. */
 type Told = Map<PathHistory, number>;
 
 interface Connection {
@@ -24,16 +25,16 @@ interface Connection {
   readonly client: number;
   readonly watchers: Map<PathHistory, Watcher>;
   readonly due: NodeState[];
-  /** Sent by setWatches2, whose answer is awaited. */
+  /** The watches sent by setWatches2, whose answer is awaited. */
   sent: Told | null;
-  /** The zxid in it: everything up to here was seen. */
+  /** The zxid in the request: everything up to here was seen. */
   readonly seenZxid: number;
-  /** Events with zxid -1, as `type path`. */
+  /** The events with zxid -1, as `type path`. */
   readonly caughtUp: string[];
 }
 
 class WatchOrder implements Part {
-  readonly property = 'each watch tells of its change, once, before anything shows it';
+  readonly property = 'each watch reports its change, once, before anything shows it';
   readonly #tree: CommittedTree;
   readonly #connections = new Map<number, Connection>();
   readonly #told = new Map<number, Told>();
@@ -155,7 +156,7 @@ class WatchOrder implements Part {
     this.#fail(open, `was told [${told}] of what it missed ${when}, not [${missed}]`);
   }
 
-  /** The watch was set at `zxid`: what has happened since then has fired it already. */
+  /** The watch was set at `zxid`: what has happened since then has already fired it. */
   #arm(open: Connection, history: PathHistory, bit: number, zxid: number): void {
     if (zxid < this.#tree.floorZxid) return;
     let watcher = open.watchers.get(history);
@@ -213,7 +214,7 @@ class WatchOrder implements Part {
   }
 }
 
-/** One-shot watches go; who has none left leaves the list. */
+/** Removes one-shot watches; an entry without watches leaves the list. */
 function fire(watchers: Watcher[], state: NodeState, fired: number): void {
   for (let at = watchers.length - 1; at >= 0; at--) {
     const watcher = watchers[at];
@@ -224,12 +225,12 @@ function fire(watchers: Watcher[], state: NodeState, fired: number): void {
   }
 }
 
-/** One change is told to one connection once. */
+/** One change is reported to one connection once. */
 function expect(due: NodeState[], state: NodeState): void {
   if (due[due.length - 1] !== state) due.push(state);
 }
 
-/** Of the past, at its place. */
+/** A change of the past is inserted at its position. */
 function addDue(due: NodeState[], state: NodeState): void {
   if (due.includes(state)) return;
   const index = due.findIndex(({ zxid }) => zxid > state.zxid);

@@ -1,9 +1,9 @@
 /**
  * The rules of watches as tables: which request sets which, which change fires which, and what
- * setWatches2 tells of a change that was missed.
+ * setWatches2 reports about a change that was missed.
  *
- * Source: client-protocol, section on watches. A recursive watch hears of no childrenChanged
- * (ZOOKEEPER-4475); what persistent ones missed is not told.
+ * Source: client-protocol, section on watches. A recursive watch receives no childrenChanged
+ * (ZOOKEEPER-4475); changes that persistent watches missed are not reported.
  */
 import { ErrorCode, EventType } from '@rookery/protocol';
 import type { Operation, Result } from '../../contract/history.js';
@@ -14,11 +14,11 @@ export const BIT = {
   child: 2,
   persistent: 4,
   recursive: 8,
-  /** A data watch on what was not there: the client sends it in a list of its own. */
+  /** A data watch on a missing znode: the client sends it in a list of its own. */
   exist: 16,
 } as const;
 
-/** The watch that this reply says is set; 0 for none. */
+/** The watch that this reply establishes; 0 for none. */
 export function bitSetBy(operation: Operation, { error }: Result): number {
   switch (operation.kind) {
     case 'get':
@@ -37,7 +37,7 @@ export function bitSetBy(operation: Operation, { error }: Result): number {
   }
 }
 
-/** The watches on the path itself that an event of this type is for. */
+/** The watches on the path itself to which an event of this type applies. */
 export function firedBy(type: number): number {
   switch (type) {
     case EventType.created:
@@ -52,7 +52,7 @@ export function firedBy(type: number): number {
   }
 }
 
-/** The type of event that tells of what was missed after `seenZxid`; 0 when it stands again. */
+/** The type of event that reports what was missed after `seenZxid`; 0 if the watch is set again. */
 export function catchUpOf(bit: number, state: NodeState, seenZxid: number): number {
   switch (bit) {
     case BIT.data:

@@ -1,4 +1,4 @@
-/** Zxids that a client is told, over connections and sessions. */
+/** The zxids that a client sees, across connections and sessions. */
 import { describe, expect, it } from 'vitest';
 import { GET, SmallHistory } from './small-history.js';
 import { newZxidSeen } from './zxid-seen.js';
@@ -9,16 +9,16 @@ const begun = () => {
   history.done(GET('/a'), { zxid: 5 });
   return history;
 };
-const PROPERTY = /^the zxids that a client is told never fall: /;
+const PROPERTY = /^the zxids that a client sees never decrease: /;
 
-describe('what a client is told', () => {
-  it('never falls within a connection', () => {
+describe('the zxid that a client sees', () => {
+  it('never decreases within a connection', () => {
     const history = begun();
     history.done(GET('/a'), { zxid: 5 });
     expect(() => history.done(GET('/a'), { zxid: 4 })).toThrow(PROPERTY);
   });
 
-  it('never falls from one connection to the next, and from one session to the next', () => {
+  it('never decreases from one connection to the next, or from one session to the next', () => {
     const history = begun();
     history.session('disconnected');
     history.session('resumed', { connection: 2, member: 2 });
@@ -28,7 +28,7 @@ describe('what a client is told', () => {
     expect(() => history.done(GET('/a'), { zxid: 4 }, of)).toThrow(PROPERTY);
   });
 
-  it('may fall behind an event when its connection was lost', () => {
+  it('may be lower than that of an event after its connection was lost', () => {
     const history = begun();
     history.event(1, '/a', 8);
     history.session('disconnected');
@@ -36,7 +36,7 @@ describe('what a client is told', () => {
     history.done(GET('/a'), { zxid: 6 }, { connection: 2 });
   });
 
-  it('does not fall behind an event on its connection, nor do events', () => {
+  it('is not lower than that of an earlier event on its connection, nor are those of events', () => {
     const history = begun();
     history.event(1, '/a', 8);
     history.event(1, '/b', -1);
@@ -44,14 +44,14 @@ describe('what a client is told', () => {
     expect(() => history.event(1, '/c', 7)).toThrow(PROPERTY);
   });
 
-  it('does not fall when watches are set again', () => {
+  it('does not decrease when watches are set again', () => {
     const history = begun();
     history.session('resumed', { connection: 2 });
     const reset = () => history.session('reset', { connection: 2, zxid: 4 });
     expect(reset).toThrow(PROPERTY);
   });
 
-  it('is nothing to other clients', () => {
+  it('does not affect other clients', () => {
     begun().done(GET('/a'), { zxid: 1 }, { client: 2, session: 2, connection: 2 });
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Property: a client never goes back in time: the zxids in what it is told never fall. Source:
+ * Property: a client never goes back in time: the zxids that it receives never decrease. Source:
  * client-protocol, "Future zxid" (a member that is behind what a client has seen must not serve
  * it); docs/architecture/core.md, invariant 7.
  *
- * Replies count across connections and sessions, because the client says with each handshake what
- * it has seen. An event counts on its connection only: it may come before others of the same zxid,
- * so the client does not say that it has seen it.
+ * Replies count across connections and sessions, because the client presents what it has seen with
+ * each handshake. An event counts on its connection only: it may come before others of the same
+ * zxid, so the client does not present it.
  */
 import { formatZxid } from '@rookery/protocol';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
@@ -13,14 +13,14 @@ import type { Reply, SessionSeen, WatchEventSeen } from '../../contract/history.
 import { asked } from './part.js';
 
 interface Seen {
-  /** In replies, on any connection. */
+  /** The highest zxid in replies, on any connection. */
   reply: number;
-  /** In anything on this connection. */
+  /** The highest zxid in anything on this connection. */
   here: number;
 }
 
 class ZxidSeen implements Checker {
-  readonly property = 'the zxids that a client is told never fall';
+  readonly property = 'the zxids that a client sees never decrease';
   readonly #clients = new Map<number, Seen>();
 
   onReply({ invocation, result, order }: Reply): void {

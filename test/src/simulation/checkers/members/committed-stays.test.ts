@@ -1,6 +1,6 @@
 /**
- * Goal: CommittedStays accepts that what was never delivered goes, and refuses every way in which
- * something delivered could be lost.
+ * CommittedStays accepts that undelivered proposals are removed, and rejects every way in which a
+ * delivered one could be lost.
  */
 import { describe, expect, it } from 'vitest';
 import { newCommittedStays } from './committed-stays.js';
@@ -22,7 +22,7 @@ import {
 
 const FOUND = { ensembleId: 'ensemble', founded: true, acceptedEpoch: 1, currentEpoch: 1 };
 
-/** All have five in their logs; member 1 has delivered three. */
+/** All members have five in their logs; member 1 has delivered three. */
 function delivered(): Told {
   const run = new Told(newCommittedStays);
   for (const id of [1, 2, 3]) {
@@ -51,23 +51,23 @@ describe('the checker of what was delivered', () => {
     run.end({ member: 1, state, applied: zxid(1, 3) }, { member: 2, state, applied: zxid(1, 3) });
   });
 
-  it('refuses a truncation of what another member has delivered', () => {
+  it('rejects a truncation of what another member has delivered', () => {
     expect(() => delivered().step(2, TICK, truncate(2, zxid(1, 2)))).toThrow(
       /delivered anywhere stays.*: member 2 .*truncates behind 0x100000002 and loses 0x100000003/,
     );
   });
 
-  it('refuses a truncation below what the member itself has delivered', () => {
+  it('rejects a truncation below what the member itself has delivered', () => {
     const pattern = /truncates behind 0x100000002, but has delivered 0x100000003/;
     expect(() => delivered().step(1, TICK, truncate(2, zxid(1, 2)))).toThrow(pattern);
   });
 
-  it('refuses a snapshot that takes what was delivered out of a log', () => {
+  it('rejects a snapshot that removes a delivered proposal from a log', () => {
     const pattern = /snapshot at 0x100000002 and loses 0x100000003/;
     expect(() => delivered().step(2, TICK, install(2, zxid(1, 2)))).toThrow(pattern);
   });
 
-  it('refuses a leader without it', () => {
+  it('rejects a leader that lacks it', () => {
     const run = delivered()
       .struck(2, 'wiped')
       .started(2)
@@ -75,12 +75,12 @@ describe('the checker of what was delivered', () => {
     expect(() => run.step(2, TICK, role('leading', 2, 2))).toThrow(/is leading in epoch 2/);
   });
 
-  it('refuses a follower that serves without what was delivered when its epoch began', () => {
+  it('rejects a follower that serves without what was delivered when its epoch began', () => {
     const run = delivered().step(1, TICK, role('leading', 1, 2));
     expect(() => run.step(2, TICK, role('following', 1, 2))).toThrow(/is following in epoch 2/);
   });
 
-  it('refuses restarts that leave it with a minority, and counts lost disks as holders', () => {
+  it('rejects restarts that leave it with a minority, and counts lost disks as holders', () => {
     const run = () => delivered().started(2, holding(2));
     expect(() => run().started(3, holding(2))).toThrow(
       /leaves 0x100000003, delivered, with 1 alone/,
@@ -91,7 +91,7 @@ describe('the checker of what was delivered', () => {
       .started(3, { ...FOUND, damaged: 'a record does not check' });
   });
 
-  it('refuses an end at which someone has not applied it', () => {
+  it('rejects an end at which some member has not applied it', () => {
     const end = { member: 2, state: stateOf(), applied: zxid(1, 2) };
     expect(() => delivered().end(end)).toThrow(/member 2 has applied 0x100000002 of 0x100000003/);
   });

@@ -1,12 +1,12 @@
 /**
- * Property: what was delivered anywhere stays in every log that has it, and with who serves later.
- * Source: Zab's commit guarantee; docs/architecture/core.md, invariant 5; ZOOKEEPER-1154, 2678,
- * 2845, 3642.
+ * Property: what was delivered anywhere stays in every log that has it, and every later leader and
+ * serving follower has it. Source: Zab's commit guarantee; docs/architecture/core.md, invariant 5;
+ * ZOOKEEPER-1154, 2678, 2845, 3642.
  *
- * A truncation or a snapshot takes nothing of it away, and no truncation goes below what its member
- * has delivered. A new leader has all of it, a follower that serves all that was delivered when its
- * epoch began, and a quorum of disks holds it at any time: one without an ensemble id, which has
- * lost its disk, is taken to have held it. At the end everyone has it.
+ * No truncation or snapshot removes any of it, and no truncation goes below what its member has
+ * delivered. A new leader has all of it, a follower that serves has everything that was delivered
+ * when its epoch began, and a quorum of disks has it at any time: a member without an ensemble id,
+ * which has lost its disk, is assumed to have had it. At the end every member has it.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
 import type { ZabOutput } from '../../../simulated.js';
@@ -20,9 +20,9 @@ import { ZxidRanges } from './model/zxid-ranges.js';
 interface MemberSeen {
   readonly disk: DiskModel;
   delivered: Zxid;
-  /** Struck, or found damaged: no quorum counts on it until it has synced. */
+  /** Struck, or found damaged: no quorum counts on it until it has synchronized. */
   struck: boolean;
-  /** Its directories went back in time, and it has not synced since. */
+  /** Its directories were replaced by an older copy, and it has not synchronized since. */
   isRestored: boolean;
 }
 
@@ -30,11 +30,11 @@ type Role = Extract<ZabOutput, { kind: 'role' }>;
 
 class CommittedStays implements Checker {
   readonly property =
-    'what was delivered anywhere stays in every log that has it, and with who serves later';
+    'what was delivered anywhere stays in every log that has it, and every member that serves later has it';
   readonly #members: MemberTable<MemberSeen>;
-  /** What was delivered by anyone. */
+  /** Everything that was delivered by any member. */
   readonly #committed = new ZxidRanges();
-  /** The newest delivered when the epoch's leader was established. */
+  /** The newest delivered zxid when the epoch's leader was established. */
   readonly #atStart = new Map<number, Zxid>();
 
   constructor(members: number) {
@@ -123,7 +123,7 @@ class CommittedStays implements Checker {
     this.#mustKeep(seen, member.disk, after, 'truncates behind');
   }
 
-  /** Its log is about to lose what is behind `after`. */
+  /** Its log is about to lose everything after `after`. */
   #mustKeep(seen: Step, disk: DiskModel, after: Zxid, does: string): void {
     const first = this.#committed.firstAfter(after);
     if (first === 0 || !disk.log.covers(first)) return;

@@ -1,6 +1,6 @@
 /**
- * Goal: Contiguity accepts chains, and refuses holes wherever proposals go: on disk, into the log,
- * out to the tree.
+ * Contiguity accepts chains, and rejects gaps wherever proposals go: to disk, to the log, and to
+ * the tree.
  */
 import { describe, expect, it } from 'vitest';
 import { newContiguity } from './contiguity.js';
@@ -31,26 +31,26 @@ describe('the checker of chains', () => {
     run.step(1, TICK, append(1, proposals(4, 13, 13)), deliver(proposals(4, 10, 13)));
   });
 
-  it('refuses a hole in the log, and what repeats its end', () => {
+  it('rejects a gap in the log, and a repetition of its last proposal', () => {
     const run = () => told().step(1, TICK, append(1, proposals(1, 1, 2, 0)));
     expect(() => run().step(1, TICK, append(2, proposals(1, 4, 4)))).toThrow(
-      /chain without holes: member 1 .*appends 0x100000004, .* 0x100000003, behind 0x100000002/,
+      /chain without gaps: member 1 .*appends 0x100000004, .* 0x100000003, behind 0x100000002/,
     );
     expect(() => run().step(1, TICK, append(2, proposals(1, 2, 2)))).toThrow(/behind 0x100000002/);
   });
 
-  it('refuses a zxid that leaves out its epoch’s next, whatever it is said to follow', () => {
+  it('rejects a zxid that skips one of its epoch, whatever predecessor it names', () => {
     const run = told().step(1, TICK, append(1, proposals(1, 1, 2, 0)));
     const skipped = proposals(1, 5, 5, zxid(1, 2));
     expect(() => run.step(1, TICK, append(2, skipped))).toThrow(/appends 0x100000005/);
   });
 
-  it('refuses a delivery that leaves one out', () => {
+  it('rejects a delivery that skips one', () => {
     const run = told().step(1, TICK, append(1, proposals(1, 1, 3, 0)));
     expect(() => run.step(1, TICK, deliver(proposals(1, 2, 3)))).toThrow(/delivers 0x100000002/);
   });
 
-  it('refuses a log on disk that is not the chain behind the checkpoint', () => {
+  it('rejects a log on disk that does not continue the checkpoint', () => {
     const found = { checkpointZxid: zxid(1, 1), last: zxid(1, 4), history: history(1, 1, 4) };
     expect(() => told().started(1, { ...found, suffix: [proposals(1, 3, 4)] })).toThrow(/finds/);
     expect(() => told().started(1, { ...found, suffix: [proposals(1, 2, 3)] })).toThrow(

@@ -1,10 +1,10 @@
 /**
- * Property: every log, and everything delivered, is a chain without holes. Source:
+ * Property: every log, and everything delivered, is a chain without gaps. Source:
  * docs/architecture/core.md, invariant 2; Zab's prefix property; ZOOKEEPER-4925, 2846, 2418, 5094.
  *
- * Each proposal names the one before it: that must be the last of the log it is appended to, the
- * last delivered where it is delivered, the one before it on disk. Zxids of one epoch are
- * consecutive.
+ * Each proposal names its predecessor: that must be the last one of the log to which it is
+ * appended, the last delivered where it is delivered, and the one before it on disk. Zxids of one
+ * epoch are consecutive.
  */
 import { epochOf, type Proposal, type Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -19,7 +19,7 @@ interface Ends {
 }
 
 class Contiguity implements Checker {
-  readonly property = 'every log, and everything delivered, is a chain without holes';
+  readonly property = 'every log, and everything delivered, is a chain without gaps';
   readonly #ends: MemberTable<Ends>;
 
   constructor(members: number) {

@@ -1,4 +1,4 @@
-/** Goal: DigestChecker compares equal zxids, between whomever, and the end; refuses differences. */
+/** DigestChecker compares equal zxids of any members, and the end, and rejects differences. */
 import { describe, expect, it } from 'vitest';
 import { newDigest } from './digest.js';
 import { create, install, stateOf, TICK, Told, zxid } from './testing/observations.js';
@@ -14,7 +14,7 @@ describe('the checker of digests', () => {
     told.end({ member: 1, state: ONE, applied: 1 }, { member: 2, state: OTHER, applied: 2 });
   });
 
-  it('refuses a difference at every 16th zxid', () => {
+  it('rejects a difference at every 16th zxid', () => {
     const told = new Told(newDigest).applied(1, REGULAR, {}, ONE);
     expect(() => told.applied(2, REGULAR, {}, OTHER)).toThrow(
       /same digest: member 2 .* at 0x100000010; member 1 had/,
@@ -22,7 +22,7 @@ describe('the checker of digests', () => {
     told.applied(1, zxid(1, 17), {}, ONE).applied(2, zxid(1, 17), {}, OTHER);
   });
 
-  it('refuses a difference at any zxid for a while after a start and a snapshot', () => {
+  it('rejects a difference at any zxid for a while after a start and a snapshot', () => {
     for (const told of [
       new Told(newDigest).started(2),
       new Told(newDigest).step(2, TICK, install(1, zxid(1, 16))),
@@ -32,13 +32,13 @@ describe('the checker of digests', () => {
     }
   });
 
-  it('still knows newer samples after a member that is far behind', () => {
+  it('keeps newer samples when a member that is far behind applies older zxids', () => {
     const told = new Told(newDigest).applied(1, zxid(1, 16 * 2048), {}, ONE);
     told.applied(2, zxid(0, 16 * 2048), {}, OTHER);
     expect(() => told.applied(2, zxid(1, 16 * 2048), {}, OTHER)).toThrow(/same digest/);
   });
 
-  it('refuses a difference at the end', () => {
+  it('rejects a difference at the end', () => {
     const told = new Told(newDigest);
     const end = () =>
       told.end({ member: 1, state: ONE, applied: 5 }, { member: 2, state: OTHER, applied: 5 });

@@ -2,18 +2,18 @@
  * Property: at the same zxid all members have the same digest. Source: docs/architecture/core.md,
  * invariant 8; ZOOKEEPER-3114, 3512; the digests that found 3144, 3125.
  *
- * A difference stays in the sum until what differs is gone, so every 16th zxid is enough, and every
- * one for a while after a start or a snapshot, for the others may be near. The last few thousand
- * samples are kept, in a ring; at the end all must be equal.
+ * A difference stays in the digest until the differing znode is removed, so every 16th zxid is
+ * enough, and every one for a while after a start or a snapshot, because the other members may be
+ * close. The last few thousand samples are kept, in a ring buffer; at the end all must be equal.
  */
 import type { Zxid } from '@rookery/protocol';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { Applied, End, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
 
-/** Powers of two: zxids are masked. */
+/** Powers of two, because zxids are masked. */
 const EVERY = 16;
-/** Transactions that are all sampled, by whoever applies them, after a start or a snapshot. */
+/** The number of transactions that are all sampled after a start or a snapshot, by any member. */
 const DENSE_COUNT = 64;
 const SLOTS = 4096;
 const MASK = SLOTS / 2 - 1;
@@ -44,7 +44,7 @@ class DigestChecker implements Checker {
     const digest = state.digest();
     const slot = isRegular ? (zxid / EVERY) & MASK : SLOTS / 2 + (zxid & MASK);
     const kept = this.#zxids[slot] ?? 0;
-    // Who is far behind finds newer ones in its slots, which stay.
+    // A member that is far behind finds newer samples in the ring buffer, which stay.
     if (kept < zxid) this.#keep(slot, seen, digest);
     if (kept !== zxid || this.#digests[slot] === digest) return;
     const other = `member ${this.#by[slot]} had ${this.#digests[slot]}`;

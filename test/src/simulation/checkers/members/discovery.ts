@@ -1,11 +1,11 @@
 /**
- * Property: a leader enters an epoch with a history as new as that of any voter that let it.
+ * Property: a leader enters an epoch with a history as new as that of any voter that accepted it.
  * Source: docs/architecture/core.md, "Step-down" ("when it meets newer history"); Zab's discovery;
  * ZOOKEEPER-3911.
  *
- * Before it enters, each ACKEPOCH that it was sent by a voter (one with an ensemble id) says how
- * new that one's history is: by its currentEpoch, then its last zxid. What is newer may hold what
- * was committed. A leader's own are in the votes by which it says that it leads.
+ * Before it enters, each ACKEPOCH that a voter (a member with an ensemble id) sent to it says how
+ * new that voter's history is: by its currentEpoch, then its last zxid. Newer history may contain
+ * what was committed. The leader's own history is in the votes by which it announces that it leads.
  */
 import type { AckEpoch, PeerId, VoteMessage } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -16,14 +16,14 @@ import { MemberTable } from './model/member-table.js';
 interface MemberSeen {
   current: number;
   ensembleId: string;
-  /** Since it leads: its own vote, and what its learners say of their history. */
+  /** Since it leads: its own vote, and what its learners report about their history. */
   vote: VoteMessage | null;
   readonly heard: Map<PeerId, AckEpoch>;
 }
 
 class Discovery implements Checker {
   readonly property =
-    'a leader enters an epoch with a history as new as that of any voter that let it';
+    'a leader enters an epoch with a history as new as that of any voter that accepted it';
   readonly #members: MemberTable<MemberSeen>;
 
   constructor(members: number) {
@@ -44,7 +44,7 @@ class Discovery implements Checker {
     const { input, outputs } = seen;
     const member = this.#members.of(seen.member);
     if (member.vote !== null && input.kind === 'message' && input.message.kind === 'ackEpoch') {
-      // Its word counts by what it was when it gave it; a wiped one's never does.
+      // Its word counts by its state when it was given; that of a wiped member never does.
       if (this.#members.of(input.peer).ensembleId !== '') {
         member.heard.set(input.peer, input.message);
       }

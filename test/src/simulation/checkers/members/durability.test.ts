@@ -1,6 +1,6 @@
 /**
- * Goal: Durability accepts what is said once it is durable, and refuses each message that runs
- * ahead of the disk, each commit that is not on a quorum, each currentEpoch before its history.
+ * Durability accepts messages whose content is durable, and rejects each message that precedes the
+ * disk, each commit that is not on a quorum, and each currentEpoch that precedes its history.
  */
 import { describe, expect, it } from 'vitest';
 import { newDurability } from './durability.js';
@@ -31,7 +31,7 @@ const FOUND = {
 
 const told = () => new Told(newDurability).started(1, FOUND).started(2, FOUND).started(3, FOUND);
 
-/** Member 2 joins the leader of epoch 2, with one proposal that it lacks. */
+/** Member 2 joins the leader of epoch 2, which has one proposal that it lacks. */
 function joining(): Told {
   const run = told()
     .step(2, TICK, save(1, 2, 1))
@@ -55,21 +55,21 @@ describe('the checker of durability', () => {
     run.step(2, TICK, send(1, { kind: 'ack', zxid: zxid(2, 2) }));
   });
 
-  it('refuses an ack before the append is durable', () => {
+  it('rejects an ack before the append is durable', () => {
     const ack = { kind: 'ack', zxid: LAST } as const;
     expect(() => joining().step(2, TICK, send(1, ack))).toThrow(
-      /durable before it says it.*: member 2 .*acknowledges 0x200000001/,
+      /durable before, and.*: member 2 .*acknowledges 0x200000001/,
     );
   });
 
-  it('refuses ACK(NEWLEADER) before the history, and before currentEpoch, are durable', () => {
+  it('rejects ACK(NEWLEADER) before the history, and before currentEpoch, are durable', () => {
     const run = () => joining().step(2, from(1, newLeader(2, LAST)), save(3, 2, 2));
     const ack = send(1, ackNewLeader(2, LAST));
     expect(() => run().step(2, TICK, ack)).toThrow(/acknowledges NEWLEADER with 0x200000001/);
     expect(() => run().step(2, persisted(2), ack)).toThrow(/entered epoch 2; durable are 2 .*1/);
   });
 
-  it('refuses ACKEPOCH and an offer of an epoch before acceptedEpoch is durable', () => {
+  it('rejects ACKEPOCH and an offer of an epoch before acceptedEpoch is durable', () => {
     const run = () => told().step(2, TICK, save(1, 2, 1));
     const promise = ackEpoch(2, 1, FOUND.history);
     expect(() => run().step(2, TICK, send(1, promise))).toThrow(/promises epoch 2/);
@@ -79,7 +79,7 @@ describe('the checker of durability', () => {
     expect(() => run().step(2, TICK, send(1, cepoch))).toThrow(/has promised epoch 2/);
   });
 
-  it('refuses an ACKEPOCH with other history than is durable', () => {
+  it('rejects an ACKEPOCH with a history other than the durable one', () => {
     const run = told()
       .step(2, TICK, save(1, 2, 1))
       .step(2, persisted(1));
@@ -87,7 +87,7 @@ describe('the checker of durability', () => {
     expect(() => run.step(2, TICK, send(1, more))).toThrow(/tells of the history/);
   });
 
-  it('refuses currentEpoch ahead of NEWLEADER, and ahead of its history', () => {
+  it('rejects currentEpoch before NEWLEADER, and before its history', () => {
     expect(() => joining().step(2, TICK, save(3, 2, 2))).toThrow(/before NEWLEADER/);
     const offer = from(1, { kind: 'newEpoch', epoch: 2, established: false });
     expect(() => told().step(2, offer, save(1, 2, 1), save(2, 2, 2))).toThrow(/before NEWLEADER/);
@@ -95,7 +95,7 @@ describe('the checker of durability', () => {
     expect(() => joining().step(2, late, save(3, 2, 2))).toThrow(/its log ends at 0x200000001/);
   });
 
-  it('refuses a candidate’s vote with what is not durable', () => {
+  it('rejects a vote of a candidate with history that is not durable', () => {
     const run = () => told().step(2, TICK, append(1, proposals(1, 4, 4)));
     const stands = (counter: number) =>
       send(1, vote({ leader: 2, epoch: 1, zxid: zxid(1, counter) }));
@@ -105,7 +105,7 @@ describe('the checker of durability', () => {
     expect(() => run().step(2, persisted(1), stands(4))).not.toThrow();
   });
 
-  it('refuses a commit, an upToDate and a delivery of what no quorum holds', () => {
+  it('rejects a commit, an upToDate and a delivery of what no quorum has', () => {
     const more = proposals(1, 4, 4);
     const run = () => told().step(1, TICK, append(1, more)).step(1, persisted(1));
     const commit = send(2, { kind: 'commit', zxid: zxid(1, 4) });
@@ -126,12 +126,12 @@ describe('the checker of durability', () => {
     expect(() => enter(run()).step(1, TICK, deliver(more))).toThrow(/which 1 disks hold/);
   });
 
-  it('refuses a delivery of what is not durable here', () => {
+  it('rejects a delivery of what is not durable at this member', () => {
     const run = told().step(1, TICK, append(1, proposals(1, 4, 4)));
     expect(() => run.step(1, TICK, deliver(proposals(1, 4, 4)))).toThrow(/delivers 0x100000004/);
   });
 
-  it('refuses a leader whose epoch is not on a quorum of disks', () => {
+  it('rejects a leader whose epoch is not on a quorum of disks', () => {
     const run = told()
       .step(1, TICK, save(1, 2, 1))
       .step(1, TICK, save(2, 2, 2));
@@ -139,7 +139,7 @@ describe('the checker of durability', () => {
     expect(() => run.step(1, TICK, role('leading', 1, 2))).toThrow(/entered on 1 disks/);
   });
 
-  it('counts a wiped member for what it held, and for nothing since, until it has synced', () => {
+  it('counts a wiped member for what it had, and for nothing since, until it has synchronized', () => {
     const more = proposals(1, 4, 4);
     const commit = (counter: number) => send(3, { kind: 'commit', zxid: zxid(1, counter) });
     const run = () =>

@@ -1,13 +1,13 @@
 /**
- * Property: what a member says is durable before it says it, and what is committed is on a quorum.
- * Source: docs/architecture/core.md, invariants 3 and 4; ZOOKEEPER-3911, 4643, 4646, 4685, 4785,
- * 3023.
+ * Property: what a message announces is durable before it is sent, and what is committed is on a
+ * quorum. Source: docs/architecture/core.md, invariants 3 and 4; ZOOKEEPER-3911, 4643, 4646, 4685,
+ * 4785, 3023.
  *
  * Durable is what storage reported to the core (`persisted`), whatever messages say. Acks, promises
- * and votes are compared with it; a commit, an upToDate or a delivery beyond all before must be on
- * the disks of a quorum that has entered the teller's epoch, now or at some time before: a leader
- * delivers in parts, and may have entered the next epoch before it delivers the last part. A member
- * whose disk was struck counts for what it held before, and for nothing since, until it
+ * and votes are compared with it; a commit, an upToDate or a delivery beyond all earlier ones must
+ * be on the disks of a quorum that has entered the sender's epoch, now or at some earlier time: a
+ * leader delivers in parts, and may have entered the next epoch before it delivers the last part. A
+ * member whose disk was struck counts for what it had before, and for nothing since, until it
  * acknowledged a NEWLEADER again.
  */
 import {
@@ -26,7 +26,7 @@ import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 import { ZxidRanges } from './model/zxid-ranges.js';
 
-/** What a member held when its disk was struck, until it has synced again. */
+/** What a member had when its disk was struck, until it has synchronized again. */
 interface Lost {
   readonly log: ZxidRanges;
   readonly current: number;
@@ -37,7 +37,10 @@ interface Lost {
 interface MemberSeen {
   readonly disk: DiskModel;
   lost: Lost | null;
-  /** The epoch that it promised to another in this life: it enters that by NEWLEADER alone. */
+  /**
+   * The epoch that it promised to another member in this incarnation: it enters that epoch only by
+   * NEWLEADER.
+   */
   promised: number;
 }
 
@@ -45,9 +48,9 @@ type SaveEpochs = Extract<ZabOutput, { kind: 'saveEpochs' }>;
 
 class Durability implements Checker {
   readonly property =
-    'what a member says is durable before it says it, and what is committed is on a quorum';
+    'what a member announces is durable before, and what is committed is on a quorum';
   readonly #members: MemberTable<MemberSeen>;
-  /** All up to here has been found on a quorum. */
+  /** Everything up to here has been found on a quorum. */
   #committed: Zxid = 0;
 
   constructor(members: number) {
@@ -166,7 +169,7 @@ class Durability implements Checker {
     throw broken(this.property, seen, what);
   }
 
-  /** Only a candidate's own vote is believed; it tells what discovery would find. */
+  /** Only a candidate's own vote is believed; it announces what discovery would find. */
   #onVote(seen: Step, { disk }: MemberSeen, vote: VoteMessage): void {
     if (vote.state !== 'looking' || vote.leader !== seen.member) return;
     const { durable, durableEpochs } = disk;
@@ -223,7 +226,7 @@ class Durability implements Checker {
     this.#committed = zxid;
   }
 
-  /** What a quorum that has entered this member's epoch holds now is committed from now on. */
+  /** What a quorum that has entered this member's epoch has now is committed from now on. */
   #noteQuorum({ disk }: MemberSeen): void {
     const zxid = disk.durable.last;
     if (zxid <= this.#committed) return;
@@ -231,7 +234,7 @@ class Durability implements Checker {
     if (this.#count(zxid, epoch) >= this.#members.quorum) this.#committed = zxid;
   }
 
-  /** Members that hold `zxid` (null: whatever) and have entered `epoch`. */
+  /** The members that have `zxid` (null: any) and have entered `epoch`. */
   #count(zxid: Zxid | null, epoch: number): number {
     let holders = 0;
     const { all } = this.#members;
@@ -259,7 +262,7 @@ class Durability implements Checker {
   }
 }
 
-/** What a struck member lost is made good once it has an ensemble id again. */
+/** What a struck member lost is restored once it has an ensemble id again. */
 function maybeFound(member: MemberSeen): void {
   const { lost, disk } = member;
   if (lost === null) return;

@@ -1,6 +1,6 @@
 /**
- * Goal: an election by stale or second-hand votes is refused, a right one is not. Method: the steps
- * of member 1 of three, by hand.
+ * An election by stale or second-hand votes is rejected, and a correct one is not. The steps of
+ * member 1 of three are made by hand.
  */
 import { makeZxid, type VoteMessage, WIRE_VERSION_MAX } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ function voteOf(change: Partial<VoteMessage>): VoteMessage {
   };
 }
 
-/** Member 1 hears these votes of 2 and 3, and elects 2 in round 5. */
+/** Member 1 receives these votes of 2 and 3, and elects 2 in round 5. */
 function elects(votes: { readonly of2?: VoteMessage; readonly of3?: VoteMessage }): () => void {
   return () => {
     const checker = newElections(FACTS);
@@ -32,25 +32,25 @@ function elects(votes: { readonly of2?: VoteMessage; readonly of3?: VoteMessage 
       step({ kind: 'connected', peer, link: peer, version: WIRE_VERSION_MAX });
       if (message !== undefined) step({ kind: 'message', peer, link: peer, message });
     }
-    const detail = 'leader=2 epoch=3 zxid=0x300000007 round=5';
-    step({ kind: 'tick', nowMs: 1 }, [{ kind: 'note', event: 'election.decided', detail }]);
+    const facts = { leader: 2, epoch: 3, zxid: '0x300000007', round: 5 };
+    step({ kind: 'tick', nowMs: 1 }, [{ kind: 'note', event: 'election.decided', facts }]);
   };
 }
 
 describe('an election', () => {
-  it('by a quorum, of one who stands for itself, is right', () => {
+  it('by a quorum, of a member that votes for itself, is accepted', () => {
     expect(elects({ of2: STANDS_ITSELF })).not.toThrow();
     expect(elects({ of2: STANDS_ITSELF, of3: voteOf({ leader: 3 }) })).not.toThrow();
   });
 
-  it('does not count votes of another round, or for another', () => {
+  it('must not count votes of another round, or for another member', () => {
     expect(elects({ of2: voteOf({ round: 4 }) })).toThrow('by the votes of 1 alone');
     expect(elects({ of2: voteOf({ leader: 3 }) })).toThrow('by the votes of 1 alone');
     const offer = voteOf({ state: 'following', leader: 1 });
     expect(elects({ of3: offer })).toThrow('by the votes of 1 alone');
   });
 
-  it('does not take the word of one for another', () => {
+  it('must not accept second-hand votes for a candidate', () => {
     const hearsay = voteOf({ leader: 2 });
     expect(elects({ of3: hearsay })).toThrow('which was not heard');
     expect(elects({ of2: voteOf({ leader: 3 }), of3: hearsay })).toThrow('said looking 3');

@@ -1,14 +1,15 @@
 /**
- * Property: who elects counts votes of its round only, and elects who stands by its own word.
- * Source: docs/architecture/core.md, "Election"; ZOOKEEPER-1817, 2938, 3769 (stale and second-hand
- * votes).
+ * Property: a member that elects counts only votes of its round, and elects a member that votes for
+ * itself. Source: docs/architecture/core.md, "Election"; ZOOKEEPER-1817, 2938, 3769 (stale and
+ * second-hand votes).
  *
- * Safety does not rest on votes, discovery and synchronization do that; so an election that counts
- * what it must not is seen nowhere else but in elections that come to nothing. What a member has
- * heard is the newest vote of each live link. Its decision is told by the note `election.decided`.
- * An offer to follow the member is a vote for it, not for another one that it has come to prefer.
+ * Safety does not depend on votes, because discovery and synchronization ensure it; so an election
+ * that counts wrong votes shows only in elections without a result. What a member has heard is the
+ * newest vote of each live link. Its decision is announced by the note `election.decided`. An offer
+ * to follow the member is a vote for it, not for another one that it has come to prefer.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
+import type { NoteFacts } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
@@ -26,11 +27,9 @@ interface Decision {
   readonly round: number;
 }
 
-const DECISION = /^leader=(\d+) epoch=(\d+) zxid=(\S+) round=(\d+)$/;
-
 class Elections implements Checker {
   readonly property =
-    'who elects counts votes of its round only, and elects who stands by its own word';
+    'a member that elects counts votes of its round only, and elects one that votes for itself';
   readonly #members: MemberTable<Map<PeerId, Heard>>;
 
   constructor(members: number) {
@@ -54,7 +53,7 @@ class Elections implements Checker {
       const output = outputs[at];
       if (output?.kind === 'disconnect') forget(heard, output.peer, output.link);
       else if (output?.kind === 'note' && output.event === 'election.decided') {
-        this.#onDecided(seen, heard, decisionOf(output.detail));
+        this.#onDecided(seen, heard, decisionOf(output.facts));
       }
     }
   }
@@ -94,10 +93,9 @@ function forget(heard: Map<PeerId, Heard>, peer: PeerId, link: number): void {
   if (heard.get(peer)?.link === link) heard.delete(peer);
 }
 
-function decisionOf(detail: string): Decision {
-  const [, leader, epoch, zxid = '', round] = DECISION.exec(detail) ?? [];
-  if (leader === undefined) throw new Error(`a decision in words unknown: ${detail}`);
-  return { leader: Number(leader), epoch: Number(epoch), zxid, round: Number(round) };
+function decisionOf({ leader, epoch, zxid, round }: NoteFacts): Decision {
+  if (leader === undefined) throw new Error('a decision names no leader');
+  return { leader: Number(leader), epoch: Number(epoch), zxid: `${zxid}`, round: Number(round) };
 }
 
 export const newElections: NewChecker = ({ members }) => new Elections(members);

@@ -1,6 +1,6 @@
 /**
- * Goal: Ephemerals accepts what real states do, and refuses a znode without its session and a
- * session that leaves something behind. The wrong states are made past `apply`, which asserts.
+ * Ephemerals accepts what real states do, and rejects a znode without its session and a session
+ * that leaves something behind. The wrong states are made by bypassing `apply`, which asserts.
  */
 import { describe, expect, it } from 'vitest';
 import { newEphemerals } from './ephemerals.js';
@@ -13,7 +13,7 @@ const OPENED = { op: OPEN };
 
 const opened = () => new Told(newEphemerals).applied(1, SESSION, OPENED, stateOf(OPENED));
 
-/** A state with an ephemeral whose session is not there. */
+/** A state with an ephemeral whose session does not exist. */
 function orphaned() {
   const state = stateOf({ op: create('/other') });
   const at = { zxid: zxid(1, 2), time: 1, session: SESSION };
@@ -29,7 +29,7 @@ describe('the checker of ephemerals', () => {
     run.end({ member: 1, state: stateOf(OPENED, MINE, CLOSING), applied: zxid(1, 3) });
   });
 
-  it('refuses an ephemeral created for who is no session, in a multi too', () => {
+  it('rejects an ephemeral without a session, also in a multi', () => {
     const pattern = /live session.*: member 1 .*has \/mine of session 0x100000001, which is not/;
     const told = new Told(newEphemerals);
     expect(() => told.applied(1, zxid(1, 2), MINE, orphaned())).toThrow(pattern);
@@ -37,7 +37,7 @@ describe('the checker of ephemerals', () => {
     expect(() => told.applied(1, zxid(1, 3), multi, orphaned())).toThrow(pattern);
   });
 
-  it('refuses a closeSession that leaves its znodes, or the session', () => {
+  it('rejects a closeSession that leaves its znodes, or the session', () => {
     const run = () => opened().applied(1, zxid(1, 2), MINE, stateOf(OPENED, MINE));
     expect(() => run().applied(1, zxid(1, 3), CLOSING, orphaned())).toThrow(/left \/mine behind/);
     expect(() => run().applied(1, zxid(1, 3), CLOSING, stateOf(OPENED))).toThrow(
@@ -45,7 +45,7 @@ describe('the checker of ephemerals', () => {
     );
   });
 
-  it('refuses an orphan in the tree after a start, a snapshot, and at the end', () => {
+  it('rejects an orphan in the tree after a start, after a snapshot, and at the end', () => {
     const next = { op: create('/next') };
     const pattern = /\/mine of session 0x100000001, which is over/;
     const told = () => new Told(newEphemerals);
@@ -56,7 +56,7 @@ describe('the checker of ephemerals', () => {
     expect(() => told().end(end)).toThrow(pattern);
   });
 
-  it('refuses a state with other sessions than are open at its zxid', () => {
+  it('rejects a state with other sessions than are open at its zxid', () => {
     const end = (state = stateOf()) => ({ member: 2, state, applied: zxid(1, 1) });
     expect(() => opened().end(end(stateOf({ op: create('/other') })))).toThrow(/no session 0x1/);
     expect(() => new Told(newEphemerals).end(end(stateOf(OPENED)))).toThrow(/1 sessions, not 0/);

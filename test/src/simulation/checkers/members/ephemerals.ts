@@ -2,12 +2,13 @@
  * Property: every ephemeral's owner is a live session, and sessions end with their ephemerals.
  * Source: ZooKeeper's promise of ephemerals; ZOOKEEPER-2355, 4678, 3144, 1208, 919.
  *
- * As transactions are applied: who creates an ephemeral is a session there; after closeSession
- * neither it nor a znode of it is left. The whole tree is walked, node by node and not by the
- * index of owners, at the end, and with the first transaction after a start or a snapshot.
+ * As transactions are applied: the creator of an ephemeral is an existing session; after
+ * closeSession neither the session nor a znode of it is left. The whole tree is walked, node by
+ * node and not by the index of owners, at the end, and with the first transaction after a start or
+ * a snapshot.
  */
 import type { Zxid } from '@rookery/protocol';
-import type { ReplicatedState, TxnOp } from '../../../simulated.js';
+import { ephemeralPaths, type ReplicatedState, type TxnOp } from '../../../simulated.js';
 import { type Checker, type NewChecker, PropertyBroken } from '../../contract/checker.js';
 import type { Applied, End, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
@@ -21,7 +22,7 @@ interface Life {
 class EphemeralsChecker implements Checker {
   readonly property =
     "every ephemeral's owner is a live session, and sessions end with their ephemerals";
-  /** Of all sessions there ever were, at the newest zxid applied anywhere. */
+  /** All sessions that ever existed, at the newest zxid applied anywhere. */
   readonly #lives = new Map<number, Life>();
   readonly #wantsWalk: MemberTable<{ is: boolean }>;
   #newest: Zxid = 0;
@@ -81,7 +82,7 @@ class EphemeralsChecker implements Checker {
         }
         return;
       case 'closeSession': {
-        const left = state.tree.ephemeralsOf(txn.session);
+        const left = ephemeralPaths(state.tree, txn.session, Number.POSITIVE_INFINITY) ?? [];
         if (left.length === 0 && !state.sessions.has(txn.session)) return;
         const what = `left ${left.join(' ') || 'the session itself'} behind`;
         const session = formatZxid(txn.session);
@@ -99,7 +100,7 @@ class EphemeralsChecker implements Checker {
     }
   }
 
-  /** What must not be in this state, in words; null if there is nothing. */
+  /** What must not be in this state, in words; null if there is nothing wrong. */
   #strangeIn(state: ReplicatedState): string | null {
     const at = state.lastZxid;
     let alive = 0;

@@ -1,6 +1,5 @@
 /**
- * Goal: Epochs accepts terms one after the other, and refuses epochs that fall and epochs with two
- * leaders.
+ * Epochs accepts successive terms, and rejects epochs that decrease and epochs with two leaders.
  */
 import { describe, expect, it } from 'vitest';
 import { newEpochs } from './epochs.js';
@@ -45,21 +44,21 @@ describe('the checker of epochs', () => {
     run.step(2, propose(proposals(2, 1, 1, zxid(1, 2))));
   });
 
-  it('refuses an epoch that falls in a life, and current above accepted', () => {
-    const pattern = /epochs never fall.*: member 2 .*saves epochs/;
+  it('rejects an epoch that decreases in an incarnation, and current above accepted', () => {
+    const pattern = /epochs never decrease.*: member 2 .*saves epochs/;
     expect(() => led().step(2, TICK, save(3, 0, 0))).toThrow(pattern);
     expect(() => led().step(2, TICK, save(3, 1, 0))).toThrow(pattern);
     expect(() => led().step(2, TICK, save(3, 1, 2))).toThrow(pattern);
   });
 
-  it('refuses an epoch that falls over a restart, but for a struck disk', () => {
+  it('rejects an epoch that decreases over a restart, except on a struck disk', () => {
     const old = { acceptedEpoch: 1, currentEpoch: 0 };
     expect(() => led().started(2, old)).toThrow(/starts with epochs 1\/0, had 1\/1 durably/);
     led().struck(2, 'wiped').started(2);
     expect(() => led().started(2, { acceptedEpoch: 1, currentEpoch: 2 })).toThrow(/above/);
   });
 
-  it('refuses a second leader of an epoch: another member, another term, another life', () => {
+  it('rejects a second leader of an epoch: another member, another term, another incarnation', () => {
     const pattern = /leads epoch 1, which member 1 \(life 1\) has led/;
     expect(() => led().step(2, TICK, role('leading', 2, 1))).toThrow(pattern);
     expect(() => led().step(1, TICK, role('leading', 1, 1))).toThrow(pattern);
@@ -70,19 +69,19 @@ describe('the checker of epochs', () => {
     ).toThrow(pattern);
   });
 
-  it('refuses a follower of who does not lead the epoch', () => {
+  it('rejects a follower of a member that does not lead the epoch', () => {
     expect(() => led().step(3, TICK, role('following', 2, 1))).toThrow(/which member 1 leads/);
     expect(() => led().step(3, TICK, role('following', 2, 2))).toThrow(/which nobody leads/);
   });
 
-  it('refuses proposals and upToDates of who does not lead the epoch', () => {
+  it('rejects proposals and upToDates of a member that does not lead the epoch', () => {
     expect(() => led().step(2, propose(proposals(1, 3, 3)))).toThrow(/member 1 leads/);
     expect(() => led().step(1, propose(proposals(1, 2, 2)))).toThrow(/proposes 0x100000002/);
     const upToDate = send(3, { kind: 'upToDate', committed: 0 });
     expect(() => led().step(2, TICK, upToDate)).toThrow(/not its own/);
   });
 
-  it('refuses a log entry that its epoch’s leader has not proposed, or of no accepted epoch', () => {
+  it('rejects a log entry that the leader of its epoch has not proposed, or of an epoch not accepted', () => {
     expect(() => led().step(2, TICK, append(4, proposals(1, 3, 3)))).toThrow(/logs 0x100000003/);
     expect(() => led().step(3, TICK, append(1, proposals(1, 1, 1, 0)))).toThrow(/epoch 0 accepted/);
   });

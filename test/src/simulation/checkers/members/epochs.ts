@@ -1,10 +1,11 @@
 /**
- * Property: epochs never fall, and each has one leader. Source: docs/architecture/core.md,
+ * Property: epochs never decrease, and each has one leader. Source: docs/architecture/core.md,
  * invariant 3 and "one epoch, one leader"; ZOOKEEPER-335, 1653, 2354, 3608.
  *
- * A member's accepted and current epoch never fall, across restarts neither, unless its disk was
- * struck; current is at most accepted. Only one life of one member establishes an epoch, once; it
- * alone proposes in it and tells learners to serve, and nobody logs in it what was not proposed.
+ * A member's accepted and current epoch never decrease, also across restarts, unless its disk was
+ * struck; current is at most accepted. Only one incarnation of one member establishes an epoch,
+ * once; it alone proposes in it and tells learners to serve, and no log contains a proposal of it
+ * that was not proposed.
  */
 import { epochOf, type PeerId, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import type { Ticket, ZabOutput } from '../../../simulated.js';
@@ -16,7 +17,7 @@ import { MemberTable } from './model/member-table.js';
 interface Leader {
   readonly member: PeerId;
   readonly incarnation: number;
-  /** The newest that it has proposed. */
+  /** The newest zxid that it has proposed. */
   proposed: Zxid;
 }
 
@@ -39,10 +40,10 @@ type SaveEpochs = Extract<ZabOutput, { kind: 'saveEpochs' }>;
 type Role = Extract<ZabOutput, { kind: 'role' }>;
 
 class EpochsChecker implements Checker {
-  readonly property = 'epochs never fall, and each has one leader';
+  readonly property = 'epochs never decrease, and each has one leader';
   readonly #members: MemberTable<MemberEpochs>;
   readonly #leaders = new Map<number, Leader>();
-  /** The newest of `#leaders`, which is asked for most. */
+  /** The newest of `#leaders`, which is queried most. */
   #newestEpoch = 0;
   #newest: Leader | undefined;
 

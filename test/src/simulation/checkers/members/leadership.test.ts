@@ -1,6 +1,6 @@
 /**
- * Goal: Leadership accepts a confirmation of a round that began after the question, and refuses
- * answers that are too few, too old, or of the wrong members.
+ * Leadership accepts a confirmation of a round that began after the question, and rejects answers
+ * that are too few, too old, or from the wrong members.
  */
 import { describe, expect, it } from 'vitest';
 import { newLeadership } from './leadership.js';
@@ -41,7 +41,7 @@ describe('the checker of confirmations', () => {
     run.step(1, from(3, answer(2)), confirmed(2));
   });
 
-  it('refuses a confirmation without an answer, or by a round that began before', () => {
+  it('rejects a confirmation without an answer, or by a round that began before', () => {
     expect(() => led().step(1, ask(1), confirmed(1))).toThrow(
       /only what a quorum confirmed.*: member 1 .*question 1 of order 8 with 1 answers/,
     );
@@ -51,14 +51,14 @@ describe('the checker of confirmations', () => {
     );
   });
 
-  it('refuses a confirmation in another term than the question’s', () => {
+  it('rejects a confirmation in another term than that of the question', () => {
     const run = led()
       .step(1, ask(1), round(2, 1))
       .step(1, TICK, role('looking', 0, 1));
     expect(() => run.step(1, from(2, answer(1)), confirmed(1))).toThrow(/not asked in its term/);
   });
 
-  it('refuses a zxid below what was proposed here or delivered anywhere when it was asked', () => {
+  it('rejects a zxid below what had been proposed here or delivered anywhere at the question', () => {
     const run = () => led().step(1, ask(1), round(2, 1));
     expect(() => run().step(1, from(2, answer(1)), confirmed(1, 2))).toThrow(
       /confirms 0x100000002, but 0x100000003 had been there/,
@@ -69,7 +69,7 @@ describe('the checker of confirmations', () => {
     expect(() => other.step(1, from(2, answer(1)), confirmed(1))).toThrow(/0x200000001 had/);
   });
 
-  it('refuses an answer of who does not follow, or has promised another epoch since', () => {
+  it('rejects an answer of a member that does not follow, or has promised another epoch since', () => {
     const elsewhere = led().step(2, TICK, send(3, ackEpoch(2, 1, history(1, 1, 3))));
     expect(() => elsewhere.step(2, TICK, send(1, answer(1)))).toThrow(/member 2 .*follows 0/);
     const looking = led().step(2, TICK, role('looking', 0, 1));

@@ -2,10 +2,11 @@
  * Property: a leader confirms only what a quorum confirmed to it after it was asked. Source:
  * docs/architecture/life-of-a-request.md on sync; ZOOKEEPER-1675, 2136.
  *
- * Rounds are numbered: a round proves something for a question only if its `confirm` left no
- * earlier than the question came. Only who has acknowledged this leader's NEWLEADER, and nothing of
- * another one since, may answer. The zxid shown is at least all that was delivered anywhere, and
- * all that this leader had proposed, when the question came.
+ * Rounds are numbered: a round proves something for a question only if its `confirm` was sent no
+ * earlier than the question came. Only a member that has acknowledged this leader's NEWLEADER, and
+ * nothing of another leader since, may answer. The zxid in the confirmation is at least everything
+ * that was delivered anywhere, and everything that this leader had proposed, when the question
+ * came.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -19,11 +20,11 @@ interface Question {
 }
 
 interface MemberSeen {
-  /** Of its present term as a leader. */
+  /** In its present term as a leader. */
   readonly questions: Map<number, Question>;
-  /** The order at which a round was begun. */
+  /** The order at which each round was begun. */
   readonly rounds: Map<number, number>;
-  /** By peer: when the newest round began that it answered. */
+  /** By peer: when the newest round that it answered was begun. */
   readonly answered: number[];
   proposed: Zxid;
   /** The leader whose NEWLEADER it acknowledged last, while it has promised nothing else. */

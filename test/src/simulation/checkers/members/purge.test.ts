@@ -1,6 +1,6 @@
 /**
- * Goal: Purge accepts logs that are purged behind their checkpoint, and refuses marks that overtake
- * each other, in a life and over a restart.
+ * Purge accepts logs that are purged up to their checkpoint at most, and rejects marks that
+ * overtake each other, within an incarnation and over a restart.
  */
 import { describe, expect, it } from 'vitest';
 import { newPurge } from './purge.js';
@@ -8,7 +8,7 @@ import { deliver, history, install, proposals, TICK, Told, zxid } from './testin
 
 const purged = (counter: number) => ({ kind: 'purged', base: zxid(1, counter) }) as const;
 
-/** Five delivered, purged up to the third. */
+/** Five are delivered, and the log is purged up to the third. */
 const told = () =>
   new Told(newPurge)
     .started(1)
@@ -28,18 +28,18 @@ describe('the checker of purging', () => {
       .step(1, purged(9));
   });
 
-  it('refuses a purge beyond what is applied', () => {
+  it('rejects a purge beyond what is applied', () => {
     expect(() => told().step(1, purged(6))).toThrow(
       /purged <= checkpoint <= applied.*: member 1 .*purged up to 0x100000006, .* 0x100000005/,
     );
   });
 
-  it('refuses a start with a log that begins behind the checkpoint, or ends before it', () => {
+  it('rejects a start with a log that begins after the checkpoint, or ends before it', () => {
     expect(() => told().started(1, found(4, 3, 5))).toThrow(/a log from 0x100000004/);
     expect(() => told().started(1, found(3, 5, 4))).toThrow(/checkpoint at 0x100000005/);
   });
 
-  it('refuses a checkpoint below what was purged, and one of the future', () => {
+  it('rejects a checkpoint below what was purged, and one above what was applied', () => {
     expect(() => told().started(1, found(2, 2, 5))).toThrow(/up to 0x100000003/);
     expect(() => told().started(1, found(3, 6, 7))).toThrow(/applied up to 0x100000005/);
     told().struck(1, 'wiped').started(1);

@@ -1,9 +1,10 @@
 /**
- * Property: the log begins at or before the checkpoint, the checkpoint at or before what is
+ * Property: the log begins at or before the checkpoint, and the checkpoint is at or before what is
  * applied. Source: docs/architecture/core.md, invariant 1; ZOOKEEPER-1549, 2325, 3056, 3644, 4837.
  *
- * What is purged must be in the tree on disk: that shows at the next start, which must find a
- * checkpoint at or above all that was ever purged, and none of what had not been applied then.
+ * What is purged must be in the tree on disk: the next start shows this, which must find a
+ * checkpoint at or above everything that was ever purged, and nothing that had not been applied
+ * then.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';

@@ -1,6 +1,6 @@
 /**
- * Goal: Restart accepts every beginning of what was under way when a member died, and refuses a
- * log or epochs that no such beginning explains, and damage that no fault did.
+ * Restart accepts every prefix of what was in flight when a member died, and rejects a log or
+ * epochs that no such prefix explains, and damage that no fault caused.
  */
 import { describe, expect, it } from 'vitest';
 import { newRestart } from './restart.js';
@@ -17,7 +17,10 @@ import {
   zxid,
 } from './testing/observations.js';
 
-/** Durable: three proposals, epochs 1/1. Under way: two more, epochs 2/1, a truncation, another. */
+/**
+ * Durable are three proposals and epochs 1/1. In flight are two more proposals, epochs 2/1, a
+ * truncation and another proposal.
+ */
 function dying(): Told {
   const run = new Told(newRestart).started(1).step(1, TICK, save(1, 1, 1, 'e', true));
   run.step(1, TICK, append(2, proposals(1, 1, 3, 0))).step(1, persisted(2));
@@ -31,7 +34,7 @@ function found(accepted: number, last: number, more: object = {}) {
 }
 
 describe('the checker of restarts', () => {
-  it('accepts each beginning of what was under way, the next write done in part', () => {
+  it('accepts each prefix of what was in flight, with the next write partly done', () => {
     for (const [accepted, last] of [
       ...([[1, 3] as const, [1, 4] as const, [1, 5] as const, [2, 5] as const] as const),
       [2, 4] as const,
@@ -45,7 +48,7 @@ describe('the checker of restarts', () => {
     dying().started(1, found(2, 4, { history: { base: 0, ranges }, last: zxid(2, 1) }));
   });
 
-  it('accepts a log that was purged, and a snapshot in its place or not', () => {
+  it('accepts a log that was purged, whether or not a snapshot has replaced it', () => {
     const purged = { history: history(1, 3, 3, zxid(1, 2)), checkpointZxid: zxid(1, 2) };
     dying()
       .step(1, { kind: 'purged', base: zxid(1, 2) })
@@ -56,34 +59,34 @@ describe('the checker of restarts', () => {
     installing().started(1, found(1, 3));
   });
 
-  it('refuses a log that lost what was durable', () => {
+  it('rejects a log that lost what was durable', () => {
     expect(() => dying().started(1, found(1, 2))).toThrow(
       /restart finds .*: member 1 \(life 2\) finds epochs 1\/1 .*\(0x0\) 0x100000001-0x100000002;/,
     );
   });
 
-  it('refuses a log with more than was ever given', () => {
+  it('rejects a log with more than storage was ever given', () => {
     expect(() => dying().started(1, found(2, 6))).toThrow(/finds epochs 2\/1/);
   });
 
-  it('refuses epochs that overtook the log they stand behind', () => {
+  it('rejects epochs that overtook the log before them', () => {
     expect(() => dying().started(1, found(2, 3))).toThrow(/finds epochs 2\/1/);
   });
 
-  it('refuses epochs, or an ensemble id, that fell back', () => {
+  it('rejects epochs, or an ensemble id, that went back', () => {
     const back = { acceptedEpoch: 0, currentEpoch: 0 };
     expect(() => dying().started(1, found(1, 3, back))).toThrow(/finds epochs 0\/0/);
     expect(() => dying().started(1, found(1, 3, { ensembleId: '' }))).toThrow(/id ""/);
     expect(() => dying().started(1, found(1, 3, { founded: false }))).toThrow(/false/);
   });
 
-  it('refuses damage that no fault did, and accepts it of a flipped bit', () => {
+  it('rejects damage that no fault caused, and accepts that of a flipped bit', () => {
     const damaged = { damaged: 'a record does not check' };
     expect(() => dying().started(1, damaged)).toThrow(/finds its disk damaged/);
     dying().struck(1, 'flipped').started(1, damaged).started(1, damaged);
   });
 
-  it('refuses a flipped bit that goes unnoticed and costs data, and any log of a wiped disk', () => {
+  it('rejects a flipped bit that loses data unnoticed, and any log of a wiped disk', () => {
     const flipped = () => dying().struck(1, 'flipped');
     flipped().started(1, found(1, 3));
     expect(() => flipped().started(1, found(1, 2))).toThrow(/finds epochs/);
@@ -91,7 +94,7 @@ describe('the checker of restarts', () => {
     dying().struck(1, 'wiped').started(1);
   });
 
-  it('refuses damage of a disk that a snapshot has made whole', () => {
+  it('rejects damage of a disk that a snapshot has repaired', () => {
     const run = dying().struck(1, 'flipped').started(1, { damaged: 'a record does not check' });
     run.step(1, TICK, install(1, zxid(1, 3))).step(1, persisted(1));
     expect(() => run.started(1, { damaged: 'again' })).toThrow(/finds its disk damaged: again/);

@@ -1,12 +1,12 @@
 /**
- * Property: a restart finds what was durable, and a beginning of what was under way. Source:
+ * Property: a restart finds what was durable, and a prefix of what was in flight. Source:
  * docs/architecture/core.md, "Storage outputs ... run strictly in order";
  * docs/architecture/storage.md; ZOOKEEPER-1653, 2332, 2354, 3642, 4643, 4813, 4837, 5094.
  *
  * Exactly: log and epochs are those after some number of the outputs that storage was given and had
  * not reported, in their order; the next one may have been done in part. Only a disk that was
- * struck may be found damaged or empty; one whose flipped bit goes unnoticed must hold everything.
- * Directories that went back in time hold what they held once.
+ * struck may be found damaged or empty; one whose flipped bit goes unnoticed must contain
+ * everything. Directories that were restored to an older copy contain what they contained then.
  */
 import type { Recovered, StorageOutput, Ticket } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -18,16 +18,16 @@ import { ZxidRanges } from './model/zxid-ranges.js';
 
 interface MemberDisk {
   readonly disk: DiskModel;
-  /** Struck, or found damaged, and no snapshot has replaced what was on it since. */
+  /** Struck, or found damaged, and no snapshot has replaced its content since. */
   mayBeDamaged: boolean;
-  /** An earlier copy of its directories took their place, and it has not started since. */
+  /** An earlier copy of its directories replaced them, and it has not started since. */
   isRestored: boolean;
-  /** Of a snapshot that is being installed; 0 for none. */
+  /** The zxid of a snapshot that is being installed; 0 for none. */
   installing: Ticket;
 }
 
 class Restart implements Checker {
-  readonly property = 'a restart finds what was durable, and a beginning of what was under way';
+  readonly property = 'a restart finds what was durable, and a prefix of what was in flight';
   readonly #members: MemberTable<MemberDisk>;
 
   constructor(members: number) {
@@ -76,7 +76,7 @@ class Restart implements Checker {
       if (output === undefined) continue;
       member.disk.take(output);
       if (output.kind === 'installSnapshot') member.installing = output.ticket;
-      // It is as good as damaged from then on, also if it dies before that is durable.
+      // It counts as damaged from then on, also if it dies before that is durable.
       if (output.kind === 'giveUp') member.mayBeDamaged = true;
     }
   }
@@ -116,7 +116,7 @@ function isSame(recovered: Recovered, epochs: SavedEpochs): boolean {
   );
 }
 
-/** The log in which `output` was done as far as `found` says; whole writes of it in order. */
+/** The log in which `output` was done as far as `found` shows; complete writes of it, in order. */
 function partOf(before: ZxidRanges, output: StorageOutput, found: ZxidRanges): ZxidRanges {
   const log = before.clone();
   if (output.kind === 'append' && found.last < output.batch.last) {

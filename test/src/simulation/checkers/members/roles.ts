@@ -1,13 +1,14 @@
 /**
- * Property: what a role says ends with the role. Source: docs/architecture/core.md: "a role change
+ * Property: messages of a role end with the role. Source: docs/architecture/core.md: "a role change
  * forgets what is held"; ZOOKEEPER-3642, 4685.
  *
- * A learner's words go to the leader that the member follows, a leader's words come from who leads;
- * votes and pings are everybody's. Roles are told by the notes `role.following` and its like. Once
- * an epoch was offered to it, a learner accepts it again from somebody else only when that one is
- * established.
+ * A learner's messages go to the leader that the member follows, and a leader's messages come from
+ * the member that leads; any member may send votes and pings. Roles are announced by the notes
+ * `role.following` and similar ones. Once an epoch was offered to it, a learner accepts it again
+ * from another member only if that one is established.
  */
 import type { CoreMessage, PeerId } from '@rookery/protocol';
+import type { NoteFacts } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { Started, Step } from '../../contract/observation.js';
 import { broken } from './model/failure.js';
@@ -26,16 +27,16 @@ interface MemberSeen {
   role: 'looking' | 'following' | 'leading';
   /** 0 unless it follows. */
   leader: PeerId;
-  /** Its newest promise, and to whom; outlives its process, but not its disk. */
+  /** Its newest promise, and to whom; it outlives the process, but not the disk. */
   promised: number;
   promisedTo: PeerId;
-  /** The newest epoch that the leader has offered, and whether as an established one. */
+  /** The newest epoch that the leader has offered, and whether it was established. */
   offered: number;
   isOfferEstablished: boolean;
 }
 
 class Roles implements Checker {
-  readonly property = 'what a role says ends with the role, and an epoch is promised once';
+  readonly property = 'messages of a role end with the role, and an epoch is promised once';
   readonly #members: MemberTable<MemberSeen>;
 
   constructor(members: number) {
@@ -65,7 +66,7 @@ class Roles implements Checker {
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];
       if (output?.kind === 'send') this.#onSend(seen, member, output.peer, output.message);
-      else if (output?.kind === 'note') onNote(member, output.event, output.detail);
+      else if (output?.kind === 'note') onNote(member, output.event, output.facts);
     }
   }
 
@@ -92,10 +93,10 @@ class Roles implements Checker {
   }
 }
 
-function onNote(member: MemberSeen, event: string, detail: string): void {
+function onNote(member: MemberSeen, event: string, facts: NoteFacts): void {
   if (event === 'role.following') {
     member.role = 'following';
-    member.leader = Number(detail.replace('leader=', ''));
+    member.leader = Number(facts['leader']);
   } else if (event === 'role.looking' || event === 'role.leading') {
     member.role = event === 'role.leading' ? 'leading' : 'looking';
     member.leader = 0;

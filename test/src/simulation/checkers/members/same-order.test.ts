@@ -1,6 +1,6 @@
 /**
- * Goal: SameOrder accepts the same transactions in the same order, whatever way a member came by
- * them, and refuses each way to differ.
+ * SameOrder accepts the same transactions in the same order, by whatever way a member received
+ * them, and rejects every kind of difference.
  */
 import { ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
@@ -41,7 +41,7 @@ describe('the checker of the order', () => {
     run.step(3, TICK, deliver(proposals(1, 3, 3))).applied(3, zxid(1, 3), {});
   });
 
-  it('refuses another transaction at the same place', () => {
+  it('rejects another transaction at the same position', () => {
     const other = proposals(2, 1, 1, zxid(1, 1));
     const run = told().step(3, propose(other), append(1, other));
     expect(() => run.step(2, TICK, deliver(proposals(1, 1, 1, 0)), deliver(other))).toThrow(
@@ -49,7 +49,7 @@ describe('the checker of the order', () => {
     );
   });
 
-  it('refuses another body at the same zxid: appended, delivered, found after a restart', () => {
+  it('rejects another body at the same zxid: appended, delivered, found after a restart', () => {
     const one = { zxid: zxid(1, 1), previous: 0, body: Buffer.from('other') };
     const wrong = ProposalBatch.of([one]);
     const pattern = /0x100000001, with another body/;
@@ -59,18 +59,18 @@ describe('the checker of the order', () => {
     expect(() => told().started(2, found)).toThrow(pattern);
   });
 
-  it('refuses what nobody proposed, and a zxid that is proposed twice', () => {
+  it('rejects what nobody proposed, and a zxid that is proposed twice', () => {
     expect(() => told().step(2, TICK, append(1, proposals(1, 6, 6)))).toThrow(/nobody proposed/);
     expect(() => told().step(2, propose(proposals(1, 5, 5)))).toThrow(/was used/);
   });
 
-  it('refuses a checkpoint or a snapshot at what nobody delivered', () => {
+  it('rejects a checkpoint or a snapshot at a zxid that nobody delivered', () => {
     const pattern = /0x100000004, which nobody delivered/;
     expect(() => told().started(2, { checkpointZxid: zxid(1, 4) })).toThrow(pattern);
     expect(() => told().step(2, TICK, install(1, zxid(1, 4)))).toThrow(pattern);
   });
 
-  it('refuses what is applied twice, out of turn, or without having been delivered', () => {
+  it('rejects what is applied twice, out of order, or without having been delivered', () => {
     expect(() => told().applied(1, zxid(1, 3), {})).toThrow(/applied 0x100000003, but/);
     const run = told().step(2, TICK, deliver(proposals(1, 1, 2, 0)));
     expect(() => run.applied(2, zxid(1, 2), {})).toThrow(/applied 0x100000002, but/);

@@ -2,9 +2,9 @@
  * Property: all members apply the same transactions in the same order. Source: Zab's total order;
  * docs/architecture/core.md, invariant 5; ZOOKEEPER-1154, 2678, 2845, 4925.
  *
- * The first to deliver the n-th transaction says which one it is; everyone else must deliver and
- * apply that one, with the bytes that its leader proposed. A restart goes on behind its checkpoint,
- * a snapshot behind its own zxid, which must be in the order, too.
+ * The first member to deliver the n-th transaction determines which one it is; every other member
+ * must deliver and apply that one, with the bytes that its leader proposed. A restart continues
+ * after its checkpoint, a snapshot after its own zxid, which must be in the order, too.
  */
 import type { Proposal, ProposalBatch, Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -14,10 +14,10 @@ import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
 interface Place {
-  /** How many of the order it has delivered, and applied. */
+  /** How many transactions of the order it has delivered, and applied. */
   delivered: number;
   applied: number;
-  /** Where `applied` goes on once an installed snapshot is its tree; else -1. */
+  /** Where `applied` continues once an installed snapshot is its tree; otherwise -1. */
   jump: number;
 }
 

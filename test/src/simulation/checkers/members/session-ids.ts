@@ -2,7 +2,7 @@
  * Property: a session's id is the zxid of its creation, and nothing is done in it after its end.
  * Source: docs/architecture/sessions.md; ZOOKEEPER-1367, 1208.
  *
- * A refused request (an error transaction) may name a session that is over; a change may not.
+ * A refused request (an error transaction) may name a session that has ended; a change may not.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
@@ -12,7 +12,7 @@ import { broken, formatZxid } from './model/failure.js';
 class SessionIds implements Checker {
   readonly property =
     "a session's id is the zxid of its creation, and nothing is done in it after its end";
-  /** Those that are open, at the newest zxid applied anywhere. */
+  /** The sessions that are open at the newest zxid applied anywhere. */
   readonly #open = new Set<number>();
   #newest: Zxid = 0;
 

@@ -1,6 +1,6 @@
 /**
- * Goal: Time accepts a standing, a going and a corrected clock, also from who is behind; refuses
- * one that falls a little, and one that follows a single clock.
+ * Time accepts a constant, an advancing and a corrected clock, also from a member that is behind;
+ * it rejects one that goes back a little, and one that follows a single clock.
  */
 import { describe, expect, it } from 'vitest';
 import { LEVEL, ReplicatedState } from '../../../simulated.js';
@@ -13,7 +13,7 @@ const at = (ms: number) => ({ time: WALL_START_MS + ms });
 const told = () =>
   new Told(newTime).applied(1, zxid(1, 1), at(5)).applied(1, zxid(1, 2), at(90_000));
 
-/** That may let time fall. */
+/** A correction by which time may go back. */
 function mature(): ReplicatedState {
   const state = new ReplicatedState();
   state.finishLoad({ zxid: 1, lastTime: 1, level: LEVEL.timeFalls });
@@ -21,24 +21,24 @@ function mature(): ReplicatedState {
 }
 
 describe('the checker of time', () => {
-  it('accepts equal and later times, and who applies the same later', () => {
+  it('accepts equal and later times, and a member that applies the same later', () => {
     told().applied(2, zxid(1, 1), at(5)).applied(1, zxid(2, 1), at(90_000));
   });
 
-  it('accepts a time that falls by more than clocks may differ, and refuses one by less', () => {
+  it('accepts a time that goes back by more than clocks may differ, and rejects one by less', () => {
     told().applied(2, zxid(2, 1), at(79_999));
     expect(() => told().applied(2, zxid(2, 1), at(80_000))).toThrow(
       /time of the clocks of most.*: member 2 .*0x200000001 of 1700000080000; 0x100000002 has/,
     );
   });
 
-  it('refuses the time of one wrong clock, and accepts that of most', () => {
+  it('rejects the time of one wrong clock, and accepts that of the majority', () => {
     const one = () => told().clockSet(1, YEAR_MS);
     expect(() => one().applied(1, zxid(1, 3), at(YEAR_MS))).toThrow(/ms ahead/);
     one().clockSet(2, YEAR_MS).applied(1, zxid(1, 3), at(YEAR_MS));
   });
 
-  it('refuses a wrong time once all clocks have been right for long, and it may fall', () => {
+  it('rejects a wrong time once all clocks have been right for long, so that time may go back', () => {
     const healed = () =>
       told().clockSet(1, YEAR_MS).clockSet(2, YEAR_MS).clockSet(1, 0).clockSet(2, 0);
     healed().applied(1, zxid(1, 3), at(YEAR_MS), mature());

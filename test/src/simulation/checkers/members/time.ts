@@ -3,11 +3,12 @@
  * Source: docs/architecture/sessions.md, "Time": a jump of a leader's clock is not followed, and
  * once clocks are right again, so are the times of transactions.
  *
- * Two things. Time falls along the order of transactions only by more than clocks may differ. And
- * it is near the true time: always, while no majority of clocks has ever been wrong; and again once
- * all have been right for a while and the ensemble may let it fall. "Wrong" and "near" are minutes
- * here, far from all tolerances and from how late a transaction may be applied. Whoever applies a
- * transaction first is looked at; that all apply the same is another's property.
+ * There are two parts. Along the order of transactions time goes back only by more than clocks may
+ * differ. And it is close to the true time: always, while no majority of clocks has ever been
+ * wrong; and again once all clocks have been right for a while and the ensemble may let time go
+ * back. "Wrong" and "close" are minutes here, far above all tolerances and above the delay with
+ * which a transaction may be applied. Only the first application of a transaction is examined;
+ * another property requires that all members apply the same.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
 import { LEVEL } from '../../../simulated.js';
@@ -16,10 +17,10 @@ import type { Applied, ClockSet } from '../../contract/observation.js';
 import { WALL_START_MS } from '../../world/clocks.js';
 import { broken, formatZxid } from './model/failure.js';
 
-/** A clock that errs by more is wrong. */
+/** A clock whose error is larger is wrong. */
 const WRONG_MS = 61_000;
 const NEAR_MS = 180_000;
-/** Transactions from before may be applied so much later; a new term may have to begin. */
+/** Transactions from before may be applied with this delay; a new term may have to begin. */
 const SETTLED_MS = 10_000;
 
 class Time implements Checker {

@@ -1,4 +1,6 @@
-/** Goal: Ttl accepts znodes that go in their time, and refuses those that go early or stay. */
+/**
+ * Ttl accepts znodes that are removed in time, and rejects those that are removed early or stay.
+ */
 import { ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ReplicatedState } from '../../../simulated.js';
@@ -15,22 +17,22 @@ const made = (): Told => new Told(newTtl).applied(1, zxid(1, 1), { session: 9, o
 const reaped = (told: Told): Told => told.applied(1, zxid(1, 9), { session: 0, op: gone });
 
 describe('the checker of TTLs', () => {
-  it('accepts who goes in its time, and who is deleted by a client', () => {
+  it('accepts a znode that is removed in time, and one that a client deletes', () => {
     reaped(made().wait(1_000));
     made().applied(1, zxid(1, 2), { session: 9, op: gone });
   });
 
-  it('refuses who goes early, counted from the last write', () => {
-    expect(() => reaped(made().wait(500))).toThrow(/a TTL znode goes .* of a TTL of 1000/);
+  it('rejects a znode that is removed early, counted from the last write', () => {
+    expect(() => reaped(made().wait(500))).toThrow(/a TTL znode is removed .* of a TTL of 1000/);
     const written = made().wait(900).applied(1, zxid(1, 2), { session: 9, op: set });
-    expect(() => reaped(written.wait(700))).toThrow(/a TTL znode goes/);
+    expect(() => reaped(written.wait(700))).toThrow(/a TTL znode is removed/);
   });
 
-  it('judges by dates nobody whose clocks were mostly wrong while a member was started', () => {
+  it('does not judge an early removal if most clocks were wrong while a member was started', () => {
     const HOUR_MS = 3_600_000;
     reaped(made().wait(100).clockSet(1, HOUR_MS).clockSet(2, HOUR_MS).started(1));
     reaped(made().clockSet(1, HOUR_MS).clockSet(2, HOUR_MS).clockSet(1, 0).wait(100).started(1));
-    const early = /a TTL znode goes/;
+    const early = /a TTL znode is removed/;
     const one = made().wait(100).clockSet(1, HOUR_MS).started(1);
     expect(() => reaped(one)).toThrow(early);
     const running = made().wait(100).clockSet(1, HOUR_MS).clockSet(2, HOUR_MS);
@@ -40,7 +42,7 @@ describe('the checker of TTLs', () => {
     expect(() => reaped(created.wait(100).started(1))).toThrow(early);
   });
 
-  it('counts from when it was proposed, though it is first applied much later', () => {
+  it('counts from the proposal, even if it is first applied much later', () => {
     const body = new Uint8Array();
     const batch = ProposalBatch.of([{ zxid: zxid(1, 1), previous: 0, body }]);
     const proposed = new Told(newTtl).step(1, TICK, append(1, batch));
@@ -48,7 +50,7 @@ describe('the checker of TTLs', () => {
     reaped(applied.wait(100));
   });
 
-  it('refuses who stays for long under one leader', () => {
+  it('rejects a znode that stays for long under one leader', () => {
     const error = { kind: 'error', code: -1, codes: null } as const;
     const goesOn = (told: Told, state?: ReplicatedState): Told =>
       told.wait(137_000).applied(1, zxid(1, 9), { session: 9, op: error }, state);

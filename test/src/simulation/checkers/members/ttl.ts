@@ -1,18 +1,19 @@
 /**
- * Property: a TTL znode goes when it was not written to for its time: not earlier, whatever clocks
- * say, and not much later. Source: docs/architecture/sessions.md, "Time"; ZooKeeper's programmer's
- * guide, "TTL Nodes".
+ * Property: a TTL znode is removed when it was not written to for its time to live: not earlier,
+ * whatever clocks say, and not much later. Source: docs/architecture/sessions.md, "Time";
+ * ZooKeeper's programmer's guide, "TTL Nodes".
  *
- * Time is the run's own, counted from when a modification was first proposed: what a leader leaves
- * behind uncommitted may be applied under the next one, much later. Early means before
- * four fifths of the TTL: clocks of members drift, and what was modified before a member was
- * started is aged by dates that have a tolerance. Late is judged under one leader alone, which has
- * led since before the modification, by the transactions that it still has committed: it may stand
- * still, or wait for its disk, so it gets many seconds more. TTL znodes have no children here.
+ * Time is the run's own, counted from when a modification was first proposed: a proposal that a
+ * leader leaves uncommitted may be applied under the next one, much later. Early means before four
+ * fifths of the TTL: clocks of members drift, and the age of a modification from before a member's
+ * start is computed from dates, which have a tolerance. Late removals are judged only under a
+ * single leader, which has led since before the modification, by the transactions that it still has
+ * committed: it may be stalled, or wait for its disk, so it gets many more seconds. TTL znodes have
+ * no children here.
  *
- * Not judged as early: what was modified before a member was started, if half of the clocks or more
- * have been wrong since. An ensemble has nothing but the dates of a majority to say how long it was
- * down; a server that is alone believes its own clock (seed 70100329).
+ * A removal is not judged as early if the modification is from before a member's start and half of
+ * the clocks or more have been wrong since. An ensemble has nothing but the dates of a majority to
+ * determine how long it was down; a standalone server believes its own clock (seed 70100329).
  */
 import type { PeerId, ProposalBatch, Zxid } from '@rookery/protocol';
 import type { NodeOp, TxnOp } from '../../../simulated.js';
@@ -27,7 +28,7 @@ interface Timed {
 }
 
 interface Change {
-  /** By the leader, not by a client. */
+  /** Whether the leader deleted it, and not a client. */
   readonly isReaped: boolean;
   readonly seen: Applied;
   /** When it was proposed. */
@@ -40,16 +41,16 @@ const LATE_SHARE = 1.1;
 const LATE_MS = 15_000;
 
 class Ttl implements Checker {
-  readonly property = 'a TTL znode goes when it was not written to for its time';
+  readonly property = 'a TTL znode is removed when it was not written to for its time to live';
   readonly #facts: RunFacts;
   readonly #timed = new Map<string, Timed>();
-  /** When what nobody has applied yet was first proposed. */
+  /** When proposals that nobody has applied yet were first proposed. */
   readonly #proposedAtMs = new Map<Zxid, number>();
   #newest: Zxid = 0;
   #leader: PeerId = 0;
   #leadsSinceMs = 0;
   readonly #wrongClocks = new Set<PeerId>();
-  /** The newest moment at which no majority of clocks was right. */
+  /** The latest moment at which no majority of clocks was right. */
   #wereMostWrongAtMs = -1;
   #startedAtMs = 0;
 
@@ -121,7 +122,7 @@ class Ttl implements Checker {
     }
   }
 
-  /** Its age may have been told by wrong dates alone: see above. */
+  /** Its age may have been computed from wrong dates alone: see above. */
   #isDatedWrongly(modifiedAtMs: number): boolean {
     const wereWrong = this.#areMostWrong || this.#wereMostWrongAtMs >= modifiedAtMs;
     return wereWrong && this.#startedAtMs > modifiedAtMs;

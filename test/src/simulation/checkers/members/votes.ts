@@ -1,12 +1,13 @@
 /**
- * Property: a wiped, damaged or new member counts for nothing before it has durably synced. Source:
- * docs/architecture/core.md, invariant 9, Electorate; Zab counts on what a voter once acknowledged.
+ * Property: a wiped, damaged or new member does not count before it has durably synchronized.
+ * Source: docs/architecture/core.md, invariant 9, Electorate; Zab relies on what a voter once
+ * acknowledged.
  *
- * A damaged one gives its ensemble id up, on disk, before a snapshot makes the disk sound. Until
- * its NEWLEADER is durable it stands for no election with an ensemble id and a sound disk, a wiped
- * one votes for nobody, and its ACKEPOCH is none of the quorum by which a leader enters an epoch.
- * Only while nobody was ever told that the ensemble is founded, a leader may enter with members
- * that have no id yet.
+ * A damaged member gives its ensemble id up, on disk, before a snapshot makes the disk sound. Until
+ * its NEWLEADER is durable it takes part in no election with an ensemble id and a sound disk, a
+ * wiped one votes for nobody, and its ACKEPOCH does not count for the quorum by which a leader
+ * enters an epoch. Only while no member was ever told that the ensemble is founded, a leader may
+ * enter with members that have no id yet.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
 import type { Ticket, ZabOutput } from '../../../simulated.js';
@@ -16,31 +17,31 @@ import { broken } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
 interface MemberSeen {
-  /** It has an ensemble id, and no fault has struck its disk since it got that durably. */
+  /** It has an ensemble id, and no fault has struck its disk since that became durable. */
   synced: boolean;
-  /** Its disk was wiped and it has not synced since: the ensemble was founded by then. */
+  /** Its disk was wiped after the ensemble was founded, and it has not synchronized since. */
   wiped: boolean;
   /** What its core has saved, durable or not. */
   ensembleId: string;
   current: number;
-  /** The epoch it enters, and the ticket from which on it has; 0 for none. */
+  /** The epoch that it enters, and the ticket from which on it has entered; 0 for none. */
   entering: number;
   enteringTicket: Ticket;
   foundedTicket: Ticket;
-  /** Its newest promise: of which epoch, to whom, and whether it was a voter then. */
+  /** Its newest promise: for which epoch, to whom, and whether it was a voter then. */
   promise: { readonly epoch: number; readonly to: PeerId; readonly synced: boolean } | null;
 }
 
-/** What is broken when too few have promised at all, with a vote or without. */
+/** The property that is broken if too few have promised at all, with a vote or without. */
 const UNPROMISED = 'a leader enters an epoch once a quorum has promised it';
 
 type SaveEpochs = Extract<ZabOutput, { kind: 'saveEpochs' }>;
 
 class Votes implements Checker {
   readonly property =
-    'a wiped, damaged or new member counts for nothing before it has durably synced';
+    'a wiped, damaged or new member does not count before it has durably synchronized';
   readonly #members: MemberTable<MemberSeen>;
-  /** Some member has it durably that the ensemble is founded. */
+  /** Some member durably knows that the ensemble is founded. */
   #founded = false;
 
   constructor(members: number) {
@@ -57,7 +58,7 @@ class Votes implements Checker {
   onStarted(seen: Started): void {
     const { damaged, ensembleId, currentEpoch, founded } = seen.recovered;
     const member = this.#members.of(seen.member);
-    // What was under way when it died may have been done.
+    // What was in flight when it died may have been done.
     if (member.entering > 0 && currentEpoch === member.entering) member.synced = true;
     if (damaged !== null || ensembleId === '') member.synced = false;
     if (member.synced) member.wiped = false;
@@ -103,7 +104,7 @@ class Votes implements Checker {
     if (ensembleId === '') member.synced = false;
     member.ensembleId = ensembleId;
     const { input } = seen;
-    // One that was damaged enters once more the epoch in which that happened.
+    // A member that was damaged enters the epoch in which that happened once more.
     const follows = input.kind === 'message' && input.message.kind === 'newLeader';
     if (current === member.current && !follows) return;
     member.current = current;
@@ -112,7 +113,7 @@ class Votes implements Checker {
     if (!follows) this.#onEnters(seen, current);
   }
 
-  /** As its leader: a quorum of those whose word counts must have promised the epoch to it. */
+  /** Checks that a quorum of members that count have promised the epoch to its leader. */
   #onEnters(seen: Step, epoch: number): void {
     let promises = 0;
     const without: PeerId[] = [];
@@ -130,7 +131,9 @@ class Votes implements Checker {
     throw broken(this.property, seen, `${what}, and without a vote ${without.join(', ')}`);
   }
 
-  /** Else a crash right after it leaves a sound disk, an id, and a hole in what it vouched for. */
+  /**
+   * Otherwise a crash right after it leaves a sound disk, an id, and a gap in what it vouched for.
+   */
   #onInstall(seen: Step): void {
     const { synced, ensembleId } = this.#members.of(seen.member);
     if (synced || ensembleId === '') return;

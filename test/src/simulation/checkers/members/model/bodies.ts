@@ -1,9 +1,10 @@
 /**
- * What was proposed at each zxid. The leader's proposals are the origin; what any log holds must be
- * the same bytes.
+ * The body that was proposed at each zxid. The leader's proposals are the origin; every log must
+ * contain the same bytes.
  *
- * The newest bodies are kept and compared whole; of all there is a hash of some of their bytes, a
- * number each, for members that are far behind: to hash every byte would cost more than all else.
+ * The newest bodies are kept and compared completely; for all of them there is a hash of some of
+ * their bytes, one number each, for members that are far behind: hashing every byte would cost more
+ * than everything else.
  */
 import { epochOf, type Proposal, type Zxid } from '@rookery/protocol';
 
@@ -13,20 +14,20 @@ interface EpochBodies {
 }
 
 const OTHER_BODY = 'with another body than was proposed';
-/** A power of two: the place of a zxid is its last bits. */
+/** A power of two: the slot of a zxid is given by its last bits. */
 const KEPT = 1 << 14;
-/** A hash is made of so many bytes at each end, and of every so manieth between. */
+/** The hash uses this many bytes at each end, and every n-th byte between. */
 const END_BYTES = 16;
 const STRIDE = 13;
 
 export class Bodies {
-  /** The newest, each at the place of its zxid. */
+  /** The newest bodies, each in the slot of its zxid. */
   readonly #kept: (Proposal | null)[] = new Array<Proposal | null>(KEPT).fill(null);
   readonly #epochs = new Map<number, EpochBodies>();
   #newestEpoch = -1;
   #newest: EpochBodies = { first: 0, hashes: [] };
 
-  /** False: something was proposed at this zxid before. */
+  /** Returns false if something was proposed at this zxid before. */
   propose(proposal: Proposal): boolean {
     const { zxid, body } = proposal;
     const bodies = this.#of(epochOf(zxid)) ?? this.#begin(zxid);
@@ -36,7 +37,7 @@ export class Bodies {
     return true;
   }
 
-  /** Why this is not what was proposed at its zxid; null when it is. */
+  /** Returns why this is not what was proposed at its zxid; null if it is. */
   objection({ zxid, body }: Proposal): string | null {
     const kept = this.#kept[zxid & (KEPT - 1)];
     if (kept?.zxid === zxid) return Buffer.compare(kept.body, body) === 0 ? null : OTHER_BODY;

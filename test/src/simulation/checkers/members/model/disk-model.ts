@@ -1,9 +1,10 @@
 /**
- * What is on a member's disk, as far as one can tell from outside: what its core gave to storage,
- * and what storage said to be durable. Tickets are run in order; that is all it believes.
+ * The content of a member's disk, as far as it is visible from outside: what its core gave to
+ * storage, and what storage reported as durable. Tickets are executed in order; the model assumes
+ * nothing else.
  *
- * `log` and `epochs` are what the core has emitted, `durable` and `durableEpochs` what is on disk
- * for certain. Used by checkers, each with its own.
+ * `log` and `epochs` are what the core has emitted, `durable` and `durableEpochs` what is certainly
+ * on disk. Each checker has its own model.
  */
 import { Fifo } from '@rookery/protocol';
 import type {
@@ -31,7 +32,7 @@ export class DiskModel {
   durableEpochs: SavedEpochs = NO_EPOCHS;
   readonly #pending = new Fifo<StorageOutput>();
 
-  /** The member starts with this: whatever was believed before, this is what there is. */
+  /** The member starts with this state: whatever was assumed before, this is what exists. */
   start(recovered: Recovered): void {
     const { acceptedEpoch, currentEpoch, ensembleId, founded } = recovered;
     this.log = ZxidRanges.of(recovered.history);
@@ -50,7 +51,7 @@ export class DiskModel {
     this.#pending.clear();
   }
 
-  /** What the disk tells the core. */
+  /** Processes what the disk reports to the core. */
   onInput(input: ZabInput): void {
     if (input.kind === 'persisted') {
       this.#onPersisted(input.ticket);
@@ -60,7 +61,7 @@ export class DiskModel {
     }
   }
 
-  /** What the core gives the disk; other outputs are none of it. */
+  /** Processes what the core gives to the disk; other outputs are ignored. */
   take(output: ZabOutput): void {
     switch (output.kind) {
       case 'append':
@@ -85,12 +86,12 @@ export class DiskModel {
     this.#pending.push(output);
   }
 
-  /** All that was given is durable. */
+  /** Whether everything that was given is durable. */
   get isIdle(): boolean {
     return this.#pending.length === 0;
   }
 
-  /** What was given and is not known to be durable, in order. */
+  /** The outputs that were given and are not known to be durable, in order. */
   pending(): readonly StorageOutput[] {
     return this.#pending.toArray();
   }
@@ -109,7 +110,7 @@ export class DiskModel {
   }
 }
 
-/** What a storage output makes of a log. */
+/** Applies a storage output to a log. */
 export function applyTo(log: ZxidRanges, output: StorageOutput): void {
   switch (output.kind) {
     case 'append':

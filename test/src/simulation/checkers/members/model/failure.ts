@@ -1,6 +1,6 @@
 /**
- * How checkers of members say what they saw: who, in which life, at which order, with zxids as the
- * logs print them. Text is made only when a property is broken.
+ * How checkers of members describe what they saw: which member, in which incarnation, at which
+ * order, with zxids as the logs print them. Text is built only when a property is broken.
  */
 import { formatZxid } from '@rookery/protocol';
 import { PropertyBroken } from '../../../contract/checker.js';

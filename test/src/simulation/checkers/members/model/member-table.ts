@@ -1,6 +1,4 @@
-/**
- * What a checker keeps of each member, by its id. Members are numbered from 1.
- */
+/** What a checker keeps for each member, by its id. Members are numbered from 1. */
 import type { PeerId } from '@rookery/protocol';
 
 export class MemberTable<T> {

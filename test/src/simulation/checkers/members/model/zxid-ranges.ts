@@ -1,14 +1,17 @@
 /**
- * Which zxids a log holds: all of a few ranges behind a base. Zxids of one epoch are consecutive
- * numbers, so a log of a million proposals is as many ranges as it has epochs.
+ * Which zxids a log contains: all of a few ranges after a base. Zxids of one epoch are consecutive
+ * numbers, so a log of a million proposals has as many ranges as it has epochs.
  *
- * A checker's own notion, on purpose not the core's `History`: what is to be checked must not be
- * what checks. Appending costs a comparison; the newest range is looked at first.
+ * This is a separate implementation, on purpose not the core's `History`: the code under test must
+ * not check itself. Appending costs one comparison; the newest range is examined first.
  */
 import { type HistorySummary, makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
 
 export class ZxidRanges {
-  /** What comes up to here is not listed: purged, or in the snapshot that the log starts after. */
+  /**
+   * Zxids up to here are not listed: they are purged, or in the snapshot after which the log
+   * starts.
+   */
   base: Zxid = 0;
   #firsts: Zxid[] = [];
   #lasts: Zxid[] = [];
@@ -34,7 +37,7 @@ export class ZxidRanges {
     return this.#lasts[this.#lasts.length - 1] ?? this.base;
   }
 
-  /** In the log, or at or below its base. */
+  /** Whether the zxid is in the log, or at or below its base. */
   covers(zxid: Zxid): boolean {
     if (zxid <= this.base) return true;
     for (let at = this.#lasts.length - 1; at >= 0; at--) {
@@ -44,7 +47,7 @@ export class ZxidRanges {
     return false;
   }
 
-  /** The first zxid behind `after` that is listed, or 0. */
+  /** Returns the first listed zxid after `after`, or 0. */
   firstAfter(after: Zxid): Zxid {
     for (let at = 0; at < this.#lasts.length; at++) {
       if ((this.#lasts[at] ?? 0) > after) return Math.max(this.#firsts[at] ?? 0, after + 1);
@@ -67,7 +70,7 @@ export class ZxidRanges {
     }
   }
 
-  /** The consecutive zxids from `first` to `last`, behind all others. */
+  /** Appends the consecutive zxids from `first` to `last`, after all others. */
   extend(first: Zxid, last: Zxid): void {
     const newest = this.#lasts.length - 1;
     if (newest >= 0 && this.#lasts[newest] === first - 1) {
@@ -78,7 +81,7 @@ export class ZxidRanges {
     this.#lasts.push(last);
   }
 
-  /** Everything behind `after` is gone. */
+  /** Removes everything after `after`. */
   cut(after: Zxid): void {
     for (let at = this.#lasts.length - 1; at >= 0; at--) {
       if ((this.#lasts[at] ?? 0) <= after) return;
@@ -107,7 +110,7 @@ export class ZxidRanges {
     this.#lasts = [];
   }
 
-  /** Do both list the same behind both bases? */
+  /** Whether both list the same zxids after both bases. */
   agreesWith(other: ZxidRanges): boolean {
     const base = Math.max(this.base, other.base);
     const [mine, theirs] = [this.clone(), other.clone()];

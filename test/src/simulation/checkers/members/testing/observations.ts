@@ -1,8 +1,8 @@
 /**
- * For tests of checkers: observations made by hand, stamped and handed to one checker.
+ * For tests of checkers: observations made by hand, stamped and passed to one checker.
  *
- * Storage outputs get their tickets here, in order, per member and life. What a checker refuses is
- * thrown out of the call that told it.
+ * Storage outputs get their tickets here, in order, per member and incarnation. When a checker
+ * rejects an observation, the call that passed it throws.
  */
 import {
   type CoreMessage,
@@ -14,6 +14,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import {
+  type NoteFacts,
   type Recovered,
   ReplicatedState,
   type Txn,
@@ -72,7 +73,7 @@ export class Told {
     return this;
   }
 
-  /** Nothing happens for so long. */
+  /** Nothing happens for this time. */
   wait(ms: number): this {
     this.#waitedMs += ms;
     return this;
@@ -169,8 +170,8 @@ export function role(
   return { kind: 'role', role: name, leader, epoch };
 }
 
-export function note(event: string, detail: string): ZabOutput {
-  return { kind: 'note', event, detail };
+export function note(event: string, facts: NoteFacts = {}): ZabOutput {
+  return { kind: 'note', event, facts };
 }
 
 export function vote(said: Partial<VoteMessage>): VoteMessage {
@@ -221,7 +222,7 @@ const SILENT = {
   sessionClosed: () => undefined,
 };
 
-/** A real state to which this has been applied, at the zxids 1, 2, 3 ... of epoch 1. */
+/** A real state to which these transactions were applied, at the zxids 1, 2, 3 ... of epoch 1. */
 export function stateOf(...txns: readonly Partial<Txn>[]): ReplicatedState {
   const state = new ReplicatedState();
   txns.forEach((txn, index) => {

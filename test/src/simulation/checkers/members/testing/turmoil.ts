@@ -2,7 +2,8 @@
  * For tests of checkers: a real ensemble in the simulated world, with clients that write and faults
  * drawn from the seed, all within what the design promises to survive.
  *
- * Small on purpose, and without the run's plans: it shows that the checkers accept the product.
+ * It is small on purpose, and does not use the run's plans: it shows that the checkers accept the
+ * product.
  */
 import { MemoryClient } from '../../../../simulated.js';
 import type { NewChecker } from '../../../contract/checker.js';
@@ -14,7 +15,7 @@ export interface TurmoilOptions {
   readonly seed: number;
   readonly members: number;
   readonly rounds: number;
-  /** A log that is purged after a few writes: SNAP instead of DIFF. */
+  /** A log that is purged after a few writes, so that a SNAP replaces a DIFF. */
   readonly isLogTiny: boolean;
 }
 
@@ -35,7 +36,7 @@ const TINY_LOG = {
   windowBytes: 500,
 };
 
-/** Throws what the checkers or an invariant found; the seed is in the message. */
+/** Throws what the checkers or an invariant found; the message contains the seed. */
 export async function turmoil(
   options: TurmoilOptions,
   checkers: readonly NewChecker[],
@@ -116,7 +117,7 @@ class Turmoil {
     await this.#connect();
     this.#write();
     await this.#until('were all equal', () => {
-      // A death at the n-th change of a disk may be due only now.
+      // A death at the n-th change of a disk may still be due.
       for (const id of world.ids) world.start(id);
       const digests = world.ids.map((id) => world.stateOf(id)?.digest());
       return digests[0] !== undefined && new Set(digests).size === 1;
@@ -186,7 +187,7 @@ class Turmoil {
 
 type Fault = (world: SimulatedWorld, id: number, random: Random) => boolean;
 
-/** A minority, and the next only once the one before serves again. */
+/** Strikes a minority, and the next victims only once the last ones serve again. */
 function mayStrike(world: SimulatedWorld): boolean {
   return world.ids.length > 2 && world.struck.size === 0;
 }

@@ -1,0 +1,128 @@
+/**
+ * The commands of `rookery inspect`, which look into files. Nothing is written, and their code is
+ * loaded when they run.
+ */
+import { validatePath } from '@rookery/protocol';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+interface Wiring {
+  /** Converts an option's text to a whole number. */
+  readonly wholeNumber: (min: number, max: number) => (text: string) => number;
+  onEnd(code: number): void;
+}
+
+interface LogOptions {
+  readonly config?: string;
+  readonly id?: number;
+  readonly path?: string;
+  readonly session?: bigint;
+  readonly since?: number;
+  readonly json?: boolean;
+  readonly format?: 'zookeeper';
+}
+
+interface SnapshotOptions {
+  readonly json?: boolean;
+  readonly format?: 'zookeeper';
+  readonly data?: boolean;
+}
+
+const SOURCE = 'a snapshot, a dataDir of ZooKeeper, or CONFIG:ID of a stopped member';
+
+export function addInspect(program: Command, wiring: Wiring): void {
+  const inspect = program.command('inspect').description('Look into files; nothing is written.');
+  addLog(inspect, wiring);
+  inspect
+    .command('snapshot <file>')
+    .description('A snapshot of ZooKeeper 3.4 to 3.9: what is in it, and whether it is whole.')
+    .option('--json', 'as JSON')
+    .addOption(zooKeeperFormat('SnapshotFormatter'))
+    .option('--data', 'with the data of each znode, in base64; for --format')
+    .action(async (file: string, { json = false, format, data = false }: SnapshotOptions) => {
+      const { runInspect } = await import('./snapshot-command.js');
+      const chosen = json ? 'json' : (format ?? 'text');
+      wiring.onEnd(await runInspect({ file, format: chosen, withData: data }));
+    });
+  inspect
+    .command('checkpoint')
+    .description('The checkpoint and the log of a member that does not run; 1 if damaged.')
+    .requiredOption('--config <file>', 'the config file of the member')
+    .requiredOption('--id <n>', 'and its id', wiring.wholeNumber(1, 255))
+    .option('--json', 'as JSON')
+    .action(async ({ json = false, ...of }: { config: string; id: number; json?: boolean }) => {
+      const { runInspectCheckpoint } = await import('./checkpoint-command.js');
+      wiring.onEnd(await runInspectCheckpoint({ ...of, json }));
+    });
+  addStateCommands(inspect, wiring);
+}
+
+function addStateCommands(inspect: Command, { wholeNumber, onEnd }: Wiring): void {
+  inspect
+    .command('du <source>')
+    .description(`Which subtrees are large. The source is ${SOURCE}.`)
+    .option('--path <path>', 'only this subtree', znodePath, '/')
+    .option('--depth <n>', 'levels that are told apart', wholeNumber(0, 10_000), 1)
+    .option('--json', 'as JSON')
+    .action(async (source: string, options: { path: string; depth: number; json?: boolean }) => {
+      const { runDu } = await import('./du-command.js');
+      onEnd(await runDu({ source, ...options, json: options.json === true }));
+    });
+  inspect
+    .command('diff <one> <other>')
+    .description(`Znodes in which two states differ; 1 if they do. Each is ${SOURCE}.`)
+    .option('--path <path>', 'only this subtree', znodePath, '/')
+    .option('--stats', 'compare zxids, times, versions and owners, too')
+    .option('--json', 'as JSON')
+    .action(
+      async (
+        one: string,
+        other: string,
+        { path, stats = false, json = false }: { path: string; stats?: boolean; json?: boolean },
+      ) => {
+        const { runDiff } = await import('./diff-command.js');
+        onEnd(await runDiff({ one, other, path, stats, json }));
+      },
+    );
+}
+
+function addLog(inspect: Command, { wholeNumber, onEnd }: Wiring): void {
+  inspect
+    .command('log [file]')
+    .description('The transactions of a log of ZooKeeper, or of a member that does not run.')
+    .option('--config <file>', 'the config file of the member')
+    .option('--id <n>', 'and its id', wholeNumber(1, 255))
+    .option('--path <path>', 'only what touches it or something below it', znodePath)
+    .option('--session <hex>', 'only what this session did', sessionId)
+    .option('--since <time>', 'only from this time on: 2026-01-31T12:00:00Z', timeMs)
+    .option('--json', 'one JSON object a line')
+    .addOption(zooKeeperFormat('TxnLogToolkit'))
+    .action(async (file: string | undefined, options: LogOptions) => {
+      const { since, json = false, format, ...asked } = options;
+      const { runInspectLog } = await import('./log-command.js');
+      const more = since === undefined ? {} : { sinceMs: since };
+      const chosen = json ? 'json' : (format ?? 'lines');
+      onEnd(await runInspectLog({ file, ...asked, ...more, format: chosen }));
+    });
+}
+
+function zooKeeperFormat(program: string): Option {
+  const option = new Option('--format <format>', `zookeeper: as its ${program} prints it, in UTC`);
+  return option.choices(['zookeeper']);
+}
+
+function znodePath(text: string): string {
+  const problem = validatePath(text);
+  if (problem === null) return text;
+  throw new InvalidArgumentError(`Expected the path of a znode: ${problem}.`);
+}
+
+function sessionId(text: string): bigint {
+  if (/^(0x)?[\da-f]{1,16}$/i.test(text)) return BigInt(`0x${text.replace(/^0x/i, '')}`);
+  throw new InvalidArgumentError('Expected a session id in hex.');
+}
+
+function timeMs(text: string): number {
+  const ms = Date.parse(text);
+  if (!Number.isNaN(ms)) return ms;
+  throw new InvalidArgumentError('Expected a time such as 2026-01-31T12:00:00Z.');
+}

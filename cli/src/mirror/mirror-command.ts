@@ -1,0 +1,152 @@
+/**
+ * `rookery mirror` copies a subtree from one ensemble into another and follows it until the
+ * cut-over. Either end is Rookery or ZooKeeper; to be followed, the source must be 3.6 or later.
+ *
+ * SIGINT or SIGTERM is the cut-over: changes until then are copied, both ends are compared once
+ * more, and the report says what differs. A second signal ends at once. Exit code 0: both are equal
+ * in everything that can be copied; 1: they are not; 2: a mistake of the caller. `auth` of either
+ * end comes from the environment, so that it is in no list of processes.
+ */
+import { type Client, connect, ensurePath, type StateChange } from '@rookery/client';
+import { OperatorError } from '@rookery/server';
+import type { Ends } from './ends.js';
+import { Follower } from './follower.js';
+import { Reconciler } from './reconciler.js';
+import { reportOf, textOf } from './report.js';
+import { Tally } from './tally.js';
+
+export interface MirrorCommand {
+  /** Connect strings, each followed by the path of the subtree unless it is the whole tree. */
+  readonly from: string;
+  readonly to: string;
+  /** Only reports what would be done. */
+  readonly plan: boolean;
+  /** Copies and compares, and does not follow. */
+  readonly once: boolean;
+  /** Deletes what only the target has, before anything is followed. */
+  readonly delete: boolean;
+  readonly compareEveryMs: number;
+  readonly json: boolean;
+}
+
+const FROM_AUTH = 'ROOKERY_MIRROR_FROM_AUTH';
+const TO_AUTH = 'ROOKERY_MIRROR_TO_AUTH';
+const PROGRESS_MS = 5000;
+
+/** Resolves with the exit code. */
+export async function runMirror(command: MirrorCommand): Promise<number> {
+  const cutOver = new AbortController();
+  const abort = new AbortController();
+  const onSignal = (): void => {
+    if (cutOver.signal.aborted) abort.abort(new OperatorError('ended before the last comparison'));
+    say('cut-over: carrying what is left, then both ends are compared');
+    cutOver.abort();
+  };
+  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  const clients: Client[] = [];
+  try {
+    const source = await clientOf(command.from, '--from', FROM_AUTH);
+    clients.push(source);
+    const target = await clientOf(command.to, '--to', TO_AUTH);
+    clients.push(target);
+    const signals = { cutOver: cutOver.signal, abort: abort.signal };
+    return await mirror({ source, target }, command, signals);
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
+
+interface Signals {
+  readonly cutOver: AbortSignal;
+  readonly abort: AbortSignal;
+}
+
+async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Promise<number> {
+  await requireSource(ends.source, command.from);
+  if (command.plan) {
+    const plan = await compared(ends, { deletes: command.delete, signal: signals.abort });
+    await print(command, 'plan', plan);
+    return plan.isComplete ? 0 : 1;
+  }
+  await ensurePath(ends.target, '/');
+  if (!command.delete) await requireNoExtras(ends, signals);
+  const follower = new Follower(ends, { ...command, ...signals, listens: !command.once });
+  const progress = setInterval(() => {
+    const { created, changed, deleted, znodes } = follower.tally;
+    const done = `${created} created, ${changed} changed, ${deleted} deleted`;
+    say(`${znodes} znodes compared, ${done}, ${follower.behind} behind`);
+  }, PROGRESS_MS);
+  try {
+    await follower.compareAll();
+    if (!command.once) {
+      say('both ends are equal; following the source until SIGINT or SIGTERM');
+      await follower.run();
+    }
+    await ends.source.sync('/');
+    await follower.compareAll();
+  } finally {
+    clearInterval(progress);
+  }
+  const left = await compared(ends, { deletes: true, signal: signals.abort });
+  await print(command, 'mirror', left, follower.tally);
+  return left.isComplete && left.changes === 0 ? 0 : 1;
+}
+
+/** Compares everything without a change. */
+async function compared(
+  ends: Ends,
+  how: { readonly deletes: boolean; readonly signal: AbortSignal },
+): Promise<Tally> {
+  const tally = new Tally();
+  await new Reconciler(ends, { ...how, apply: false }, tally).subtree('/');
+  return tally;
+}
+
+/**
+ * Znodes that exist at the target may be somebody's data, so they are not removed without being
+ * asked.
+ */
+async function requireNoExtras(ends: Ends, { abort }: Signals): Promise<void> {
+  const { extras } = await compared(ends, { deletes: false, signal: abort });
+  if (extras.count === 0) return;
+  throw new OperatorError(
+    `the target has ${extras.count} znodes that the source does not have, ` +
+      `such as ${extras.examples[0]}; --delete removes them`,
+  );
+}
+
+async function requireSource(source: Client, from: string): Promise<void> {
+  if ((await source.exists('/')) === null) throw new OperatorError(`--from ${from}: no such znode`);
+}
+
+async function clientOf(hosts: string, option: string, variable: string): Promise<Client> {
+  const [, scheme = '', auth = ''] = /^([^:]+):(.*)$/s.exec(process.env[variable] ?? '') ?? [];
+  try {
+    const client = await connect(hosts, {
+      ...(scheme === '' ? {} : { auth: [{ scheme, auth }] }),
+      name: option.slice(2),
+    });
+    client.onState(({ state }: StateChange) => {
+      if (state !== 'connected' && state !== 'closed') say(`${option}: ${state}`);
+    });
+    return client;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(`${option} ${hosts}: ${reason}`, { cause: error });
+  }
+}
+
+async function print(
+  { json }: MirrorCommand,
+  kind: 'plan' | 'mirror',
+  left: Tally,
+  done: Tally | null = null,
+): Promise<void> {
+  const report = reportOf(kind, left, done);
+  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}

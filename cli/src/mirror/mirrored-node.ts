@@ -1,0 +1,65 @@
+/**
+ * A znode as a mirror reads it at either end, and which parts of it can be copied.
+ *
+ * Data, ACL and kind are copied. Zxids, times and versions belong to each ensemble, and an
+ * ephemeral belongs to a session of its ensemble.
+ */
+import { type Acl, type Client, NoNodeError, type Stat } from '@rookery/client';
+import { ownerKind } from '@rookery/server';
+
+export interface MirroredNode {
+  readonly kind: 'persistent' | 'container' | 'ttl' | 'ephemeral';
+  readonly data: Buffer | null;
+  readonly acl: readonly Acl[];
+  /** 0 unless it is a TTL znode. */
+  readonly ttlMs: number;
+  readonly stat: Stat;
+}
+
+const TTL_MS_MASK = (1n << 40n) - 1n;
+
+/** Null if there is none. Rejects like the client, for instance with NoAuthError. */
+export async function readNode(client: Client, path: string): Promise<MirroredNode | null> {
+  try {
+    const [{ data, stat }, { acl }] = await Promise.all([
+      client.getData(path),
+      client.getAcl(path),
+    ]);
+    const { ephemeralOwner } = stat;
+    const owner = ownerKind(BigInt.asIntN(64, ephemeralOwner));
+    const kind = { none: 'persistent', session: 'ephemeral' } as const;
+    const ttlMs = owner === 'ttl' ? Number(ephemeralOwner & TTL_MS_MASK) : 0;
+    const known = owner === 'none' || owner === 'session' ? kind[owner] : owner;
+    return { kind: known, data, acl, ttlMs, stat };
+  } catch (error) {
+    if (error instanceof NoNodeError) return null;
+    throw error;
+  }
+}
+
+export function sameData(one: MirroredNode, other: MirroredNode): boolean {
+  if (one.data === null || other.data === null) return one.data === other.data;
+  return one.data.equals(other.data);
+}
+
+/** The order of the entries means nothing. */
+export function sameAcl(one: MirroredNode, other: MirroredNode): boolean {
+  return aclText(one.acl) === aclText(other.acl);
+}
+
+/** The kind of a znode never changes, so a kind that differs is reported and not changed. */
+export function sameKind(one: MirroredNode, other: MirroredNode): boolean {
+  return one.kind === other.kind && one.ttlMs === other.ttlMs;
+}
+
+/** The number of children that were ever created: sequential znodes get their numbers from it. */
+export function sequenceOf({ cversion, numChildren }: Stat): number {
+  return Math.floor((cversion + numChildren) / 2);
+}
+
+function aclText(acl: readonly Acl[]): string {
+  return acl
+    .map(({ perms, scheme, id }) => JSON.stringify([perms, scheme, id]))
+    .sort()
+    .join();
+}

@@ -1,0 +1,58 @@
+/**
+ * What a mirror has done, found and could not do. Its memory is bounded: of each trouble a few
+ * paths are kept, and all are counted.
+ */
+export const EXAMPLES_MAX = 10;
+
+/** Each path was refused, or differs, for a reason that a person must examine. */
+export class Troubles {
+  count = 0;
+  readonly examples: string[] = [];
+
+  add(path: string, reason: string): void {
+    this.count += 1;
+    if (this.examples.length < EXAMPLES_MAX) {
+      this.examples.push(`${JSON.stringify(path)}: ${reason}`);
+    }
+  }
+}
+
+export class Tally {
+  /** Znodes that were read at the source. */
+  znodes = 0;
+  created = 0;
+  changed = 0;
+  aclsChanged = 0;
+  deleted = 0;
+  dataBytes = 0;
+  /** Ephemerals at the source, which are left out. */
+  ephemerals = 0;
+  containers = 0;
+  ttlZnodes = 0;
+  /** Znodes by the schemes of their ACLs whose identities the other ensemble must know, too. */
+  readonly schemes = new Map<string, number>();
+  /** Parents of sequential znodes whose next number was raised to that of the source. */
+  sequences = 0;
+  /** Znodes that only the target has and that were not removed. */
+  readonly extras = new Troubles();
+  /** Znodes that could not be read or written. */
+  readonly refused = new Troubles();
+  /** Znodes of another kind at the target, or with a sequence number that is too far behind. */
+  readonly differing = new Troubles();
+
+  /** Whether the target has everything that can be copied. */
+  get isComplete(): boolean {
+    return this.extras.count + this.refused.count + this.differing.count === 0;
+  }
+
+  /** The number of changes that were made, or would be. */
+  get changes(): number {
+    return this.created + this.changed + this.aclsChanged + this.deleted;
+  }
+
+  onAcl(schemes: Iterable<string>): void {
+    for (const scheme of new Set(schemes)) {
+      if (scheme !== 'world') this.schemes.set(scheme, (this.schemes.get(scheme) ?? 0) + 1);
+    }
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * `cp` and `mv` copy and move subtrees, within an ensemble or to another one.
+ *
+ * A copy is made znode by znode, parents first, and reports at the end what it did; a move is one
+ * transaction that checks the version of every znode that it read, so that it happens either
+ * completely, to exactly what was read, or not at all. Containers and TTL znodes become persistent
+ * ones, because no server shows their kind.
+ */
+import { type Client, createRecursive, NodeExistsError, type TransactionOp } from '@rookery/client';
+import { OperatorError } from '@rookery/server';
+import { type Call, EXIT } from '../command.js';
+import { kindOf, sizeText } from '../values.js';
+import { type Walked, walk } from '../walk.js';
+
+/** A multi is one frame: the default limit of a server, less the names and ACLs. */
+const MOVE_BYTES_MAX = 900_000;
+const MOVE_NODES_MAX = 5_000;
+
+interface Copied {
+  created: number;
+  replaced: number;
+  skipped: number;
+  bytes: number;
+}
+
+export async function cp(call: Call): Promise<number> {
+  const { output, signal } = call;
+  const [source, target] = [call.path(0), call.path(1)];
+  const to = call.text('to');
+  const from = await call.client();
+  const into = to === undefined ? from : await call.around.other(to);
+  if (to === undefined) forbidInside(source, target);
+  const depth = call.flag('recursive') ? {} : { depthMax: 0 };
+  const copied: Copied = { created: 0, replaced: 0, skipped: 0, bytes: 0 };
+  for await (const node of walk({ client: from, path: source, signal, withData: true, ...depth })) {
+    if (node.data === null && node.isClosed) {
+      throw new Error(`The ACL of ${node.path} forbids to read it; what is before it is copied.`);
+    }
+    const path = moved(node.path, source, target);
+    if (kindOf(node.stat.ephemeralOwner) === 'ephemeral') copied.skipped++;
+    else await copyOne(call, { from, into, node, path }, copied);
+  }
+  await output.value({ source, target, ...copied }, () => '');
+  const verb = call.isDryRun ? 'Would copy' : 'Copied';
+  const parts = [
+    `${verb} ${copied.created + copied.replaced} znodes with ${sizeText(copied.bytes)}`,
+    ...(copied.replaced > 0 ? [`${copied.replaced} of them over others`] : []),
+    ...(copied.skipped > 0 ? [`${copied.skipped} ephemeral ones left out`] : []),
+  ];
+  await output.talk(`${parts.join(', ')}.`);
+  return EXIT.done;
+}
+
+interface OneCopy {
+  readonly from: Client;
+  readonly into: Client;
+  readonly node: Walked;
+  readonly path: string;
+}
+
+async function copyOne(call: Call, { from, into, node, path }: OneCopy, copied: Copied) {
+  const { signal } = call;
+  const data = node.data ?? null;
+  copied.bytes += node.stat.dataLength;
+  const overwrite = call.flag('overwrite');
+  if (call.isDryRun) {
+    const there = await into.exists(path, { signal });
+    if (there === null) copied.created++;
+    else if (overwrite) copied.replaced++;
+    else throw new NodeExistsError(path);
+    return;
+  }
+  try {
+    const acl = call.flag('acls') ? { acl: (await from.getAcl(node.path, { signal })).acl } : {};
+    await createRecursive(into, path, data, { ...acl, signal });
+    copied.created++;
+  } catch (error) {
+    if (!(error instanceof NodeExistsError) || !overwrite) throw error;
+    await into.setData(path, data, { signal });
+    copied.replaced++;
+  }
+}
+
+function moved(path: string, source: string, target: string): string {
+  const below = source === '/' ? path : path.slice(source.length);
+  return below === '' || below === '/' ? target : `${target === '/' ? '' : target}${below}`;
+}
+
+function forbidInside(source: string, target: string): void {
+  const inside = target === source || target.startsWith(source === '/' ? '/' : `${source}/`);
+  if (inside) throw new OperatorError(`${target} is within ${source}.`);
+}
+
+export async function mv(call: Call): Promise<number> {
+  const { output, signal } = call;
+  const [source, target] = [call.path(0), call.path(1)];
+  forbidInside(source, target);
+  const client = await call.client();
+  const creates: TransactionOp[] = [];
+  const deletes: TransactionOp[] = [];
+  let bytes = 0;
+  for await (const node of walk({ client, path: source, signal, withData: true })) {
+    const kind = kindOf(node.stat.ephemeralOwner);
+    if (node.isClosed) throw new OperatorError(`The ACL of ${node.path} forbids to read it.`);
+    if (kind === 'ephemeral') {
+      throw new OperatorError(`${node.path} is ephemeral: it cannot move to another session.`);
+    }
+    const path = moved(node.path, source, target);
+    const { acl } = await client.getAcl(node.path, { signal });
+    creates.push({ kind: 'create', path, data: node.data ?? null, acl });
+    deletes.push({ kind: 'delete', path: node.path, version: node.stat.version });
+    bytes += node.stat.dataLength + 2 * Buffer.byteLength(path) + 64;
+    if (creates.length > MOVE_NODES_MAX || bytes > MOVE_BYTES_MAX) {
+      throw new OperatorError(
+        `${source} is too large for one transaction: use cp -r, and rm -r when it is done.`,
+      );
+    }
+  }
+  if (!call.isDryRun) await client.multi([...creates, ...deletes.reverse()], { signal });
+  await output.value({ source, target, moved: creates.length }, () => '');
+  await output.talk(`${call.isDryRun ? 'Would move' : 'Moved'} ${creates.length} znodes.`);
+  return EXIT.done;
+}

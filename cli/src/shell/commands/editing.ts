@@ -1,0 +1,59 @@
+/**
+ * `edit` opens the data of a znode in the user's editor and writes it back only if the znode has
+ * not changed since.
+ */
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { BadVersionError } from '@rookery/client';
+import { OperatorError } from '@rookery/server';
+import { type Call, EXIT } from '../command.js';
+import { NoAnswerError } from '../failures.js';
+
+export async function edit(call: Call): Promise<number> {
+  const { output, signal, around } = call;
+  const path = call.path(0);
+  const editor = around.environment['VISUAL'] ?? around.environment['EDITOR'] ?? '';
+  if (editor === '') throw new OperatorError('Which editor? Set EDITOR, such as EDITOR=vi.');
+  const client = await call.client();
+  const { data, stat } = await client.getData(path, { signal });
+  const before = data ?? Buffer.alloc(0);
+  // Only this user may read it: mkdtemp creates it with mode 0700.
+  const folder = await mkdtemp(join(tmpdir(), 'rookery-edit-'));
+  const file = join(folder, 'data');
+  let keeps = false;
+  try {
+    await writeFile(file, before, { mode: 0o600 });
+    await around.handOver(() => runEditor(editor, file));
+    const after = await readFile(file);
+    if (after.equals(before)) {
+      await output.talk(`${path} is as it was; nothing is written.`);
+      return EXIT.done;
+    }
+    keeps = true;
+    const written = await client.setData(path, after, { version: stat.version, signal });
+    keeps = false;
+    await output.talk(`Wrote ${after.length} bytes to ${path}: version ${written.version}.`);
+    return EXIT.done;
+  } catch (error) {
+    if (!keeps) throw error;
+    await output.talk(`What you wrote is in ${file}.`);
+    if (!(error instanceof BadVersionError)) throw error;
+    throw new NoAnswerError(`${path} was changed by somebody else meanwhile; it is not written.`);
+  } finally {
+    if (!keeps) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The variable may contain options, so a shell parses it. */
+function runEditor(editor: string, file: string): Promise<void> {
+  const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve();
+      else reject(new OperatorError(`The editor ended with ${code}; nothing is written.`));
+    });
+  });
+}

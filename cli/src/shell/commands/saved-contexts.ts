@@ -1,0 +1,68 @@
+/** `context ...` manages named ensembles with the credentials for them. */
+import { readFileSync } from 'node:fs';
+import { OperatorError } from '@rookery/server';
+import { addressesOf } from '../addresses.js';
+import type { Call } from '../command.js';
+import { Contexts } from '../contexts.js';
+import { credentialOf } from '../target.js';
+
+export async function listContexts(call: Call): Promise<undefined> {
+  const contexts = new Contexts(call.around.environment);
+  const selected = contexts.selected();
+  const rows = contexts.names().map((name) => {
+    const { connect, auth } = contexts.load(name);
+    return { name, selected: name === selected, connect, credentials: auth.length };
+  });
+  await call.output.table(rows, {
+    head: ['', 'name', 'connect', 'credentials'],
+    json: (row) => row,
+    cells: ({ name, connect, credentials, selected: isSelected }) => [
+      ...[isSelected ? '*' : '', name, connect, String(credentials)],
+    ],
+    raw: ({ name }) => name,
+  });
+}
+
+export async function saveContext(call: Call): Promise<undefined> {
+  const name = call.arg(0) ?? '';
+  const connect = call.text('connect');
+  if (connect === undefined) throw new OperatorError('Give --connect host:port,...');
+  addressesOf(connect);
+  const file = call.text('authFile');
+  const environment = call.around.environment['ROOKERY_AUTH'] ?? '';
+  const text = file === undefined ? environment : await credentials(call, file);
+  const auth = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  for (const line of auth) credentialOf(line);
+  const contexts = new Contexts(call.around.environment);
+  contexts.save(name, { connect, auth });
+  if (contexts.names().length === 1) contexts.select(name);
+  await call.output.value({ name, connect, credentials: auth.length }, () => '');
+  await call.output.talk(`Saved the context ${name}.`);
+}
+
+async function credentials(call: Call, file: string): Promise<string> {
+  if (file === '-') return (await call.around.readInput()).toString();
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new OperatorError(`The file of credentials cannot be read: ${reason}`, { cause });
+  }
+}
+
+export async function selectContext(call: Call): Promise<undefined> {
+  const name = call.arg(0) ?? '';
+  new Contexts(call.around.environment).select(name);
+  await call.output.value({ name }, () => '');
+  await call.output.talk(`The context is ${name} now.`);
+}
+
+export async function removeContext(call: Call): Promise<undefined> {
+  const name = call.arg(0) ?? '';
+  new Contexts(call.around.environment).remove(name);
+  await call.output.value({ name }, () => '');
+  await call.output.talk(`Removed the context ${name}.`);
+}

@@ -1,0 +1,111 @@
+/**
+ * Contexts: named ensembles, each with its connect string and credentials, saved for the user.
+ *
+ * Each is a JSON file of its own in `$XDG_CONFIG_HOME/rookery/context` (by default below
+ * `~/.config`), with mode 0600 because of the credentials; one that others may read is refused. The
+ * name of the selected one is in `context.txt` beside them.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { OperatorError } from '@rookery/server';
+import { z } from 'zod';
+
+const NAME = /^[\w][\w.-]{0,63}$/;
+const SAVED = z.strictObject({
+  connect: z.string().min(1),
+  /** Each as `scheme:auth`. */
+  auth: z.array(z.string()).default([]),
+});
+
+export interface Context {
+  readonly connect: string;
+  readonly auth: readonly string[];
+}
+
+export class Contexts {
+  readonly #directory: string;
+
+  constructor(environment: NodeJS.ProcessEnv) {
+    const configured = environment['XDG_CONFIG_HOME'] ?? '';
+    const home = configured === '' ? join(environment['HOME'] ?? homedir(), '.config') : configured;
+    this.#directory = join(home, 'rookery');
+  }
+
+  names(): readonly string[] {
+    const folder = join(this.#directory, 'context');
+    const names = readOrNull(() => readdirSync(folder)) ?? [];
+    return names
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => name.slice(0, -'.json'.length))
+      .filter((name) => NAME.test(name))
+      .sort();
+  }
+
+  /** Null if none is selected. */
+  selected(): string | null {
+    const text = readOrNull(() => readFileSync(this.#selectedFile, 'utf8'))?.trim() ?? '';
+    return text === '' ? null : text;
+  }
+
+  /** Throws OperatorError if there is no such context, or it cannot be used. */
+  load(name: string): Context {
+    const file = this.#file(name);
+    const text = readOrNull(() => readFileSync(file, 'utf8'));
+    if (text === null) {
+      throw new OperatorError(`There is no context ${name}; "rookery context ls" lists them.`);
+    }
+    let json: unknown;
+    try {
+      json = JSON.parse(text);
+    } catch (cause) {
+      throw new OperatorError(`The context file ${file} is not JSON.`, { cause });
+    }
+    const { success, data } = SAVED.safeParse(json);
+    if (!success) throw new OperatorError(`The context file ${file} is not one of a context.`);
+    if (data.auth.length > 0 && (statSync(file).mode & 0o077) !== 0) {
+      throw new OperatorError(`Others may read the credentials in ${file}: chmod 600 it.`);
+    }
+    return data;
+  }
+
+  save(name: string, context: Context): void {
+    const file = this.#file(name);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // An existing file would keep its mode when it is written, so it is removed first.
+    rmSync(file, { force: true });
+    const text = `${JSON.stringify(context, null, 2)}\n`;
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+  }
+
+  select(name: string): void {
+    this.load(name);
+    writeFileSync(this.#selectedFile, `${name}\n`, { mode: 0o600 });
+  }
+
+  remove(name: string): void {
+    this.load(name);
+    rmSync(this.#file(name));
+    if (this.selected() === name) rmSync(this.#selectedFile);
+  }
+
+  get #selectedFile(): string {
+    return join(this.#directory, 'context.txt');
+  }
+
+  #file(name: string): string {
+    if (NAME.test(name)) return join(this.#directory, 'context', `${name}.json`);
+    throw new OperatorError(
+      `${JSON.stringify(name)} cannot name a context: take letters, digits, ".", "_" and "-".`,
+    );
+  }
+}
+
+function readOrNull<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}

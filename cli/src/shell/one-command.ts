@@ -1,0 +1,164 @@
+/**
+ * Runs one command of the shell as `rookery <command>`: connects when it needs to, prints, and ends
+ * the session. Resolves with the exit code; a failure is one sentence on standard error.
+ */
+import { createInterface } from 'node:readline/promises';
+import type { Client } from '@rookery/client';
+import { Call, type CommandSpec, EXIT } from './command.js';
+import { failureOf } from './failures.js';
+import { FORMATS, type Format } from './format.js';
+import { Output, type Write } from './output.js';
+import { openClient, type Target, targetOf } from './target.js';
+
+/** The streams and variables of the process; tests pass their own. */
+export interface ProcessParts {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
+  readonly environment: NodeJS.ProcessEnv;
+  /** Calls the listener at Ctrl-C; returns a function that removes it. */
+  readonly onInterrupt: (listener: () => void) => () => void;
+}
+
+export type OptionValues = Readonly<Record<string, unknown>>;
+
+const STDIN_BYTES_MAX = 64 << 20;
+
+export async function runOne(
+  spec: CommandSpec,
+  args: readonly unknown[],
+  options: OptionValues,
+  parts: ProcessParts = processParts(),
+): Promise<number> {
+  const stopping = new AbortController();
+  const stopListening = parts.onInterrupt(() => stopping.abort());
+  const output = outputOf(formatOf(options), parts);
+  const clients: Promise<Client>[] = [];
+  let target: Target | null = null;
+  let own: Promise<Client> | null = null;
+  const targetNow = (): Target => {
+    target ??= targetOf(targetOptions(options), parts.environment);
+    return target;
+  };
+  const open = (to: Target): Promise<Client> => {
+    const opening = openClient(to, { signal: stopping.signal });
+    clients.push(opening);
+    return opening;
+  };
+  const call = new Call(
+    {
+      output,
+      client: () => {
+        own ??= open(targetNow());
+        return own;
+      },
+      other: (connect) => open({ ...targetNow(), connect, source: 'the other ensemble' }),
+      connect: () => targetNow().connect,
+      directory: '/',
+      signal: stopping.signal,
+      isInteractive: parts.stdin.isTTY === true && parts.stderr.isTTY === true,
+      confirm: (question) => confirm(question, parts, stopping.signal),
+      handOver: (run) => run(),
+      readInput: () => readAll(parts.stdin),
+      isShell: false,
+      environment: parts.environment,
+    },
+    args,
+    options,
+  );
+  try {
+    return (await spec.run(call)) ?? EXIT.done;
+  } catch (error) {
+    const { code, sentence } = failureOf(error);
+    if (sentence !== null) await output.talk(`rookery: ${sentence}`);
+    return code;
+  } finally {
+    stopListening();
+    for (const opened of await Promise.allSettled(clients)) {
+      if (opened.status === 'fulfilled') await opened.value.close();
+    }
+  }
+}
+
+export function processParts(): ProcessParts {
+  return {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    environment: process.env,
+    onInterrupt: (listener) => {
+      process.on('SIGINT', listener);
+      process.on('SIGTERM', listener);
+      return () => {
+        process.off('SIGINT', listener);
+        process.off('SIGTERM', listener);
+      };
+    },
+  };
+}
+
+export function outputOf(format: Format, { stdout, stderr }: ProcessParts): Output {
+  const isTerminal = stdout.isTTY === true;
+  return new Output({ format, isTerminal, out: writerTo(stdout), error: writerTo(stderr) });
+}
+
+export function formatOf(options: OptionValues): Format {
+  return FORMATS.find((format) => format === options['output']) ?? 'table';
+}
+
+export function targetOptions(options: OptionValues) {
+  const text = (name: string): string | undefined => {
+    const value = options[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const { timeout } = options;
+  return {
+    connect: text('connect'),
+    context: text('context'),
+    authFile: text('authFile'),
+    timeoutMs: 1000 * (typeof timeout === 'number' ? timeout : 10),
+    readOnly: options['readOnly'] === true,
+  };
+}
+
+/** Resolves once the stream has accepted it; rejects with EPIPE if the reader has gone. */
+function writerTo(stream: NodeJS.WritableStream): Write {
+  stream.on('error', () => undefined); // The callback of the write tells it.
+  return (data) =>
+    new Promise((resolve, reject) => {
+      stream.write(data, (error) => {
+        if (error === undefined || error === null) resolve();
+        else reject(error);
+      });
+    });
+}
+
+async function readAll(stdin: NodeJS.ReadableStream): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of stdin) {
+    const buffer = Buffer.from(part);
+    bytes += buffer.length;
+    if (bytes > STDIN_BYTES_MAX) {
+      throw new Error(`Standard input has more than ${STDIN_BYTES_MAX} bytes.`);
+    }
+    parts.push(buffer);
+  }
+  return Buffer.concat(parts);
+}
+
+async function confirm(
+  question: string,
+  { stdin, stderr }: ProcessParts,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const asking = createInterface({ input: stdin, output: stderr });
+  try {
+    return /^y(es)?$/i.test((await asking.question(`${question} [y/N] `, { signal })).trim());
+  } catch {
+    // Ctrl-C and the end of the input count as no.
+    return false;
+  } finally {
+    asking.close();
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * The shapes of what commands write with `-o json`, for scripts that parse it.
+ *
+ * docs/operations/commands.schema.json is generated from them (`npm run docs:commands`), and the
+ * tests of the commands compare every answer with them. They are not loaded when a command runs.
+ */
+import { z } from 'zod';
+
+const hex = z.string().regex(/^0x[\da-f]{1,16}$/);
+const path = z.string().regex(/^\//);
+const count = z.int().min(0);
+const kind = z.enum(['persistent', 'ephemeral']);
+
+const stat = z.strictObject({
+  kind,
+  ownerSession: hex.nullable(),
+  czxid: hex,
+  mzxid: hex,
+  pzxid: hex,
+  ctime: z.string(),
+  mtime: z.string(),
+  version: z.int(),
+  cversion: z.int(),
+  aversion: z.int(),
+  dataLength: count,
+  numChildren: count,
+});
+const data = { data: z.string().nullable(), encoding: z.enum(['utf8', 'base64']) };
+const side = z.strictObject({ kind, dataLength: count }).nullable();
+const quota = z.strictObject({
+  path,
+  nodes: count.nullable(),
+  bytes: count.nullable(),
+  hardNodes: count.nullable(),
+  hardBytes: count.nullable(),
+  usedNodes: count.nullable(),
+  usedBytes: count.nullable(),
+});
+const written = z.strictObject({ path, stat });
+
+/** By the names of commands. Where options change the shape, it is a union. */
+export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  ls: z.array(z.union([z.strictObject({ name: z.string() }), stat.extend({ name: z.string() })])),
+  tree: z.array(
+    z.strictObject({ path, depth: count, kind, dataLength: count, numChildren: count }),
+  ),
+  get: z.strictObject({ path, ...data, stat }),
+  stat: stat.extend({ path }),
+  exists: z.strictObject({ path, exists: z.boolean() }),
+  find: z.array(stat.extend({ path })),
+  grep: z.array(
+    z.union([z.strictObject({ path }), z.strictObject({ path, line: count, text: z.string() })]),
+  ),
+  du: z.array(z.strictObject({ path, nodes: count, bytes: count, ephemerals: count })),
+  diff: z.array(
+    z.strictObject({
+      path: z.string(),
+      change: z.enum(['only-a', 'only-b', 'data', 'kind']),
+      a: side,
+      b: side,
+    }),
+  ),
+  set: written,
+  create: written,
+  rm: z.union([
+    z.strictObject({ path, deleted: count }),
+    z.strictObject({ path, nodes: count, bytes: count, ephemerals: count }),
+  ]),
+  cp: z.strictObject({
+    source: path,
+    target: path,
+    created: count,
+    replaced: count,
+    skipped: count,
+    bytes: count,
+  }),
+  watch: z.strictObject({
+    time: z.string(),
+    type: z.enum([
+      ...(['created', 'deleted', 'dataChanged', 'childrenChanged', 'resync'] as const),
+      ...(['lost', 'closed', 'removed'] as const),
+    ]),
+    path,
+    zxid: hex.nullable(),
+  }),
+  multi: z.array(
+    z.strictObject({
+      kind: z.enum(['create', 'setData', 'delete', 'check']),
+      path,
+      version: z.int().nullable(),
+    }),
+  ),
+  'acl get': z.strictObject({
+    path,
+    acl: z.array(z.strictObject({ scheme: z.string(), id: z.string(), perms: z.string() })),
+    aversion: z.int(),
+  }),
+  'acl set': z.strictObject({ path, changed: count }),
+  'quota ls': z.array(quota),
+  'quota get': quota,
+  'quota set': z.strictObject({ path, limits: z.string() }),
+  'quota rm': z.strictObject({ path }),
+  'context ls': z.array(
+    z.strictObject({
+      name: z.string(),
+      selected: z.boolean(),
+      connect: z.string(),
+      credentials: count,
+    }),
+  ),
+  'context save': z.strictObject({ name: z.string(), connect: z.string(), credentials: count }),
+  'context select': z.strictObject({ name: z.string() }),
+  'context rm': z.strictObject({ name: z.string() }),
+  mv: z.strictObject({ source: path, target: path, moved: count }),
+};

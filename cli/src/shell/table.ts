@@ -1,0 +1,317 @@
+/**
+ * The table of commands: what `rookery <command>`, `rookery sh`, the completion and the documents
+ * know about each. The code of a command is loaded when it runs, so that a member loads none of it.
+ */
+import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.js';
+
+const INT_MAX = 2 ** 31 - 1;
+const RECURSIVE: OptionSpec = { flags: '-r, --recursive', description: 'with all that is below' };
+const YES: OptionSpec = { flags: '-y, --yes', description: 'do not ask' };
+const TTL: OptionSpec = {
+  flags: '--ttl <ms>',
+  description: 'a TTL znode: it goes when it has no children and did not change for so long',
+  range: [1, 2 ** 40 - 1],
+};
+const VERSION: OptionSpec = {
+  flags: '--version <n>',
+  description: 'only if its data have this version',
+  range: [-1, INT_MAX],
+};
+const DEPTH: OptionSpec = {
+  flags: '--depth <n>',
+  description: 'how many levels below the path',
+  range: [0, INT_MAX],
+};
+const TO: OptionSpec = {
+  flags: '--to <hosts>',
+  description: 'the second path is at this other ensemble',
+};
+
+function path(usage: string): ArgumentSpec {
+  return { usage, kind: 'path' };
+}
+function text(usage: string): ArgumentSpec {
+  return { usage, kind: 'text' };
+}
+
+export const READING: readonly CommandSpec[] = [
+  {
+    name: 'ls',
+    summary: 'The children of a znode, in the order of their names.',
+    args: [path('[path]')],
+    options: [{ flags: '-l, --long', description: 'with kind, size, version, children and time' }],
+    run: async (call) => (await import('./commands/listing.js')).ls(call),
+  },
+  {
+    name: 'tree',
+    summary: 'A subtree as a drawing.',
+    args: [path('[path]')],
+    options: [
+      DEPTH,
+      {
+        flags: '--limit <n>',
+        description: 'stop after so many znodes (default: 10000)',
+        range: [1, INT_MAX],
+      },
+    ],
+    run: async (call) => (await import('./commands/listing.js')).tree(call),
+  },
+  {
+    name: 'get',
+    summary: 'The data of a znode, byte for byte; -o table or json with its Stat.',
+    args: [path('<path>')],
+    format: 'raw',
+    run: async (call) => (await import('./commands/reading.js')).get(call),
+  },
+  {
+    name: 'stat',
+    summary: 'What the server keeps about a znode.',
+    args: [path('<path>')],
+    run: async (call) => (await import('./commands/reading.js')).stat(call),
+  },
+  {
+    name: 'exists',
+    summary: 'Exit code 0 if there is such a znode, 3 if not; prints true or false.',
+    args: [path('<path>')],
+    run: async (call) => (await import('./commands/reading.js')).exists(call),
+  },
+  {
+    name: 'find',
+    summary: 'The paths below a path that meet all conditions.',
+    args: [path('[path]')],
+    options: [
+      {
+        flags: '--name <glob>',
+        description: 'the last part of the path: * and ? stand for others',
+      },
+      { flags: '--regex <pattern>', description: 'a regular expression in the path' },
+      {
+        flags: '--kind <kind>',
+        description: 'persistent or ephemeral',
+      },
+      { flags: '--session <hex>', description: 'ephemerals of this session' },
+      {
+        flags: '--min-bytes <n>',
+        description: 'at least so much data',
+        range: [0, INT_MAX],
+      },
+      {
+        flags: '--children-over <n>',
+        description: 'more children than that',
+        range: [0, INT_MAX],
+      },
+      {
+        flags: '--unchanged-s <seconds>',
+        description: 'data that did not change for so long',
+        range: [0, INT_MAX],
+      },
+      DEPTH,
+    ],
+    run: async (call) => (await import('./commands/searching.js')).find(call),
+  },
+  {
+    name: 'grep',
+    summary: 'The lines of data below a path that match a regular expression.',
+    args: [text('<pattern>'), path('[path]')],
+    options: [
+      { flags: '-i, --ignore-case', description: 'capitals or not' },
+      { flags: '-F, --fixed', description: 'the pattern is plain text' },
+      { flags: '-l, --paths', description: 'only the paths' },
+    ],
+    run: async (call) => (await import('./commands/searching.js')).grep(call),
+  },
+  {
+    name: 'du',
+    summary: 'How many znodes and bytes of data are below each child of a path.',
+    args: [path('[path]')],
+    options: [
+      {
+        flags: '--depth <n>',
+        description: 'subtrees of how many levels are shown (default: 1)',
+        range: [0, INT_MAX],
+      },
+    ],
+    run: async (call) => (await import('./commands/searching.js')).du(call),
+  },
+  {
+    name: 'diff',
+    summary: 'How two subtrees differ, by data and kinds; exit code 3 if they do.',
+    args: [path('<a>'), path('<b>')],
+    options: [TO],
+    run: async (call) => (await import('./commands/comparing.js')).diff(call),
+  },
+];
+
+export const WRITING: readonly CommandSpec[] = [
+  {
+    name: 'set',
+    summary: 'Replace the data of a znode; data: text, @file, or - for standard input.',
+    args: [path('<path>'), text('<data>')],
+    options: [
+      VERSION,
+      { flags: '-p, --create', description: 'create it, and its parents, if it is missing' },
+    ],
+    writes: true,
+    run: async (call) => (await import('./commands/writing.js')).set(call),
+  },
+  {
+    name: 'create',
+    summary: 'Create a znode; data: text, @file, or - for standard input.',
+    args: [path('<path>'), text('[data]')],
+    options: [
+      { flags: '-p, --parents', description: 'create missing parents, too' },
+      { flags: '-e, --ephemeral', description: 'it lives as long as the session of this command' },
+      { flags: '-s, --sequential', description: 'with a number behind the name' },
+      { flags: '-c, --container', description: 'it goes some time after its last child' },
+      TTL,
+      { flags: '--acl <acl>', description: 'scheme:id:perms,... (default: world:anyone:cdrwa)' },
+    ],
+    writes: true,
+    run: async (call) => (await import('./commands/writing.js')).create(call),
+  },
+  {
+    name: 'rm',
+    summary: 'Delete a znode.',
+    args: [path('<path>')],
+    options: [RECURSIVE, VERSION, YES],
+    writes: true,
+    run: async (call) => (await import('./commands/removing.js')).rm(call),
+  },
+  {
+    name: 'cp',
+    summary: 'Copy a znode; -r copies a subtree. Ephemeral znodes are left out.',
+    args: [path('<source>'), path('<target>')],
+    options: [
+      RECURSIVE,
+      { flags: '--overwrite', description: 'replace the data of znodes that are there already' },
+      { flags: '--acls', description: 'with their ACLs (default: open)' },
+      TO,
+    ],
+    writes: true,
+    run: async (call) => (await import('./commands/copying.js')).cp(call),
+  },
+  {
+    name: 'mv',
+    summary: 'Move a subtree in one transaction, or not at all.',
+    args: [path('<source>'), path('<target>')],
+    writes: true,
+    run: async (call) => (await import('./commands/copying.js')).mv(call),
+  },
+];
+
+const LIMIT = [0, Number.MAX_SAFE_INTEGER] as const;
+
+export const MORE: readonly CommandSpec[] = [
+  {
+    name: 'watch',
+    summary: 'What happens to a znode, as it happens, until Ctrl-C.',
+    args: [path('<path>')],
+    options: [
+      { flags: '-r, --recursive', description: 'and to all that is below it' },
+      { flags: '--count <n>', description: 'end after so many events', range: [1, INT_MAX] },
+    ],
+    run: async (call) => (await import('./commands/watching.js')).watch(call),
+  },
+  {
+    name: 'multi',
+    summary: 'Several operations, all or none; each a word, or a line of standard input.',
+    args: [text('[operations...]')],
+    writes: true,
+    run: async (call) => (await import('./commands/transactions.js')).multi(call),
+  },
+  {
+    name: 'edit',
+    summary: 'The data of a znode in $EDITOR; saved only if nobody else changed them.',
+    args: [path('<path>')],
+    isPlain: true,
+    run: async (call) => (await import('./commands/editing.js')).edit(call),
+  },
+  {
+    name: 'acl get',
+    summary: 'The ACL of a znode.',
+    args: [path('<path>')],
+    run: async (call) => (await import('./commands/permissions.js')).getAcl(call),
+  },
+  {
+    name: 'acl set',
+    summary: 'Replace the ACL of a znode: scheme:id:perms,...',
+    args: [path('<path>'), text('<acl>')],
+    options: [
+      RECURSIVE,
+      { flags: '--version <n>', description: 'only if the ACL has it', range: [-1, INT_MAX] },
+    ],
+    writes: true,
+    run: async (call) => (await import('./commands/permissions.js')).setAcl(call),
+  },
+  {
+    name: 'quota ls',
+    summary: 'All quotas, and how much of each is used.',
+    args: [],
+    run: async (call) => (await import('./commands/quotas.js')).listQuotas(call),
+  },
+  {
+    name: 'quota get',
+    summary: 'The quota of a subtree.',
+    args: [path('<path>')],
+    run: async (call) => (await import('./commands/quotas.js')).getQuota(call),
+  },
+  {
+    name: 'quota set',
+    summary: 'Set or change the quota of a subtree.',
+    args: [path('<path>')],
+    options: [
+      { flags: '--nodes <n>', description: 'znodes after which servers warn', range: LIMIT },
+      { flags: '--bytes <n>', description: 'bytes after which servers warn', range: LIMIT },
+      { flags: '--hard-nodes <n>', description: 'znodes that servers refuse', range: LIMIT },
+      { flags: '--hard-bytes <n>', description: 'bytes that servers refuse', range: LIMIT },
+    ],
+    writes: true,
+    run: async (call) => (await import('./commands/quotas.js')).setQuota(call),
+  },
+  {
+    name: 'quota rm',
+    summary: 'Remove the quota of a subtree.',
+    args: [path('<path>')],
+    writes: true,
+    run: async (call) => (await import('./commands/quotas.js')).removeQuota(call),
+  },
+];
+
+const NAME: ArgumentSpec = { usage: '<name>', kind: 'context' };
+
+export const CONTEXTS: readonly CommandSpec[] = [
+  {
+    name: 'context ls',
+    summary: 'The saved contexts; * marks the selected one.',
+    args: [],
+    connects: false,
+    run: async (call) => (await import('./commands/saved-contexts.js')).listContexts(call),
+  },
+  {
+    name: 'context save',
+    summary: 'Save a connect string, with the credentials of --auth-file or ROOKERY_AUTH.',
+    args: [NAME],
+    options: [
+      { flags: '--connect <hosts>', description: 'host:port,host:port/chroot' },
+      { flags: '--auth-file <file>', description: 'credentials; - for standard input' },
+    ],
+    connects: false,
+    run: async (call) => (await import('./commands/saved-contexts.js')).saveContext(call),
+  },
+  {
+    name: 'context select',
+    summary: 'Use a context from now on, when nothing else is said.',
+    args: [NAME],
+    connects: false,
+    run: async (call) => (await import('./commands/saved-contexts.js')).selectContext(call),
+  },
+  {
+    name: 'context rm',
+    summary: 'Remove a context, with its credentials.',
+    args: [NAME],
+    connects: false,
+    run: async (call) => (await import('./commands/saved-contexts.js')).removeContext(call),
+  },
+];
+
+export const COMMANDS: readonly CommandSpec[] = [...READING, ...WRITING, ...MORE, ...CONTEXTS];

@@ -1,0 +1,135 @@
+/**
+ * Takes the scheduled backups of a member on this machine: room is checked, the member's state is
+ * written to a process that makes the backup of it, and what the rule does not keep is removed.
+ *
+ * Made by `server.ts` where the config names a directory. Everything that stands against a backup
+ * is an Error with a sentence; the schedule logs it.
+ */
+import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { PeerId } from '@rookery/protocol';
+import type { BackupTaker, SavedBackup } from './driver/backup-schedule.js';
+import { defaultReserve, type MeasureSpace } from './driver/disk-space.js';
+import {
+  backupsIn,
+  encodedBackup,
+  expiredBackups,
+  type KeepRule,
+  makeDirectory,
+  type OpenedBackup,
+  removeBackups,
+} from './offline/index.js';
+
+export interface BackupKeeperOptions {
+  readonly id: PeerId;
+  readonly directory: string;
+  readonly rule: KeepRule;
+  /** `diskReserveBytes`. */
+  readonly reserveBytes: number | null;
+  readonly spaceOf: MeasureSpace;
+  readonly wallMs: () => number;
+}
+
+const PROCESS = '@rookery/server/backup-process';
+/** A backup that takes longer has hung. */
+const LONGEST_MS = 3 * 3_600_000;
+const REASON_CHARACTERS_MAX = 1000;
+
+export class BackupKeeper implements BackupTaker {
+  readonly #options: BackupKeeperOptions;
+  readonly #stopping = new AbortController();
+
+  constructor(options: BackupKeeperOptions) {
+    this.#options = options;
+  }
+
+  async newestMs(): Promise<number | null> {
+    const backups = await backupsIn(this.#options.directory).catch(() => []);
+    return backups.reduce<number | null>(
+      (newest, { writtenMs }) => Math.max(newest ?? 0, writtenMs),
+      null,
+    );
+  }
+
+  async save(open: () => Promise<OpenedBackup>, treeBytes: number): Promise<SavedBackup> {
+    const { directory } = this.#options;
+    await makeDirectory(directory);
+    // What the rule does not keep would only take the room of the new one.
+    await this.#prune();
+    await this.#requireRoom(treeBytes);
+    const source = await open();
+    try {
+      const path = join(directory, `snapshot.${source.zxid.toString(16)}.gz`);
+      const saved = await this.#write(source, path);
+      await this.#prune();
+      return { ...saved, path };
+    } finally {
+      await source.close();
+    }
+  }
+
+  stop(): void {
+    this.#stopping.abort(new Error('the member stops'));
+  }
+
+  /** A backup is at most as large as the tree in memory; the disk keeps its reserve. */
+  async #requireRoom(treeBytes: number): Promise<void> {
+    const { directory, reserveBytes, spaceOf } = this.#options;
+    const space = await spaceOf(directory);
+    if (space === null) return;
+    const { freeBytes, totalBytes } = space;
+    const reserve = reserveBytes ?? defaultReserve(totalBytes);
+    const needed = reserve + treeBytes;
+    if (freeBytes >= needed) return;
+    throw new Error(
+      `the disk of ${directory} has ${freeBytes} bytes free: a backup may take ${treeBytes}, ` +
+        `and ${reserve} stay free`,
+    );
+  }
+
+  async #write(source: OpenedBackup, path: string): Promise<Omit<SavedBackup, 'path'>> {
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(LONGEST_MS)]);
+    const file = createRequire(import.meta.url).resolve(PROCESS);
+    // What a member leaves behind when it ends meanwhile, it writes over the next time.
+    const part = join(this.#options.directory, `.member-${this.#options.id}.part`);
+    const child = spawn(process.execPath, [file, path, part], {
+      ...{ signal, killSignal: 'SIGKILL', stdio: 'pipe' },
+    });
+    let answer = '';
+    let reason = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      answer += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      reason = (reason + text).slice(0, REASON_CHARACTERS_MAX);
+    });
+    const ended = new Promise<void>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code) => {
+        if (code === 0) resolve();
+        else reject(new Error(reason.trim() || 'the process that writes the backup was killed'));
+      });
+    });
+    // What the process says tells more than that its input was closed.
+    const [written, end] = await Promise.allSettled([
+      pipeline(Readable.from(encodedBackup(source)), child.stdin),
+      ended,
+    ]);
+    if (end.status === 'rejected') throw end.reason;
+    if (written.status === 'rejected') throw written.reason;
+    return parsed(answer);
+  }
+
+  async #prune(): Promise<void> {
+    const { directory, rule, wallMs } = this.#options;
+    await removeBackups(expiredBackups(await backupsIn(directory), rule, wallMs()));
+  }
+}
+
+function parsed(answer: string): Omit<SavedBackup, 'path'> {
+  const { zxid, znodes, bytes }: Record<string, unknown> = JSON.parse(answer);
+  return { zxid: Number(zxid), znodes: Number(znodes), bytes: Number(bytes) };
+}

@@ -1,0 +1,161 @@
+/**
+ * Who takes a scheduled backup: three members that hear of each other, one of which leads, on one
+ * clock; what each of them does is decided by it alone.
+ */
+import { assert, type BackupNews, type PeerId, type PeerMessage } from '@rookery/protocol';
+import pino from 'pino';
+import { expect, it } from 'vitest';
+import { ManualTimers } from '../net/manual-timers.js';
+import {
+  BackupSchedule,
+  RETRY_MS,
+  type SavedBackup,
+  SETTLE_MS,
+  TURN_MS,
+} from './backup-schedule.js';
+
+const HOUR_MS = 3_600_000;
+const STEP_MS = 1000;
+
+class Ensemble {
+  readonly timers = new ManualTimers();
+  readonly lines: string[] = [];
+  leader: PeerId = 1;
+  /** Members whose links are up. */
+  readonly up = new Set<PeerId>([1, 2, 3]);
+  /** Members whose backups fail, at once. */
+  readonly failing = new Set<PeerId>();
+  readonly newest = new Map<PeerId, number>();
+  /** Who has begun a backup, in this order, and how each is ended. */
+  readonly begun: PeerId[] = [];
+  readonly #ends = new Map<PeerId, (saved: SavedBackup) => void>();
+  readonly schedules: ReadonlyMap<PeerId, BackupSchedule>;
+
+  constructor(newest: Iterable<readonly [PeerId, number]> = []) {
+    this.newest = new Map(newest);
+    this.schedules = new Map([1, 2, 3].map((id) => [id, this.#scheduleOf(id)] as const));
+  }
+
+  schedule(id: PeerId): BackupSchedule {
+    const schedule = this.schedules.get(id);
+    assert(schedule !== undefined, `member ${id} is there`);
+    return schedule;
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= STEP_MS) {
+      await this.timers.advance(Math.min(STEP_MS, left));
+      for (const [id, schedule] of this.schedules) {
+        if (!this.up.has(id)) continue;
+        const role = id === this.leader ? 'leading' : 'following';
+        schedule.onHeartbeat({ role, leader: this.leader }, { tell: this.#tellOf(id) });
+      }
+      await Promise.resolve();
+    }
+  }
+
+  async end(id: PeerId): Promise<void> {
+    this.#ends.get(id)?.({ path: '/b', zxid: 1, znodes: 1, bytes: 10 });
+    await Promise.resolve();
+  }
+
+  #tellOf(from: PeerId) {
+    return (to: PeerId, message: PeerMessage): void => {
+      assert(message.kind === 'backupNews', 'nothing else is told');
+      if (this.up.has(to)) this.schedule(to).onMessage(from, message);
+    };
+  }
+
+  #scheduleOf(id: PeerId): BackupSchedule {
+    const write = (line: string) => this.lines.push(`${id} ${JSON.parse(line).msg.split(':')[0]}`);
+    return new BackupSchedule({
+      ...{ id, members: [1, 2, 3], everyMs: HOUR_MS, timers: this.timers },
+      ...{ logger: pino({}, { write }), treeBytes: () => 1 },
+      open: () => Promise.reject(new Error('nothing is opened')),
+      taker: {
+        newestMs: () => Promise.resolve(this.newest.get(id) ?? null),
+        save: () => {
+          this.begun.push(id);
+          if (this.failing.has(id)) return Promise.reject(new Error('no room'));
+          return new Promise((resolve) => this.#ends.set(id, resolve));
+        },
+        stop: () => undefined,
+      },
+    });
+  }
+}
+
+it('the first follower takes it, the others hear of it, and the leader takes none', async () => {
+  const ensemble = new Ensemble();
+  await ensemble.pass(10 * TURN_MS);
+  expect(ensemble.begun).toEqual([2]);
+  await ensemble.end(2);
+  await ensemble.pass(20 * TURN_MS);
+  expect(ensemble.begun).toEqual([2]);
+  expect(ensemble.lines).toEqual(['2 backup.saved']);
+  expect(ensemble.schedule(2).figures).toMatchObject({ saved: 1, failed: 0, lastBytes: 10 });
+  // A new leader does not begin another one in the same slot; the next slot has its own.
+  ensemble.leader = 2;
+  await ensemble.pass(10 * TURN_MS);
+  expect(ensemble.begun).toEqual([2]);
+  await ensemble.pass(HOUR_MS);
+  expect(ensemble.begun).toEqual([2, 1]);
+});
+
+it('a follower that is down, or fails, costs a turn; the leader is the last one', async () => {
+  const ensemble = new Ensemble();
+  ensemble.up.delete(2);
+  ensemble.failing.add(3);
+  await ensemble.pass(SETTLE_MS + TURN_MS - STEP_MS);
+  expect(ensemble.begun).toEqual([]);
+  await ensemble.pass(2 * STEP_MS);
+  expect(ensemble.begun).toEqual([3]);
+  expect(ensemble.lines).toEqual(['3 backup.failed']);
+  expect(ensemble.schedule(3).figures).toMatchObject({ failed: 1, isFailing: true });
+  await ensemble.pass(TURN_MS);
+  expect(ensemble.begun).toEqual([3, 1]);
+  await ensemble.end(1);
+  await ensemble.pass(2 * RETRY_MS);
+  expect(ensemble.begun).toEqual([3, 1]);
+});
+
+it('a member that ended while it took a backup is followed by the next one', async () => {
+  const ensemble = new Ensemble();
+  await ensemble.pass(SETTLE_MS + STEP_MS);
+  expect(ensemble.begun).toEqual([2]);
+  await ensemble.pass(2 * TURN_MS);
+  expect(ensemble.begun).toEqual([2]);
+  ensemble.up.delete(2);
+  await ensemble.pass(2 * TURN_MS);
+  expect(ensemble.begun).toEqual([2, 3]);
+  await ensemble.pass(2 * TURN_MS);
+  expect(ensemble.begun).toEqual([2, 3]);
+});
+
+it('where all fail, each tries again', async () => {
+  const ensemble = new Ensemble();
+  for (const id of [1, 2, 3]) ensemble.failing.add(id);
+  await ensemble.pass(SETTLE_MS + 3 * TURN_MS);
+  expect(ensemble.begun).toEqual([2, 3, 1]);
+  ensemble.failing.delete(2);
+  await ensemble.pass(RETRY_MS);
+  expect(ensemble.begun).toEqual([2, 3, 1, 2]);
+  await ensemble.end(2);
+  expect(ensemble.schedule(2).figures).toMatchObject({ saved: 1, failed: 1, isFailing: false });
+});
+
+it('a backup that is in the directory already counts after a restart, for all', async () => {
+  const ensemble = new Ensemble([[3, new ManualTimers().wallMs()]]);
+  await ensemble.pass(20 * TURN_MS);
+  expect(ensemble.begun).toEqual([]);
+  await ensemble.pass(HOUR_MS);
+  expect(ensemble.begun).toEqual([2]);
+});
+
+it('the slot of a clock that is far ahead says nothing', async () => {
+  const ensemble = new Ensemble();
+  const news: BackupNews = { kind: 'backupNews', slot: 1_000_000, isDone: true };
+  for (const schedule of ensemble.schedules.values()) schedule.onMessage(3, news);
+  await ensemble.pass(SETTLE_MS + STEP_MS);
+  expect(ensemble.begun).toEqual([2]);
+});

@@ -1,0 +1,208 @@
+/**
+ * When this member takes a scheduled backup, decided by each member for itself: nobody hands out
+ * turns, so nobody can fail at it.
+ *
+ * Backups are numbered by time: slot n begins at n * `everyMs` of the wall clock. In each slot the
+ * followers have turns in the order of their ids, TURN_MS apart, and the leader has the last one.
+ * Whoever comes to its turn and has not heard of a backup takes it, and tells all others while it
+ * is under way and once it is done. So a member that is down, or that failed, costs a turn, and two
+ * members that do not hear of each other take two backups, which harms nothing. A leader takes one
+ * only where no follower did. After a failure a member tries again after RETRY_MS.
+ */
+import { BACKUPS_SINCE, type BackupNews, type PeerId, type Zxid } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import type { BackupFigures } from '../net/member-view.js';
+import type { Timers } from '../net/timers.js';
+import type { OpenedBackup } from '../offline/index.js';
+import type { RoleName } from '../zab/index.js';
+import type { PeerLinks } from './peer-links.js';
+
+export interface SavedBackup {
+  readonly path: string;
+  readonly zxid: Zxid;
+  readonly znodes: number;
+  readonly bytes: number;
+}
+
+/** What makes and keeps backups; see `backup-keeper.ts`. */
+export interface BackupTaker {
+  /** When the newest backup was written, ms since 1970; null for none. */
+  newestMs(): Promise<number | null>;
+  /** Rejects with an Error that says why there is none. */
+  save(open: () => Promise<OpenedBackup>, treeBytes: number): Promise<SavedBackup>;
+  /** Ends what is under way. */
+  stop(): void;
+}
+
+export interface BackupScheduleParts {
+  readonly id: PeerId;
+  /** All that are configured. */
+  readonly members: readonly PeerId[];
+  readonly everyMs: number;
+  /** Null where none is configured: nothing is ever due then. */
+  readonly taker: BackupTaker | null;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  open(): Promise<OpenedBackup>;
+  treeBytes(): number;
+}
+
+interface Role {
+  readonly role: RoleName;
+  readonly leader: PeerId;
+}
+
+export const TURN_MS = 20_000;
+export const RETRY_MS = 10 * 60_000;
+const TELL_MS = 5000;
+/** Before the first turn, for the news of a backup that is there already. */
+export const SETTLE_MS = 5000;
+/** News of a backup that is under way counts for so long. */
+const UNDER_WAY_MS = 3 * TELL_MS;
+
+export class BackupSchedule {
+  readonly #parts: BackupScheduleParts;
+  readonly #figures = {
+    ...{ lastSavedWallMs: 0, lastDurationMs: 0, lastBytes: 0, saved: 0, failed: 0 },
+    ...{ isFailing: false, isUnderWay: false },
+  };
+  /** The newest slot that is known to have its backup. */
+  #doneSlot = -1;
+  /** Whether this member took that one: it tells the others. */
+  #isOwn = false;
+  /** Others that are at it: the slot, and when they said so. */
+  readonly #underWay = new Map<PeerId, { readonly slot: number; readonly atMs: number }>();
+  /** The slot and the role in which this member waits for its turn, and since when. */
+  #waiting = { slot: -1, role: 'looking' as RoleName, leader: 0, sinceMs: 0 };
+  #notBeforeMs = Number.NEGATIVE_INFINITY;
+  #toldMs = Number.NEGATIVE_INFINITY;
+  #isReady = false;
+  #isStopped = false;
+
+  constructor(parts: BackupScheduleParts) {
+    this.#parts = parts;
+    if (parts.taker !== null) void this.#readNewest(parts.taker);
+  }
+
+  /** Null where no backups are configured. */
+  get figures(): BackupFigures | null {
+    return this.#parts.taker === null ? null : this.#figures;
+  }
+
+  onHeartbeat(role: Role, links: Pick<PeerLinks, 'tell'>): void {
+    const { taker } = this.#parts;
+    if (taker === null || !this.#isReady || this.#isStopped) return;
+    const slot = this.#slotOf(this.#parts.timers.wallMs());
+    this.#wait(slot, role);
+    this.#tell(links);
+    if (this.#isMyTurn(slot, role)) void this.#take(taker, slot);
+  }
+
+  /** A slot far ahead is that of a clock which is wrong, and says nothing about ours. */
+  onMessage(member: PeerId, { slot, isDone }: BackupNews): void {
+    const { timers } = this.#parts;
+    if (slot > this.#slotOf(timers.wallMs()) + 1) return;
+    if (isDone) {
+      this.#underWay.delete(member);
+      if (slot <= this.#doneSlot) return;
+      this.#doneSlot = slot;
+      this.#isOwn = false;
+    } else this.#underWay.set(member, { slot, atMs: timers.nowMs() });
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#parts.taker?.stop();
+  }
+
+  /** All begin to wait at about the same time: of a slot, of a leader, of a failed backup. */
+  #wait(slot: number, { role, leader }: Role): void {
+    const { slot: before, role: formerRole, leader: formerLeader } = this.#waiting;
+    if (before === slot && role === formerRole && leader === formerLeader) return;
+    this.#waiting = { slot, role, leader, sinceMs: this.#parts.timers.nowMs() };
+    // Whoever has just come up hears at once what there is already.
+    this.#toldMs = Number.NEGATIVE_INFINITY;
+  }
+
+  #isMyTurn(slot: number, { role, leader }: Role): boolean {
+    const nowMs = this.#parts.timers.nowMs();
+    if (role === 'looking' || this.#doneSlot >= slot || this.#figures.isUnderWay) return false;
+    for (const { slot: theirs, atMs } of this.#underWay.values()) {
+      if (theirs < slot) continue;
+      if (nowMs - atMs < UNDER_WAY_MS) return false;
+      this.#waiting.sinceMs = Math.max(this.#waiting.sinceMs, atMs);
+    }
+    const turnMs = this.#waiting.sinceMs + SETTLE_MS + this.#turnOf(leader) * TURN_MS;
+    return nowMs >= Math.max(turnMs, this.#notBeforeMs);
+  }
+
+  /** The leader's is the last one. */
+  #turnOf(leader: PeerId): number {
+    const { id, members } = this.#parts;
+    const others = members.filter((member) => member !== leader).sort((a, b) => a - b);
+    return id === leader ? others.length : others.indexOf(id);
+  }
+
+  async #take(taker: BackupTaker, slot: number): Promise<void> {
+    const { timers, logger, open, treeBytes } = this.#parts;
+    const figures = this.#figures;
+    const begunMs = timers.nowMs();
+    figures.isUnderWay = true;
+    this.#toldMs = Number.NEGATIVE_INFINITY;
+    try {
+      const saved = await taker.save(open, treeBytes());
+      this.#onDone(slot);
+      figures.saved += 1;
+      figures.isFailing = false;
+      figures.lastSavedWallMs = timers.wallMs();
+      figures.lastBytes = saved.bytes;
+      figures.lastDurationMs = timers.nowMs() - begunMs;
+      const zxid = `0x${saved.zxid.toString(16)}`;
+      logger.info({ ...saved, zxid, ms: Math.round(figures.lastDurationMs) }, 'backup.saved');
+    } catch (error) {
+      if (this.#isStopped) return;
+      figures.failed += 1;
+      figures.isFailing = true;
+      this.#notBeforeMs = timers.nowMs() + RETRY_MS;
+      const reason = error instanceof Error ? error.message : String(error);
+      logger.error({ reason }, 'backup.failed: another member tries, and this one again later');
+    } finally {
+      figures.isUnderWay = false;
+      this.#toldMs = Number.NEGATIVE_INFINITY;
+    }
+  }
+
+  #onDone(slot: number): void {
+    if (slot < this.#doneSlot) return;
+    this.#doneSlot = slot;
+    this.#isOwn = true;
+  }
+
+  /** To all, again and again: a member that was away hears of it, too. */
+  #tell(links: Pick<PeerLinks, 'tell'>): void {
+    const { id, members, timers } = this.#parts;
+    const nowMs = timers.nowMs();
+    const { isUnderWay } = this.#figures;
+    if (nowMs - this.#toldMs < TELL_MS || !(isUnderWay || this.#isOwn)) return;
+    this.#toldMs = nowMs;
+    const slot = isUnderWay ? this.#slotOf(timers.wallMs()) : this.#doneSlot;
+    const news = { kind: 'backupNews', slot, isDone: !isUnderWay } as const;
+    for (const member of members) {
+      if (member !== id) links.tell(member, news, BACKUPS_SINCE);
+    }
+  }
+
+  async #readNewest(taker: BackupTaker): Promise<void> {
+    const newestMs = await taker.newestMs().catch(() => null);
+    if (newestMs !== null) {
+      const { timers } = this.#parts;
+      this.#figures.lastSavedWallMs = newestMs;
+      this.#onDone(Math.min(this.#slotOf(newestMs), this.#slotOf(timers.wallMs())));
+    }
+    this.#isReady = true;
+  }
+
+  #slotOf(wallMs: number): number {
+    return Math.floor(wallMs / this.#parts.everyMs);
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * Members ask each other what they tell operators: how they are, what happened, who is connected.
+ *
+ * A question and its answer are small texts of JSON on the link that two members have anyway, so
+ * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have
+ * bounds: how many questions wait and for how long, how many of a member are answered in a second,
+ * and the size of an answer; whatever is beyond them is not answered. Owned by the driver, which
+ * passes messages on; asked by the admin port.
+ */
+import { ASKING_SINCE, type Ask, type PeerId, type Tell } from '@rookery/protocol';
+import type { Timer, Timers } from '../net/timers.js';
+import type { PeerLinks } from './peer-links.js';
+import type { Turns } from './turns.js';
+
+/** An answer waits in the link before what comes after it. */
+export const ANSWER_BYTES_MAX = 256 << 10;
+const ANSWER_MS = 2_000;
+const WAITING_MAX = 64;
+/** Of one member. */
+const ANSWERS_PER_SECOND = 20;
+const SECOND_MS = 1000;
+
+/** The answer as JSON; null for a question that is not understood. */
+export type Answerer = (question: string) => string | null;
+
+interface Waiting {
+  readonly peer: PeerId;
+  readonly resolve: (answer: string | null) => void;
+  readonly timer: Timer;
+}
+
+export class Neighbours {
+  readonly #timers: Timers;
+  readonly #links: Pick<PeerLinks, 'tell'>;
+  readonly #turns: Pick<Turns, 'run'>;
+  readonly #waiting = new Map<number, Waiting>();
+  /** How many questions of each member came in this second. */
+  readonly #asked = new Map<PeerId, number>();
+  #secondMs = Number.NEGATIVE_INFINITY;
+  #nextNumber = 1;
+  #answerer: Answerer = () => null;
+
+  constructor(timers: Timers, links: Pick<PeerLinks, 'tell'>, turns: Pick<Turns, 'run'>) {
+    this.#timers = timers;
+    this.#links = links;
+    this.#turns = turns;
+  }
+
+  /** Until then, no question is answered. */
+  answerWith(answerer: Answerer): void {
+    this.#answerer = answerer;
+  }
+
+  /** JSON, or null if the member cannot be reached, is of an earlier release, or too busy. */
+  ask(peer: PeerId, question: string): Promise<string | null> {
+    if (this.#waiting.size >= WAITING_MAX) return Promise.resolve(null);
+    const number = this.#nextNumber++;
+    return new Promise((resolve) => {
+      const timer = this.#timers.after(ANSWER_MS, () => this.#settle(number, null));
+      this.#waiting.set(number, { peer, resolve, timer });
+      this.#send(peer, { kind: 'ask', number, question });
+    });
+  }
+
+  onMessage(peer: PeerId, message: Ask | Tell): void {
+    if (message.kind === 'ask') return this.#onAsk(peer, message);
+    if (this.#waiting.get(message.number)?.peer !== peer) return;
+    const { answer } = message;
+    const isFit = answer.length > 0 && answer.length <= ANSWER_BYTES_MAX;
+    this.#settle(message.number, isFit ? Buffer.from(answer).toString() : null);
+  }
+
+  /** Nobody waits any more. */
+  stop(): void {
+    for (const number of [...this.#waiting.keys()]) this.#settle(number, null);
+  }
+
+  #onAsk(peer: PeerId, { number, question }: Ask): void {
+    const nowMs = this.#timers.nowMs();
+    if (nowMs - this.#secondMs >= SECOND_MS) {
+      this.#secondMs = nowMs;
+      this.#asked.clear();
+    }
+    const asked = (this.#asked.get(peer) ?? 0) + 1;
+    this.#asked.set(peer, asked);
+    if (asked > ANSWERS_PER_SECOND) return;
+    const answer = Buffer.from(this.#answerer(question) ?? '');
+    const fits = answer.length <= ANSWER_BYTES_MAX;
+    this.#send(peer, { kind: 'tell', number, answer: fits ? answer : new Uint8Array(0) });
+  }
+
+  #send(peer: PeerId, message: Ask | Tell): void {
+    this.#turns.run(() => this.#links.tell(peer, message, ASKING_SINCE));
+  }
+
+  #settle(number: number, answer: string | null): void {
+    const waiting = this.#waiting.get(number);
+    if (waiting === undefined) return;
+    this.#waiting.delete(number);
+    waiting.timer.cancel();
+    waiting.resolve(answer);
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * The driver's side of the peer port: runs each event of the port in a turn.
+ */
+import type { Ask, Hello, PeerId, PeerMessage, Tell } from '@rookery/protocol';
+import type { PeerHandler } from '../net/peer-handler.js';
+import type { Neighbours } from './neighbours.js';
+import type { ConnectedLink } from './peer-links.js';
+import type { Turns } from './turns.js';
+
+export interface PeerInput {
+  onConnected(at: ConnectedLink, hello: Hello): void;
+  onMessage(peer: PeerId, link: number, message: MessageToDriver): void;
+  onDisconnected(peer: PeerId, link: number): void;
+}
+
+/** Questions of operators and their answers are no business of the driver. */
+export type MessageToDriver = Exclude<PeerMessage, Ask | Tell>;
+
+export function peerEvents(
+  turns: Turns,
+  neighbours: Pick<Neighbours, 'onMessage'>,
+  input: PeerInput,
+): PeerHandler {
+  return {
+    onConnected: (peer, link, hello, version) =>
+      turns.run(() => input.onConnected({ peer, link, version }, hello)),
+    onMessage: (peer, link, message) => {
+      if (message.kind === 'ask' || message.kind === 'tell') {
+        return neighbours.onMessage(peer, message);
+      }
+      turns.run(() => input.onMessage(peer, link, message));
+    },
+    onDisconnected: (peer, link) => turns.run(() => input.onDisconnected(peer, link)),
+  };
+}

@@ -1,0 +1,46 @@
+/**
+ * The members of the ensemble: role, zxids, release, disk, clients, of each that answers.
+ */
+import type { ServerAddress } from '../../config.js';
+import { statusOf } from '../../driver/member-answers.js';
+import { HttpError } from '../http-error.js';
+import type { HttpAnswer } from '../http-port.js';
+import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
+import type { OtherMembers } from './other-members.js';
+
+export class MemberRoutes {
+  readonly #member: ApiMember;
+  readonly #servers: readonly ServerAddress[];
+  readonly #others: OtherMembers;
+
+  constructor(member: ApiMember, servers: readonly ServerAddress[], others: OtherMembers) {
+    this.#member = member;
+    this.#servers = servers;
+    this.#others = others;
+  }
+
+  readonly list = async (): Promise<HttpAnswer> => {
+    const members = await Promise.all(this.#servers.map((server) => this.#factsOf(server)));
+    const { memberId } = this.#member.context().view.inside;
+    return jsonAnswer({ self: memberId, members });
+  };
+
+  readonly one = async ({ names }: ApiCall): Promise<HttpAnswer> => {
+    const server = this.#servers.find(({ id }) => String(id) === names[0]);
+    if (server === undefined) throw new HttpError(404, 'There is no such member.');
+    return jsonAnswer(await this.#factsOf(server));
+  };
+
+  async #factsOf({ id, host, clientHost = host, clientPort }: ServerAddress) {
+    const context = this.#member.context();
+    const isSelf = context.view.inside.memberId === id;
+    const status = isSelf ? statusOf(context) : await this.#others.status(id);
+    return {
+      ...status,
+      id,
+      host,
+      client: { host: clientHost, port: clientPort },
+      answers: status !== null,
+    };
+  }
+}

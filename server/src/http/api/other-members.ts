@@ -1,0 +1,94 @@
+/**
+ * The other members of the ensemble, asked over the links that members have anyway.
+ *
+ * What they answer comes from a wire: it has the form that is expected here, or it counts as no
+ * answer. A member that does not answer within two seconds is told as such, and holds nobody up.
+ */
+import { z } from 'zod';
+import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
+import type { SessionId } from '../../state/txn.js';
+import { socketAddress } from '../connection-facts.js';
+import { hex } from './node-facts.js';
+
+/** Asks the member with that id; null without an answer. */
+export type AskMember = (id: number, question: string) => Promise<string | null>;
+
+const statusSchema = z.looseObject({
+  ...{ role: z.string(), mode: z.string(), release: z.string(), serving: z.boolean() },
+});
+const eventSchema = z.object({
+  ...{ number: z.int(), time: z.string(), event: z.string() },
+  level: z.enum(['info', 'warn', 'error', 'fatal']),
+  facts: z.record(z.string(), z.unknown()),
+});
+const eventsSchema = z.object({
+  ...{ start: z.string().max(20), newest: z.int(), lost: z.int(), restarted: z.boolean() },
+  events: z.array(eventSchema).max(EVENTS_PER_ANSWER),
+});
+const clientsSchema = z.object({
+  clients: z.array(z.object({ session: z.string(), host: z.string(), port: z.int() })),
+});
+
+export type MemberEvents = z.infer<typeof eventsSchema>;
+
+export interface RemoteClient {
+  readonly member: number;
+  readonly address: string;
+}
+
+export class OtherMembers {
+  readonly ids: readonly number[];
+  readonly #ask: AskMember;
+
+  constructor(ids: readonly number[], ask: AskMember) {
+    this.ids = ids;
+    this.#ask = ask;
+  }
+
+  /** Null for a member that does not answer. */
+  status(id: number): Promise<Readonly<Record<string, unknown>> | null> {
+    return this.#answer(id, { kind: 'status' }, statusSchema);
+  }
+
+  events(
+    id: number,
+    from: { readonly start: string | null; readonly after: number; readonly limit: number },
+  ): Promise<MemberEvents | null> {
+    const { start, ...rest } = from;
+    const asked = start === null ? rest : { start, ...rest };
+    return this.#answer(id, { kind: 'events', ...asked }, eventsSchema);
+  }
+
+  /** Where those of the sessions are connected that are connected to another member. */
+  async clients(sessions: readonly SessionId[]): Promise<ReadonlyMap<SessionId, RemoteClient>> {
+    const found = new Map<SessionId, RemoteClient>();
+    const byHex = new Map(sessions.map((session) => [hex(session), session]));
+    for (let at = 0; at < sessions.length; at += SESSIONS_PER_QUESTION) {
+      const asked = sessions.slice(at, at + SESSIONS_PER_QUESTION).map(hex);
+      const answers = await Promise.all(
+        this.ids.map(async (member) => {
+          const question = { kind: 'clients', sessions: asked };
+          return { member, answer: await this.#answer(member, question, clientsSchema) };
+        }),
+      );
+      for (const { member, answer } of answers) {
+        for (const { session, host, port } of answer?.clients ?? []) {
+          const known = byHex.get(session);
+          const address = host === '' ? '' : socketAddress(host, port);
+          if (known !== undefined) found.set(known, { member, address });
+        }
+      }
+    }
+    return found;
+  }
+
+  async #answer<T>(id: number, question: object, schema: z.ZodType<T>): Promise<T | null> {
+    const text = await this.#ask(id, JSON.stringify(question));
+    if (text === null) return null;
+    try {
+      return schema.safeParse(JSON.parse(text)).data ?? null;
+    } catch {
+      return null;
+    }
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * A directory of backups: which there are, and which of them a rule keeps.
+ *
+ * A backup is `snapshot.<zxid>.gz`; other files are left alone. Rejects with the system's errors.
+ */
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checksumPath } from './checksum-file.js';
+
+export interface Backup {
+  readonly path: string;
+  readonly zxid: bigint;
+  readonly bytes: number;
+  /** ms since 1970. */
+  readonly writtenMs: number;
+}
+
+export interface KeepRule {
+  /** So many of the newest ones stay. */
+  readonly newest: number;
+  /** And of each of the last so many days (24 hours each, back from now) the newest one. */
+  readonly days: number;
+}
+
+const NAME = /^snapshot\.([\da-f]{1,16})\.gz$/;
+const DAY_MS = 24 * 3_600_000;
+
+/** In ascending order of their zxids. */
+export async function backupsIn(directory: string): Promise<readonly Backup[]> {
+  const backups: Backup[] = [];
+  for (const name of await readdir(directory)) {
+    const [, digits] = NAME.exec(name) ?? [];
+    if (digits === undefined) continue;
+    const path = join(directory, name);
+    // Somebody else may prune the same directory.
+    const found = await stat(path).catch(() => null);
+    if (found === null) continue;
+    const { size, mtimeMs } = found;
+    backups.push({ path, zxid: BigInt(`0x${digits}`), bytes: size, writtenMs: mtimeMs });
+  }
+  return backups.sort((a, b) => (a.zxid < b.zxid ? -1 : 1));
+}
+
+/** Those that the rule does not keep, the oldest first; `backups` as `backupsIn` gives them. */
+export function expiredBackups(
+  backups: readonly Backup[],
+  rule: KeepRule,
+  nowMs: number,
+): readonly Backup[] {
+  const kept = new Set(backups.slice(Math.max(0, backups.length - rule.newest)));
+  const days = new Set<number>();
+  for (const backup of backups.toReversed()) {
+    const day = Math.floor((nowMs - backup.writtenMs) / DAY_MS);
+    if (day >= rule.days || days.has(day)) continue;
+    days.add(day);
+    kept.add(backup);
+  }
+  return backups.filter((backup) => !kept.has(backup));
+}
+
+/** Removes them with their checksums. */
+export async function removeBackups(backups: readonly Backup[]): Promise<void> {
+  for (const { path } of backups) {
+    await rm(path, { force: true });
+    await rm(checksumPath(path), { force: true });
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * What makes a process give way to the members of the machine: the lowest priority, and the first
+ * place where memory ends. For processes that make backups, which hold a second copy of the tree.
+ */
+import { writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
+
+/** Linux kills the process with the highest score first. */
+const OOM_SCORE = '/proc/self/oom_score_adj';
+const OOM_SCORE_MAX = '1000';
+
+/** For the rest of this process. A machine that does not allow it loses the courtesy only. */
+export function standBack(): void {
+  const steps = [
+    () => setPriority(constants.priority.PRIORITY_LOW),
+    () => writeFileSync(OOM_SCORE, OOM_SCORE_MAX),
+  ];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      // Only what the system refuses; anything else is a mistake of ours.
+      if (!(error instanceof Error && 'code' in error)) throw error;
+    }
+  }
+}

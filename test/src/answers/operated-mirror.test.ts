@@ -1,0 +1,238 @@
+/**
+ * `rookery mirror` between real ensembles: from ZooKeeper 3.8.0 into Rookery while clients write,
+ * killed in the middle and begun again; what it tells before it does anything; and what it refuses.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { promisify } from 'node:util';
+import { type Client, connect } from '@rookery/client';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import { mayLack } from '../harness/foreign.js';
+import { productNamed, ROOKERY_MAIN } from '../harness/product.js';
+import { Random } from '../harness/random.js';
+import { until } from '../harness/wait.js';
+
+const TEST_DEADLINE_MS = 180_000;
+const DEADLINE_MS = 60_000;
+const ZOOKEEPER = '/usr/share/java/zookeeper.jar';
+const DIGEST = [{ perms: 31, scheme: 'digest', id: 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=' }];
+const ANYONE_READS = [...DIGEST, { perms: 31, scheme: 'world', id: 'anyone' }];
+
+const run = promisify(execFile);
+
+function hostsOf(ensemble: Ensemble): string {
+  return ensemble.ports.map((port) => `127.0.0.1:${port}`).join(',');
+}
+
+async function useConnected(hosts: string): Promise<Client> {
+  const client = await connect(hosts);
+  onTestFinished(() => client.close());
+  return client;
+}
+
+interface Mirror {
+  readonly child: ChildProcess;
+  /** All that it said. */
+  said(): string;
+  /** Resolves with the exit code. */
+  ended(): Promise<number | null>;
+}
+
+function useMirror(...args: readonly string[]): Mirror {
+  const child = spawn(process.execPath, [ROOKERY_MAIN, 'mirror', ...args], { stdio: 'pipe' });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      text += part;
+    });
+  }
+  const closed = once(child, 'close');
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return {
+    child,
+    said: () => text,
+    ended: async () => {
+      const [code] = await closed;
+      return code;
+    },
+  };
+}
+
+async function follows(mirror: Mirror): Promise<void> {
+  await until('the mirror follows', DEADLINE_MS, async () => {
+    if (mirror.child.exitCode !== null) throw new Error(`it ended: ${mirror.said()}`);
+    return mirror.said().includes('following the source') || undefined;
+  });
+}
+
+/** Data and ACLs by path, without ephemerals. */
+async function contentOf(client: Client, top: string): Promise<Map<string, string>> {
+  const content = new Map<string, string>();
+  const pending = [top];
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    const [{ data, stat }, { acl }, { children }] = await Promise.all([
+      client.getData(path),
+      client.getAcl(path),
+      client.getChildren(path),
+    ]);
+    const owner = stat.ephemeralOwner;
+    const isSession = owner !== 0n && BigInt.asUintN(64, owner) >> 63n === 0n;
+    if (isSession) continue;
+    const kind = owner === 0n ? '' : BigInt.asUintN(64, owner).toString(16);
+    content.set(path.slice(top.length), JSON.stringify([data?.toString('base64'), acl, kind]));
+    for (const name of children) pending.push(`${path}/${name}`);
+  }
+  return content;
+}
+
+/** Writes without end until `isOver`; resolves with their number. */
+async function writeUntil(client: Client, random: () => number, isOver: () => boolean) {
+  let writes = 0;
+  for (; !isOver(); writes++) {
+    const path = `/app/d${Math.floor(5 * random())}/${Math.floor(40 * random())}`;
+    const data = 'x'.repeat(Math.floor(200 * random()));
+    const kinds: readonly (() => Promise<unknown>)[] = [
+      () => client.create(path, data),
+      () => client.create(path, data),
+      () => client.setData(path, data),
+      () => client.delete(path),
+      () => client.create(`${path}/below`, data),
+      () => client.delete(`${path}/below`),
+      () => client.create('/app/q/n-', data, { mode: 'persistentSequential' }),
+      () => client.create(`/app/e/${writes}`, data, { mode: 'ephemeral' }),
+      () => client.setAcl(path, random() < 0.5 ? ANYONE_READS : [...ANYONE_READS].reverse()),
+    ];
+    // A znode that is there already, or is not, is part of the load.
+    await kinds[Math.floor(kinds.length * random())]?.().catch(() => undefined);
+  }
+  return writes;
+}
+
+it.skipIf(mayLack(ZOOKEEPER))(
+  'a subtree of ZooKeeper is followed under load, past kill -9 of the mirror, until the cut-over',
+  async () => {
+    const choices = Random.forTest('mirror');
+    const random = () => choices.below(1000) / 1000;
+    const [zookeeper, rookery] = await Promise.all([
+      useServingEnsemble({ size: 1, product: productNamed('apache') }),
+      useServingEnsemble({ size: 1 }),
+    ]);
+    const [source, target] = await Promise.all([
+      useConnected(hostsOf(zookeeper)),
+      useConnected(hostsOf(rookery)),
+    ]);
+    await source.create('/app', 'root', { acl: ANYONE_READS });
+    for (const name of ['q', 'e', 'd0', 'd1', 'd2', 'd3', 'd4'])
+      await source.create(`/app/${name}`);
+    for (let count = 0; count < 300; count++) await source.create(`/app/d0/old-${count}`, 'x');
+    await source.create('/other', 'is not mirrored');
+    let isOver = false;
+    const writing = writeUntil(source, random, () => isOver);
+    const ends = ['--from', `${hostsOf(zookeeper)}/app`, '--to', `${hostsOf(rookery)}/copy`];
+    const first = useMirror(...ends);
+    await follows(first);
+    first.child.kill('SIGKILL');
+    await first.ended();
+    const second = useMirror(...ends, '--delete', '--json');
+    await follows(second);
+    // Connections and sessions come and go meanwhile.
+    await rookery.member(1).kill();
+    rookery.start();
+    await rookery.serving();
+    await target.connected();
+    const { length } = await target.getChildren('/copy/q').then(({ children }) => children);
+    await until('it carries what is written now', DEADLINE_MS, async () => {
+      const { children } = await target.getChildren('/copy/q');
+      return children.length > length + 20 || undefined;
+    });
+    isOver = true;
+    expect(await writing).toBeGreaterThan(100);
+    second.child.kill('SIGTERM');
+    expect(await second.ended(), second.said()).toBe(0);
+    const report = JSON.parse(second.said().slice(second.said().indexOf('{')));
+    expect(report).toMatchObject({ equal: true, 'differs now': 0 });
+    const [wanted, found] = [await contentOf(source, '/app'), await contentOf(target, '/copy')];
+    expect(found).toEqual(wanted);
+    expect((await target.getChildren('/')).children.toSorted()).toEqual(['copy', 'zookeeper']);
+    // Numbers of sequential znodes go on where they were.
+    const next = await source.create('/app/q/n-', '', { mode: 'persistentSequential' });
+    const here = await target.create('/copy/q/n-', '', { mode: 'persistentSequential' });
+    expect(here.path.slice('/copy'.length) >= next.path.slice('/app'.length)).toBe(true);
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a plan changes nothing, all kinds are carried, and what is there already is not removed unasked',
+  async () => {
+    const [one, other] = await Promise.all([
+      useServingEnsemble({ size: 3 }),
+      useServingEnsemble({ size: 1 }),
+    ]);
+    const [source, target] = await Promise.all([
+      useConnected(hostsOf(one)),
+      useConnected(hostsOf(other)),
+    ]);
+    await source.create('/app', null);
+    await source.create('/app/box', '', { mode: 'container' });
+    await source.create('/app/box/in', 'x');
+    await source.create('/app/ttl', 'y', { mode: 'persistentWithTtl', ttlMs: 3_600_000 });
+    await source.create('/app/mine', 'z', { mode: 'ephemeral' });
+    await source.create('/app/closed', '', {
+      acl: [...DIGEST, { perms: 1, scheme: 'world', id: 'anyone' }],
+    });
+    const ends = ['--from', hostsOf(one), '--to', hostsOf(other)];
+    const mirror = (...args: readonly string[]) =>
+      run(process.execPath, [ROOKERY_MAIN, 'mirror', ...ends, ...args]);
+    const plan = JSON.parse((await mirror('--plan', '--json')).stdout);
+    expect(plan).toMatchObject({
+      ...{ znodes: 6 + 1 - 1, 'would create': 5, 'would change': 0 },
+      'ACL identities that the target must know': ['digest (1 znodes)'],
+      'not carried': expect.arrayContaining([expect.stringMatching('^1 ephemeral znodes')]),
+    });
+    expect((await target.getChildren('/')).children).toEqual(['zookeeper']);
+
+    await target.create('/kept', 'by somebody');
+    await expect(mirror('--once')).rejects.toMatchObject({
+      ...{ code: 2, stderr: expect.stringMatching(/1 znodes .* "\/kept".*--delete removes them/) },
+    });
+    expect((await mirror('--once', '--delete')).stdout).toMatch(/^equal +true\n/);
+    expect(await target.exists('/kept')).toBe(null);
+    expect(await contentOf(target, '/app')).toEqual(await contentOf(source, '/app'));
+    // Again, there is nothing left to do.
+    expect(JSON.parse((await mirror('--once', '--json')).stdout)).toMatchObject({
+      ...{ equal: true, created: 0, changed: 0, deleted: 0 },
+    });
+    await expect(
+      run(process.execPath, [
+        ...[ROOKERY_MAIN, 'mirror', '--from', `${hostsOf(one)}/none`, '--to', hostsOf(other)],
+      ]),
+    ).rejects.toMatchObject({ code: 2, stderr: expect.stringContaining('no such znode') });
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'what cannot be read is refused by name, and the ends do not count as equal',
+  async () => {
+    const [one, other] = await Promise.all([
+      useServingEnsemble({ size: 1 }),
+      useServingEnsemble({ size: 1 }),
+    ]);
+    const source = await useConnected(hostsOf(one));
+    await source.create('/open', 'x');
+    await source.create('/secret', 'y', { acl: DIGEST });
+    const mirror = [ROOKERY_MAIN, 'mirror', '--once'];
+    const ends = ['--from', hostsOf(one), '--to', hostsOf(other)];
+    const denied = expect.stringMatching(/^equal +false(?:.|\n)*refused +"\/secret": /);
+    const command = [...mirror, ...ends];
+    await expect(run(process.execPath, command)).rejects.toMatchObject({ code: 1, stdout: denied });
+    const auth = 'digest:ops:hunter2';
+    const { stdout } = await run(process.execPath, command, {
+      env: { ...process.env, ROOKERY_MIRROR_FROM_AUTH: auth, ROOKERY_MIRROR_TO_AUTH: auth },
+    });
+    expect(stdout).toMatch(/^equal +true\n/);
+  },
+  TEST_DEADLINE_MS,
+);

@@ -1,0 +1,39 @@
+/**
+ * The soak for an hour, or ROOKERY_SOAK_MS, by hand:
+ *
+ *   npm run test:soak
+ *
+ * Prints each fault and what came of it; the process ends by itself, with status 1 if the heap was
+ * more than 5 % above what it was after five minutes (a twelfth of the time), or anything else was
+ * wrong.
+ */
+import { Ensemble } from '../harness/ensemble.js';
+import { Random } from '../harness/random.js';
+import { runSoak } from './soak.js';
+
+const HEAP_GROWTH_MAX = 0.05;
+const END_MS_MAX = 2_000;
+
+const durationMs = Number(process.env['ROOKERY_SOAK_MS'] ?? 3_600_000);
+const ensemble = await Ensemble.create({ proxied: true, settings: { maxClientCnxns: 0 } });
+try {
+  ensemble.start();
+  await ensemble.serving();
+  const random = Random.forSearch('the soak of every recipe');
+  const onProgress = (line: string) => console.log(new Date().toISOString(), line);
+  const options = { ensemble, random, durationMs, warmMs: durationMs / 12, onProgress };
+  const { last, ...report } = await runSoak(options);
+  console.log(last, report);
+  const growth = report.endBytes / report.warmBytes - 1;
+  const problems = [
+    growth > HEAP_GROWTH_MAX && `the heap has grown by ${(growth * 100).toFixed(1)} %`,
+    report.endMs > END_MS_MAX && `the process took ${report.endMs} ms to end`,
+    report.code !== 0 && `the process ended with ${report.code}`,
+    report.errors !== '' && report.errors,
+    last.warnings.length > 0 && last.warnings.join('\n'),
+  ].filter((problem) => problem !== false);
+  for (const problem of problems) console.log(problem);
+  if (problems.length > 0) process.exitCode = 1;
+} finally {
+  await ensemble.close();
+}

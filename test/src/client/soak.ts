@@ -1,0 +1,215 @@
+/**
+ * The soak: a process with every recipe at work (soak-process.ts), while members are killed, cut off
+ * from each other and frozen, and the process's own connections are broken, held, and held for
+ * longer than its sessions last.
+ *
+ * After each fault every recipe must go on. At the end the process must have the heap that it had
+ * when it was warm, no rejection that nobody awaits (Node ends the process by that), no warning of
+ * Node's, and end at once by SIGTERM.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Ensemble } from '../harness/ensemble.js';
+import { freePorts } from '../harness/ports.js';
+import { REPOSITORY } from '../harness/product.js';
+import { LinkProxy } from '../harness/proxy.js';
+import type { Random } from '../harness/random.js';
+import { until, within } from '../harness/wait.js';
+import type { SoakStatus } from './soak-process.js';
+
+export interface SoakOptions {
+  /** Proxied, so that members can be cut off from each other. */
+  readonly ensemble: Ensemble;
+  readonly random: Random;
+  readonly durationMs: number;
+  /** After which the heap is what it is to stay, a part of the duration. */
+  readonly warmMs: number;
+  readonly onProgress?: (line: string) => void;
+}
+
+export interface SoakReport {
+  readonly warmBytes: number;
+  readonly endBytes: number;
+  readonly last: SoakStatus;
+  readonly faults: ReadonlyMap<string, number>;
+  /** From SIGTERM to the end of the process. */
+  readonly endMs: number;
+  readonly code: number | null;
+  /** What the process printed on its standard error, but for the client's own warnings. */
+  readonly errors: string;
+}
+
+const PROGRAM = join(REPOSITORY, 'test/dist/client/soak-process.js');
+const GO_ON_DEADLINE_MS = 120_000;
+const STATUS_DEADLINE_MS = 30_000;
+const END_DEADLINE_MS = 30_000;
+const HEAP_SAMPLES = 5;
+const FAULT_MS_MAX = 3_000;
+/** Longer than a session lasts. */
+const OUTLASTING_MS = 9_000;
+
+const FAULTS = ['kill', 'partition', 'freeze', 'reset', 'hold', 'outlast'] as const;
+type Fault = (typeof FAULTS)[number];
+
+export async function runSoak(options: SoakOptions): Promise<SoakReport> {
+  const { ports } = options.ensemble;
+  const own = await freePorts(ports.length);
+  const proxies = await Promise.all(
+    ports.map((target, index) => LinkProxy.listen(own[index] ?? 0, target)),
+  );
+  const servers = proxies.map(({ port }) => `127.0.0.1:${port}`).join(',');
+  const child = fork(PROGRAM, [servers], {
+    execArgv: ['--expose-gc', '--disable-warning=ROOKERY_RECIPE_FAILED'],
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  });
+  try {
+    return await new Soak(options, child, proxies).run();
+  } finally {
+    child.kill('SIGKILL');
+    await Promise.all(proxies.map((proxy) => proxy.close()));
+  }
+}
+
+class Soak {
+  readonly #options: SoakOptions;
+  readonly #child: ChildProcess;
+  readonly #proxies: readonly LinkProxy[];
+  readonly #faults = new Map<string, number>();
+  #last: SoakStatus | undefined;
+  #errors = '';
+
+  constructor(options: SoakOptions, child: ChildProcess, proxies: readonly LinkProxy[]) {
+    this.#options = options;
+    this.#child = child;
+    this.#proxies = proxies;
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors += text;
+    });
+  }
+
+  async run(): Promise<SoakReport> {
+    const { durationMs, warmMs } = this.#options;
+    const begun = performance.now();
+    let warmBytes = 0;
+    await this.#goOn();
+    for (let left = durationMs; left > 0; left = durationMs - (performance.now() - begun)) {
+      await this.#disturb();
+      if (warmBytes === 0 && performance.now() - begun >= warmMs) warmBytes = await this.#heap();
+    }
+    if (warmBytes === 0) warmBytes = await this.#heap();
+    const last = await this.#goOn();
+    const endBytes = await this.#heap();
+    const signalled = performance.now();
+    this.#child.kill('SIGTERM');
+    await within('the process ends by SIGTERM', END_DEADLINE_MS, once(this.#child, 'close'));
+    return {
+      ...{ warmBytes, endBytes, last, faults: this.#faults },
+      endMs: performance.now() - signalled,
+      code: this.#child.exitCode,
+      errors: ownErrors(this.#errors),
+    };
+  }
+
+  /** One fault, healed, and the work goes on behind it. */
+  async #disturb(): Promise<void> {
+    const fault = this.#options.random.pick(FAULTS);
+    this.#faults.set(fault, (this.#faults.get(fault) ?? 0) + 1);
+    await this.#inflict(fault);
+    const before = this.#last?.begun ?? {};
+    const { heapBytes, events, begun, endings } = await this.#goOn();
+    const ended = Object.entries(endings)
+      .filter(([name]) => begun[name] !== before[name])
+      .map(([name, ending]) => `\n  ${name} had to begin anew: ${ending}`);
+    const line = `${fault}: ${sumOf(events)} events, heap ${heapBytes}${ended.join('')}`;
+    this.#options.onProgress?.(line);
+  }
+
+  async #inflict(fault: Fault): Promise<void> {
+    const { ensemble, random } = this.#options;
+    const ms = random.below(FAULT_MS_MAX);
+    const { id } = random.pick(ensemble.members);
+    const member = ensemble.member(id);
+    switch (fault) {
+      case 'kill':
+        await member.kill();
+        await pause(ms);
+        ensemble.start([id]);
+        return await ensemble.serving();
+      case 'partition':
+        ensemble.network.isolate(id);
+        await pause(ms);
+        return ensemble.network.heal(id);
+      case 'freeze':
+        member.freeze();
+        await pause(ms);
+        return member.thaw();
+      case 'reset':
+        for (const proxy of this.#proxies) proxy.reset();
+        return;
+      case 'hold':
+        return await this.#hold(ms);
+      case 'outlast':
+        return await this.#hold(OUTLASTING_MS);
+    }
+  }
+
+  async #hold(ms: number): Promise<void> {
+    for (const proxy of this.#proxies) {
+      proxy.hold('out');
+      proxy.hold('back');
+      proxy.reset();
+    }
+    await pause(ms);
+    for (const proxy of this.#proxies) {
+      proxy.pass('out');
+      proxy.pass('back');
+    }
+  }
+
+  /** Resolves when each recipe has had another event. */
+  async #goOn(): Promise<SoakStatus> {
+    const before = await this.#status();
+    let waiting: readonly string[] = [];
+    return await until('every recipe goes on', GO_ON_DEADLINE_MS, async () => {
+      const now = await this.#status();
+      waiting = Object.keys(now.begun).filter(
+        (name) => (now.events[name] ?? 0) <= (before.events[name] ?? 0),
+      );
+      return waiting.length === 0 ? now : undefined;
+    }).catch((cause: unknown) => {
+      throw new Error(`these do not go on: ${waiting.join(', ')}`, { cause });
+    });
+  }
+
+  /** The least of some samples: what is under way at the moment does not count. */
+  async #heap(): Promise<number> {
+    const samples: number[] = [];
+    for (let count = 0; count < HEAP_SAMPLES; count++) {
+      samples.push((await this.#goOn()).heapBytes);
+    }
+    return Math.min(...samples);
+  }
+
+  async #status(): Promise<SoakStatus> {
+    if (this.#child.exitCode !== null) throw new Error(`the process has ended: ${this.#errors}`);
+    const answered = once(this.#child, 'message');
+    this.#child.send('status');
+    const [status] = await within('the process answers', STATUS_DEADLINE_MS, answered);
+    this.#last = status;
+    return status;
+  }
+}
+
+function ownErrors(text: string): string {
+  const lines = text.split('\n');
+  return lines.filter((line) => !/RookeryWarning|--trace-warnings|^$/.test(line)).join('\n');
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
