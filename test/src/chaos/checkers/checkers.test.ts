@@ -150,7 +150,7 @@ describe('queues', () => {
     expectAccepted(checkLinearQueue, take(take(take(base(), 1), 2), null));
     expectAccepted(checkTotalQueue, take(take(take(base(), 2), 1), null));
     expectRefused(checkLinearQueue, take(take(take(base(), 2), 1), null), 'removed before 1');
-    expectRefused(checkTotalQueue, take(take(take(base(), 1), 1), null), 'given twice');
+    expectRefused(checkTotalQueue, take(take(take(base(), 1), 1), null), 'removed twice');
     expectRefused(checkTotalQueue, take(take(take(base(), 1), 7), null), 'never added');
   });
 
