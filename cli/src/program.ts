@@ -173,7 +173,8 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
     .command('from-zoo-cfg <file>')
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
     .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")
-    .action(async (file: string, options: { jaas?: string }) => {
+    .option('--users <file>', 'the file that is made for its users of DIGEST-MD5')
+    .action(async (file: string, options: { jaas?: string; users?: string }) => {
       const { runFromZooCfg } = await import('./config-command.js');
       onEnd(runFromZooCfg({ file, ...options }));
     });
