@@ -13,10 +13,30 @@ type Format = (line: string) => string;
 
 /** Every line carries `bindings`; a member's bindings contain its id. */
 export function createLogger(level: string, bindings: Record<string, unknown>): Logger {
-  const options = { level, base: bindings };
+  const options = { level, base: bindings, formatters: { log: harmless } };
   if (!process.stdout.isTTY) return pino(options, pino.destination({ fd: 1, sync: true }));
   const format = readable();
   return pino(options, { write: (line: string) => process.stdout.write(format(line)) });
+}
+
+/**
+ * Characters that JSON does not escape and that a terminal obeys or hides: DEL, the second set of
+ * control characters, and those that change the direction of a line or end it. Names that clients
+ * choose are in log lines.
+ */
+const HARMFUL = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** The fields of a line with such characters written as `\u` and their numbers. */
+export function harmless(fields: Record<string, unknown>): Record<string, unknown> {
+  let changed: Record<string, unknown> | null = null;
+  for (const [key, value] of Object.entries(fields)) {
+    if (typeof value !== 'string' || value.search(HARMFUL) === -1) continue;
+    changed ??= { ...fields };
+    changed[key] = value.replace(HARMFUL, (letter) => {
+      return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+    });
+  }
+  return changed ?? fields;
 }
 
 /**

@@ -31,6 +31,8 @@ export interface ServerCommand {
 /** Resolves with the exit code once the member has stopped; rejects when it cannot start. */
 export async function runServer(command: ServerCommand): Promise<number> {
   const { id, found } = command;
+  // Data, ACLs and digests of passwords are in its files: other users of the machine get none.
+  process.umask(0o077);
   const config = loadConfig(command.config, id);
   const logger = createLogger(config.logLevel, { member: id });
   failLoudly(logger);

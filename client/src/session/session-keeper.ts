@@ -223,10 +223,9 @@ export class SessionKeeper {
     this.#readOnly = response.readOnly ?? false;
     this.#contact.onConnected(connection, !this.#readOnly || this.#session?.isLocal === true);
     this.#vigil.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
-    logIn(connection, this.#options.sasl, {
-      onLoggedIn: () => this.#serve(connection),
-      onRefused: (error) => this.#closeFor(error),
-    });
+    const onLoggedIn = () => this.#serve(connection);
+    const onRefused = (error: Error) => this.#closeFor(error);
+    logIn(connection, this.#options.sasl, { onLoggedIn, onRefused });
   }
 
   #serve(connection: Connection): void {

@@ -23,7 +23,8 @@ const NO_SCHEMES: ReadonlySet<string> = new Set();
 
 /**
  * Returns what is stored, or null if the list is invalid (-114). Nobody can prove to be a user of
- * the schemes x509 and sasl where they are not configured, so they count only if `schemes` has them.
+ * the schemes x509 and sasl where they are not configured, so they count only if `schemes` has
+ * them.
  */
 export function legalAcl(
   requested: readonly Acl[] | null,

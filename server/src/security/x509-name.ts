@@ -2,11 +2,11 @@
  * The subject of a certificate in the text that Java makes of it, which is the id of an ACL of
  * scheme x509.
  *
- * `X500Principal.getName()` writes RFC 2253 in its own way, and an ACL is compared letter by letter:
- * the parts in reverse order, joined by commas; nine attributes by their names and all others by
- * their numbers with the DER of the value in hex; a value's bytes read as UTF-8, whatever string
- * type they are declared to be. Node's own text has another form and loses the types, so the subject
- * is read from the certificate's DER. Called by the client port.
+ * `X500Principal.getName()` writes RFC 2253 in its own way, and an ACL is compared letter by
+ * letter: the parts in reverse order, joined by commas; nine attributes by their names and all
+ * others by their numbers with the DER of the value in hex; a value's bytes read as UTF-8, whatever
+ * string type they are declared to be. Node's own text has another form and loses the types, so the
+ * subject is read from the certificate's DER. Called by the client port.
  */
 import { DerReader, TAG } from './der-reader.js';
 

@@ -2,10 +2,10 @@
  * Secrets and certificates that cannot be used at the start: one clear sentence, exit code 2, and
  * nothing written.
  */
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { newTestDirectory } from '../harness/ensemble.js';
+import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { freePorts } from '../harness/ports.js';
 import { runServerToEnd } from '../harness/run-to-end.js';
 import { TestAuthority, type TestCertificate } from '../simulated.js';
@@ -41,6 +41,18 @@ it('a private key that others can read is refused', async () => {
   expect(said).toContain(`The private key ${keyFile} is open to other users (its mode is 0644).`);
   expect(said).toContain(`chmod 600 ${keyFile}`);
   expect(said).not.toContain('PRIVATE KEY-----');
+});
+
+it('no file or directory of a member is open to other users', async () => {
+  const ensemble = await useServingEnsemble({ size: 1 });
+  const [member] = ensemble.members;
+  const found = readdirSync(member?.dataDir ?? '', { recursive: true, withFileTypes: true });
+  expect(found.length).toBeGreaterThan(4);
+  const open = found.filter((entry) => {
+    return (statSync(join(entry.parentPath, entry.name)).mode & 0o077) !== 0;
+  });
+  expect(open.map(({ name }) => name)).toEqual([]);
+  expect(statSync(member?.dataDir ?? '').mode & 0o777).toBe(0o700);
 });
 
 it('a missing certificate, and one without its key, are refused', async () => {
