@@ -110,10 +110,12 @@ export async function bindCheck(self: ServerAddress, members: number): Promise<F
 /** Null where members share no secret. */
 export function secretCheck({ peerAuth, servers }: Config): Finding | null {
   if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  const { secretFile } = peerAuth;
+  if (secretFile === undefined) return null;
   try {
-    const { length } = readPeerSecrets(peerAuth.secretFile);
+    const { length } = readPeerSecrets(secretFile);
     const also = length === 1 ? '' : ', and the one that is to take its place';
-    return finding('ok', `${peerAuth.secretFile} has the secret of the members${also}`);
+    return finding('ok', `${secretFile} has the secret of the members${also}`);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return finding('FAIL', error.message);

@@ -2,7 +2,8 @@
  * A zoo.cfg becomes a config file. The keys and their defaults are those of ZooKeeper's
  * administrator's guide; Debian's own file is among the examples.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorError } from '@rookery/server';
@@ -15,13 +16,15 @@ function directory(): string {
   return path;
 }
 
-function convert(text: string, folder = directory(), jaas: string | null = null) {
+type Sasl = { readonly jaas?: string; readonly users?: string };
+
+function convert(text: string, folder = directory(), sasl: Sasl = {}) {
   const file = join(folder, 'zoo.cfg');
   writeFileSync(file, text);
   let out = '';
   let err = '';
   const code = runFromZooCfg(
-    { file, jaas },
+    { file, ...sasl },
     {
       out: (more) => {
         out += more;
@@ -182,14 +185,35 @@ describe('the address on which ZooKeeper listens', () => {
 });
 
 describe('a JAAS file', () => {
-  const withJaas = (text: string) => {
-    const folder = directory();
-    const file = join(folder, 'jaas.conf');
-    writeFileSync(file, text);
-    return convert(DEBIAN, folder, file);
+  const withJaas = (text: string, folder = directory(), more: { users?: string } = {}) => {
+    const jaas = join(folder, 'jaas.conf');
+    writeFileSync(jaas, text);
+    return convert(DEBIAN, folder, { jaas, ...more });
   };
 
-  it('has its users refused by name, and no password is printed', () => {
+  it('gives a file of users that the server reads, and the super user', () => {
+    const folder = directory();
+    const users = join(folder, 'users');
+    const text =
+      'Server { org.apache.zookeeper.server.auth.DigestLoginModule required ' +
+      'user_super="s3cret" user_bob="b ob" user_a_b="\u00fc"; };';
+    const { err, config } = withJaas(text, folder, { users });
+    expect(err).toContain(
+      'taken      Server in the JAAS file, user "bob": a line of sasl.usersFile',
+    );
+    expect(err).toContain(
+      'refused    Server in the JAAS file, user "a_b": the name or the password',
+    );
+    expect(config).toMatchObject({ superIdentities: ['sasl:super'], sasl: { usersFile: users } });
+    const digest = createHash('md5').update('bob:zk-sasl-md5:b ob').digest('hex');
+    expect(readFileSync(users, 'utf8')).toMatch(/^super:zk-sasl-md5:[0-9a-f]{32}\n/);
+    expect(readFileSync(users, 'utf8')).toContain(`\nbob:zk-sasl-md5:${digest}\n`);
+    expect(statSync(users).mode & 0o777).toBe(0o600);
+    // Somebody else's file is never overwritten.
+    expect(() => withJaas(text, folder, { users })).toThrow('cannot be made');
+  });
+
+  it('has its users refused by name without a file for them, and no password is printed', () => {
     const { code, err, config } = withJaas(`
 // For clients.
 Server {
@@ -202,8 +226,8 @@ QuorumServer {
 Client { com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true; };
 `);
     expect(code).toBe(1);
-    expect(err).toContain('refused    Server in the JAAS file, user "super": Rookery has no SASL');
-    expect(err).toContain('refused    Server in the JAAS file, user "bob": Rookery has no SASL');
+    expect(err).toContain('refused    Server in the JAAS file, user "super": name a new file');
+    expect(err).toContain('refused    Server in the JAAS file, user "bob": name a new file');
     expect(err).toContain('refused    QuorumServer in the JAAS file: members do not authenticate');
     expect(err).toContain('no effect  Client in the JAAS file: it is for clients');
     for (const secret of ['s3cret', 'b"ob', 'zkpw']) {

@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
 import { addInspect } from './inspecting/commands.js';
 import { addMirror } from './mirror/commands.js';
@@ -97,6 +97,7 @@ export async function runProgram(): Promise<number> {
       code = exitCode;
     },
   });
+  addCompletion(program);
   try {
     await program.parseAsync();
     return code;
@@ -172,7 +173,8 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
     .command('from-zoo-cfg <file>')
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
     .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")
-    .action(async (file: string, options: { jaas?: string }) => {
+    .option('--users <file>', 'the file that is made for its users of DIGEST-MD5')
+    .action(async (file: string, options: { jaas?: string; users?: string }) => {
       const { runFromZooCfg } = await import('./config-command.js');
       onEnd(runFromZooCfg({ file, ...options }));
     });
@@ -205,6 +207,17 @@ function addZk(program: Command, onEnd: (code: number) => void): void {
     const target = targetOf({ connect, timeoutMs, readOnly }, process.env);
     onEnd(await runZkShell({ words, target, version: version() }));
   });
+}
+
+function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('A script that completes the commands in a shell: bash, zsh or fish.')
+    .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+    .action(async (shell: 'bash' | 'zsh' | 'fish') => {
+      const { completionScript } = await import('./completion-scripts.js');
+      process.stdout.write(completionScript(program, shell));
+    });
 }
 
 function report(error: unknown): number {

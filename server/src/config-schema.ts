@@ -24,7 +24,7 @@ import {
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
-import { missingPeerAuth, peerAuthSchema } from './peer-auth-settings.js';
+import { missingPeerAuth, peerAuthProblems, peerAuthSchema } from './peer-auth-settings.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -215,6 +215,7 @@ function relationProblems(raw: unknown): string[] {
   problems.push(...enforceAuthProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
+  problems.push(...peerAuthProblems(raw['peerAuth']));
   const endpoints = validOrNull(shape.servers, raw['servers']);
   if (endpoints !== null && (raw['peerAuth'] ?? null) === null) {
     problems.push(...missingPeerAuth(endpoints));

@@ -103,7 +103,12 @@ export interface Config {
    * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
    * members know, absolute or relative to the config file. It has one line of at least 32
    * characters, or two while the secret is replaced, and only its owner can read it. A change of
-   * the file needs no restart. What members say is not encrypted.
+   * the file needs no restart. With a secret alone, what members say is not encrypted.
+   *
+   * `{ "tls": { "certFile", "keyFile", "caFile" } }` secures all that members say by TLS, with a
+   * certificate at both ends: see [how members authenticate each
+   * other](operations/peer-authentication.md#certificates). With both, `secretFile` and `tls`,
+   * either is accepted, and TLS is tried first.
    *
    * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
    * have it. `"none"` means that whoever reaches the port can speak as a member. The default null

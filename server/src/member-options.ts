@@ -17,7 +17,7 @@ import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
-import type { PeerSecurity } from './net/peer-door.js';
+import type { PeerSecurity, PeerWay } from './net/peer-door.js';
 import type { OwnVersions } from './net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port-options.js';
 import type { Address } from './net/transport.js';
@@ -136,12 +136,21 @@ export function peerSecurity(
   given: {
     readonly peerSecrets?: () => readonly Uint8Array[];
     readonly randomBytes: (count: number) => Uint8Array;
+    readonly peerTls?: PeerSecurity['tls'];
   },
 ): PeerSecurity {
-  const { peerSecrets: secrets = () => [], randomBytes } = given;
-  if (peerAuth === null || peerAuth === 'none') return { ways: ['none'], secrets, randomBytes };
-  assert(servers.length === 1 || secrets().length > 0, 'members that authenticate have a secret');
-  return { ways: peerAuth.required ? ['secret'] : ['secret', 'none'], secrets, randomBytes };
+  const { peerSecrets: secrets = () => [], peerTls = null, randomBytes } = given;
+  const parts = { secrets, randomBytes, tls: peerTls };
+  if (peerAuth === null || peerAuth === 'none') return { ...parts, ways: ['none'] };
+  const { secretFile, tls, required } = peerAuth;
+  const isAlone = servers.length === 1;
+  const hasSecret = secretFile !== undefined;
+  assert(isAlone || !hasSecret || secrets().length > 0, 'members with a secret know one');
+  assert(isAlone || tls === undefined || peerTls !== null, 'members with TLS have a certificate');
+  const ways: PeerWay[] = tls === undefined ? [] : ['tls'];
+  if (hasSecret) ways.push('secret');
+  if (!required) ways.push('none');
+  return { ...parts, ways };
 }
 
 export function zabStart(recovered: Recovered): ZabStart {

@@ -10,16 +10,35 @@ import { type Endpoints, listenHostsOf, peerAddressOf } from './addresses.js';
 import { isLoopback } from './four-letter-words.js';
 
 const EXPECTED =
-  'expected "none", or an object with secretFile, and with required: false while members without ' +
-  'peerAuth are let in';
+  'expected "none", or an object with secretFile or tls, and with required: false while members ' +
+  'without peerAuth are let in';
 const EXPECTED_FILE = 'expected a file';
+const CRL_FILES_MAX = 100;
+
+const file = z.string({ error: EXPECTED_FILE }).min(1, { error: EXPECTED_FILE });
+const optionalFile = file.nullable().default(null);
+
+const peerTlsSchema = z.strictObject({
+  certFile: optionalFile,
+  keyFile: optionalFile,
+  pkcs12File: optionalFile,
+  passphraseFile: optionalFile,
+  caFile: file,
+  crlFiles: z.array(file).max(CRL_FILES_MAX).default([]),
+  ensemble: z
+    .string()
+    .regex(/^[\w.-]{1,100}$/)
+    .nullable()
+    .default(null),
+});
 
 export const peerAuthSchema = z
   .union(
     [
       z.literal('none'),
       z.strictObject({
-        secretFile: z.string({ error: EXPECTED_FILE }).min(1, { error: EXPECTED_FILE }),
+        secretFile: file.optional(),
+        tls: peerTlsSchema.optional(),
         required: z.boolean({ error: 'expected true or false' }).default(true),
       }),
     ],
@@ -36,7 +55,43 @@ export function resolvedPeerAuth(
   resolve: (path: string) => string,
 ): PeerAuth | 'none' | null {
   if (setting === null || setting === 'none') return setting;
-  return { ...setting, secretFile: resolve(setting.secretFile) };
+  const { secretFile, tls, required } = setting;
+  return {
+    required,
+    ...(secretFile === undefined ? {} : { secretFile: resolve(secretFile) }),
+    ...(tls === undefined ? {} : { tls: resolvedPeerTls(tls, resolve) }),
+  };
+}
+
+function resolvedPeerTls(
+  tls: NonNullable<PeerAuth['tls']>,
+  resolve: (path: string) => string,
+): NonNullable<PeerAuth['tls']> {
+  const at = (path: string | null) => (path === null ? null : resolve(path));
+  return {
+    ...tls,
+    certFile: at(tls.certFile),
+    keyFile: at(tls.keyFile),
+    pkcs12File: at(tls.pkcs12File),
+    passphraseFile: at(tls.passphraseFile),
+    caFile: resolve(tls.caFile),
+    crlFiles: tls.crlFiles.map(resolve),
+  };
+}
+
+/** What is missing in a setting whose parts are each right. */
+export function peerAuthProblems(raw: unknown): string[] {
+  const { data: setting = null } = peerAuthSchema.safeParse(raw);
+  if (setting === null || setting === 'none') return [];
+  const { secretFile, tls } = setting;
+  if (tls === undefined) {
+    return secretFile === undefined ? ['peerAuth: expected secretFile, or tls, or both'] : [];
+  }
+  const { certFile, keyFile, pkcs12File } = tls;
+  const isPem = certFile !== null && keyFile !== null && pkcs12File === null;
+  const isPkcs12 = certFile === null && keyFile === null && pkcs12File !== null;
+  if (isPem || isPkcs12) return [];
+  return ['peerAuth.tls: expected either certFile and keyFile, or pkcs12File'];
 }
 
 /** What is wrong where nothing is said about authentication; a server that is alone has no port. */
@@ -46,7 +101,7 @@ export function missingPeerAuth(servers: readonly Omit<Endpoints, 'clientPort'>[
   const open = hosts.find((name) => !isLoopback(name));
   if (open === undefined) return [];
   return [
-    'peerAuth: expected an object with secretFile, or "none" in so many words, because members ' +
+    'peerAuth: expected an object with secretFile or tls, or "none", because members ' +
       `listen on "${open}", which other machines may reach; got nothing`,
   ];
 }

@@ -28,6 +28,7 @@ import { ClientTls } from './net/client-tls.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
+import { PeerTls } from './net/peer-tls.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
@@ -66,6 +67,7 @@ export async function startServer(
   const logger = recordingLogger(options.logger, events);
   // Before anything is written: a secret that cannot be used is the operator's to mend.
   const secrets = peerSecretsOf(config, logger);
+  const peerTls = peerTlsOf(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
@@ -94,7 +96,7 @@ export async function startServer(
       files,
       ...(await backupTakerOf(config, self)),
       ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
-      clientTls,
+      ...{ clientTls, peerTls },
       sasl: sasl?.server,
     },
   );
@@ -110,6 +112,8 @@ export async function startServer(
     throw asOperatorError(error);
   });
   secrets?.start();
+  peerTls?.start();
+  void member.closed.catch(() => undefined).then(() => peerTls?.close());
   void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
   return await withOperatorPorts(member, { config, self, logger, events });
@@ -138,7 +142,16 @@ function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | und
 /** Null where members do not share a secret, or where the member is alone. */
 function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
   if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
-  return watchedPeerSecrets(peerAuth.secretFile, { timers: systemTimers(), logger });
+  const { secretFile } = peerAuth;
+  if (secretFile === undefined) return null;
+  return watchedPeerSecrets(secretFile, { timers: systemTimers(), logger });
+}
+
+/** Null where members have no certificates, or where the member is alone. */
+function peerTlsOf({ peerAuth, servers }: Config, logger: Logger): PeerTls | null {
+  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
+  const { tls: settings } = peerAuth;
+  return settings === undefined ? null : new PeerTls({ settings, logger, timers: systemTimers() });
 }
 
 function saslOf({ sasl }: Config, logger: Logger) {

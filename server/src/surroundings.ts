@@ -11,6 +11,7 @@ import type { FileBudget } from './file-budget.js';
 import type { keepAside } from './keep-aside.js';
 import type { MemoryLimit } from './memory-limit.js';
 import type { ClientTls } from './net/client-tls.js';
+import type { PeerTls } from './net/peer-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import type { SaslServer } from './security/sasl.js';
@@ -48,6 +49,8 @@ export interface Surroundings {
   readonly events?: EventRing;
   /** Absent where clients do not authenticate by SASL. */
   readonly sasl?: SaslServer | undefined;
+  /** Absent where members have no TLS. Whoever made it closes it. */
+  readonly peerTls?: PeerTls | null;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

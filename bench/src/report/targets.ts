@@ -131,6 +131,10 @@ export const TARGETS: readonly Target[] = [
     ],
   },
   {
+    what: 'a scrape of each member in each second',
+    goals: [atMost('scraped-writes', 'costPercent', 1)],
+  },
+  {
     what: 'the client library, per call and per watch',
     goals: [
       atMost('client', 'callUs', 10),

@@ -10,6 +10,7 @@ import { failoverScenarios } from './failover.js';
 import { largeTreeScenarios } from './large-tree.js';
 import { mixScenarios } from './mixes.js';
 import type { Scenario } from './scenario.js';
+import { scrapedScenarios } from './scraped.js';
 import { sessionScenarios } from './sessions.js';
 import { visibilityScenarios } from './visibility.js';
 import { watchScenarios } from './watches.js';
@@ -24,6 +25,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...largeTreeScenarios,
   ...enduranceScenarios,
   ...clientScenarios,
+  ...scrapedScenarios,
   ...BAD_NEIGHBOURS.map(badNeighbourScenario),
 ];
 

@@ -42,6 +42,8 @@ export interface MemberSettings {
    * '--nofile=256']`.
    */
   readonly command: readonly string[];
+  /** Gives each Rookery member a metrics port, METRICS_PORT above its client port. */
+  readonly isScraped: boolean;
 }
 
 export interface MemberPlan {
@@ -63,6 +65,7 @@ const MALLOC = ['env', 'MALLOC_ARENA_MAX=1'] as const;
 const HOST = '127.0.0.1';
 const PEER_PORT = 100;
 const ELECTION_PORT = 200;
+export const METRICS_PORT = 300;
 
 /** Says what must be installed or built first; null if nothing is missing. */
 export function missingFor(system: SystemName): string | null {
@@ -140,6 +143,7 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
     host: HOST,
     clientPort: basePort + id - 1,
     peerPort: basePort + id - 1 + PEER_PORT,
+    ...(memberSettings.isScraped === true ? { metricsPort: basePort + id - 1 + METRICS_PORT } : {}),
   }));
   const { command = [], rookery = {} } = memberSettings;
   writeFileSync(

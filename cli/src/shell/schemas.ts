@@ -111,5 +111,6 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   'context save': z.strictObject({ name: z.string(), connect: z.string(), credentials: count }),
   'context select': z.strictObject({ name: z.string() }),
   'context rm': z.strictObject({ name: z.string() }),
+  check: z.array(z.strictObject({ kind: z.string(), what: z.string(), remedy: z.string() })),
   mv: z.strictObject({ source: path, target: path, moved: count }),
 };

@@ -314,4 +314,21 @@ export const CONTEXTS: readonly CommandSpec[] = [
   },
 ];
 
-export const COMMANDS: readonly CommandSpec[] = [...READING, ...WRITING, ...MORE, ...CONTEXTS];
+export const LIVE: readonly CommandSpec[] = [
+  {
+    name: 'check',
+    summary:
+      'What is wrong with the members of an ensemble, and what to do; nothing if all is well.',
+    args: [],
+    options: [
+      { flags: '--connect <hosts>', description: 'host:port,host:port (or ROOKERY_CONNECT)' },
+      { flags: '--config <file>', description: 'or the config file of the members' },
+    ],
+    connects: false,
+    run: async (call) => (await import('./commands/checking.js')).check(call),
+  },
+];
+
+export const COMMANDS: readonly CommandSpec[] = [
+  ...[...READING, ...WRITING, ...MORE, ...CONTEXTS, ...LIVE],
+];

@@ -95,7 +95,8 @@ const OWN_DISK = 'Rookery decides by itself when it writes checkpoints and remov
 const OWN_PACE = 'Rookery bounds this by itself: see docs/limits.md';
 const NO_TLS =
   'Rookery has no TLS: keep its ports on a trusted network, or put a proxy before them';
-const NO_SASL = 'Rookery has no SASL: clients authenticate by digest, members by peerAuth';
+const NO_SASL =
+  'Rookery has no SASL but DIGEST-MD5 for clients: see the settings sasl and peerAuth';
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ticktime', number('tickTimeMs')],

@@ -179,7 +179,7 @@ export class Driver {
     this.#parts.clientPort().flush();
   }
 
-  /** Proposes nothing while this member's disk is behind; the queue of requests is bounded. */
+  /** Proposes nothing while this member's disk lags behind; the queue of requests is bounded. */
   #propose(): void {
     const service = this.#leaderService;
     if (service === null) return;
@@ -239,7 +239,8 @@ export class Driver {
     const isServing = this.#role !== 'looking';
     const distrust = checkStarts(this.#parts, { peer: at.peer, hello, isServing });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
-    // Before the core hears of the link, so a new leader knows the clocks of its learners.
+    // This comes before the core learns of the link, so that a new leader knows the clocks of its
+    // learners.
     if (this.#clock.onConnected(at)) this.#links.tell(at.peer, this.#clock.message);
     this.#level.onConnected(at.peer, hello);
     this.#parts.treeBound.onConnected(at.peer, hello);

@@ -26,7 +26,7 @@ export type LeaderMessage = Requests | SyncRequest | Attach | Touch;
 interface Waiting {
   readonly origin: PeerId;
   readonly message: Exclude<LeaderMessage, Touch>;
-  /** How many of its requests are decided. */
+  /** The number of its requests that are decided. */
   done: number;
 }
 

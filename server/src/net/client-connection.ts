@@ -46,7 +46,7 @@ export class ClientConnection implements PutOff, PacedReader {
   #isHeavy = false;
   /**
    * The connection was deferred, so its next delivery or answer is made in any case; a large answer
-   * only if it waited among those that get large ones.
+   * only if it waited in the queue for large ones.
    */
   #turn: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
@@ -94,7 +94,10 @@ export class ClientConnection implements PutOff, PacedReader {
     return this.#output.owedBytes;
   }
 
-  /** Whether an answer of about so many bytes should wait, if it can. Asked before each of them. */
+  /**
+   * Whether an answer of about this many bytes should wait, if it can. Called before each such
+   * answer.
+   */
   isFullFor(answerBytes: number): boolean {
     this.#tally();
     if (this.#output.isChoked) return true;
@@ -123,8 +126,9 @@ export class ClientConnection implements PutOff, PacedReader {
   }
 
   /**
-   * Where frames of output go, in order. Get it anew for each reply: that is how the connection
-   * learns that it has to be flushed. What is written after `end()` or `close()` is dropped.
+   * The writer of outgoing frames, in order. It must be fetched for each reply, because that tells
+   * the connection that it has to be flushed. What is written after `end()` or `close()` is
+   * dropped.
    */
   get writer(): JuteWriter {
     if (!this.#isDirty) {
@@ -145,11 +149,14 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#owner.onSessionBound(this);
   }
 
-  /** Delivers and reads nothing until every reason is released; `answerBytes` of what waits. */
+  /**
+   * Delivers and reads nothing until every reason is released; `answerBytes` is the size of the
+   * answer that waits.
+   */
   hold(reason: HoldReason, answerBytes = 0): void {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
     this.#setHold(HOLD[reason]);
-    // The client does not have to take anything first; only a later turn is waited for.
+    // Nothing is required of the client; only a later turn is waited for.
     if (reason === 'room' && !this.#output.isChoked) this.#owner.turn.putOff(this);
   }
 
@@ -328,7 +335,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#maybeTellRoom();
   }
 
-  /** Reports in a later turn, as all calls of the handler. */
+  /** Reports in a later turn, like all calls of the handler. */
   #maybeTellRoom(): void {
     if ((this.#holds & HOLD.room) === 0 || this.#isRoomDue) return;
     this.#isRoomDue = true;
@@ -338,7 +345,7 @@ export class ClientConnection implements PutOff, PacedReader {
     });
   }
 
-  /** What the handler answers now counts in this turn. */
+  /** From now on the handler's answers count in this turn. */
   #giveRoom(): void {
     this.#owner.onRoom(this);
     this.#tally();

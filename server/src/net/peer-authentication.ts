@@ -9,13 +9,26 @@
  * needs TLS. Pure but for the codes. Called by PeerDoor.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { assert, type Challenge, type Claim, type PeerId, type Proof } from '@rookery/protocol';
+import {
+  assert,
+  type Challenge,
+  type Claim,
+  type Hello,
+  type PeerId,
+  type Proof,
+} from '@rookery/protocol';
 import { type LinkMessage, SECRETS_MAX } from '@rookery/protocol/peer';
 
 /** What the member at the other end of a link has proved to be. */
 export interface ProvenPeer {
   readonly id: PeerId;
-  readonly ensembleId: string;
+  /** Null where it was not part of the proof. */
+  readonly ensembleId: string | null;
+}
+
+/** Its ensemble may have changed since it has proved itself; then it comes again. */
+export function isProvenBy(proven: ProvenPeer, { id, ensembleId }: Hello): boolean {
+  return proven.id === id && (proven.ensembleId ?? ensembleId) === ensembleId;
 }
 
 export type AuthenticationStep =

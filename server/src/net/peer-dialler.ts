@@ -5,6 +5,8 @@
  * after a failure or a lost link), ends the waiting (`hurry`), and reports a completed hello
  * (`reset`). The transport resolves the name at each attempt (ZOOKEEPER-1506, 2982, 2184).
  */
+import type { ConnectionOptions } from 'node:tls';
+import { assert } from '@rookery/protocol';
 import type { Timer, Timers } from './timers.js';
 import type { Address, ByteStream, Transport } from './transport.js';
 
@@ -14,6 +16,8 @@ export interface PeerDiallerParts {
   readonly backoffMinMs: number;
   readonly backoffMaxMs: number;
   readonly transport: Transport;
+  /** How the next attempt is secured; null for not at all. */
+  readonly tls: () => ConnectionOptions | null;
   readonly timers: Timers;
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
@@ -83,7 +87,8 @@ export class PeerDialler {
     this.#dialledAtMs = this.#parts.timers.nowMs();
     let stream: ByteStream;
     try {
-      stream = await transport.dial(address, dialTimeoutMs, 'lentLarge');
+      const tls = this.#parts.tls();
+      stream = await dialPeer(transport, address, dialTimeoutMs, tls);
     } catch (error) {
       this.#isDialling = false;
       if (this.#isStopped) return;
@@ -95,4 +100,16 @@ export class PeerDialler {
     if (this.#isStopped) stream.destroy();
     else this.#parts.onStream(stream);
   }
+}
+
+/** Dials with TLS where it is asked for, which needs a transport that has it. */
+export function dialPeer(
+  transport: Transport,
+  address: Address,
+  timeoutMs: number,
+  tls: ConnectionOptions | null,
+): Promise<ByteStream> {
+  if (tls === null) return transport.dial(address, timeoutMs, 'lentLarge');
+  assert(transport.dialTls !== undefined, 'members with TLS are on a network of sockets');
+  return transport.dialTls(address, timeoutMs, tls);
 }

@@ -7,6 +7,7 @@
  * decision; a dialler tries one after the other until it is let in. The port judges hellos and
  * never sees what does not pass here. Called by PeerPort.
  */
+import type { ConnectionOptions } from 'node:tls';
 import type { Hello, PeerId } from '@rookery/protocol';
 import { encodePeerFrame, type LinkMessage, NONCE_BYTES } from '@rookery/protocol/peer';
 import {
@@ -15,11 +16,17 @@ import {
   DiallerAuthentication,
   type PeerAuthentication,
 } from './peer-authentication.js';
+import { certificateProblem } from './peer-certificate.js';
 import { NEEDS_PROOF, type PeerLink } from './peer-link.js';
+import type { PeerTls } from './peer-tls.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
+import { type ListenTls, TlsDialError } from './transport.js';
 
-/** `secret`: both sides prove that they know one. `none`: whoever comes is believed. */
-export type PeerWay = 'secret' | 'none';
+/**
+ * `tls`: both sides have certificates with the names of members. `secret`: both prove that they
+ * know one. `none`: whoever comes is believed.
+ */
+export type PeerWay = 'tls' | 'secret' | 'none';
 
 export interface PeerSecurity {
   /** What is open here, at least one; a dialler tries them in this order. */
@@ -27,12 +34,16 @@ export interface PeerSecurity {
   /** Read at each proof, as the files may have changed; at least one where that way is open. */
   readonly secrets: () => readonly Uint8Array[];
   readonly randomBytes: (count: number) => Uint8Array;
+  /** Null unless that way is open. */
+  readonly tls: Pick<PeerTls, 'acceptor' | 'dialOptions' | 'ensemble'> | null;
 }
 
 export interface PeerDoorParts {
   readonly id: PeerId;
   readonly security: PeerSecurity;
   readonly ensembleId: () => string;
+  /** Of another member, as in the config file; null for a stranger. */
+  readonly hostOf: (peer: PeerId) => string | null;
   /** Accepted links that are not admitted; the oldest makes room for the newest. */
   readonly unprovenMax: number;
   readonly rateLimited: RateLimitedLog;
@@ -79,9 +90,27 @@ export class PeerDoor {
     return ways[(this.#failures.get(peer) ?? 0) % ways.length] ?? 'none';
   }
 
+  /** For the listener; undefined where it has no TLS. */
+  get listenTls(): ListenTls | undefined {
+    const { tls, ways } = this.#parts.security;
+    if (tls === null) return undefined;
+    return { acceptor: tls.acceptor, allowsPlain: ways.some((way) => way !== 'tls') };
+  }
+
+  /** How the member is dialled next; null for without TLS. */
+  dialTls(peer: PeerId): ConnectionOptions | null {
+    const isNext = this.wayTo(peer) === 'tls';
+    return isNext ? (this.#parts.security.tls?.dialOptions() ?? null) : null;
+  }
+
+  /** A connection that comes up and whose TLS fails is tried in the next way. */
+  onDialFailed(peer: PeerId, error: unknown): void {
+    if (error instanceof TlsDialError) this.#failed(peer);
+  }
+
   /** The first frame to a member that was dialled; null where that is the hello. */
   onDialled(link: PeerLink, peer: PeerId, way: PeerWay): Uint8Array | null {
-    if (way === 'none') return null;
+    if (way === 'none' || link.certificate !== null) return null;
     const exchange = new DiallerAuthentication(this.#authenticationParts(), peer);
     this.#exchanges.set(link, exchange);
     return encodePeerFrame(exchange.claim);
@@ -95,6 +124,9 @@ export class PeerDoor {
     const { security } = this.#parts;
     let exchange = this.#exchanges.get(link);
     if (exchange === undefined) {
+      if (message.kind === 'hello' && link.certificate !== null) {
+        return this.isNamed(link, message.id) ? this.#admitted(link, message) : null;
+      }
       if (message.kind === 'hello' && !this.needsProof) {
         link.awaitHello(null);
         return message;
@@ -124,8 +156,29 @@ export class PeerDoor {
   onClosed(link: PeerLink, wasUp: boolean): void {
     this.#unproven.delete(link);
     this.#exchanges.delete(link);
-    if (wasUp || link.dialled === null) return;
-    this.#failures.set(link.dialled, (this.#failures.get(link.dialled) ?? 0) + 1);
+    if (!wasUp && link.dialled !== null) this.#failed(link.dialled);
+  }
+
+  /** Whether the certificate at the other end is that of this member; refuses the link if not. */
+  isNamed(link: PeerLink, id: PeerId): boolean {
+    const { certificate } = link;
+    if (certificate === null) return true;
+    const ensemble = this.#parts.security.tls?.ensemble ?? null;
+    const problem = certificateProblem(certificate, {
+      ...{ id, ensemble, host: this.#parts.hostOf(id) },
+    });
+    if (problem !== null) this.#parts.refuse(link, id, problem);
+    return problem === null;
+  }
+
+  #admitted(link: PeerLink, hello: Hello): Hello | null {
+    this.#unproven.delete(link);
+    link.awaitHello({ id: hello.id, ensembleId: null });
+    return link.phase === 'hello' ? hello : null;
+  }
+
+  #failed(peer: PeerId): void {
+    this.#failures.set(peer, (this.#failures.get(peer) ?? 0) + 1);
   }
 
   #advance(link: PeerLink, exchange: PeerAuthentication, message: LinkMessage): 'proven' | null {

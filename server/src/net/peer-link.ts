@@ -92,6 +92,11 @@ export class PeerLink {
     return this.#phase;
   }
 
+  /** The other end's certificate, verified; null where the link has no TLS. */
+  get certificate(): Uint8Array | null {
+    return this.#parts.stream.secured?.certificate ?? null;
+  }
+
   /** What the other end has proved to be; null if that was not asked for. */
   get proven(): ProvenPeer | null {
     return this.#proven;
@@ -215,6 +220,10 @@ export class PeerLink {
   #onData(chunk: Uint8Array): void {
     if (this.#phase === 'down') return;
     this.heardAtMs = this.#parts.timers.nowMs();
+    // Whoever has a certificate begins with its hello.
+    if (this.#phase === 'proving' && this.certificate !== null) {
+      this.#reader.frameBytesMax = HELLO_BYTES_MAX;
+    }
     this.#reader.push(chunk);
     for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) {
       this.#parts.owner.onFrame(this, frame);

@@ -17,8 +17,8 @@ import {
 import { decodePeerMessage, encodePeerFrame, type LinkMessage } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { ListenError } from './listen-error.js';
-import type { ProvenPeer } from './peer-authentication.js';
-import { PeerDialler } from './peer-dialler.js';
+import { isProvenBy } from './peer-authentication.js';
+import { dialPeer, PeerDialler } from './peer-dialler.js';
 import { PeerDoor, type PeerSecurity, PROOF_BYTES_MAX } from './peer-door.js';
 import type { PeerHandler } from './peer-handler.js';
 import {
@@ -80,6 +80,7 @@ export class PeerPort {
     this.#door = new PeerDoor({
       ...{ id, unprovenMax, rateLimited, security: parts.security },
       ensembleId: () => parts.identity().ensembleId,
+      hostOf: (peer) => parts.options.peers.get(peer)?.host ?? null,
       refuse: (link, peer, reason) => this.#refuse(link, peer, reason, false),
     });
     for (const [peer, address] of parts.options.peers) {
@@ -103,6 +104,7 @@ export class PeerPort {
       const onStream = (stream: ByteStream): void => this.#onAccepted(stream);
       this.#listener = await this.#parts.transport.listen(address, onStream, {
         chunks: 'lentLarge',
+        tls: this.#door.listenTls,
       });
     } catch (cause) {
       throw new ListenError('peer', address, cause);
@@ -168,6 +170,7 @@ export class PeerPort {
       backoffMinMs,
       backoffMaxMs,
       transport,
+      tls: () => this.#door.dialTls(peer),
       timers,
       random,
       onStream: (stream) => this.#onDialled(peer, stream),
@@ -177,21 +180,25 @@ export class PeerPort {
 
   #onDialled(peer: PeerId, stream: ByteStream): void {
     const way = this.#door.wayTo(peer);
-    const link = this.#linkFor(stream, peer, way === 'none' ? null : PROOF_BYTES_MAX);
+    const isProved = way === 'none' || stream.secured !== null;
+    const link = this.#linkFor(stream, peer, isProved ? null : PROOF_BYTES_MAX);
     link.open();
+    if (!this.#door.isNamed(link, peer)) return;
     link.write(this.#door.onDialled(link, peer, way) ?? encodePeerFrame(this.#helloTo(peer)));
   }
 
   /** Tried once. If it fails, the other member dials this one when it starts. */
   async #wakeDialler(peer: PeerId, address: Address): Promise<void> {
     const { transport } = this.#parts;
-    const dialling = transport.dial(address, this.#options.dialTimeoutMs);
+    const { dialTimeoutMs } = this.#options;
+    const dialling = dialPeer(transport, address, dialTimeoutMs, this.#door.dialTls(peer));
     const stream = await dialling.catch(() => null);
     if (this.#isClosed) stream?.destroy();
     else if (stream !== null) this.#onDialled(peer, stream);
   }
 
   #onDialFailed(peer: PeerId, address: Address, error: unknown): void {
+    this.#door.onDialFailed(peer, error);
     const reason = error instanceof Error ? error.message : String(error);
     const trouble = { peer, ...address, reason };
     this.#troubles.report({ level: 'info', event: 'peer.unreachable', peer, trouble });
@@ -276,7 +283,7 @@ export class PeerPort {
 
   #onHello(link: PeerLink, hello: Hello): void {
     const { proven } = link;
-    if (proven !== null && !isOf(proven, hello)) {
+    if (proven !== null && !isProvenBy(proven, hello)) {
       this.#logger.info({ ...proven, remote: link.remote }, 'peer.not_as_proven');
       link.drop('its hello differs from its proof');
       return;
@@ -351,8 +358,22 @@ export class PeerPort {
   #onClosed(link: PeerLink): void {
     this.#open.delete(link);
     this.#door.onClosed(link, link.peer !== 0);
+    this.#maybeReportTls(link);
     this.#reportDown(link);
     if (link.dialled !== null) this.#diallers.get(link.dialled)?.retry();
+  }
+
+  /** With TLS 1.3 the dialler learns after its handshake that its certificate is not accepted. */
+  #maybeReportTls({
+    dialled: peer,
+    peer: up,
+    certificate,
+    remote,
+    downReason: reason,
+  }: PeerLink): void {
+    if (peer === null || up !== 0 || certificate === null || this.#isClosed) return;
+    const trouble = { peer, remote, reason };
+    this.#troubles.report({ level: 'info', event: 'peer.unreachable', peer, trouble });
   }
 
   /** Reports a link that was up, once: it leaves the map here. */
@@ -373,11 +394,6 @@ export class PeerPort {
     const { starts } = this.#parts;
     return { id, versions, shared, starts, ...this.#parts.identity() };
   }
-}
-
-/** Its ensemble may have changed since it has proved itself; then it comes again. */
-function isOf(proven: ProvenPeer, hello: Hello): boolean {
-  return proven.id === hello.id && proven.ensembleId === hello.ensembleId;
 }
 
 function isPeerMessage(message: LinkMessage): message is PeerMessage {

@@ -6,22 +6,24 @@
  * delays no other dial.
  */
 import net from 'node:net';
+import tls from 'node:tls';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { PeerNames } from './peer-names.js';
 import { SecuringStream } from './securing-stream.js';
 import { listenOnTcp } from './tcp-listener.js';
-import type {
-  Address,
-  ByteStream,
-  Chunks,
-  Listener,
-  ListenOptions,
-  ListenTls,
-  OnStream,
-  Secured,
-  StreamHandlers,
-  Transport,
+import {
+  type Address,
+  type ByteStream,
+  type Chunks,
+  type Listener,
+  type ListenOptions,
+  type ListenTls,
+  type OnStream,
+  type Secured,
+  type StreamHandlers,
+  TlsDialError,
+  type Transport,
 } from './transport.js';
 
 /** Enough for the messages between members of one turn at full load. */
@@ -47,7 +49,7 @@ export class TcpTransport implements Transport {
     onStream: OnStream,
     options: ListenOptions = {},
   ): Promise<Listener> {
-    const { chunks = 'given', streamsMax = Number.POSITIVE_INFINITY, tls } = options;
+    const { chunks = 'given', streamsMax = Number.POSITIVE_INFINITY, tls: secure } = options;
     const { count = { open: 0 } } = options;
     const isLent = chunks !== 'given';
     const readBytes = chunks === 'lentLarge' ? READ_BYTES : CLIENT_READ_BYTES;
@@ -55,9 +57,11 @@ export class TcpTransport implements Transport {
       isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket);
     return listenOnTcp({
       ...{ address, streamsMax, count, logger: this.#logger },
-      pauseOnConnect: isLent || tls !== undefined,
+      pauseOnConnect: isLent || secure !== undefined,
       onSocket: (socket) => {
-        onStream(tls === undefined ? plainStream(socket) : securing(socket, tls, plainStream));
+        onStream(
+          secure === undefined ? plainStream(socket) : securing(socket, secure, plainStream),
+        );
       },
     });
   }
@@ -94,6 +98,49 @@ export class TcpTransport implements Transport {
       });
     });
   }
+
+  dialTls(
+    address: Address,
+    timeoutMs: number,
+    options: tls.ConnectionOptions,
+  ): Promise<ByteStream> {
+    return new Promise((resolve, reject) => {
+      const { lookup } = this.#names;
+      // An address is no server name.
+      const servername = net.isIP(address.host) === 0 ? address.host : '';
+      const plain = net.connect({ ...address, lookup, allowHalfOpen: true, noDelay: true });
+      let isConnected = false;
+      const timeout = setTimeout(() => {
+        plain.destroy(new DialTimeout(address, timeoutMs));
+      }, timeoutMs);
+      const fail = (error: Error): void => {
+        clearTimeout(timeout);
+        plain.destroy();
+        const what = `no TLS with ${address.host}:${address.port}: ${error.message}`;
+        reject(isConnected ? new TlsDialError(what, { cause: error }) : error);
+      };
+      const onClose = (): void => fail(new Error('the connection closed'));
+      plain.once('error', fail);
+      plain.once('close', onClose);
+      plain.once('connect', () => {
+        isConnected = true;
+        const socket = tls.connect({ ...options, socket: plain, servername });
+        socket.once('error', fail);
+        socket.once('secureConnect', () => {
+          clearTimeout(timeout);
+          plain.off('close', onClose);
+          plain.off('error', fail);
+          socket.off('error', fail);
+          resolve(new TcpStream(socket, false, securedBy(socket)));
+        });
+      });
+    });
+  }
+}
+
+/** The certificate has been verified; its names are for whoever dialled to judge. */
+function securedBy(socket: tls.TLSSocket): Secured {
+  return { certificate: socket.getPeerX509Certificate()?.raw ?? null };
 }
 
 export class DialTimeout extends Error {

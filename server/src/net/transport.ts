@@ -5,6 +5,7 @@
  * the first event. No callback runs inside a call of these methods.
  */
 
+import type { ConnectionOptions } from 'node:tls';
 import type { ListenAddress } from '../addresses.js';
 import type { TlsAcceptor } from './tls-acceptor.js';
 
@@ -91,4 +92,14 @@ export interface Transport {
   listen(address: ListenAddress, onStream: OnStream, options?: ListenOptions): Promise<Listener>;
   /** Resolves when connected; rejects on failure or after `timeoutMs`. */
   dial(address: Address, timeoutMs: number, chunks?: Chunks): Promise<ByteStream>;
+  /**
+   * The same with TLS, whose handshake is within the timeout. Absent where there are no sockets.
+   * Rejects with a TlsDialError when a connection came up and its handshake failed.
+   */
+  dialTls?(address: Address, timeoutMs: number, tls: ConnectionOptions): Promise<ByteStream>;
+}
+
+/** The other side does not speak TLS, or one of the two does not accept the other. */
+export class TlsDialError extends Error {
+  override readonly name = 'TlsDialError';
 }

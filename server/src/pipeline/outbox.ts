@@ -1,20 +1,21 @@
 /**
- * What the clients of this member ask of the leader, until the driver takes it; and the numbers of
- * requests.
+ * The requests of this member's clients to the leader, until the driver takes them; and the numbers
+ * of requests.
  *
  * Every write, sync and attach has a number by which its answer is recognised. Every connection
- * that asks for a session of the ensemble has one by which the leader tells it from others of the
- * same session. It never sends anything. It is discarded as a whole when the role ends.
+ * that requests a session of the ensemble has a number by which the leader distinguishes it from
+ * others of the same session. It never sends anything. It is discarded as a whole when the role
+ * ends.
  */
 import type { Attach, ForwardedRequest, SyncRequest } from '@rookery/protocol';
 
-/** A request as it waits for the driver, which divides messages by size. */
+/** A request that waits for the driver, which divides messages by size. */
 export interface OutgoingRequest extends ForwardedRequest {
-  /** The size of the body and the identities; not sent. */
+  /** The size of the body and the identities; it is not sent. */
   readonly bytes: number;
 }
 
-/** After this, numbers of attachments start again; none lives as long as that takes. */
+/** After this number, attachments start again from 1; no attachment lives as long as that takes. */
 const ATTACHMENT_MAX = 0x7fffffff;
 
 export class Outbox {

@@ -106,7 +106,10 @@ export class Pipeline {
   get isReadOnly(): boolean {
     return this.#serving === 'readOnly';
   }
-  /** The number of requests that wait for a commit or a sync, those behind them, and handshakes. */
+  /**
+   * The number of requests that wait for a commit or a sync, of those after them, and of
+   * handshakes.
+   */
   get outstanding(): number {
     return this.#throttle.requests;
   }
@@ -200,7 +203,7 @@ export class Pipeline {
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
     const connection = this.#connections.get(id);
-    // Net may deliver what it had read before it was told to end the connection.
+    // Net may still deliver input that it had read before it was told to end the connection.
     if (connection === undefined) return;
     const { phase } = connection;
     switch (phase) {

@@ -60,7 +60,10 @@ export interface PreparedTxn {
   readonly txn: Txn;
 }
 
-/** Who asked for the end of a session; 0 and 0 if nobody did. */
+/**
+ * The member and the number of the request for the end of a session; 0 and 0 if nobody requested
+ * it.
+ */
 export interface SessionEnd {
   readonly session: SessionId;
   readonly origin: PeerId;
@@ -322,9 +325,12 @@ export class Prepare {
     return decision;
   }
 
-  /** Each `auth` in it is replaced by many ids: all together have a bound, or no frame holds it. */
+  /**
+   * Each `auth` entry in it is replaced by many ids: all of them together have a bound, because
+   * they must fit into a frame.
+   */
   #multi(requester: Requester, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
-    // It is decided and applied in one go, so nobody else is served meanwhile.
+    // A multi is decided and applied in one turn, during which nobody else is served.
     if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
     const ops: NodeOp[] = [];
     let aclBytes = 0;
@@ -343,7 +349,7 @@ export class Prepare {
     }
     if (this.#room.refusesMulti()) {
       this.#overlay.rollBack();
-      // All of it together is too much: the last operation that adds something gets the error.
+      // All operations together are too large: the last one that adds something gets the error.
       const failed = ops.findLastIndex(({ kind }) => kind !== 'delete' && kind !== 'check');
       return multiFailure(ErrorCode.quotaExceeded, { failed, count: requests.length });
     }
@@ -380,7 +386,9 @@ export class Prepare {
     }
   }
 
-  /** The client's member has negotiated the timeout, but it came over a link. */
+  /**
+   * The client's member has negotiated the timeout, but it came over a link and is checked again.
+   */
   #openSession(timeoutMs: number, password: Uint8Array): TxnOp {
     if (timeoutMs <= 0) throw new MarshallingError(`a session timeout of ${timeoutMs}`);
     assert(password.length === PASSWORD_BYTES, () => `${password.length} random bytes are 16`);

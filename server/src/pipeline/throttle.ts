@@ -58,13 +58,13 @@ export class Throttle {
     return this.#bytes;
   }
 
-  /** Whether the leader may be asked for one more session. */
+  /** Whether one more session may be requested from the leader. */
   get mayAskForSession(): boolean {
     const most = Math.floor(this.#options.outstandingMax * HANDSHAKES_PART);
     return this.#handshakes.size < Math.max(1, most);
   }
 
-  /** The leader is asked for a session. */
+  /** A session is requested from the leader. */
   handshakeBegins(request: number, bytes: number): void {
     this.#handshakes.set(request, bytes);
     this.#requests += 1;

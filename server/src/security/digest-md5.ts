@@ -6,7 +6,7 @@
  * qualities, so authentication alone. Every exchange has a nonce of its own and is over after one
  * response, right or wrong. Responses are bounded and compared in constant time, and an unknown
  * user takes the same steps as a wrong password. User names and passwords are ASCII, because
- * clients do not agree on how to encode others. Called by the pipeline by the interface
+ * clients do not agree on how to encode others. Called by the pipeline, through its interface
  * `SaslServer`.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';

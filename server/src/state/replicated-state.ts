@@ -26,7 +26,7 @@ import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
 export type { CheckpointRecord } from './record-blocks.js';
 
-/** What a capture captures: the state at `zxid`. */
+/** The result of a freeze: the state at `zxid`, which the capture then records. */
 export interface FrozenSummary {
   readonly zxid: Zxid;
   readonly digest: string;
@@ -37,7 +37,10 @@ export interface FrozenSummary {
   readonly level: number;
 }
 
-/** Where a checkpoint was frozen. One from before there were levels has the first level. */
+/**
+ * The point at which a checkpoint was frozen. A checkpoint from before there were levels has the
+ * first level.
+ */
 export interface LoadedAt {
   readonly zxid: Zxid;
   readonly lastTime: number;

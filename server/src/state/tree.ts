@@ -149,8 +149,8 @@ export class Tree extends TreeReads {
   }
 
   /**
-   * Recovery from a backup: puts a znode there as it was, below a parent that is there, or over one
-   * of the fresh nodes. Nothing of its parent changes. Returns the node.
+   * Recovery from a backup: creates the znode with its former fields, below an existing parent, or
+   * overwrites one of the fresh nodes. Its parent does not change. Returns the node.
    */
   restore(znode: RestoredZnode): number {
     const { path, data, acl, stat, mode, ttlMs } = znode;

@@ -95,7 +95,10 @@ export class History {
     return true;
   }
 
-  /** Forgets everything after `after`; later completions of it make nothing durable. */
+  /**
+   * Forgets everything after `after`; completions of its writes that come later make nothing
+   * durable.
+   */
   truncate(after: Zxid): void {
     assert(
       this.has(after),
@@ -144,8 +147,9 @@ export class History {
   }
 
   /**
-   * The newest zxid that both logs hold, or -1. Below it both are equal (Zab's prefix property).
-   * None of the epoch `conflict` or a later one: another leadership proposed there.
+   * The newest zxid that both logs contain, or -1. Below it both are equal (Zab's prefix property).
+   * A zxid of the epoch `conflict` or a later one does not count, because another leader proposed
+   * in it.
    */
   commonPoint(other: HistorySummary, conflict = Number.POSITIVE_INFINITY): Zxid {
     return commonPoint({ base: this.#base, ranges: this.#ranges }, other, conflict);

@@ -2,7 +2,7 @@
  * What `/api/v1` of a real member shows beside znodes: sessions with what they own and watch,
  * recipes with holders and waiters in their order, what a search finds, and events live.
  */
-import { connect, Lock } from '@rookery/client';
+import { connect, DoubleBarrier, Lock } from '@rookery/client';
 import { CreateFlag } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ApiAnswer, askApi, linesOf } from '../harness/api.js';
@@ -76,7 +76,7 @@ it(
     const waiting = new Lock(other, '/locks/report').acquire();
     const client = await useClient(member);
     const hex = 'ab'.repeat(16);
-    for (const directory of ['/kazoo', '/queue', '/elect', '/sem', '/docs']) {
+    for (const directory of ['/kazoo', '/queue', '/elect', '/sem', '/docs', '/services']) {
       await create(client, directory, directory === '/sem' ? '3' : '');
     }
     const owned = CreateFlag.ephemeralSequential;
@@ -86,6 +86,15 @@ it(
     await create(client, '/queue/qn-', 'job', CreateFlag.persistentSequential);
     await create(client, `/sem/${hex}`, 'client', CreateFlag.ephemeral);
     await create(client, '/docs/lock-file', 'none');
+    await create(client, '/services/00000000-0000-0000-0000-000000000000', '{}', 1);
+    const leaves = new AbortController();
+    const barrier = new DoubleBarrier(zk, '/gate', { memberCount: 2 });
+    const entering = barrier.enter({ signal: leaves.signal }).catch(() => undefined);
+    const gate = await until('one is at the gate', 20_000, async () => {
+      const { json } = await askApi(member, 'GET /recipe?path=/gate');
+      return json['kind'] === 'barrier' ? json : undefined;
+    });
+    expect(gate).toMatchObject({ ready: false, holders: [], count: 1 });
     const queued = await until('two contend', 20_000, async () => {
       const { json } = await askApi(member, 'GET /recipe?path=/locks/report');
       return json['count'] === 2 && (json['waiters'] as { watches: unknown }[])[0]?.watches !== null
@@ -100,16 +109,21 @@ it(
     expect(waiter).toMatchObject({ watches: holder?.['name'] });
     const found = linesOf(await askApi(member, 'GET /recipes'));
     expect(found.at(-1)).toMatchObject({ done: true, cut: null });
+    // A service of Curator's discovery has such names, too.
     const kinds = found.slice(0, -1).map(({ path, kind }) => [path, kind]);
     expect(kinds.sort()).toEqual([
       ['/elect', 'election'],
+      ['/gate', 'barrier'],
       ['/kazoo', 'lock'],
       ['/locks/report', 'lock'],
       ['/queue', 'queue'],
       ['/sem', 'semaphore'],
+      ['/services', 'group'],
     ]);
     expect(linesOf(await askApi(member, 'GET /recipes?path=/kazoo')).length).toBe(2);
     expect((await askApi(member, 'GET /recipe?path=/docs')).status).toBe(404);
+    leaves.abort();
+    await entering;
     await held.release();
     await (await waiting).release();
   },

@@ -1,6 +1,6 @@
 /**
- * Goal: `rookery sh` in a real terminal does what its page says, and goes on whatever happens to the
- * ensemble. Method: keys are pressed in tmux, and the screen is read.
+ * Goal: `rookery sh` in a real terminal does what its page says, and goes on whatever happens to
+ * the ensemble. Method: keys are pressed in tmux, and the screen is read.
  */
 import { connect } from '@rookery/client';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';

@@ -7,6 +7,7 @@
  * (ROOKERY_REQUIRE_FOREIGN=1).
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +22,8 @@ export type PackageName = (typeof PACKAGES)[number];
 const FIXTURES = fileURLToPath(new URL('./fixtures/packed/', import.meta.url));
 const SETUP_DEADLINE_MS = 900_000;
 const INSTALL_DEADLINE_MS = 800_000;
+/** Tools are many thousands of files. */
+const REMOVAL_DEADLINE_MS = 300_000;
 const PACK_DEADLINE_MS = 60_000;
 const PROGRAM_DEADLINE_MS = 120_000;
 const FLAGS = [
@@ -35,7 +38,7 @@ export function packedProject(
 ): PackedProject {
   const project = new PackedProject();
   beforeAll(() => project.install(packages, tools), SETUP_DEADLINE_MS);
-  afterAll(() => rmSync(project.directory, { recursive: true, force: true }));
+  afterAll(() => rm(project.directory, { recursive: true, force: true }), REMOVAL_DEADLINE_MS);
   return project;
 }
 

@@ -4,8 +4,9 @@
  *
  * Each recipe has two clients of its own and repeats its event (recipe-events.ts) on the same
  * objects. An event that fails, as it may while its session is lost, or that comes to nothing for
- * long, closes both clients and begins anew; so whatever a recipe leaves behind a closed client adds
- * up in the heap. Nothing here catches a rejection that nobody awaits: Node then ends the process.
+ * long, closes both clients and begins anew; so whatever a recipe leaves behind a closed client
+ * adds up in the heap. Nothing here catches a rejection that nobody awaits: Node then ends the
+ * process.
  *
  *   node --expose-gc soak-process.js <servers>
  */

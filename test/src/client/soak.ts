@@ -1,6 +1,6 @@
 /**
- * The soak: a process with every recipe at work (soak-process.ts), while members are killed, cut off
- * from each other and frozen, and the process's own connections are broken, held, and held for
+ * The soak: a process with every recipe at work (soak-process.ts), while members are killed, cut
+ * off from each other and frozen, and the process's connections are broken, held, and held for
  * longer than its sessions last.
  *
  * After each fault every recipe must go on. At the end the process must have the heap that it had

@@ -7,11 +7,12 @@
  * no leader may change by it, although links are cut and made anew in every mixture of secrets.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Ensemble, useEnsemble, useServingEnsemble } from '../harness/ensemble.js';
 import type { Member } from '../harness/member.js';
+import { configurePeerAuth } from '../harness/peer-auth.js';
 import { RegisterLoad } from '../harness/register-load.js';
 import { expectNothingLost } from '../harness/verify.js';
 import { until } from '../harness/wait.js';
@@ -31,13 +32,6 @@ function keepSecrets({ directory }: Ensemble, { id }: Member, ...secrets: readon
 }
 
 const secretFile = (id: number) => `secret-${id}`;
-
-/** Changes the member's config file; it is read at the next start. */
-function configure({ directory }: Ensemble, { id }: Member, peerAuth: object | string): void {
-  const path = join(directory, `config-${id}.json`);
-  const config = JSON.parse(readFileSync(path, 'utf8'));
-  writeFileSync(path, JSON.stringify({ ...config, peerAuth }));
-}
 
 function authOf({ id }: Member, required = true): object {
   return { secretFile: secretFile(id), required };
@@ -59,7 +53,7 @@ it(
     };
     const roll = async (authFor: (member: Member) => object | string) => {
       for (const member of ensemble.members) {
-        configure(ensemble, member, authFor(member));
+        configurePeerAuth(ensemble, member, authFor(member));
         await member.stop();
         await progress();
         member.start();
@@ -72,14 +66,14 @@ it(
     const [first, second] = ensemble.members;
     if (first === undefined || second === undefined) throw new Error('two members are needed');
     // A member whose file still says nothing is not let in any more.
-    configure(ensemble, first, 'none');
+    configurePeerAuth(ensemble, first, 'none');
     await first.stop();
     const mark = first.logMark();
     first.start();
     await first.waitForLog(/set peerAuth.*peer\.refused_by/, DEADLINE_MS, mark);
     await progress();
     expect(await first.status()).toBeUndefined();
-    configure(ensemble, first, authOf(first));
+    configurePeerAuth(ensemble, first, authOf(first));
     await first.stop();
     first.start();
     await ensemble.serving(ensemble.ids);
@@ -101,7 +95,7 @@ it(
     const next = newSecret();
     for (const member of ensemble.members) {
       keepSecrets(ensemble, member, former);
-      configure(ensemble, member, authOf(member));
+      configurePeerAuth(ensemble, member, authOf(member));
     }
     ensemble.start();
     await ensemble.serving();

@@ -78,6 +78,7 @@ it('ZK-1506, ZK-2982: a peer whose name resolves to a new address is found there
       backoffMaxMs: 1,
       transport,
       timers: systemTimers(),
+      tls: () => null,
       random: () => 0.5,
       onStream: resolve,
       onFailure: (error) => {

@@ -52,7 +52,7 @@ async function main(): Promise<number> {
     console.log(JSON.stringify({ ...totals.json(tookMs), failure }));
   } else {
     console.log(totals.text(tookMs));
-    console.log(failure === null ? 'everything held' : failure.text);
+    console.log(failure === null ? 'all properties hold' : failure.text);
   }
   return failure === null ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /**
- * Says in a sentence what happens to the connection of an interactive shell: it is lost, it is back,
- * the session has expired, there is no quorum. Nothing of it ends the shell.
+ * Says in a sentence what happens to the connection of an interactive shell: it is lost, it is
+ * back, the session has expired, there is no quorum. Nothing of it ends the shell.
  */
 import type { Client, StateChange } from '@rookery/client';
 import { type Target, whyNotConnected } from '../target.js';

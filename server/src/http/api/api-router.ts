@@ -23,6 +23,7 @@ import { problemAnswer } from './problem.js';
 import { recipeRoute, recipesRoute } from './recipe-routes.js';
 import { Scans, searchRoute } from './search-route.js';
 import { SessionRoutes } from './session-routes.js';
+import { WatchStreams } from './watch-route.js';
 import { NodeWrites } from './write-routes.js';
 
 export const API = '/api/v1';
@@ -63,6 +64,7 @@ export class Api {
       '/search': { GET: searchRoute(member, scans) },
       '/recipe': { GET: recipeRoute(member, others) },
       '/recipes': { GET: recipesRoute(member, scans) },
+      '/watch': { GET: new WatchStreams(member).answer },
       '/sessions': { GET: sessions.list },
       '/sessions/{id}': { GET: sessions.one, DELETE: sessions.end },
       '/watches': { GET: sessions.watches },

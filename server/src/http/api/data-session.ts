@@ -1,7 +1,7 @@
 /**
- * A client session for one request of `/api/v1` that changes data: it authenticates as the caller,
- * asks, and ends. Writes so pass through everything that those of any client do: ACLs, quotas,
- * bounds, the order of the leader.
+ * A client session for one request of `/api/v1` that changes data, or for a stream of changes: it
+ * authenticates as the caller, asks, and ends. Requests so pass through everything that those of
+ * any client do: ACLs, quotas, bounds, the order of the leader.
  *
  * Nothing of it outlives the request for long: the session is closed by its last packet, and the
  * stream ends then. An answer that does not come in time, or a stream that ends before it, leaves
@@ -14,11 +14,15 @@ import {
   ConnectResponse,
   encode,
   FrameReader,
+  type Int64,
   JuteReader,
   OpCode,
   PASSWORD_BYTES,
+  PING_XID,
   ReplyHeader,
   RequestHeader,
+  WATCH_XID,
+  WatcherEvent,
 } from '@rookery/protocol';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import { HttpError } from '../http-error.js';
@@ -33,6 +37,13 @@ const SESSION_TIMEOUT_MS = 30_000;
 const HANDSHAKE_XID = 0;
 
 export type OpenStream = (client: InnerClient) => InnerStream;
+
+/** For a session that watches. */
+export interface Watching {
+  onEvent(event: WatcherEvent, zxid: Int64): void;
+  /** Called once; nothing more is heard. */
+  onEnd(): void;
+}
 
 export interface DataReply {
   /** ZooKeeper's code; 0 for success. */
@@ -51,11 +62,13 @@ export class DataSession {
   readonly #frames = new FrameReader(FRAME_BYTES_MAX);
   readonly #frame = new JuteReader(new Uint8Array(0));
   readonly #waiting = new Map<number, Waiting>();
+  readonly #watching: Watching | null;
   #isWelcome = false;
   #isClosed = false;
   #nextXid = 1;
 
-  private constructor(open: OpenStream) {
+  private constructor(open: OpenStream, watching: Watching | null) {
+    this.#watching = watching;
     this.#stream = open({
       onData: (bytes) => this.#onData(bytes),
       onClosed: () => this.#onClosed(),
@@ -63,8 +76,12 @@ export class DataSession {
   }
 
   /** Resolves when the session exists. Throws HttpError 503 where none can be had. */
-  static async open(open: OpenStream, auths: readonly Uint8Array[]): Promise<DataSession> {
-    const session = new DataSession(open);
+  static async open(
+    open: OpenStream,
+    auths: readonly Uint8Array[],
+    watching: Watching | null = null,
+  ): Promise<DataSession> {
+    const session = new DataSession(open, watching);
     const hello = {
       ...{ protocolVersion: 0, lastZxidSeen: 0, timeoutMs: SESSION_TIMEOUT_MS, sessionId: 0 },
       ...{ password: new Uint8Array(PASSWORD_BYTES), readOnly: false },
@@ -84,6 +101,11 @@ export class DataSession {
     const reply = this.#await(xid, UNKNOWN);
     this.#ask(xid, opcode, body);
     return reply;
+  }
+
+  /** Keeps a session alive that lasts; called more often than its timeout. */
+  ping(): void {
+    if (!this.#isClosed) this.#ask(PING_XID, OpCode.ping, new Uint8Array(0));
   }
 
   /** The session ends; nothing is asked after it. */
@@ -121,8 +143,9 @@ export class DataSession {
     while (this.#frames.pointAtNext(this.#frame)) {
       const body = new JuteReader(Uint8Array.from(this.#frame.rest()));
       if (this.#isWelcome) {
-        const { xid, error } = ReplyHeader.read(body);
-        this.#settle(xid, { error, body });
+        const { xid, zxid, error } = ReplyHeader.read(body);
+        if (xid === WATCH_XID) this.#watching?.onEvent(WatcherEvent.read(body), zxid);
+        else this.#settle(xid, { error, body });
         continue;
       }
       // Without a session the stream ends, and that is told.
@@ -148,6 +171,7 @@ export class DataSession {
       reject(new HttpError(503, sentence));
     }
     this.#waiting.clear();
+    this.#watching?.onEnd();
   }
 }
 

@@ -68,12 +68,15 @@ export function recipeAt(scene: RecipeScene, node: number): Recipe | null {
   const named = recipeOf(new Set(contenders.map(({ part }) => part)));
   if (named === null || (named === 'barrier' && !isGathering(tree, contenders))) return null;
   const isReady = contenders.some(({ part }) => part === 'ready');
+  const path = tree.path(node);
   // kazoo's semaphore keeps the number of its permits in the directory.
   const permits = named === 'barrier' && !isReady ? permitsOf(tree.data(node)) : null;
-  const kind = permits === null ? named : 'semaphore';
-  const path = tree.path(node);
+  const isBarrier = isReady || isAwaited(scene.member, joinPath(path, 'ready'));
+  const gathering = permits !== null ? 'semaphore' : isBarrier ? 'barrier' : 'group';
+  const kind = named === 'barrier' ? gathering : named;
   const queued = contenders.filter(({ part }) => part !== 'ready').sort(compareParts);
-  const holding = holdersOf(kind, queued);
+  // Whoever is at a barrier waits until all have come.
+  const holding = kind === 'barrier' && !isReady ? 0 : holdersOf(kind, queued);
   const facts = (one: Contender) => contenderFacts(scene, path, one, queued);
   const isQueue = kind === 'queue';
   const waiting = isQueue ? [] : queued.slice(holding);
@@ -102,6 +105,11 @@ function contendersOf(tree: Tree, node: number) {
   return { contenders, isTruncated: tree.childCount(node) > looked };
 }
 
+/** Those who come to a double barrier watch for the znode that says that all have come. */
+function isAwaited({ watches }: ApiMember, path: string): boolean {
+  return WATCH_MODES.some((mode) => [...watches.watchersOf(mode, path)].length > 0);
+}
+
 /** Names that are only ids are members of a recipe when they end with their sessions. */
 function isGathering(tree: Tree, contenders: readonly Contender[]): boolean {
   const members = contenders.filter(({ part }) => part === 'member');
@@ -120,6 +128,7 @@ function holdersOf(kind: RecipeKind, queued: readonly Contender[]): number {
     }
     case 'semaphore':
     case 'barrier':
+    case 'group':
       return queued.length;
     case 'queue':
       return 0;

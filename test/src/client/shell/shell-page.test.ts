@@ -19,6 +19,7 @@ it('the commands of the page do what it says', async () => {
   const blocks = blocksOf(readFileSync(join(REPOSITORY, 'docs/operations/shell.md'), 'utf8'));
   let lines = 0;
   for (const [index, { language, code }] of blocks.entries()) {
+    if (language === 'console') await dialogue(user, code);
     if (language !== 'sh') continue;
     let printed = '';
     for (const line of code.trim().split('\n')) {
@@ -36,3 +37,16 @@ it('the commands of the page do what it says', async () => {
   }
   expect(lines).toBeGreaterThan(10);
 });
+
+/** What is typed behind the prompts gives the other lines. */
+async function dialogue(user: ShellUser, code: string): Promise<void> {
+  const lines = code.trimEnd().split('\n');
+  const isTyped = (line: string) => line.startsWith('rookery:');
+  const input = lines.filter(isTyped).map((line) => `${line.slice(line.indexOf('> ') + 2)}\n`);
+  const { code: exitCode, out } = await user.run(['sh'], { input: input.join('') });
+  const printed = out.trimEnd().split('\n');
+  expect({ exitCode, printed }).toEqual({
+    exitCode: 0,
+    printed: lines.filter((line) => !isTyped(line)),
+  });
+}

@@ -1,0 +1,88 @@
+/**
+ * What it costs to be monitored: the same load with and without a scrape of every member in each
+ * second, in alternate parts of one run, so that both meet the same machine.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadResult } from '../load/load.js';
+import type { Context } from '../run/context.js';
+import { METRICS_PORT } from '../systems/plan.js';
+import { warmUp } from './load-figures.js';
+import { type Measurement, measurement, type Scenario, scenario } from './scenario.js';
+
+/** Of each kind; what comes first changes from pair to pair, as a machine may slow down. */
+const PAIRS = 4;
+const SCRAPE_MS = 1000;
+const WRITES = { workload: { kind: 'mix', readPercent: 0 } } as const;
+
+export const scrapedScenarios: readonly Scenario[] = [
+  scenario({
+    name: 'scraped-writes',
+    title: 'setData 100 B, 30 connections x 32, each member scraped once a second',
+    group: 'monitoring',
+    figures: [
+      { key: 'perSecond', title: 'operations', unit: '1/s', better: 'higher' },
+      { key: 'costPercent', title: 'throughput lost to scrapes', unit: '%', better: 'lower' },
+      { key: 'scrapeMs', title: 'a scrape, mean', unit: 'ms', better: 'lower' },
+    ],
+    isFresh: true,
+    isRookeryOnly: true,
+    needsProcesses: true,
+    memberSettings: { isScraped: true },
+    secondsAbout: ({ seconds, warmupSeconds }) => 2 * PAIRS * (seconds + warmupSeconds + 1),
+    run: writesWhileScraped,
+  }),
+];
+
+async function writesWhileScraped(context: Context): Promise<Measurement> {
+  await warmUp(context);
+  const plain: LoadResult[] = [];
+  const scraped: LoadResult[] = [];
+  const scrapes = { count: 0, ms: 0 };
+  const scrapedLoad = async () => {
+    const load = context.load(WRITES);
+    const over = load.then(
+      () => true,
+      () => true,
+    );
+    await scrapeUntil(over, context, scrapes);
+    scraped.push(await load);
+  };
+  for (let pair = 0; pair < PAIRS; pair++) {
+    context.step(`pair ${pair + 1} of ${PAIRS}`);
+    if (pair % 2 === 1) await scrapedLoad();
+    plain.push(await context.load(WRITES));
+    if (pair % 2 === 0) await scrapedLoad();
+  }
+  const [without, perSecond] = [rateOf(plain), rateOf(scraped)];
+  return measurement({
+    perSecond,
+    costPercent: 100 * (1 - perSecond / without),
+    scrapeMs: scrapes.ms / Math.max(1, scrapes.count),
+  });
+}
+
+async function scrapeUntil(
+  over: Promise<boolean>,
+  { system }: Context,
+  scrapes: { count: number; ms: number },
+): Promise<void> {
+  for (;;) {
+    await Promise.all(
+      system.hosts.map(async ({ host, port }) => {
+        const beganMs = performance.now();
+        const response = await fetch(`http://${host}:${port + METRICS_PORT}/metrics`);
+        await response.text();
+        if (!response.ok) throw new Error(`a scrape was answered ${response.status}`);
+        scrapes.count += 1;
+        scrapes.ms += performance.now() - beganMs;
+      }),
+    );
+    if (await Promise.race([over, sleep(SCRAPE_MS, false)])) return;
+  }
+}
+
+function rateOf(results: readonly LoadResult[]): number {
+  const sum = (of: (result: LoadResult) => number) =>
+    results.reduce((total, result) => total + of(result), 0);
+  return sum(({ operations }) => operations) / sum(({ seconds }) => seconds);
+}

@@ -1,0 +1,226 @@
+/**
+ * `check`: whether all members of an ensemble are well and agree; says nothing if they do.
+ *
+ * Everything is asked on the client ports by four-letter words, of Rookery and of ZooKeeper alike;
+ * what a server does not answer is left out. With a config file the HTTP ports of Rookery's members
+ * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
+ */
+import { loadEnsembleConfig, OperatorError } from '@rookery/server';
+import { clockCheck } from '../../config-checks.js';
+import { askWord } from '../../status/four-letter-word.js';
+import { parseStatus, reasonOf, type ServerStatus } from '../../status/server-status.js';
+import { serversOf } from '../../status/status-command.js';
+import { type Call, EXIT } from '../command.js';
+import { targetOf } from '../target.js';
+import {
+  type Answers,
+  configurationFindings,
+  digestFindings,
+  digestsIn,
+  type Finding,
+  versionFindings,
+} from './findings.js';
+
+interface Server {
+  readonly name: string;
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Asked extends Server {
+  readonly status: ServerStatus | null;
+  readonly problem: string | null;
+}
+
+const TIMEOUT_MS = 2_000;
+/** A member that keeps up has a write that was committed before within far less. */
+const CATCH_UP_MS = 3_000;
+const AGAIN_MS = 100;
+const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
+
+export async function check(call: Call): Promise<number> {
+  const { output, signal } = call;
+  const config = call.text('config');
+  const { connect } =
+    config === undefined
+      ? targetOf(
+          { connect: call.text('connect'), timeoutMs: 1, readOnly: false },
+          environment(call),
+        )
+      : { connect: undefined };
+  const options = config === undefined ? { connect: hostsOf(connect) } : { config };
+  const servers = serversOf({ ...options, timeoutMs: 0, waitSeconds: 0, json: false }).map(
+    ({ id, host, port }) => ({
+      name: id === null ? `${host}:${port}` : `member ${id}`,
+      host,
+      port,
+    }),
+  );
+  const findings = [
+    ...(await membersFindings(servers, signal)),
+    ...(config === undefined ? [] : await portFindings(config)),
+  ];
+  await output.list(findings, {
+    json: (finding) => ({ ...finding }),
+    text: ({ what, remedy }) => `${what}\n  ${remedy}`,
+    raw: ({ what }) => what,
+  });
+  return findings.length === 0 ? EXIT.done : EXIT.no;
+}
+
+function environment(call: Call): NodeJS.ProcessEnv {
+  return call.around.environment;
+}
+
+/** Without the chroot. */
+function hostsOf(connect: string | undefined): string {
+  const hosts = (connect ?? '').split('/')[0] ?? '';
+  if (hosts === '') throw new OperatorError('Give --config, or --connect host:port,...');
+  return hosts;
+}
+
+async function membersFindings(
+  servers: readonly Server[],
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const asked = await Promise.all(servers.map(look));
+  const findings: Finding[] = asked
+    .filter(({ status }) => status === null)
+    .map(({ name, problem }) => ({
+      kind: 'no-service',
+      what: `${name} does not serve: ${problem}.`,
+      remedy: 'Start it, or look at the end of its log.',
+    }));
+  const serving = asked.filter(({ status }) => status !== null);
+  const leaders = serving.filter(({ status }) => LEADING.has(status?.mode ?? ''));
+  if (leaders.length === 0) {
+    const remedy = 'No write is taken until a majority runs and its members reach each other.';
+    return [...findings, { kind: 'no-quorum', what: 'Nobody leads.', remedy }];
+  }
+  if (leaders.length > 1) {
+    const names = leaders.map(({ name }) => name).join(' and ');
+    const remedy = 'Compare the lists of servers in their configurations.';
+    findings.push({ kind: 'two-leaders', what: `${names} are not of one ensemble.`, remedy });
+  }
+  findings.push(...versionFindings(serving.map(versionOf)));
+  findings.push(...(await lagFindings(serving, leaders[0], signal)));
+  findings.push(...configurationFindings(await answers(serving, 'conf')));
+  findings.push(...(await compareDigests(serving, signal)));
+  return findings;
+}
+
+function versionOf({ name, status }: Asked): Answers {
+  return { name, text: status?.version ?? '' };
+}
+
+async function look(server: Server): Promise<Asked> {
+  try {
+    const text = await askWord(server, 'srvr', TIMEOUT_MS);
+    const status = parseStatus(text);
+    return { ...server, status, problem: status === null ? reasonOf(text) : null };
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    return { ...server, status: null, problem };
+  }
+}
+
+/** Those that do not answer are left out. */
+async function answers(servers: readonly Server[], word: string): Promise<readonly Answers[]> {
+  const texts = await Promise.all(
+    servers.map(async (server) => {
+      const text = await askWord(server, word, TIMEOUT_MS).catch(() => '');
+      return { name: server.name, text };
+    }),
+  );
+  return texts.filter(({ text }) => text !== '' && !text.includes('not in the whitelist'));
+}
+
+/** Whether each comes to where the leader was when it was asked. */
+async function lagFindings(
+  serving: readonly Asked[],
+  leader: Asked | undefined,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const goal = BigInt(leader?.status?.zxid ?? 0);
+  let behind = serving.filter(({ status }) => BigInt(status?.zxid ?? 0) < goal);
+  const endMs = performance.now() + CATCH_UP_MS;
+  while (behind.length > 0 && performance.now() < endMs && !signal.aborted) {
+    await pause();
+    const again = await Promise.all(behind.map(look));
+    behind = again.filter(({ status }) => status !== null && BigInt(status.zxid) < goal);
+  }
+  return behind.map(({ name, status }) => ({
+    kind: 'lag',
+    what: `${name} is at zxid ${status?.zxid}, and does not come to 0x${goal.toString(16)}, where the leader was ${CATCH_UP_MS / 1000} s ago.`,
+    remedy: 'Look at its disk, its processor and its network; restart it if it stays so.',
+  }));
+}
+
+/** Digests can be compared where two members tell that of one zxid. */
+async function compareDigests(
+  serving: readonly Server[],
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const known = new Map<string, Map<string, string>>();
+  const endMs = performance.now() + CATCH_UP_MS;
+  for (;;) {
+    const told = await answers(serving, 'hash');
+    for (const { name, text } of told) {
+      const all = known.get(name) ?? new Map<string, string>();
+      for (const [zxid, digest] of digestsIn(text)) all.set(zxid, digest);
+      known.set(name, all);
+    }
+    const findings = digestFindings(known);
+    if (findings !== null) return findings;
+    // While others write, it takes a few looks until all were asked at one zxid.
+    if (performance.now() > endMs || signal.aborted) return [];
+    await pause();
+  }
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+}
+
+/** Clocks and readiness, where members have a port for them. */
+async function portFindings(file: string): Promise<readonly Finding[]> {
+  const config = loadEnsembleConfig(file);
+  const found = await Promise.all(
+    config.servers.map(async (server): Promise<readonly Finding[]> => {
+      const clock = await clockCheck(server, config);
+      const ready = await readiness(server);
+      return [
+        ...(clock?.verdict === 'FAIL'
+          ? [{ kind: 'clock', what: `${clock.text}.`, remedy: 'Look at chrony or ntpd there.' }]
+          : []),
+        ...(ready === null ? [] : [ready]),
+      ];
+    }),
+  );
+  return found.flat();
+}
+
+async function readiness(server: {
+  readonly id: number;
+  readonly host: string;
+  readonly metricsPort?: number | undefined;
+}): Promise<Finding | null> {
+  if (server.metricsPort === undefined) return null;
+  const host = server.host.includes(':') ? `[${server.host}]` : server.host;
+  try {
+    const response = await fetch(`http://${host}:${server.metricsPort}/readyz?verbose`, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = (await response.text()).slice(0, 10_000);
+    if (response.ok) return null;
+    const failed = text.split('\n').filter((line) => line.startsWith('[-]'));
+    return {
+      kind: 'not-ready',
+      what: `member ${server.id} is not ready: ${failed.join('; ') || `status ${response.status}`}.`,
+      remedy: "The operator's guide explains each check; a full disk needs room.",
+    };
+  } catch {
+    // Whether it serves was asked on its client port.
+    return null;
+  }
+}
