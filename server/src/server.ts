@@ -102,15 +102,19 @@ export async function startServer(
       ...{ clientTls, peerTls, audit },
       sasl: sasl?.server,
     },
-  );
+  ).catch(async (error: unknown) => {
+    await audit?.close();
+    throw error;
+  });
   clientTls?.start();
   sasl?.users.start();
-  if (audit !== undefined) audit.onLost = (error) => member.fail(error);
+  void audit?.lost.then((error) => member.fail(error));
   void member.closed
     .catch(() => undefined)
     .then(() => {
       clientTls?.close();
       sasl?.users.close();
+      return audit?.close();
     });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);

@@ -39,6 +39,7 @@ function setUp(options: Partial<ConstructorParameters<typeof AuditLog>[0]> = {})
     ...{ logger: pino({ level: 'silent' }), timers: { after, wallMs: () => 0 } },
     ...options,
   });
+  onTestFinished(() => log.close());
   return { log, path, directory, runDelayed: () => delayed.splice(0).map((action) => action()) };
 }
 
@@ -153,9 +154,7 @@ it('a file that cannot be opened costs lines, and is tried again', async () => {
 it('a required log tells once that it has lost a line', async () => {
   const { directory } = setUp();
   const { log } = setUp({ path: directory, required: true });
-  const error = await new Promise<Error>((resolve) => {
-    log.onLost = resolve;
-  });
+  const error = await log.lost;
   expect(error.message).toContain('has lost a line, and is required: EISDIR');
 });
 

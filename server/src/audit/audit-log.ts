@@ -3,7 +3,7 @@
  *
  * The keys are ZooKeeper's, with time, member, zxid, version, bytes, error and leftOut. Lines that
  * the file does not take are counted and logged at a bounded rate; where the log is required, the
- * first of them ends the member through `onLost`. JSON escapes control characters, so no name can
+ * first of them ends the member through `lost`. JSON escapes control characters, so no name can
  * forge a line. Made by server.ts.
  */
 import { ErrorCode, formatZxid, type PeerId } from '@rookery/protocol';
@@ -57,18 +57,22 @@ export function checkAuditFile({
 
 export class AuditLog implements AuditSink {
   readonly figures = { written: 0, dropped: 0, leftOut: 0 };
-  /** Called once, with the reason, when a required log has lost a line. */
-  onLost: ((error: Error) => void) | null = null;
+  /** Resolves with the reason when a required log has lost a line, otherwise never. */
+  readonly lost: Promise<OperatorError>;
   readonly #parts: AuditLogParts;
   readonly #file: AuditFile;
   readonly #log: RateLimitedLog;
   readonly #refusals = new RefusalBound();
+  #tellLost: ((error: OperatorError) => void) | null = null;
   #timer: Timer | null = null;
   #closing: Promise<void> | null = null;
 
   constructor(parts: AuditLogParts) {
     const { path, bytesMax, filesKept, bufferBytesMax = BUFFER_BYTES } = parts;
     this.#parts = parts;
+    this.lost = new Promise((resolve) => {
+      this.#tellLost = resolve;
+    });
     this.#log = new RateLimitedLog(parts.logger, parts.timers);
     this.#file = new AuditFile({
       ...{ path, bytesMax, filesKept, bufferBytesMax },
@@ -128,12 +132,13 @@ export class AuditLog implements AuditSink {
     const { path, required } = this.#parts;
     this.figures.dropped += lines;
     this.#log.error('audit.lost', { path, reason, dropped: this.figures.dropped });
-    if (!required || this.onLost === null) return;
-    const tell = this.onLost;
+    if (!required || this.#tellLost === null) return;
+    const tell = this.#tellLost;
     // The file may hang; nobody waits for it when the member ends for that reason.
     this.#closing = Promise.resolve();
+    void this.#file.close();
     this.#timer?.cancel();
-    this.onLost = null;
+    this.#tellLost = null;
     tell(new OperatorError(`The audit log ${path} has lost a line, and is required: ${reason}.`));
   }
 }

@@ -2,7 +2,7 @@
  * The audit log of running members: who did what, what was refused, nothing secret; and a member
  * that must be audited and cannot be.
  */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AuthPacket, CreateRequest, ErrorCode, OpCode, Perms } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
@@ -73,15 +73,32 @@ it(
   TEST_DEADLINE_MS,
 );
 
-it('a member that must be audited does not start without its file', async () => {
-  const directory = newDirectory();
+/** What a member says that must be audited and ends by itself. */
+async function ending(directory: string, auditFile: string) {
   const [clientPort, peerPort] = await freePorts(2);
   const servers = [{ id: 1, host: '127.0.0.1', clientPort, peerPort }];
   const file = join(directory, 'config.json');
-  const auditing = { auditFile: 'missing/audit.jsonl', auditRequired: true };
+  const auditing = { auditFile, auditRequired: true };
   writeFileSync(file, JSON.stringify({ dataDir: './data', servers, ...auditing }));
-  const { code, said } = await runServerToEnd(file, 1);
+  return await runServerToEnd(file, 1);
+}
+
+it('a member that must be audited does not start without its file', async () => {
+  const directory = newDirectory();
+  const { code, said } = await ending(directory, 'missing/audit.jsonl');
   expect(code, said).toBe(2);
   expect(said).toContain(`audit-1.jsonl cannot be written, and auditRequired is set: ENOENT`);
   expect(existsSync(join(directory, 'data'))).toBe(false);
 });
+
+it.skipIf(!existsSync('/dev/full'))(
+  'a member that must be audited ends when its disk takes no more lines',
+  async () => {
+    const directory = newDirectory();
+    symlinkSync('/dev/full', join(directory, 'audit-1.jsonl'));
+    const { code, said } = await ending(directory, 'audit.jsonl');
+    expect(code, said).not.toBe(0);
+    expect(said).toContain('audit-1.jsonl has lost a line, and is required: ENOSPC');
+  },
+  TEST_DEADLINE_MS,
+);
