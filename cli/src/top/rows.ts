@@ -18,7 +18,7 @@ export interface Row {
   readonly role: string | null;
   readonly problem: string | null;
   readonly zxid: bigint | null;
-  /** Transactions behind the leader; null without a leader, or in another epoch than it. */
+  /** Transactions behind the leader; null without one, and before the first of its epoch. */
   readonly lag: number | null;
   readonly connections: number | null;
   readonly outstanding: number | null;

@@ -2,6 +2,7 @@
  * Goal: `rookery top` is correct and readable in a terminal of 80 x 24 while members are killed and
  * come back. Method: tmux shows the screen; the answers for scripts are compared with their schema.
  */
+import { connect } from '@rookery/client';
 import { beforeAll, expect, it } from 'vitest';
 import { ShellUser } from '../client/shell/shell-command.js';
 import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
@@ -17,6 +18,10 @@ beforeAll(() => {
 it.skipIf(skipped)('shows all members while they are killed and come back', async () => {
   const ensemble = await useServingEnsemble();
   const addresses = ensemble.ports.map((port) => `127.0.0.1:${port}`);
+  // A member of ZooKeeper comes to the epoch of its leader with the first transaction.
+  const client = await connect(addresses.join(','));
+  await client.create('/first');
+  await client.close();
   const terminal = await Terminal.start(
     ['top', '--connect', addresses.join(','), '--interval', '1'],
     {},
