@@ -36,6 +36,11 @@ const quota = z.strictObject({
   usedNodes: count.nullable(),
   usedBytes: count.nullable(),
 });
+const contender = z.strictObject({
+  name: z.string(),
+  session: hex.nullable(),
+  since: z.string(),
+});
 const figure = z.number().min(0).nullable();
 const written = z.strictObject({ path, stat });
 
@@ -59,6 +64,16 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
       change: z.enum(['only-a', 'only-b', 'data', 'kind']),
       a: side,
       b: side,
+    }),
+  ),
+  locks: z.array(
+    z.strictObject({
+      path,
+      kind: z.enum(['lock', 'read-write-lock', 'election']),
+      holders: z.array(contender.extend(data)),
+      holderCount: count,
+      waiters: z.array(contender),
+      waiterCount: count,
     }),
   ),
   set: written,

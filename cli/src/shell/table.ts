@@ -140,6 +140,12 @@ export const READING: readonly CommandSpec[] = [
     options: [TO],
     run: async (call) => (await import('./commands/comparing.js')).diff(call),
   },
+  {
+    name: 'locks',
+    summary: 'Who holds each lock below a path, or leads, and how many wait; 3 if there is none.',
+    args: [path('[path]')],
+    run: async (call) => (await import('./commands/locks.js')).locks(call),
+  },
 ];
 
 export const WRITING: readonly CommandSpec[] = [
