@@ -11,9 +11,10 @@ const KEYWORDS = [
 const TYPE = `(?:${KEYWORDS.join('|')}|(?:OID\\.)?[0-2](?:\\.\\d+)+)`;
 const HEX = '#(?:[0-9A-F]{2})+';
 const QUOTED = '"(?:[^"\\\\]|\\\\[\\s\\S])*"';
-const PLAIN = '(?:[^,+;"\\\\<>#=]|\\\\[\\s\\S])(?:[^,+;"\\\\<>]|\\\\[\\s\\S])*';
+// Its first character is no blank, so that a text is read in one way only, in linear time.
+const PLAIN = '(?:[^\\s,+;"\\\\<>#=]|\\\\[\\s\\S])(?:[^,+;"\\\\<>]|\\\\[\\s\\S])*';
 const ATTRIBUTE = new RegExp(
-  `\\s*${TYPE}\\s*=\\s*(?:${HEX}|${QUOTED}|${PLAIN})?\\s*([,+;]|$)`,
+  `\\s*${TYPE}\\s*=\\s*(?:${HEX}\\s*|${QUOTED}\\s*|${PLAIN})?([,+;]|$)`,
   'iy',
 );
 
