@@ -18,9 +18,12 @@ const ATTRIBUTE = new RegExp(
   'iy',
 );
 
+/** No longer one can be stored, and a regular expression fails on a text of megabytes. */
+const CHARACTERS_MAX = 256 << 10;
+
 /** Whether it is a name as `X500Principal` takes it. Linear in the length of the text. */
 export function isDistinguishedName(text: string): boolean {
-  if (text === '') return false;
+  if (text === '' || text.length > CHARACTERS_MAX) return false;
   ATTRIBUTE.lastIndex = 0;
   for (;;) {
     const match = ATTRIBUTE.exec(text);
