@@ -16,6 +16,7 @@ import {
 } from './member-options.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { PeerPort, type PeerPortParts } from './net/peer-port.js';
+import { ServerStats } from './net/server-stats.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { ServingPlan } from './served-with.js';
 import type { ReplicatedState } from './state/replicated-state.js';
@@ -72,6 +73,11 @@ export function newPeerPort(
     logger: options.logger,
     security: peerSecurity(config, surroundings),
   });
+}
+
+export function statsOf({ clientTls, peerTls, audit }: Surroundings): ServerStats {
+  const tls = { tls: clientTls?.figures, peerTls: peerTls?.figures };
+  return new ServerStats({ ...tls, audit: audit?.figures });
 }
 
 export function limitsOf({ config, options, budget }: MemberParts): DerivedLimits {

@@ -25,13 +25,19 @@ import {
   type MemberOptions,
   membershipOf,
 } from './member-options.js';
-import { limitsOf, type MemberParts, newPeerPort, newPipeline, newZab } from './member-parts.js';
+import {
+  limitsOf,
+  type MemberParts,
+  newPeerPort,
+  newPipeline,
+  newZab,
+  statsOf,
+} from './member-parts.js';
 import { ClientPort } from './net/client-port.js';
 import { summariesOf } from './net/figures.js';
 import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
 import type { PeerPort } from './net/peer-port.js';
-import { ServerStats } from './net/server-stats.js';
 import type { Timers } from './net/timers.js';
 import { beginServing } from './served-with.js';
 import { atMost } from './state/at-most.js';
@@ -167,7 +173,7 @@ export class Member {
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
       ...{ transport, timers, logger: options.logger },
-      stats: new ServerStats(surroundings.clientTls?.figures, surroundings.audit?.figures),
+      stats: statsOf(surroundings),
       view: this.status,
       handler: this.#driver.clients,
       tls: surroundings.clientTls,

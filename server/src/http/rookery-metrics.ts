@@ -13,7 +13,7 @@ import { auditMetrics } from './audit-metrics.js';
 import type { DirectoryBytes } from './free-bytes.js';
 import { histogram } from './histogram.js';
 import { counter, counters, gauge, gauges, type Metric } from './metric.js';
-import { tlsMetrics } from './tls-metrics.js';
+import { peerTlsMetrics, tlsMetrics } from './tls-metrics.js';
 
 const ROLES = ['looking', 'following', 'leading'] as const;
 const MICROS_PER_SECOND = 1e6;
@@ -52,6 +52,7 @@ export function rookeryMetrics(
       inside.treeBytesMax,
     ),
     ...tlsMetrics(stats.tls),
+    ...peerTlsMetrics(stats.peerTls),
     ...auditMetrics(stats.audit),
     ...disks(view, free),
     ...backups(inside),

@@ -1,5 +1,6 @@
 /**
- * The figures of TLS at the client port, for Prometheus. There are none without TLS.
+ * The figures of TLS at the client port and between members, for Prometheus. There are none without
+ * TLS.
  */
 import { TLS_FAILURES, type TlsFigures } from '../net/tls-figures.js';
 import { counter, counters, gauge, type Metric } from './metric.js';
@@ -30,6 +31,27 @@ export function tlsMetrics(tls: TlsFigures | null): Metric[] {
       'rookery_tls_plain_refused_total',
       'Connections of clients without TLS that were refused because TLS is required.',
       tls.plainRefused,
+    ),
+  ];
+}
+
+export function peerTlsMetrics(tls: TlsFigures | null): Metric[] {
+  if (tls === null) return [];
+  return [
+    gauge(
+      'rookery_peer_tls_certificate_expiry_seconds',
+      'When the certificate that members are shown expires, in seconds since 1970.',
+      Math.floor(tls.expiresWallMs / 1000),
+    ),
+    gauge(
+      'rookery_peer_tls_certificate_stale',
+      "Whether the files of the members' certificate have changed into something unusable.",
+      tls.isStale ? 1 : 0,
+    ),
+    counters(
+      'rookery_peer_tls_handshake_failures_total',
+      'TLS handshakes of those who connect as members that failed, by the reason.',
+      TLS_FAILURES.map((reason) => [{ reason }, tls.failures(reason)]),
     ),
   ];
 }

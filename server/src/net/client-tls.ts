@@ -9,6 +9,7 @@ import type { Logger } from 'pino';
 import type { TlsSettings } from '../config-security.js';
 import { loadTlsFiles, pathsOf, type TlsMaterial } from '../security/tls-files.js';
 import { WatchedFiles } from '../security/watched-files.js';
+import { noteExpiry } from './certificate-expiry.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import type { Timers } from './timers.js';
 import { TlsAcceptor } from './tls-acceptor.js';
@@ -19,10 +20,6 @@ export interface ClientTlsParts {
   readonly logger: Logger;
   readonly timers: Timers;
 }
-
-const DAY_MS = 24 * 3_600_000;
-/** Whoever renews certificates a month before they expire is in time. */
-const WARN_MS = 14 * DAY_MS;
 
 export class ClientTls {
   readonly settings: TlsSettings;
@@ -79,14 +76,7 @@ export class ClientTls {
     this.#judge(material);
   }
 
-  #judge({ certificate }: TlsMaterial): void {
-    const { logger, timers } = this.#parts;
-    const expiresWallMs = Date.parse(certificate.validTo);
-    this.figures.expiresWallMs = expiresWallMs;
-    const leftMs = expiresWallMs - timers.wallMs();
-    const facts = { subject: certificate.subject, expires: certificate.validTo };
-    if (leftMs <= 0) logger.error(facts, 'tls.certificate_expired');
-    else if (leftMs < WARN_MS) logger.warn(facts, 'tls.certificate_expires_soon');
-    else logger.info(facts, 'tls.certificate');
+  #judge(material: TlsMaterial): void {
+    noteExpiry(material, this.figures, { ...this.#parts, port: 'client' });
   }
 }

@@ -9,6 +9,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from 'pino';
 import { loadTlsFiles, pathsOf, type TlsFiles, type TlsMaterial } from '../security/tls-files.js';
 import { WatchedFiles } from '../security/watched-files.js';
+import { noteExpiry } from './certificate-expiry.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import type { Timers } from './timers.js';
 import { TlsAcceptor } from './tls-acceptor.js';
@@ -36,6 +37,7 @@ const HANDSHAKES_MAX = 1_024;
 export class PeerTls {
   readonly ensemble: string | null;
   readonly acceptor: TlsAcceptor;
+  readonly figures = new TlsFigures();
   readonly #files: WatchedFiles<TlsMaterial>;
   readonly #rateLimited: RateLimitedLog;
 
@@ -48,6 +50,9 @@ export class PeerTls {
       paths: pathsOf(settings),
       load: () => loadTlsFiles(settings),
       ...{ timers, logger },
+      onStale: (isStale) => {
+        this.figures.isStale = isStale;
+      },
     });
     this.acceptor = new TlsAcceptor({
       material: this.#files.current,
@@ -55,10 +60,16 @@ export class PeerTls {
         ...{ name: 'peer', clientAuth: 'need' },
         ...{ handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS, handshakesMax: HANDSHAKES_MAX },
       },
-      figures: new TlsFigures(),
+      figures: this.figures,
       rateLimited: this.#rateLimited,
     });
-    this.#files.onChange((material) => this.acceptor.renew(material));
+    const judge = (material: TlsMaterial) =>
+      noteExpiry(material, this.figures, { logger, timers, port: 'peer' });
+    judge(this.#files.current);
+    this.#files.onChange((material) => {
+      this.acceptor.renew(material);
+      judge(material);
+    });
   }
 
   /** How another member is dialled. Its names are judged when it is connected. */

@@ -42,6 +42,8 @@ export class ServerStats {
   traceMask = 306n;
   /** Null where clients connect in plain text. */
   readonly tls: TlsFigures | null;
+  /** Null where members have no TLS among themselves. */
+  readonly peerTls: TlsFigures | null;
   /** Null where nothing is audited. */
   readonly audit: AuditFigures | null;
   readonly latency = new LatencyStats();
@@ -51,9 +53,16 @@ export class ServerStats {
   readonly tokenDeficit = new Summary();
   readonly responseSizes = new ResponseSizes();
 
-  constructor(tls: TlsFigures | null = null, audit: AuditFigures | null = null) {
-    this.tls = tls;
-    this.audit = audit;
+  constructor(
+    parts: {
+      readonly tls?: TlsFigures | undefined;
+      readonly peerTls?: TlsFigures | undefined;
+      readonly audit?: AuditFigures | undefined;
+    } = {},
+  ) {
+    this.tls = parts.tls ?? null;
+    this.peerTls = parts.peerTls ?? null;
+    this.audit = parts.audit ?? null;
   }
 
   reset(): void {
