@@ -30,7 +30,7 @@ async function bundle() {
     platform: 'node',
     // What the entry and a chunk share stays in the entry.
     preserveEntrySignatures: 'allow-extension',
-    external: ['level', 'msgpackr', 'pino-pretty'],
+    external: ['level', 'msgpackr', 'pino-pretty', 'ink', 'react'],
   });
   const { output } = await build.generate({
     dir: dist,

@@ -18,7 +18,7 @@ const PACKAGES = ['protocol', 'server', 'client', 'cli', 'bench', 'test'];
 const SEEDED = /from 'fast-check'|Random\.forTest\(|testSeed\(/;
 /** They take minutes for each seed, and their choices are made again in the simulator. */
 const LEFT_OUT =
-  /\/(chaos|disk-bound|mutants|caches|watch-replica|lease-chaos|test-seed)\.test\.ts$/;
+  /\/(chaos|disk-bound|mutants|caches|watch-replica|lease-chaos|operated-mirror|soak|test-seed)\.test\.ts$/;
 
 const seed = process.env.ROOKERY_TEST_SEED || `${randomInt(2 ** 32)}`;
 const files = PACKAGES.flatMap(testFiles).filter(isSeeded);

@@ -9,6 +9,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
+import { auditProblems, auditShape } from './audit-settings.js';
 import {
   enforceAuthProblems,
   enforceAuthSchema,
@@ -25,6 +26,7 @@ import {
   wordsProblem,
 } from './four-letter-words.js';
 import { missingPeerAuth, peerAuthProblems, peerAuthSchema } from './peer-auth-settings.js';
+import { flag, integer, text } from './setting-types.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -150,6 +152,7 @@ const settingsSchema = z.strictObject(
     backupEveryMinutes: integer(1, MINUTES_MAX).default(1440),
     backupsKept: integer(1, 1_000_000).default(14),
     backupDaysKept: integer(0, 36_500).default(0),
+    ...auditShape,
     logLevel: z
       .enum(LOG_LEVELS, { error: `expected one of ${LOG_LEVELS.join(', ')}` })
       .default('info'),
@@ -212,7 +215,7 @@ function relationProblems(raw: unknown): string[] {
     }
   }
   problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
-  problems.push(...enforceAuthProblems(raw));
+  problems.push(...enforceAuthProblems(raw), ...auditProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
   problems.push(...peerAuthProblems(raw['peerAuth']));
@@ -388,18 +391,4 @@ function validOrNull<T>(schema: z.ZodType<T>, value: unknown): T | null {
 function checkWords(list: string, context: z.RefinementCtx): void {
   const message = wordsProblem(list);
   if (message !== null) context.addIssue({ code: 'custom', message });
-}
-
-function integer(min: number, max: number): z.ZodNumber {
-  const error = `expected a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-}
-
-function text(what: string): z.ZodString {
-  const error = `expected ${what}`;
-  return z.string({ error }).min(1, { error });
-}
-
-function flag(): z.ZodBoolean {
-  return z.boolean({ error: 'expected true or false' });
 }

@@ -73,6 +73,10 @@ describe('a config file', () => {
       adminHost: '127.0.0.1',
       adminUsers: [],
       adminReadOnly: false,
+      auditFile: null,
+      auditBytesMax: 67_108_864,
+      auditFilesKept: 10,
+      auditRequired: false,
       logLevel: 'info',
     });
   });
@@ -81,6 +85,15 @@ describe('a config file', () => {
     const settings = { dataDir: '/srv/a', dataLogDir: '/srv/b', servers: three };
     const config = loadConfig(file(JSON.stringify(settings)), 2);
     expect(memberDirectories(config, 2)).toEqual({ data: '/srv/a/2', log: '/srv/b/2' });
+  });
+
+  it('may name a file for the audit log next to it, and must if that is required', () => {
+    const auditing = { dataDir: 'x', servers: three, auditRequired: true };
+    const audited = JSON.stringify({ ...auditing, auditFile: 'audit.jsonl' });
+    expect(loadConfig(file(audited), 1).auditFile).toBe(join(folder, 'audit.jsonl'));
+    expect(checkSettings(auditing).problems).toEqual([
+      'auditFile: expected a file while auditRequired is true, got nothing',
+    ]);
   });
 
   it('may name the secret of its members next to it', () => {
@@ -272,7 +285,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(45);
+    expect(keys).toHaveLength(49);
     for (const key of keys) {
       // The one setting that is an object with a part that must be there.
       const wrong = key === 'sasl' ? 'a text' : { nested: true };

@@ -365,6 +365,25 @@ export interface Config {
    */
   readonly backupDaysKept: number;
   /**
+   * The file of the audit log, absolute or relative to the config file; default null: there is
+   * none. Each member has a file of its own, with its id before the ending: `audit.jsonl` becomes
+   * `audit-1.jsonl`. See [Audit](operations/security.md#audit).
+   */
+  readonly auditFile: string | null;
+  /**
+   * The size from which on the audit log continues in a new file, in bytes; default 67108864. The
+   * former file gets the suffix `.1`, and older ones the next number.
+   */
+  readonly auditBytesMax: number;
+  /** The number of former files of the audit log that are kept; default 10. */
+  readonly auditFilesKept: number;
+  /**
+   * Whether nothing may happen without its line in the audit log; default false. Then a member does
+   * not start if it cannot open `auditFile`, and ends as soon as a line is lost. Otherwise it
+   * counts and logs lines that it cannot write.
+   */
+  readonly auditRequired: boolean;
+  /**
    * The least severe log line that is written; default 'info'. 'debug' writes a line for each
    * request.
    */
@@ -411,6 +430,7 @@ export function loadEnsembleConfig(path: string): Config {
     sasl: resolvedSasl(settings.sasl, folder),
     dataDir,
     dataLogDir: settings.dataLogDir === null ? dataDir : resolve(folder, settings.dataLogDir),
+    auditFile: settings.auditFile === null ? null : resolve(folder, settings.auditFile),
     backupDirectory:
       settings.backupDirectory === null ? null : resolve(folder, settings.backupDirectory),
   };

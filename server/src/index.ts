@@ -5,6 +5,7 @@ export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from '
 export type { LogLevel } from './config-schema.js';
 export { checkSettings } from './config-schema.js';
 export { isLoopback } from './four-letter-words.js';
+export { compareParts, holdersOf, partOf, recipeOf } from './http/api/recipe-names.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export {
   type Backup,

@@ -108,6 +108,7 @@ export function newPipeline(
     digestOf,
     random16: () => surroundings.randomBytes(16),
     sasl: surroundings.sasl ?? null,
+    audit: surroundings.audit ?? null,
   });
 }
 

@@ -167,7 +167,7 @@ export class Member {
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
       ...{ transport, timers, logger: options.logger },
-      stats: new ServerStats(surroundings.clientTls?.figures),
+      stats: new ServerStats(surroundings.clientTls?.figures, surroundings.audit?.figures),
       view: this.status,
       handler: this.#driver.clients,
       tls: surroundings.clientTls,
@@ -262,6 +262,11 @@ export class Member {
     const { leaderService } = this.#driver;
     leaderService?.preparer.expire(session);
     return leaderService !== null;
+  }
+
+  /** Ends the member with this error, because it cannot do what it must. */
+  fail(error: Error): void {
+    this.#driver.fail(error);
   }
 
   /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */

@@ -14,6 +14,7 @@ import {
   peerAddressOf,
   secureClientAddressOf,
 } from './addresses.js';
+import { AuditLog, auditFileOf, checkAuditFile } from './audit/audit-log.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
 import type { BackupTaker } from './driver/backup-schedule.js';
@@ -76,8 +77,10 @@ export async function startServer(
   const sasl = saslOf(config, logger);
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
+  const auditing = auditingOf(config, self, logger);
   const stores = await openStores({ ...config, memberId: self.id });
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
+  const audit = auditing === null ? undefined : new AuditLog(auditing);
   const member = await Member.open(
     config,
     { ...options, logger },
@@ -96,17 +99,22 @@ export async function startServer(
       files,
       ...(await backupTakerOf(config, self)),
       ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
-      ...{ clientTls, peerTls },
+      ...{ clientTls, peerTls, audit },
       sasl: sasl?.server,
     },
-  );
+  ).catch(async (error: unknown) => {
+    await audit?.close();
+    throw error;
+  });
   clientTls?.start();
   sasl?.users.start();
+  void audit?.lost.then((error) => member.fail(error));
   void member.closed
     .catch(() => undefined)
     .then(() => {
       clientTls?.close();
       sasl?.users.close();
+      return audit?.close();
     });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
@@ -116,7 +124,35 @@ export async function startServer(
   void member.closed.catch(() => undefined).then(() => peerTls?.close());
   void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
-  return await withOperatorPorts(member, { config, self, logger, events });
+  const running = await withOperatorPorts(member, { config, self, logger, events });
+  return audit === undefined ? running : untilAudited(running, audit);
+}
+
+/** Null where nothing is audited. Throws OperatorError if nothing can be, and it is required. */
+function auditingOf(config: Config, { id: member }: ServerAddress, logger: Logger) {
+  if (config.auditFile === null) return null;
+  const { auditBytesMax: bytesMax, auditFilesKept: filesKept, auditRequired: required } = config;
+  const path = auditFileOf(config.auditFile, member);
+  const auditing = { member, path, bytesMax, filesKept, required, logger, timers: systemTimers() };
+  checkAuditFile(auditing);
+  return auditing;
+}
+
+/** It has stopped when the last line is in the audit log. */
+function untilAudited(running: RunningServer, audit: AuditLog): RunningServer {
+  const closed = running.closed.then(
+    () => audit.close(),
+    async (error: unknown) => {
+      await audit.close();
+      throw error;
+    },
+  );
+  closed.catch(() => undefined);
+  const close = async () => {
+    await running.close();
+    await audit.close();
+  };
+  return { close, closed };
 }
 
 async function backupTakerOf(

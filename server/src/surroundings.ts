@@ -14,6 +14,7 @@ import type { ClientTls } from './net/client-tls.js';
 import type { PeerTls } from './net/peer-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
+import type { AuditSink } from './pipeline/audit.js';
 import type { SaslServer } from './security/sasl.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
 
@@ -51,6 +52,8 @@ export interface Surroundings {
   readonly sasl?: SaslServer | undefined;
   /** Absent where members have no TLS. Whoever made it closes it. */
   readonly peerTls?: PeerTls | null;
+  /** Absent where nothing is audited. Whoever made it closes it. */
+  readonly audit?: AuditSink | undefined;
   /** Only the simulator has one. */
   readonly observer?: MemberObserver;
 }

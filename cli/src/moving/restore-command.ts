@@ -178,7 +178,7 @@ async function zooKeeperSource({
   const facts = {
     source: dataDir,
     snapshot: read.snapshot,
-    ...(read.passedOver.length === 0 ? {} : { skipped: read.passedOver }),
+    ...(read.passedOver.length === 0 ? {} : { 'passed over': read.passedOver }),
     logs: read.logs.length,
     transactions: read.transactions,
     zxid: hex(lastZxid),

@@ -36,6 +36,12 @@ const quota = z.strictObject({
   usedNodes: count.nullable(),
   usedBytes: count.nullable(),
 });
+const contender = z.strictObject({
+  name: z.string(),
+  session: hex.nullable(),
+  since: z.string(),
+});
+const figure = z.number().min(0).nullable();
 const written = z.strictObject({ path, stat });
 
 /** By the names of commands. Where options change the shape, it is a union. */
@@ -58,6 +64,16 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
       change: z.enum(['only-a', 'only-b', 'data', 'kind']),
       a: side,
       b: side,
+    }),
+  ),
+  locks: z.array(
+    z.strictObject({
+      path,
+      kind: z.enum(['lock', 'read-write-lock', 'election']),
+      holders: z.array(contender.extend(data)),
+      holderCount: count,
+      waiters: z.array(contender),
+      waiterCount: count,
     }),
   ),
   set: written,
@@ -112,5 +128,23 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   'context select': z.strictObject({ name: z.string() }),
   'context rm': z.strictObject({ name: z.string() }),
   check: z.array(z.strictObject({ kind: z.string(), what: z.string(), remedy: z.string() })),
+  top: z.array(
+    z.strictObject({
+      address: z.string(),
+      role: z.string().nullable(),
+      problem: z.string().nullable(),
+      zxid: hex.nullable(),
+      lag: count.nullable(),
+      connections: count.nullable(),
+      outstanding: count.nullable(),
+      avgMs: figure,
+      p99Ms: figure,
+      maxMs: figure,
+      requestsPerS: figure,
+      watches: count.nullable(),
+      znodes: count.nullable(),
+      treeBytes: count.nullable(),
+    }),
+  ),
   mv: z.strictObject({ source: path, target: path, moved: count }),
 };

@@ -140,6 +140,12 @@ export const READING: readonly CommandSpec[] = [
     options: [TO],
     run: async (call) => (await import('./commands/comparing.js')).diff(call),
   },
+  {
+    name: 'locks',
+    summary: 'Who holds each lock below a path, or leads, and how many wait; 3 if there is none.',
+    args: [path('[path]')],
+    run: async (call) => (await import('./commands/locks.js')).locks(call),
+  },
 ];
 
 export const WRITING: readonly CommandSpec[] = [
@@ -326,6 +332,25 @@ export const LIVE: readonly CommandSpec[] = [
     ],
     connects: false,
     run: async (call) => (await import('./commands/checking.js')).check(call),
+  },
+  {
+    name: 'top',
+    summary: 'A live view of the members of an ensemble: roles, lag, latencies, load.',
+    args: [],
+    options: [
+      { flags: '--connect <hosts>', description: 'host:port,host:port (or ROOKERY_CONNECT)' },
+      { flags: '--context <name>', description: 'a saved context (or ROOKERY_CONTEXT)' },
+      { flags: '--config <file>', description: 'or the config file of the members' },
+      {
+        flags: '--interval <seconds>',
+        description: 'how often they are asked (default: 2)',
+        range: [1, 3600],
+      },
+      { flags: '--sort <column>', description: 'the column to sort by, such as lag' },
+      { flags: '--once', description: 'ask twice, an interval apart, and print one table' },
+    ],
+    connects: false,
+    run: async (call) => (await import('../top/top-command.js')).top(call),
   },
 ];
 

@@ -67,6 +67,7 @@ function write(request: number): QueueEntry {
     sinceMs: 0,
     answerBytes: 0,
     changes: 1,
+    ownSession: 1,
   };
   return { ...header, ...more, body, bytes: MB, requester, request, session: 1, identities: [] };
 }

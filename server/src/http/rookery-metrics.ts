@@ -9,6 +9,7 @@ import { memoryUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { InsideView, MemberView } from '../net/member-view.js';
+import { auditMetrics } from './audit-metrics.js';
 import type { DirectoryBytes } from './free-bytes.js';
 import { histogram } from './histogram.js';
 import { counter, counters, gauge, gauges, type Metric } from './metric.js';
@@ -51,6 +52,7 @@ export function rookeryMetrics(
       inside.treeBytesMax,
     ),
     ...tlsMetrics(stats.tls),
+    ...auditMetrics(stats.audit),
     ...disks(view, free),
     ...backups(inside),
     ...processMetrics(),

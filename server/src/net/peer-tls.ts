@@ -25,9 +25,13 @@ export interface PeerTlsParts {
   readonly timers: Timers;
 }
 
-/** Both are within the two seconds that a link has for its hello. */
+/** Within the two seconds that a link has for its hello. */
 const HANDSHAKE_TIMEOUT_MS = 2_000;
-const HANDSHAKES_MAX = 64;
+/**
+ * Above the number of links that are not admitted, where the oldest makes room for the newest: here
+ * the newest would be refused, and silent strangers would keep members out.
+ */
+const HANDSHAKES_MAX = 1_024;
 
 export class PeerTls {
   readonly ensemble: string | null;

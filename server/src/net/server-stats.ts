@@ -7,6 +7,7 @@
 import type { Int64 } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
+import type { AuditFigures } from '../pipeline/audit.js';
 import type { TlsFigures } from './tls-figures.js';
 
 /** Requests that change the state, by the names that `cons` prints. All others count as reads. */
@@ -41,6 +42,8 @@ export class ServerStats {
   traceMask = 306n;
   /** Null where clients connect in plain text. */
   readonly tls: TlsFigures | null;
+  /** Null where nothing is audited. */
+  readonly audit: AuditFigures | null;
   readonly latency = new LatencyStats();
   readonly readLatency = new Durations();
   readonly updateLatency = new Durations();
@@ -48,8 +51,9 @@ export class ServerStats {
   readonly tokenDeficit = new Summary();
   readonly responseSizes = new ResponseSizes();
 
-  constructor(tls: TlsFigures | null = null) {
+  constructor(tls: TlsFigures | null = null, audit: AuditFigures | null = null) {
     this.tls = tls;
+    this.audit = audit;
   }
 
   reset(): void {

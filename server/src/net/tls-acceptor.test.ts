@@ -2,7 +2,7 @@
  * TLS at a listener: who passes by which certificate, the first byte, bounds, renewal, resumption.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTcp, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
@@ -214,6 +214,21 @@ it('has room again for each client that goes away in the middle of a handshake',
   }
   const total = TLS_FAILURES.reduce((sum, kind) => sum + figures.failures(kind), 0);
   expect([total, figures.secured]).toEqual([5, 0]);
+  expect(await echoOf(dial(port))).toBe('echo');
+});
+
+it('has room again for clients that are gone before it can ask for their addresses', async () => {
+  const { acceptor, figures, port } = await door({ handshakesMax: 2 });
+  let refused = 0;
+  const handshake = { onSecured: () => undefined, onRefused: () => (refused += 1) };
+  for (let count = 0; count < 10; count++) {
+    // It has no address, as one that the client has reset while it waited to be accepted.
+    const gone = new Socket();
+    acceptor.accept(gone, handshake);
+    gone.destroy();
+  }
+  await expect.poll(() => refused).toBe(10);
+  expect([figures.underWay, figures.failures('too_many')]).toEqual([0, 0]);
   expect(await echoOf(dial(port))).toBe('echo');
 });
 

@@ -94,6 +94,9 @@ export class TlsAcceptor {
   accept(socket: Socket, handshake: Handshake): void {
     const { options, figures } = this.#parts;
     const pending = { socket, remote: remoteOf(socket), key: keyOf(socket), handshake };
+    // A client has used its address again, or was gone so soon that its address is not known.
+    const former = this.#pending.get(pending.key);
+    if (former !== undefined) this.#refuse(former, 'closed', 'the connection was closed');
     figures.underWay += 1;
     this.#pending.set(pending.key, pending);
     socket.on('error', () => undefined);

@@ -8,6 +8,7 @@
  * have not. This class only orders; the pipeline runs, forwards and answers. It owns its entries.
  */
 import { assert, Fifo, type Zxid } from '@rookery/protocol';
+import type { SessionId } from '../state/txn.js';
 import type { Requester } from './access.js';
 import type { OutgoingRequest } from './outbox.js';
 import type { ConnectionId } from './output.js';
@@ -15,6 +16,8 @@ import type { ConnectionId } from './output.js';
 /** It includes what is sent to the leader. */
 export interface QueueEntry extends OutgoingRequest {
   readonly connection: ConnectionId;
+  /** Of the connection; `session` is one for all local ones, which the leader does not know. */
+  readonly ownSession: SessionId;
   /** `close` is the write that ends the session. */
   readonly kind: 'read' | 'write' | 'close' | 'sync';
   readonly xid: number;

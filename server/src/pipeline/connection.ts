@@ -34,6 +34,8 @@ export class Connection {
   /** Its number among the attachments of this member, sent with each request; 0 without one. */
   attachment = 0;
   timeoutMs = 0;
+  /** It asked for a new session, not for one that exists. */
+  opensSession = false;
   /** Whether its ConnectRequest had a readOnly byte, in which case the response has one. */
   hasReadOnly = false;
   /** The client asked for the end of its session, and was answered. */

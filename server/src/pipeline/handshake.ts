@@ -104,6 +104,7 @@ export class Handshake {
     const timeoutMs = Math.min(asked, maxSessionTimeoutMs);
     connection.timeoutMs = timeoutMs;
     const session = request.sessionId;
+    connection.opensSession = session === 0;
     if (session === 0) return this.#openSession(connection, timeoutMs, at.isReadOnly);
     const password = request.password;
     // An id that is not a safe integer was never given out here.

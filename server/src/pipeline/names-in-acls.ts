@@ -11,15 +11,19 @@ const KEYWORDS = [
 const TYPE = `(?:${KEYWORDS.join('|')}|(?:OID\\.)?[0-2](?:\\.\\d+)+)`;
 const HEX = '#(?:[0-9A-F]{2})+';
 const QUOTED = '"(?:[^"\\\\]|\\\\[\\s\\S])*"';
-const PLAIN = '(?:[^,+;"\\\\<>#=]|\\\\[\\s\\S])(?:[^,+;"\\\\<>]|\\\\[\\s\\S])*';
+// Its first character is no blank, so that a text is read in one way only, in linear time.
+const PLAIN = '(?:[^\\s,+;"\\\\<>#=]|\\\\[\\s\\S])(?:[^,+;"\\\\<>]|\\\\[\\s\\S])*';
 const ATTRIBUTE = new RegExp(
-  `\\s*${TYPE}\\s*=\\s*(?:${HEX}|${QUOTED}|${PLAIN})?\\s*([,+;]|$)`,
+  `\\s*${TYPE}\\s*=\\s*(?:${HEX}\\s*|${QUOTED}\\s*|${PLAIN})?([,+;]|$)`,
   'iy',
 );
 
+/** No longer one can be stored, and a regular expression fails on a text of megabytes. */
+const CHARACTERS_MAX = 256 << 10;
+
 /** Whether it is a name as `X500Principal` takes it. Linear in the length of the text. */
 export function isDistinguishedName(text: string): boolean {
-  if (text === '') return false;
+  if (text === '' || text.length > CHARACTERS_MAX) return false;
   ATTRIBUTE.lastIndex = 0;
   for (;;) {
     const match = ATTRIBUTE.exec(text);

@@ -1,8 +1,12 @@
 /**
- * The limits under which the pipeline and the leader work; from the configuration, never changed.
+ * The limits under which the pipeline and the leader work, from the configuration and never
+ * changed; and what a pipeline needs besides.
  */
 import type { PeerId } from '@rookery/protocol';
+import type { SaslServer } from '../security/sasl.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
 import type { WatchLimits } from '../state/watches.js';
+import type { AuditSink } from './audit.js';
 import type { WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
 import type { SessionEndsOptions } from './session-ends.js';
@@ -38,6 +42,19 @@ export interface PipelineOptions {
   readonly superIdentities?: ReadonlySet<string>;
   /** Schemes of which a client must have proved one before anything else; absent for none. */
   readonly admission?: ReadonlySet<string>;
+}
+
+export interface PipelineDependencies {
+  readonly state: ReplicatedState;
+  readonly options: PipelineOptions;
+  /** The id of `user:password` as ACLs store it: `user:` and the base64 SHA-1 of the whole. */
+  readonly digestOf: (userAndPassword: string) => string;
+  /** Returns 16 fresh random bytes: the password of a local session. */
+  readonly random16: () => Uint8Array;
+  /** Absent or null if clients cannot authenticate by SASL. */
+  readonly sasl?: SaslServer | null;
+  /** Absent or null if nothing is audited. */
+  readonly audit?: AuditSink | null;
 }
 
 export interface RequestPreparerOptions extends WriteRules, SessionEndsOptions {

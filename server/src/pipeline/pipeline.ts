@@ -21,11 +21,11 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { SaslServer } from '../security/sasl.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
 import { Applier } from './apply.js';
+import { Auditor } from './audit.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
@@ -34,23 +34,12 @@ import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
 import { isLocalId, LocalSessions } from './local-sessions.js';
 import { operationName } from './operation-names.js';
-import type { PipelineOptions } from './options.js';
+import type { PipelineDependencies, PipelineOptions } from './options.js';
 import { Outbox, type OutgoingRequest } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
 import { Touches } from './touches.js';
-
-export interface PipelineDependencies {
-  readonly state: ReplicatedState;
-  readonly options: PipelineOptions;
-  /** The id of `user:password` as ACLs store it: `user:` and the base64 SHA-1 of the whole. */
-  readonly digestOf: (userAndPassword: string) => string;
-  /** Returns 16 fresh random bytes: the password of a local session. */
-  readonly random16: () => Uint8Array;
-  /** Absent or null if clients cannot authenticate by SASL. */
-  readonly sasl?: SaslServer | null;
-}
 
 const NO_SCHEMES: ReadonlySet<string> = new Set();
 
@@ -66,6 +55,7 @@ export class Pipeline {
   readonly #throttle: Throttle;
   readonly #authenticator: Authenticator;
   readonly #requests: Requests;
+  readonly #auditor: Auditor | null;
   readonly #connections = new Connections();
   readonly #touches = new Touches();
   /** The live connections by session. */
@@ -78,7 +68,8 @@ export class Pipeline {
   #applying: Zxid = 0;
 
   constructor(dependencies: PipelineDependencies) {
-    const { state, options, digestOf, random16, sasl = null } = dependencies;
+    const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
+    this.#auditor = audit === null ? null : new Auditor(audit);
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
     const outbox = new Outbox(options.firstRequest);
@@ -93,7 +84,7 @@ export class Pipeline {
     this.#requests = new Requests(state, {
       ...{ outbox, throttle, forwarding, authenticator: this.#authenticator },
       watches: this.watches,
-      connections: this.#connections,
+      ...{ connections: this.#connections, auditor: this.#auditor },
       multiOpsMax: options.multiOpsMax,
     });
     this.#state = state;
@@ -274,6 +265,7 @@ export class Pipeline {
     const live = this.#sessions.get(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
     this.#throttle.left(request);
+    this.#auditor?.onRefused(request);
   }
 
   /** Takes every delivered proposal, in order, whether serving or not. */
@@ -371,6 +363,7 @@ export class Pipeline {
     connection.phase = 'live';
     this.#sessions.set(session, connection);
     writeWelcome(connection, opened, this.isReadOnly);
+    this.#auditor?.onSession(connection, this.#state.lastZxid);
     output.bindSession({ id: session, timeoutMs: connection.timeoutMs });
     const operation = operationName(OpCode.createSession);
     const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
@@ -389,7 +382,10 @@ export class Pipeline {
 
   #endFinished(): void {
     for (const connection of this.#requests.takeFinished()) {
-      if (connection.closesSession) this.localSessions.close(connection.session);
+      if (connection.closesSession) {
+        this.localSessions.close(connection.session);
+        this.#auditor?.onLocalClose(connection, this.#state.lastZxid);
+      }
       if (connection.phase === 'gone') continue;
       if (connection.dropReason !== null) this.#close(connection, connection.dropReason);
       else this.#end(connection);

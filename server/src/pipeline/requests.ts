@@ -20,25 +20,20 @@ import {
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
-import type { WatchTable } from '../state/watches.js';
 import type { Requester } from './access.js';
 import { answerBytesOf, isListing, LARGE_BYTES } from './answer-size.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
-import type { Connections } from './connections.js';
 import { DueSyncs } from './due-syncs.js';
-import type { FairForwarding } from './fair-forwarding.js';
-import type { Authenticator } from './identities.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
-import type { Outbox } from './outbox.js';
 import type { ConnectionId, ReplyRecord } from './output.js';
 import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
+import type { RequestsParts } from './requests-parts.js';
 import { answerSasl } from './sasl-answers.js';
-import type { Throttle } from './throttle.js';
 import { WaitingRequests } from './waiting-requests.js';
 
 /** xid and type: the RequestHeader. */
@@ -50,17 +45,6 @@ const NO_ZXID = -1;
  * The queue estimates much less, but other sessions may have made the znodes larger since.
  */
 const FORCED_BYTES_MAX = 8 << 20;
-
-export interface RequestsParts {
-  readonly outbox: Outbox;
-  readonly throttle: Throttle;
-  readonly forwarding: FairForwarding;
-  readonly authenticator: Authenticator;
-  readonly watches: WatchTable;
-  readonly connections: Connections;
-  /** The operations of one multiRead. */
-  readonly multiOpsMax: number;
-}
 
 /** Overwritten for each request: what happens a million times a second makes no garbage. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
@@ -147,6 +131,7 @@ export class Requests {
   onApplied(zxid: Zxid, txn: Txn, stats: readonly Stat[], nowMs: number): void {
     this.#nowMs = nowMs;
     const entry = this.#waiting.get(txn.request);
+    this.#parts.auditor?.onApplied(zxid, txn, entry);
     if (entry === undefined) return this.#parts.throttle.left(txn.request);
     this.#waiting.delete(txn.request);
     const connection = this.#connectionOf(entry);
@@ -200,12 +185,14 @@ export class Requests {
     const pending = connection.queue.takeAll();
     for (const entry of pending) if (entry.request !== 0) this.#waiting.delete(entry.request);
     this.#parts.throttle.dropped(connection, pending);
+    this.#parts.auditor?.onDropped(pending);
   }
 
   /** The role has ended; every connection was dropped. */
   clear(): void {
     assert(this.#waiting.size === 0, () => `${this.#waiting.size} requests wait after the role`);
     this.#dueSyncs.clear();
+    this.#parts.auditor?.clear();
     this.#finished = [];
   }
 
@@ -250,6 +237,7 @@ export class Requests {
     const gained = this.#parts.authenticator.authenticate(packet, identities);
     if (gained === null) connection.phase = 'leaving';
     else connection.becomes(gained);
+    this.#parts.auditor?.onAuthenticated(connection, gained !== null);
     const error = gained === null ? ErrorCode.authFailed : ErrorCode.ok;
     const outcome = new JuteWriter();
     ErrorResponse.write(outcome, { error });
@@ -261,8 +249,12 @@ export class Requests {
   #onSasl(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const { authenticator } = this.#parts;
     if (!authenticator.hasSasl) return this.#onRead(connection, header, body);
-    if (!answerSasl(connection, authenticator, { xid: header.xid, body })) {
-      connection.phase = 'leaving';
+    const { requester } = connection;
+    const isAccepted = answerSasl(connection, authenticator, { xid: header.xid, body });
+    if (!isAccepted) connection.phase = 'leaving';
+    // A step that proves nothing yet leaves the connection as it was.
+    if (!isAccepted || connection.requester !== requester) {
+      this.#parts.auditor?.onAuthenticated(connection, isAccepted);
     }
     this.#count(connection, header, this.#nowMs);
     this.#maybeFinish(connection);
@@ -276,6 +268,7 @@ export class Requests {
     const writeBytes = connection.queue.largestWriteBytes;
     return {
       connection: connection.id,
+      ownSession: connection.session,
       kind,
       xid,
       opcode,

@@ -178,6 +178,17 @@ it('asks for one of the schemes, and for no other', () => {
   expect(ann.takeOne().error).toBe(-124);
 });
 
+it('judges names of many blanks in linear time, and none of megabytes', () => {
+  const blanks = ' '.repeat(100_000);
+  const began = performance.now();
+  expect(isDistinguishedName(`CN=${blanks}"`)).toBe(false);
+  expect(isDistinguishedName(`CN=a${blanks}<`)).toBe(false);
+  expect(isDistinguishedName(`CN=${blanks},O=a${blanks}`)).toBe(true);
+  expect(isDistinguishedName(`CN="${'a'.repeat(16_000_000)}`)).toBe(false);
+  // Cubic time would be days.
+  expect(performance.now() - began).toBeLessThan(10_000);
+});
+
 it('takes for an ACL what Java takes for a name', () => {
   const good = [SUBJECT, 'CN=a+OU=b,C=DE', '1.2.840.113549.1.9.1=#1605', 'cn = "a,b" ; o=c', 'CN='];
   for (const text of good) expect(isDistinguishedName(text), text).toBe(true);

@@ -19,6 +19,7 @@ import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { encodeTxn, proposalOf } from '../state/testing.js';
 import { TxnViews } from '../state/txn-views.js';
+import type { AuditSink } from './audit.js';
 import type { PipelineOptions, RequestPreparerOptions } from './options.js';
 import { Pipeline } from './pipeline.js';
 import { type PreparedTxn, RequestPreparer } from './request-preparer.js';
@@ -46,7 +47,15 @@ export class TestMember {
   constructor(
     id: PeerId,
     options: Partial<PipelineOptions>,
-    { digestOf, sasl = null }: { digestOf: DigestOf; sasl?: SaslServer | null | undefined },
+    {
+      digestOf,
+      sasl = null,
+      audit = null,
+    }: {
+      digestOf: DigestOf;
+      sasl?: SaslServer | null | undefined;
+      audit?: AuditSink | null | undefined;
+    },
   ) {
     this.id = id;
     this.pipeline = new Pipeline({
@@ -68,7 +77,7 @@ export class TestMember {
       },
       digestOf,
       random16: () => new Uint8Array(16).fill(++this.#passwords),
-      sasl,
+      ...{ sasl, audit },
     });
     this.pipeline.startServing();
   }
@@ -80,6 +89,7 @@ export interface TestEnsembleOptions {
   readonly preparer?: Partial<RequestPreparerOptions>;
   readonly digestOf?: DigestOf;
   readonly sasl?: SaslServer;
+  readonly audit?: AuditSink;
 }
 
 export class TestEnsemble {
@@ -93,9 +103,10 @@ export class TestEnsemble {
   #passwords = 0;
 
   constructor(options: TestEnsembleOptions = {}) {
-    const { digestOf = fakeDigestOf, sasl } = options;
+    const { digestOf = fakeDigestOf, sasl, audit } = options;
+    const given = { digestOf, sasl, audit };
     const ids = Array.from({ length: options.size ?? 1 }, (_, index) => index + 1);
-    this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}, { digestOf, sasl }));
+    this.members = ids.map((id) => new TestMember(id, options.pipeline ?? {}, given));
     this.preparer = this.newPreparer(1, options.preparer ?? {});
   }
 

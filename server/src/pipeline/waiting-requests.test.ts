@@ -12,6 +12,7 @@ function entryOf(request: number): QueueEntry {
     identities: [],
     body: new Uint8Array(0),
     changes: 1,
+    ownSession: 1,
     isForwarded: true,
     syncedAt: null,
   };

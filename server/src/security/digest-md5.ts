@@ -132,7 +132,7 @@ interface Directives {
   readonly 'digest-uri'?: string;
 }
 
-const DIRECTIVE = /\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s",]*))\s*(?:,|$)/y;
+const DIRECTIVE = /\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"\s*|([^\s",]+)\s*)?(?:,|$)/y;
 
 /** Null if it is no list of directives, or has one twice. */
 function directivesOf(text: string): Directives | null {

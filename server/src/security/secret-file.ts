@@ -9,7 +9,7 @@
  * platforms mount secrets. Reads synchronously, because secrets are small and are read at the start
  * and when they change.
  */
-import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { OperatorError } from '../operator-error.js';
 
 /** Far above any certificate chain, list of authorities or list of users. */
@@ -47,7 +47,8 @@ export function readSecretLine(path: string, what: string): string {
 function readBounded(path: string, what: string, judge: (stats: Stats) => string | null): Buffer {
   let file: number | null = null;
   try {
-    file = openSync(path, 'r');
+    // A named pipe would be waited for until somebody writes to it.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(file);
     const problem = judge(stats) ?? shapeProblem(path, what, stats);
     if (problem !== null) throw new OperatorError(problem);

@@ -323,6 +323,7 @@ export function simulatedConfig(
     adminUsers: [],
     adminReadOnly: false,
     ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
+    ...{ auditFile: null, auditBytesMax: 64 << 20, auditFilesKept: 10, auditRequired: false },
     logLevel: 'info',
   };
 }

@@ -37,6 +37,6 @@ async function expectScriptPasses(name: string): Promise<void> {
     args: [join(DIRECTORY, `${name}.js`), ...servers],
     deadlineMs: DEADLINE_MS,
   });
-  expect(output).toContain(`${name}: all results are as expected`);
+  expect(output).toContain(`${name}: everything as expected`);
   expect(code).toBe(0);
 }

@@ -11,12 +11,14 @@
  *   node --expose-gc soak-process.js <servers>
  */
 import { setMaxListeners } from 'node:events';
+import { getHeapCodeStatistics } from 'node:v8';
 import { type Client, connect } from '@rookery/client';
 import { within } from '../harness/wait.js';
 import { EVENTS, type Event } from './recipe-events.js';
 
 /** What the parent is told when it asks. */
 export interface SoakStatus {
+  /** Without compiled code. */
   readonly heapBytes: number;
   /** Of each recipe, how many events it has had, and how often it has begun anew. */
   readonly events: Readonly<Record<string, number>>;
@@ -116,7 +118,10 @@ async function answer(): Promise<void> {
     await new Promise(setImmediate);
     globalThis.gc?.();
   }
-  const heapBytes = process.memoryUsage().heapUsed;
+  // V8 goes on compiling for many minutes, and keeps machine code and its metadata in the heap.
+  const code = getHeapCodeStatistics();
+  const codeBytes = code.code_and_metadata_size + code.bytecode_and_metadata_size;
+  const heapBytes = process.memoryUsage().heapUsed - codeBytes;
   const status: SoakStatus = { heapBytes, events, begun, endings, warnings };
   if (process.connected) process.send?.(status);
 }

@@ -15,6 +15,7 @@ export const TMUX = '/usr/bin/tmux';
 
 const run = promisify(execFile);
 const DEADLINE_MS = 60_000;
+const PRESS_MS = 1_000;
 
 export class Terminal {
   readonly #socket: string;
@@ -62,11 +63,14 @@ export class Terminal {
     await this.press('Enter');
   }
 
-  /** Presses a key again and again until the pattern is on the screen. */
+  /**
+   * Presses a key until the pattern is on the screen. Each press gets a second for its effect:
+   * keys that arrive together are taken for pasted text.
+   */
   async pressUntil(key: string, pattern: RegExp): Promise<void> {
     await until(`${pattern} is on the screen`, DEADLINE_MS, async () => {
       await this.press(key);
-      return pattern.test(await this.screen()) ? true : undefined;
+      return await this.shows(pattern, PRESS_MS);
     });
   }
 

@@ -29,6 +29,7 @@ const RANKS = {
   pipeline: 4,
   offline: 4,
   net: 5,
+  audit: 6,
   driver: 6,
   http: 7,
   server: 8,
@@ -40,6 +41,7 @@ const PURE: readonly Area[] = ['zab', 'state', 'sessions', 'pipeline'];
 const BASE = [
   ...[
     'addresses',
+    'audit-settings',
     'config',
     'config-schema',
     'config-security',
@@ -47,6 +49,7 @@ const BASE = [
     'four-letter-words',
     'operator-error',
     'peer-auth-settings',
+    'setting-types',
     'tuning',
     'version',
   ],

@@ -12,7 +12,14 @@ import type { Tree } from '../../state/tree.js';
 import type { ApiMember } from './api-member.js';
 import { addressOf, type ClientsHere, WATCH_MODES } from './clients-here.js';
 import { hex, mayReadNode } from './node-facts.js';
-import { compareParts, type Part, partOf, type RecipeKind, recipeOf } from './recipe-names.js';
+import {
+  compareParts,
+  holdersOf,
+  type Part,
+  partOf,
+  type RecipeKind,
+  recipeOf,
+} from './recipe-names.js';
 
 export const CHILDREN_MAX = 10_000;
 const CONTENDERS_MAX = 100;
@@ -114,25 +121,6 @@ function isAwaited({ watches }: ApiMember, path: string): boolean {
 function isGathering(tree: Tree, contenders: readonly Contender[]): boolean {
   const members = contenders.filter(({ part }) => part === 'member');
   return members.length > 0 && members.every(({ node }) => tree.mode(node) === 'ephemeral');
-}
-
-/** How many of them, from the first one on, hold what all want. */
-function holdersOf(kind: RecipeKind, queued: readonly Contender[]): number {
-  switch (kind) {
-    case 'lock':
-    case 'election':
-      return Math.min(1, queued.length);
-    case 'read-write-lock': {
-      const firstWriter = queued.findIndex(({ part }) => part !== 'read');
-      return firstWriter === -1 ? queued.length : Math.max(1, firstWriter);
-    }
-    case 'semaphore':
-    case 'barrier':
-    case 'group':
-      return queued.length;
-    case 'queue':
-      return 0;
-  }
 }
 
 function contenderFacts(

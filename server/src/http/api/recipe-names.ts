@@ -80,3 +80,22 @@ export function recipeOf(parts: ReadonlySet<Part>): RecipeKind | null {
 export function compareParts(one: RecipePart, other: RecipePart): number {
   return one.rank - other.rank || (one.sequence - other.sequence) | 0;
 }
+
+/** How many of them, from the first one on, hold what all want. */
+export function holdersOf(kind: RecipeKind, queued: readonly RecipePart[]): number {
+  switch (kind) {
+    case 'lock':
+    case 'election':
+      return Math.min(1, queued.length);
+    case 'read-write-lock': {
+      const firstWriter = queued.findIndex(({ part }) => part !== 'read');
+      return firstWriter === -1 ? queued.length : Math.max(1, firstWriter);
+    }
+    case 'semaphore':
+    case 'barrier':
+    case 'group':
+      return queued.length;
+    case 'queue':
+      return 0;
+  }
+}

@@ -149,8 +149,8 @@ describe('queues', () => {
   it('give what was put in, once; one of them in order', () => {
     expectAccepted(checkLinearQueue, take(take(take(base(), 1), 2), null));
     expectAccepted(checkTotalQueue, take(take(take(base(), 2), 1), null));
-    expectRefused(checkLinearQueue, take(take(take(base(), 2), 1), null), 'given before 1');
-    expectRefused(checkTotalQueue, take(take(take(base(), 1), 1), null), 'given twice');
+    expectRefused(checkLinearQueue, take(take(take(base(), 2), 1), null), 'removed before 1');
+    expectRefused(checkTotalQueue, take(take(take(base(), 1), 1), null), 'removed twice');
     expectRefused(checkTotalQueue, take(take(take(base(), 1), 7), null), 'never added');
   });
 

@@ -3,7 +3,7 @@
  */
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Client, connect } from '@rookery/client';
+import { type Client, connect, Lock } from '@rookery/client';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { newTestDirectory } from '../../harness/ensemble.js';
 import { sharedEnsemble } from '../shared-ensemble.js';
@@ -83,6 +83,30 @@ it('edits data, and never over what somebody else wrote meanwhile', async () => 
   const [, file = ''] = /What you wrote is in (\S+)\.\n/.exec(late.said) ?? [];
   expect(readFileSync(file, 'utf8')).toBe('one\ntwo\nmine\n');
   expect((await edit('exit 1')).code).toBe(2);
+});
+
+it('shows who holds a lock and who waits, by the names of several clients', async () => {
+  const { client, at } = await fixture();
+  expect(await user.run(['locks', at])).toMatchObject({ code: 3, out: '' });
+  const lease = await new Lock(client, `${at}/job`).acquire();
+  for (const path of ['/writers', '/other']) await client.create(`${at}${path}`);
+  const prefix = `${at}/writers/${'0'.repeat(32)}`;
+  for (const kind of ['rlock', 'rlock', 'lock']) {
+    await client.create(`${prefix}__${kind}__`, 'host1', { mode: 'ephemeralSequential' });
+  }
+  await client.create(`${at}/other/lock-file`);
+  const found = await user.json(['locks', at]);
+  expect(found).toMatchObject([
+    { path: `${at}/job`, kind: 'lock', holderCount: 1, waiterCount: 0 },
+    {
+      ...{ path: `${at}/writers`, kind: 'read-write-lock', holderCount: 2, waiterCount: 1 },
+      waiters: [{ name: expect.stringMatching(/__lock__0000000002$/) }],
+      holders: [{ data: 'host1' }, { data: 'host1' }],
+    },
+  ]);
+  const { out } = await user.run(['locks', `${at}/writers`]);
+  expect(out).toMatch(/read-write-lock .* 1 +0x[\da-f]+ +host1 and 1 more$/m);
+  await lease.release();
 });
 
 it('shows and changes ACLs', async () => {

@@ -1,0 +1,163 @@
+/**
+ * A file of lines that is written in the background, and replaced by a new one when it is full.
+ *
+ * `push` only puts a line into a bounded buffer. The file `x` becomes `x.1` when the next line
+ * would make it larger than `bytesMax`, `x.1` becomes `x.2`, and what is older than `filesKept` of
+ * them is removed. A line is in one file as a whole. Lines that cannot be kept are reported to
+ * `onLost`, and the next ones are tried again. Only the owner can read the files.
+ */
+import { closeSync, constants, openSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+
+export interface AuditFileParts {
+  readonly path: string;
+  readonly bytesMax: number;
+  readonly filesKept: number;
+  /** The bytes of lines that may wait. */
+  readonly bufferBytesMax: number;
+  /** So many lines are lost, and why. */
+  readonly onLost: (lines: number, reason: string) => void;
+  readonly onWritten: (lines: number) => void;
+}
+
+const MODE = 0o600;
+/** What is written at a time. */
+const CHUNK_BYTES = 256 << 10;
+const NEWLINE = 0x0a;
+
+/** Throws what the file system says if the file cannot be opened for writing. */
+export function probeAuditFile(path: string): void {
+  const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK } = constants;
+  // Without O_NONBLOCK, a pipe that nobody reads would hang the member.
+  closeSync(openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, MODE));
+}
+
+export class AuditFile {
+  readonly #parts: AuditFileParts;
+  #lines: Buffer[] = [];
+  #waitingBytes = 0;
+  #file: FileHandle | null = null;
+  #fileBytes = 0;
+  #writing: Promise<void> | null = null;
+
+  constructor(parts: AuditFileParts) {
+    this.#parts = parts;
+  }
+
+  /** The line has no newline. */
+  push(text: string): void {
+    const line = Buffer.from(`${text}\n`);
+    if (this.#waitingBytes + line.length > this.#parts.bufferBytesMax) {
+      return this.#parts.onLost(1, 'the file does not take lines as fast as they come');
+    }
+    this.#lines.push(line);
+    this.#waitingBytes += line.length;
+    this.#writing ??= this.#writeAll();
+  }
+
+  /** Resolves when everything is written, or reported as lost. Nothing may be pushed afterwards. */
+  async close(): Promise<void> {
+    while (this.#writing !== null) await this.#writing;
+    await this.#closeFile();
+  }
+
+  /** Never rejects. */
+  async #writeAll(): Promise<void> {
+    // The lines of one turn are written together.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#lines.length > 0) {
+      const lines = this.#lines;
+      this.#lines = [];
+      for (let at = 0; at < lines.length; ) at += await this.#writeSome(lines, at);
+    }
+    this.#writing = null;
+  }
+
+  /** Returns how many of the lines from `at` on are done with: at least one. */
+  async #writeSome(lines: readonly Buffer[], at: number): Promise<number> {
+    let count = 0;
+    let bytes = 0;
+    try {
+      this.#file ??= await this.#openFile();
+      const firstBytes = lines[at]?.length ?? 0;
+      if (this.#fileBytes > 0 && this.#fileBytes + firstBytes > this.#parts.bytesMax) {
+        await this.#rotate();
+      }
+    } catch (error) {
+      return this.#lose(lines.slice(at), error);
+    }
+    while (at + count < lines.length) {
+      const lineBytes = lines[at + count]?.length ?? 0;
+      const isFull = this.#fileBytes + bytes + lineBytes > this.#parts.bytesMax;
+      if (count > 0 && (isFull || bytes + lineBytes > CHUNK_BYTES)) break;
+      count += 1;
+      bytes += lineBytes;
+    }
+    const chunk = lines.slice(at, at + count);
+    try {
+      await this.#file?.appendFile(Buffer.concat(chunk));
+    } catch (error) {
+      return this.#lose(chunk, error);
+    }
+    this.#fileBytes += bytes;
+    this.#waitingBytes -= bytes;
+    this.#parts.onWritten(count);
+    return count;
+  }
+
+  async #lose(lines: readonly Buffer[], error: unknown): Promise<number> {
+    for (const line of lines) this.#waitingBytes -= line.length;
+    // Opened anew for the next line, which may find a part of this one at the end of the file.
+    await this.#closeFile();
+    this.#parts.onLost(lines.length, error instanceof Error ? error.message : String(error));
+    return lines.length;
+  }
+
+  async #openFile(): Promise<FileHandle> {
+    const { O_RDWR, O_CREAT, O_APPEND } = constants;
+    const file = await open(this.#parts.path, O_RDWR | O_CREAT | O_APPEND, MODE);
+    try {
+      this.#fileBytes = (await file.stat()).size;
+      // A crash or a full disk has left a part of a line.
+      if (this.#fileBytes > 0) {
+        const last = Buffer.alloc(1);
+        await file.read(last, 0, 1, this.#fileBytes - 1);
+        if (last[0] !== NEWLINE) {
+          await file.appendFile('\n');
+          this.#fileBytes += 1;
+        }
+      }
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
+  }
+
+  async #rotate(): Promise<void> {
+    const { path, filesKept } = this.#parts;
+    await this.#closeFile();
+    if (filesKept === 0) await rm(path, { force: true });
+    for (let number = filesKept; number > 0; number--) {
+      const from = number === 1 ? path : `${path}.${number - 1}`;
+      await renameIfThere(from, `${path}.${number}`);
+    }
+    this.#file = await this.#openFile();
+  }
+
+  async #closeFile(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    // What was written is with the system; a failure here takes nothing back.
+    await file?.close().catch(() => undefined);
+  }
+}
+
+async function renameIfThere(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    if (!isMissing) throw error;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The audit log of a member: turns records into lines of JSON and hands them to the file.
+ *
+ * The keys are ZooKeeper's, with time, member, zxid, version, bytes, error and leftOut. Lines that
+ * the file does not take are counted and logged at a bounded rate; where the log is required, the
+ * first of them ends the member through `lost`. JSON escapes control characters, so no name can
+ * forge a line. Made by server.ts.
+ */
+import { ErrorCode, formatZxid, type PeerId } from '@rookery/protocol';
+import type { Logger } from 'pino';
+import { formatHex } from '../net/four-letter/format.js';
+import { RateLimitedLog } from '../net/rate-limited-log.js';
+import type { Timer, Timers } from '../net/timers.js';
+import { OperatorError } from '../operator-error.js';
+import type { AuditRecord, AuditSink } from '../pipeline/audit.js';
+import { AuditFile, probeAuditFile } from './audit-file.js';
+import { RefusalBound } from './refusals.js';
+
+export interface AuditLogParts {
+  readonly member: PeerId;
+  /** The file of this member: see `auditFileOf`. */
+  readonly path: string;
+  readonly bytesMax: number;
+  readonly filesKept: number;
+  readonly required: boolean;
+  readonly logger: Logger;
+  readonly timers: Pick<Timers, 'after' | 'wallMs'>;
+  /** The bytes of lines that may wait for the disk. */
+  readonly bufferBytesMax?: number;
+}
+
+/** Some ten thousand lines: a disk may be busy for a second or two. */
+const BUFFER_BYTES = 8 << 20;
+const REFUSALS_INTERVAL_MS = 1000;
+
+/** Members may share a machine and the config file, so each has a file of its own. */
+export function auditFileOf(path: string, member: PeerId): string {
+  const [, stem = path, ending = ''] = /^(.*[^/])(\.[^./]+)$/.exec(path) ?? [];
+  return `${stem}-${member}${ending}`;
+}
+
+/** Throws OperatorError if the log is required and its file cannot be opened; otherwise warns. */
+export function checkAuditFile({
+  path,
+  required,
+  logger,
+}: Pick<AuditLogParts, 'path' | 'required' | 'logger'>): void {
+  try {
+    probeAuditFile(path);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `The audit log ${path} cannot be written, and auditRequired is set: ${reason}.`;
+    if (required) throw new OperatorError(message, { cause: error });
+    logger.warn({ path, reason }, 'audit.unwritable');
+  }
+}
+
+export class AuditLog implements AuditSink {
+  readonly figures = { written: 0, dropped: 0, leftOut: 0 };
+  /** Resolves with the reason when a required log has lost a line, otherwise never. */
+  readonly lost: Promise<OperatorError>;
+  readonly #parts: AuditLogParts;
+  readonly #file: AuditFile;
+  readonly #log: RateLimitedLog;
+  readonly #refusals = new RefusalBound();
+  #tellLost: ((error: OperatorError) => void) | null = null;
+  #timer: Timer | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(parts: AuditLogParts) {
+    const { path, bytesMax, filesKept, bufferBytesMax = BUFFER_BYTES } = parts;
+    this.#parts = parts;
+    this.lost = new Promise((resolve) => {
+      this.#tellLost = resolve;
+    });
+    this.#log = new RateLimitedLog(parts.logger, parts.timers);
+    this.#file = new AuditFile({
+      ...{ path, bytesMax, filesKept, bufferBytesMax },
+      onLost: (lines, reason) => this.#lose(lines, reason),
+      onWritten: (lines) => {
+        this.figures.written += lines;
+      },
+    });
+    this.#own('serverStart');
+  }
+
+  record(record: AuditRecord): void {
+    if (this.#closing !== null) return;
+    const isBounded = isRefusal(record);
+    if (!isBounded) return this.#write(record);
+    this.#timer ??= this.#parts.timers.after(REFUSALS_INTERVAL_MS, () => this.#tellLeftOut());
+    if (this.#refusals.admits(record)) this.#write(record);
+    else this.figures.leftOut += 1;
+  }
+
+  /** Resolves when all lines are in the file, or counted as dropped. Safe to call again. */
+  close(): Promise<void> {
+    if (this.#closing !== null) return this.#closing;
+    this.#timer?.cancel();
+    this.#tellLeftOut();
+    this.#own('serverStop');
+    this.#closing = this.#file.close().then(() => this.#log.close());
+    return this.#closing;
+  }
+
+  #own(operation: string): void {
+    this.#write({ session: 0, user: [], ip: '', operation, result: 'success' });
+  }
+
+  #tellLeftOut(): void {
+    this.#timer = null;
+    for (const { last, leftOut } of this.#refusals.take()) this.#write(last, leftOut);
+  }
+
+  #write(record: AuditRecord, leftOut?: number): void {
+    const { session, user, ip, operation, result, znode, znodeType, acl } = record;
+    const { zxid, version, bytes, error } = record;
+    const { member, timers } = this.#parts;
+    this.#file.push(
+      JSON.stringify({
+        time: new Date(timers.wallMs()).toISOString(),
+        member,
+        session: session === 0 ? undefined : `0x${formatHex(session)}`,
+        ...{ user, ip, operation, znode, znode_type: znodeType, acl, result },
+        zxid: zxid === undefined ? undefined : formatZxid(zxid),
+        ...{ version, bytes, error, leftOut },
+      }),
+    );
+  }
+
+  #lose(lines: number, reason: string): void {
+    const { path, required } = this.#parts;
+    this.figures.dropped += lines;
+    this.#log.error('audit.lost', { path, reason, dropped: this.figures.dropped });
+    if (!required || this.#tellLost === null) return;
+    const tell = this.#tellLost;
+    // The file may hang; nobody waits for it when the member ends for that reason.
+    this.#closing = Promise.resolve();
+    void this.#file.close();
+    this.#timer?.cancel();
+    this.#tellLost = null;
+    tell(new OperatorError(`The audit log ${path} has lost a line, and is required: ${reason}.`));
+  }
+}
+
+/** Of the ACLs or of an authentication: what a stranger can cause at no cost. */
+function isRefusal({ error }: AuditRecord): boolean {
+  return error === ErrorCode.noAuth || error === ErrorCode.authFailed;
+}

@@ -1,0 +1,216 @@
+/**
+ * What the audit log tells of this member's clients: their writes, sessions and authentications.
+ *
+ * It makes a record where a request is answered, or where it is decided although its client has
+ * left. Identities are those of the connection when the request came. A record never has data or
+ * a password, and of a digest only four characters, which tell apart two clients that claim one
+ * name. It exists only while there is an audit log; time and files are the sink's. Called by
+ * Pipeline and Requests.
+ */
+import { ErrorCode, JuteReader, MarshallingError, OpCode, type Zxid } from '@rookery/protocol';
+import type { Acl, NodeOp, SessionId, Txn } from '../state/txn.js';
+import type { Identities } from './access.js';
+import { plainAddress } from './address-range.js';
+import type { QueueEntry } from './commit-queue.js';
+import type { Connection } from './connection.js';
+
+/** `invoked`: the role of the member ended first, so it does not know what became of it. */
+export type AuditResult = 'success' | 'failure' | 'invoked';
+
+/** A line of the audit log; the sink adds the time and the member. Absent: does not apply. */
+export interface AuditRecord {
+  /** 0 for none. */
+  readonly session: SessionId;
+  readonly user: readonly string[];
+  readonly ip: string;
+  readonly operation: string;
+  readonly result: AuditResult;
+  readonly znode?: string;
+  readonly znodeType?: string;
+  readonly acl?: string;
+  readonly zxid?: Zxid;
+  readonly version?: number;
+  readonly bytes?: number;
+  /** The code of the refusal. */
+  readonly error?: number;
+}
+
+/** Numbers of lines since the member started. */
+export interface AuditFigures {
+  readonly written: number;
+  readonly dropped: number;
+  /** Refusals that have no line of their own; a line has their number. */
+  readonly leftOut: number;
+}
+
+export interface AuditSink {
+  readonly figures: AuditFigures;
+  /** Never throws and never waits. */
+  record(record: AuditRecord): void;
+}
+
+/** Longer texts are cut, so that no line is larger than a few of them. */
+const TEXT_MAX = 8192;
+const DIGEST_SHOWN = 4;
+const CONFIG_NODE = '/zookeeper/config';
+const PERMS = ['r', 'w', 'c', 'd', 'a'];
+
+const OPERATIONS: ReadonlyMap<number, string> = new Map([
+  [OpCode.create, 'create'],
+  [OpCode.create2, 'create'],
+  [OpCode.createContainer, 'create'],
+  [OpCode.createTtl, 'create'],
+  [OpCode.delete, 'delete'],
+  [OpCode.setData, 'setData'],
+  [OpCode.setAcl, 'setAcl'],
+  [OpCode.multi, 'multiOperation'],
+  [OpCode.reconfig, 'reconfig'],
+  [OpCode.closeSession, 'closeSession'],
+]);
+
+type Who = Pick<AuditRecord, 'session' | 'user' | 'ip'>;
+
+export class Auditor {
+  readonly #sink: AuditSink;
+  /** Writes on their way to the leader whose clients have left; the throttle bounds them. */
+  readonly #orphans = new Map<number, QueueEntry>();
+
+  constructor(sink: AuditSink) {
+    this.#sink = sink;
+  }
+
+  /** The write is answered, or would be: without an entry its client has left. */
+  onApplied(zxid: Zxid, txn: Txn, entry = this.#orphans.get(txn.request)): void {
+    if (entry === undefined) return;
+    this.#orphans.delete(txn.request);
+    const { op } = txn;
+    const who = whoOf(entry.ownSession, entry.requester.identities);
+    if (op.kind === 'error') {
+      const error = op.codes === null ? op.code : firstReason(op.codes);
+      this.#sink.record({ ...who, ...requestOf(entry), result: 'failure', zxid, error });
+    } else if (op.kind === 'multi') {
+      for (const part of op.ops) this.#onNodeOp(who, zxid, part);
+    } else if (op.kind === 'closeSession') {
+      this.#sink.record({ ...who, operation: 'closeSession', result: 'success', zxid });
+    } else if ('path' in op) {
+      this.#onNodeOp(who, zxid, op);
+    }
+  }
+
+  /** The connection has ended before these were answered. */
+  onDropped(entries: readonly QueueEntry[]): void {
+    for (const entry of entries) {
+      if (entry.isForwarded && entry.kind !== 'sync') this.#orphans.set(entry.request, entry);
+    }
+  }
+
+  /** The leader has refused the request, because its session is elsewhere: nothing was done. */
+  onRefused(request: number): void {
+    this.#orphans.delete(request);
+  }
+
+  /** The role has ended: nobody here learns what becomes of these. */
+  clear(): void {
+    for (const entry of this.#orphans.values()) {
+      const who = whoOf(entry.ownSession, entry.requester.identities);
+      this.#sink.record({ ...who, ...requestOf(entry), result: 'invoked' });
+    }
+    this.#orphans.clear();
+  }
+
+  /** The connection has its session from now on. */
+  onSession({ session, requester, opensSession }: Connection, zxid: Zxid): void {
+    const operation = opensSession ? 'createSession' : 'resumeSession';
+    const who = whoOf(session, requester.identities);
+    this.#sink.record({ ...who, operation, result: 'success', zxid });
+  }
+
+  /** The client has ended its local session, which no transaction does. */
+  onLocalClose({ session, requester }: Connection, zxid: Zxid): void {
+    const who = whoOf(session, requester.identities);
+    this.#sink.record({ ...who, operation: 'closeSession', result: 'success', zxid });
+  }
+
+  onAuthenticated({ session, requester }: Connection, isAccepted: boolean): void {
+    const who = whoOf(session, requester.identities);
+    const operation = 'authenticate';
+    if (isAccepted) this.#sink.record({ ...who, operation, result: 'success' });
+    else this.#sink.record({ ...who, operation, result: 'failure', error: ErrorCode.authFailed });
+  }
+
+  #onNodeOp(who: Who, zxid: Zxid, op: NodeOp): void {
+    // It has changed nothing, and was no write.
+    if (op.kind === 'check') return;
+    const line = {
+      ...who,
+      operation: op.kind,
+      result: 'success',
+      zxid,
+      znode: cut(op.path),
+    } as const;
+    switch (op.kind) {
+      case 'create': {
+        const facts = { znodeType: op.mode, acl: aclText(op.acl), version: 0 };
+        return this.#sink.record({ ...line, ...facts, bytes: op.data?.length ?? 0 });
+      }
+      case 'setData':
+        return this.#sink.record({ ...line, version: op.version, bytes: op.data?.length ?? 0 });
+      case 'setAcl':
+        return this.#sink.record({ ...line, acl: aclText(op.acl), version: op.version });
+      default:
+        return this.#sink.record(line);
+    }
+  }
+}
+
+function whoOf(session: SessionId, identities: Identities): Who {
+  const address = identities.find(({ scheme }) => scheme === 'ip')?.id ?? '';
+  const user = identities.filter(({ scheme }) => scheme !== 'ip').map(identityText);
+  return { session, user, ip: plainAddress(address) };
+}
+
+function identityText({ scheme, id }: { readonly scheme: string; readonly id: string }): string {
+  if (id === '') return scheme;
+  if (scheme !== 'digest') return cut(`${scheme}:${id}`);
+  const colon = id.indexOf(':');
+  if (colon < 0) return cut(`digest:${id.slice(0, DIGEST_SHOWN)}`);
+  return `${cut(`digest:${id.slice(0, colon)}`)}:${id.slice(colon + 1).slice(0, DIGEST_SHOWN)}`;
+}
+
+/** What can be told of a request without its transaction. */
+function requestOf(entry: QueueEntry): Pick<AuditRecord, 'operation' | 'znode'> {
+  const operation = OPERATIONS.get(entry.opcode) ?? `opcode ${entry.opcode}`;
+  if (entry.opcode === OpCode.reconfig) return { operation, znode: CONFIG_NODE };
+  if (entry.opcode === OpCode.multi || entry.opcode === OpCode.closeSession) return { operation };
+  const path = firstText(entry.body);
+  return path === null ? { operation } : { operation, znode: cut(path) };
+}
+
+/** Every request for one znode begins with its path. */
+function firstText(body: Uint8Array): string | null {
+  try {
+    return new JuteReader(body).string();
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return null;
+  }
+}
+
+/** Of a multi: operations before the one that failed have 0, those after it the code of a skip. */
+function firstReason(codes: readonly number[]): number {
+  return codes.find((code) => code !== ErrorCode.ok) ?? ErrorCode.ok;
+}
+
+function aclText(acl: readonly Acl[]): string {
+  let text = '';
+  for (const { scheme, id, perms } of acl) {
+    if (text.length > TEXT_MAX) break;
+    const letters = PERMS.filter((_, bit) => (perms & (1 << bit)) !== 0).join('');
+    text += `${text === '' ? '' : ','}${identityText({ scheme, id })}:${letters}`;
+  }
+  return cut(text);
+}
+
+function cut(text: string): string {
+  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}…`;
+}
