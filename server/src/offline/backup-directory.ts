@@ -42,7 +42,7 @@ export async function backupsIn(directory: string): Promise<readonly Backup[]> {
 }
 
 /**
- * Those that the rule does not keep, the oldest first. Their times decide, not their zxids: those of
+ * Those that the rule does not keep, oldest first. Times decide, not zxids: those of
  * an ensemble that was made anew in the same place are lower than those of the one before.
  */
 export function expiredBackups(
