@@ -6,6 +6,8 @@
  * is an Error with a sentence; the schedule logs it.
  */
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -59,6 +61,7 @@ export class BackupKeeper implements BackupTaker {
     await makeDirectory(directory);
     // What the rule does not keep would only take the room of the new one.
     await this.#prune();
+    await rm(this.#part, { force: true });
     await this.#requireRoom(treeBytes);
     const source = await open();
     try {
@@ -69,6 +72,11 @@ export class BackupKeeper implements BackupTaker {
     } finally {
       await source.close();
     }
+  }
+
+  /** A process that was killed leaves it behind, and the next backup removes it. */
+  get #part(): string {
+    return join(this.#options.directory, `.member-${this.#options.id}.part`);
   }
 
   stop(): void {
@@ -93,11 +101,11 @@ export class BackupKeeper implements BackupTaker {
   async #write(source: OpenedBackup, path: string): Promise<Omit<SavedBackup, 'path'>> {
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(LONGEST_MS)]);
     const file = createRequire(import.meta.url).resolve(PROCESS);
-    // What a member leaves behind when it ends meanwhile, it writes over the next time.
-    const part = join(this.#options.directory, `.member-${this.#options.id}.part`);
-    const child = spawn(process.execPath, [file, path, part], {
+    const child = spawn(process.execPath, [file, path, this.#part], {
       ...{ signal, killSignal: 'SIGKILL', stdio: 'pipe' },
     });
+    // Without a free file descriptor there are no streams either, and the error comes by itself.
+    if (child.pid === undefined) throw (await once(child, 'error').catch((error) => [error]))[0];
     let answer = '';
     let reason = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

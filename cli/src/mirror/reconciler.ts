@@ -72,6 +72,8 @@ export class Reconciler {
   }
 
   async #node(path: string): Promise<boolean> {
+    // Events of a whole ensemble tell of these, too.
+    if (this.#hasOwn && (path === OWN || path.startsWith(`${OWN}/`))) return false;
     const { source, target } = this.#ends;
     try {
       const [wanted, found] = await Promise.all([readNode(source, path), readNode(target, path)]);

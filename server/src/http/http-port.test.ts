@@ -221,3 +221,28 @@ describe('where bodies are taken', () => {
     expect(answer).not.toContain('200');
   }, 20_000);
 });
+
+it('an answer that waits behind another one ends with its connection, too', async () => {
+  const ends: Promise<void>[] = [];
+  const http = await port(({ signal }) => {
+    const body = async function* (): AsyncGenerator<Uint8Array> {
+      while (!signal.aborted) {
+        yield Buffer.alloc(64 << 10);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    };
+    let end = (): void => undefined;
+    ends.push(
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+    );
+    return { status: 200, type: 'text/plain', body: body(), close: async () => end() };
+  });
+  const socket = socketTo(http);
+  socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(3));
+  await once(socket, 'data');
+  socket.destroy();
+  expect(ends.length).toBe(3);
+  await Promise.all(ends);
+});

@@ -83,7 +83,7 @@ export class HttpPort {
   /** The one that asked last is the last one. */
   readonly #sockets = new Set<Socket>();
   /** Requests that are not answered yet. */
-  readonly #pending = new WeakMap<Socket, number>();
+  readonly #pending = new WeakMap<Socket, Set<AbortController>>();
   readonly #bodies = new HttpBodies();
 
   constructor(options: HttpPortOptions) {
@@ -104,7 +104,11 @@ export class HttpPort {
     this.#server.on('connection', (socket: Socket) => {
       if (this.#sockets.size >= CONNECTIONS_MAX) this.#closeOne();
       this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        // Node tells it only to the answer that is being sent, not to those behind it.
+        for (const gone of this.#pending.get(socket) ?? []) gone.abort();
+      });
     });
     // A body that waits for leave to come gets it when it is read, or is refused.
     this.#server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -176,7 +180,7 @@ export class HttpPort {
   }
 
   #pendingOf(socket: Socket): number {
-    return this.#pending.get(socket) ?? 0;
+    return this.#pending.get(socket)?.size ?? 0;
   }
 
   /**
@@ -185,23 +189,24 @@ export class HttpPort {
    */
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
-    const pending = this.#pendingOf(socket);
-    if (pending >= PIPELINED_MAX) {
+    const pending = this.#pending.get(socket) ?? new Set();
+    if (pending.size >= PIPELINED_MAX) {
       socket.destroy();
       return;
     }
-    this.#pending.set(socket, pending + 1);
+    this.#pending.set(socket, pending);
     this.#sockets.delete(socket);
     this.#sockets.add(socket);
     const gone = new AbortController();
+    pending.add(gone);
     response.once('close', () => {
-      this.#pending.set(socket, this.#pendingOf(socket) - 1);
+      pending.delete(gone);
       gone.abort();
     });
     try {
       const answer = await this.#options.router(this.#read(request, response, gone.signal));
       try {
-        await send(request, response, answer);
+        await send(request, response, answer, gone.signal);
       } finally {
         await answer.close?.();
       }
@@ -219,6 +224,7 @@ async function send(
   request: IncomingMessage,
   response: ServerResponse,
   { status, type, body, headers }: HttpAnswer,
+  gone: AbortSignal,
 ): Promise<void> {
   // What is left of a body is not read: nothing else can come on that connection.
   const isUnread = hasBody(request) && !request.complete;
@@ -237,29 +243,37 @@ async function send(
   }
   response.writeHead(status, all);
   if (request.method !== 'HEAD') {
-    if (Symbol.asyncIterator in body) await sendBytes(response, body);
-    else await sendPieces(response, body);
+    if (Symbol.asyncIterator in body) await sendBytes(response, body, gone);
+    else await sendPieces(response, body, gone);
   }
   response.end();
 }
 
-async function sendBytes(response: ServerResponse, parts: AsyncIterable<Uint8Array>) {
+async function sendBytes(
+  response: ServerResponse,
+  parts: AsyncIterable<Uint8Array>,
+  gone: AbortSignal,
+): Promise<void> {
   for await (const part of parts) {
-    if (response.destroyed) return;
-    if (!response.write(part)) await drained(response);
+    if (gone.aborted) return;
+    if (!response.write(part)) await drained(response, gone);
   }
 }
 
 /** A part in each turn; a client that takes nothing is dropped by the server's own timeout. */
-async function sendPieces(response: ServerResponse, pieces: Iterable<string>): Promise<void> {
+async function sendPieces(
+  response: ServerResponse,
+  pieces: Iterable<string>,
+  gone: AbortSignal,
+): Promise<void> {
   let part = '';
   let work = 0;
   for (const piece of pieces) {
     part += piece;
     work += piece.length + PIECE_CHARACTERS;
     if (work < PART_CHARACTERS) continue;
-    if (response.destroyed) return;
-    if (part !== '' && !response.write(part)) await drained(response);
+    if (gone.aborted) return;
+    if (part !== '' && !response.write(part)) await drained(response, gone);
     part = '';
     work = 0;
     await new Promise((resolve) => setImmediate(resolve));
@@ -267,15 +281,16 @@ async function sendPieces(response: ServerResponse, pieces: Iterable<string>): P
   response.write(part);
 }
 
-function drained(response: ServerResponse): Promise<void> {
+function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
+  if (gone.aborted) return Promise.resolve();
   return new Promise((resolve) => {
     const done = (): void => {
       response.off('drain', done);
-      response.off('close', done);
+      gone.removeEventListener('abort', done);
       resolve();
     };
     response.on('drain', done);
-    response.on('close', done);
+    gone.addEventListener('abort', done);
   });
 }
 
@@ -284,7 +299,8 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: HttpE
   if (response.headersSent) return;
   const body = `${error.message}\n`;
   const headers = { ...error.headers, connection: 'close' };
-  void send(request, response, { status: error.status, type: 'text/plain', body, headers });
+  const answer = { status: error.status, type: 'text/plain', body, headers };
+  void send(request, response, answer, new AbortController().signal);
 }
 
 function endWith(socket: Socket, status: number): void {

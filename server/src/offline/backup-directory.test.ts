@@ -38,3 +38,9 @@ it('the exact end of a day belongs to the day before', () => {
   expect(expired(backups, 1, 1)).toEqual(['24']);
   expect(expired(backups, 1, 2)).toEqual([]);
 });
+
+it('keeps the new backups of an ensemble that was made anew, whose zxids are lower', () => {
+  const [old, older, anew] = backupsOf(30, 40, 1);
+  if (old === undefined || older === undefined || anew === undefined) throw new Error('three');
+  expect(expired([{ ...anew, zxid: 0n }, older, old], 1, 0)).toEqual(['40', '30']);
+});

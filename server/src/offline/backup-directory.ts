@@ -41,21 +41,25 @@ export async function backupsIn(directory: string): Promise<readonly Backup[]> {
   return backups.sort((a, b) => (a.zxid < b.zxid ? -1 : 1));
 }
 
-/** Those that the rule does not keep, the oldest first; `backups` as `backupsIn` gives them. */
+/**
+ * Those that the rule does not keep, oldest first. Times decide, not zxids: those of
+ * an ensemble that was made anew in the same place are lower than those of the one before.
+ */
 export function expiredBackups(
   backups: readonly Backup[],
   rule: KeepRule,
   nowMs: number,
 ): readonly Backup[] {
-  const kept = new Set(backups.slice(Math.max(0, backups.length - rule.newest)));
+  const byTime = backups.toSorted((a, b) => a.writtenMs - b.writtenMs);
+  const kept = new Set(byTime.slice(Math.max(0, backups.length - rule.newest)));
   const days = new Set<number>();
-  for (const backup of backups.toReversed()) {
+  for (const backup of byTime.toReversed()) {
     const day = Math.floor((nowMs - backup.writtenMs) / DAY_MS);
     if (day >= rule.days || days.has(day)) continue;
     days.add(day);
     kept.add(backup);
   }
-  return backups.filter((backup) => !kept.has(backup));
+  return byTime.filter((backup) => !kept.has(backup));
 }
 
 /** Removes them with their checksums. */

@@ -63,14 +63,17 @@ export class OtherMembers {
   async clients(sessions: readonly SessionId[]): Promise<ReadonlyMap<SessionId, RemoteClient>> {
     const found = new Map<SessionId, RemoteClient>();
     const byHex = new Map(sessions.map((session) => [hex(session), session]));
+    let asking = this.ids;
     for (let at = 0; at < sessions.length; at += SESSIONS_PER_QUESTION) {
       const asked = sessions.slice(at, at + SESSIONS_PER_QUESTION).map(hex);
       const answers = await Promise.all(
-        this.ids.map(async (member) => {
+        asking.map(async (member) => {
           const question = { kind: 'clients', sessions: asked };
           return { member, answer: await this.#answer(member, question, clientsSchema) };
         }),
       );
+      // Who was silent is not waited for again.
+      asking = answers.filter(({ answer }) => answer !== null).map(({ member }) => member);
       for (const { member, answer } of answers) {
         for (const { session, host, port } of answer?.clients ?? []) {
           const known = byHex.get(session);

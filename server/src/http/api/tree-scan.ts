@@ -61,7 +61,9 @@ export class TreeScan {
       const root = tree.find(this.path);
       if (root === NO_NODE || !mayReadNode(tree, root, this.#requester)) break;
       while (next < limit && performance.now() < untilMs) {
-        for (const end = Math.min(limit, next + STEP); next < end; next++) {
+        const end = Math.min(limit, next + STEP);
+        // What is made of a node may take long by itself.
+        for (const before = made.length; next < end && made.length === before; next++) {
           if (!tree.isLive(next)) continue;
           visited += 1;
           if (!isWanted(tree, next) || !this.#isSeen(tree, next, root)) continue;
