@@ -64,12 +64,16 @@ interface Signals {
 
 async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Promise<number> {
   await requireSource(ends.source, command.from);
+  await requireApart(ends, command);
   if (command.plan) {
     const plan = await compared(ends, { deletes: command.delete, signal: signals.abort });
     await print(command, 'plan', plan);
     return plan.isComplete ? 0 : 1;
   }
   await ensurePath(ends.target, '/');
+  // The target may be a znode of the source only since it was made.
+  await ends.source.sync('/');
+  await requireApart(ends, command);
   if (!command.delete) await requireNoExtras(ends, signals);
   const follower = new Follower(ends, { ...command, ...signals, listens: !command.once });
   const progress = setInterval(() => {
@@ -118,6 +122,30 @@ async function requireNoExtras(ends: Ends, { abort }: Signals): Promise<void> {
 
 async function requireSource(source: Client, from: string): Promise<void> {
   if ((await source.exists('/')) === null) throw new OperatorError(`--from ${from}: no such znode`);
+}
+
+/** A subtree that is mirrored into itself would grow without end, or delete its own source. */
+async function requireApart({ source, target }: Ends, { from, to }: MirrorCommand): Promise<void> {
+  const [outer, inner] = [rootOf(from), rootOf(to)];
+  const isAbove = isWithin(inner, outer);
+  if (!isAbove && !isWithin(outer, inner)) return;
+  const [above, within] = isAbove ? [source, target] : [target, source];
+  const [top, below] = isAbove ? [outer, inner] : [inner, outer];
+  const seen = await above.exists(below.slice(top.length) || '/');
+  const itself = await within.exists('/');
+  if (seen === null || itself === null || itself.czxid === 0n) return;
+  if (seen.czxid !== itself.czxid || seen.ctime !== itself.ctime) return;
+  throw new OperatorError('--from and --to lie within each other in one ensemble');
+}
+
+/** The path of the subtree in a connect string, without a slash at its end; '' for all. */
+function rootOf(connectString: string): string {
+  const at = connectString.indexOf('/');
+  return at < 0 ? '' : connectString.slice(at).replace(/\/$/, '');
+}
+
+function isWithin(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
 }
 
 async function clientOf(hosts: string, option: string, variable: string): Promise<Client> {

@@ -236,3 +236,31 @@ it(
   },
   TEST_DEADLINE_MS,
 );
+
+it(
+  'a subtree is not mirrored into itself, nor out of itself',
+  async () => {
+    const ensemble = await useServingEnsemble();
+    const hosts = hostsOf(ensemble);
+    const client = await useConnected(hosts);
+    await client.create('/outer', 'kept');
+    await client.create('/outer/inner', 'kept too');
+    const ends = [
+      ['/outer', '/outer/inner'],
+      ['/outer/inner', '/outer'],
+      ['/outer', '/outer/new'],
+      ['', '/outer'],
+      ['/outer', '/outer'],
+    ] as const;
+    for (const [from, to] of ends) {
+      const args = ['--from', `${hosts}${from}`, '--to', `${hosts}${to}`, '--once', '--delete'];
+      const mirror = useMirror(...args);
+      expect(await mirror.ended(), `${from} to ${to}: ${mirror.said()}`).toBe(2);
+      expect(mirror.said()).toContain('--from and --to lie within each other in one ensemble');
+    }
+    // Relative to /outer. The target of the third one was made before it was refused.
+    const paths = [...(await contentOf(client, '/outer')).keys()];
+    expect(paths.sort()).toEqual(['', '/inner', '/new']);
+  },
+  TEST_DEADLINE_MS,
+);
