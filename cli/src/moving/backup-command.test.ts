@@ -2,7 +2,7 @@
  * Backups of a member's directory that the test makes are saved, listed, verified and pruned, every
  * byte of one is changed, and a missing file or member is reported.
  */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadEnsembleConfig, OperatorError, RestorePlanner, restoreMembers } from '@rookery/server';
@@ -65,8 +65,15 @@ describe('a backup', () => {
   });
 
   it('is pruned together with its checksum, the oldest first', async () => {
-    for (const zxid of ['1', '2', 'ff']) {
-      await writeFile(join(backups, `snapshot.${zxid}.gz`), '');
+    for (const [daysAgo, zxid] of [
+      [3, '1'],
+      [2, '2'],
+      [1, 'ff'],
+    ] as const) {
+      const path = join(backups, `snapshot.${zxid}.gz`);
+      await writeFile(path, '');
+      const written = new Date(Date.now() - daysAgo * 24 * 3_600_000);
+      await utimes(path, written, written);
       await writeFile(join(backups, `snapshot.${zxid}.gz.sha256`), '');
     }
     expect(await runBackupPrune(backups, { newest: 2, days: 0 })).toBe(0);
