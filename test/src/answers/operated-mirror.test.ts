@@ -66,7 +66,7 @@ async function follows(mirror: Mirror): Promise<void> {
   });
 }
 
-/** Data and ACLs by path, without ephemerals. */
+/** Data and ACLs by path, without ephemerals. The order of an ACL's entries means nothing. */
 async function contentOf(client: Client, top: string): Promise<Map<string, string>> {
   const content = new Map<string, string>();
   const pending = [top];
@@ -80,10 +80,17 @@ async function contentOf(client: Client, top: string): Promise<Map<string, strin
     const isSession = owner !== 0n && BigInt.asUintN(64, owner) >> 63n === 0n;
     if (isSession) continue;
     const kind = owner === 0n ? '' : BigInt.asUintN(64, owner).toString(16);
-    content.set(path.slice(top.length), JSON.stringify([data?.toString('base64'), acl, kind]));
+    content.set(
+      path.slice(top.length),
+      JSON.stringify([data?.toString('base64'), sortedAcl(acl), kind]),
+    );
     for (const name of children) pending.push(`${path}/${name}`);
   }
   return content;
+}
+
+function sortedAcl(acl: readonly object[]): string[] {
+  return acl.map((entry) => JSON.stringify(entry)).sort();
 }
 
 /** Writes without end until `isOver`; resolves with their number. */
