@@ -44,7 +44,8 @@ it.skipIf(mayLack(JAVA))('a name has the text that X500Principal gives it', () =
   });
   const input = names.map((name) => name.toString('hex')).join('\n');
   const { stdout, stderr } = spawnSync(JAVA, [PROGRAM], { input, maxBuffer: 1 << 26 });
-  const texts = stdout.toString().trimEnd().split('\n');
+  // Each text is a line, and a name without parts is an empty one.
+  const texts = stdout.toString().replace(/\n$/, '').split('\n');
   expect(texts.length, stderr.toString()).toBe(NAMES);
   const differing = names.flatMap((name, index) => {
     const expected = Buffer.from(texts[index] ?? '', 'hex').toString();
