@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
-import { Argument, Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Argument, Command, CommanderError } from 'commander';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
 import { addInspect } from './inspecting/commands.js';
 import { addMirror } from './mirror/commands.js';
@@ -16,6 +16,7 @@ import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
 import { addTarget, register } from './shell/registration.js';
 import { COMMANDS } from './shell/table.js';
+import { wholeNumber } from './whole-number.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
@@ -23,6 +24,9 @@ const EXIT_MISTAKE = 2;
 /** Resolves with the exit code; never rejects. */
 export async function runProgram(): Promise<number> {
   let code = 0;
+  const onEnd = (exitCode: number): void => {
+    code = exitCode;
+  };
   const program = new Command('rookery')
     .description("A replicated coordination service that speaks ZooKeeper's client protocol.")
     .version(version())
@@ -56,27 +60,11 @@ export async function runProgram(): Promise<number> {
     .action(async (options: EnsembleCommand) => {
       code = await runEnsemble(options);
     });
-  addStatus(program, (exitCode) => {
-    code = exitCode;
-  });
-  addHealth(program, (exitCode) => {
-    code = exitCode;
-  });
-  addInspect(program, {
-    wholeNumber,
-    onEnd: (exitCode) => {
-      code = exitCode;
-    },
-  });
-  addConfig(program, (exitCode) => {
-    code = exitCode;
-  });
-  addMirror(program, {
-    wholeNumber,
-    onEnd: (exitCode) => {
-      code = exitCode;
-    },
-  });
+  addStatus(program, onEnd);
+  addHealth(program, onEnd);
+  addInspect(program, onEnd);
+  addConfig(program, onEnd);
+  addMirror(program, onEnd);
   register(program, {
     specs: COMMANDS,
     withTarget: true,
@@ -85,18 +73,9 @@ export async function runProgram(): Promise<number> {
       code = await runOne(spec, args, options);
     },
   });
-  addShell(program, (exitCode) => {
-    code = exitCode;
-  });
-  addZk(program, (exitCode) => {
-    code = exitCode;
-  });
-  addDataCommands(program, {
-    wholeNumber,
-    onEnd: (exitCode) => {
-      code = exitCode;
-    },
-  });
+  addShell(program, onEnd);
+  addZk(program, onEnd);
+  addDataCommands(program, onEnd);
   addCompletion(program);
   try {
     await program.parseAsync();
@@ -229,14 +208,6 @@ function report(error: unknown): number {
   }
   process.stderr.write(`rookery: ${error instanceof Error ? error.stack : String(error)}\n`);
   return EXIT_FAILURE;
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
-  };
 }
 
 function version(): string {

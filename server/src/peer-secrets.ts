@@ -3,8 +3,8 @@
  *
  * A line is a secret: one, or two while the next one takes the place of the former, when every
  * member accepts both. A change of the file is followed without a restart; where the file becomes
- * wrong, the former secrets stay in use, with a line in the log. Called by `server.ts`, and by the
- * check of a config file.
+ * wrong, the former secrets stay in use, with a line in the log. Called by `member-security.ts`,
+ * and by the check of a config file.
  */
 import type { Logger } from 'pino';
 import { OperatorError } from './operator-error.js';

@@ -24,21 +24,16 @@ import { fileBudgetOf } from './file-budget.js';
 import { keepAside } from './keep-aside.js';
 import { Member } from './member.js';
 import type { MemberOptions } from './member-options.js';
+import { MemberSecurity } from './member-security.js';
 import { memoryLimit } from './memory-limit.js';
-import { ClientTls } from './net/client-tls.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
-import { PeerTls } from './net/peer-tls.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
-import { watchedPeerSecrets } from './peer-secrets.js';
-import { DigestMd5Server } from './security/digest-md5.js';
-import { readSaslUsers } from './security/sasl-users.js';
-import { WatchedFiles } from './security/watched-files.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -67,14 +62,11 @@ export async function startServer(
   const events = new EventRing(Date.now);
   const logger = recordingLogger(options.logger, events);
   // Before anything is written: a secret that cannot be used is the operator's to mend.
-  const secrets = peerSecretsOf(config, logger);
-  const peerTls = peerTlsOf(config, logger);
+  const security = new MemberSecurity(config, logger);
   const names = new PeerNames(logger);
   const transport = new TcpTransport(logger, names);
   const resolve = (name: string) => names.resolve(name);
   const naming = { logger, timers: systemTimers(), resolve };
-  const clientTls = clientTlsOf(config, logger);
-  const sasl = saslOf(config, logger);
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const auditing = auditingOf(config, self, logger);
@@ -98,31 +90,24 @@ export async function startServer(
       events,
       files,
       ...(await backupTakerOf(config, self)),
-      ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
-      ...{ clientTls, peerTls, audit },
-      sasl: sasl?.server,
+      ...security.surroundings,
+      audit,
     },
   ).catch(async (error: unknown) => {
     await audit?.close();
     throw error;
   });
-  clientTls?.start();
-  sasl?.users.start();
+  security.start();
   void audit?.lost.then((error) => member.fail(error));
   void member.closed
     .catch(() => undefined)
     .then(() => {
-      clientTls?.close();
-      sasl?.users.close();
+      security.close();
       return audit?.close();
     });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
   });
-  secrets?.start();
-  peerTls?.start();
-  void member.closed.catch(() => undefined).then(() => peerTls?.close());
-  void member.closed.catch(() => undefined).then(() => secrets?.close());
   void warnOfLoopback(config, self, loopbacks, naming);
   const running = await withOperatorPorts(member, { config, self, logger, events });
   return audit === undefined ? running : untilAudited(running, audit);
@@ -167,37 +152,6 @@ async function backupTakerOf(
     ...{ id, directory, rule, reserveBytes, spaceOf, wallMs: () => Date.now() },
   });
   return { backupTaker };
-}
-
-/** Everything that is wrong with its files is found here, before the member does anything. */
-function clientTlsOf({ tls: settings }: Config, logger: Logger): ClientTls | undefined {
-  if (settings === null) return undefined;
-  return new ClientTls({ settings, logger, timers: systemTimers() });
-}
-
-/** Null where members do not share a secret, or where the member is alone. */
-function peerSecretsOf({ peerAuth, servers }: Config, logger: Logger) {
-  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
-  const { secretFile } = peerAuth;
-  if (secretFile === undefined) return null;
-  return watchedPeerSecrets(secretFile, { timers: systemTimers(), logger });
-}
-
-/** Null where members have no certificates, or where the member is alone. */
-function peerTlsOf({ peerAuth, servers }: Config, logger: Logger): PeerTls | null {
-  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
-  const { tls: settings } = peerAuth;
-  return settings === undefined ? null : new PeerTls({ settings, logger, timers: systemTimers() });
-}
-
-function saslOf({ sasl }: Config, logger: Logger) {
-  if (sasl === null) return undefined;
-  const { usersFile } = sasl;
-  const users = new WatchedFiles({
-    ...{ name: 'sasl', paths: [usersFile], timers: systemTimers(), logger },
-    load: () => readSaslUsers(usersFile),
-  });
-  return { users, server: new DigestMd5Server((user) => users.current.get(user)) };
 }
 
 /** Their code takes memory and time to load, so it is loaded for those who have such a port. */

@@ -4,12 +4,9 @@
  */
 import { validatePath } from '@rookery/protocol';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { wholeNumber } from '../whole-number.js';
 
-interface Wiring {
-  /** Converts an option's text to a whole number. */
-  readonly wholeNumber: (min: number, max: number) => (text: string) => number;
-  onEnd(code: number): void;
-}
+type OnEnd = (code: number) => void;
 
 interface LogOptions {
   readonly config?: string;
@@ -29,9 +26,9 @@ interface SnapshotOptions {
 
 const SOURCE = 'a snapshot, a dataDir of ZooKeeper, or CONFIG:ID of a stopped member';
 
-export function addInspect(program: Command, wiring: Wiring): void {
+export function addInspect(program: Command, onEnd: OnEnd): void {
   const inspect = program.command('inspect').description('Look into files; nothing is written.');
-  addLog(inspect, wiring);
+  addLog(inspect, onEnd);
   inspect
     .command('snapshot <file>')
     .description('A snapshot of ZooKeeper 3.4 to 3.9: what is in it, and whether it is whole.')
@@ -41,22 +38,22 @@ export function addInspect(program: Command, wiring: Wiring): void {
     .action(async (file: string, { json = false, format, data = false }: SnapshotOptions) => {
       const { runInspect } = await import('./snapshot-command.js');
       const chosen = json ? 'json' : (format ?? 'text');
-      wiring.onEnd(await runInspect({ file, format: chosen, withData: data }));
+      onEnd(await runInspect({ file, format: chosen, withData: data }));
     });
   inspect
     .command('checkpoint')
     .description('The checkpoint and the log of a member that does not run; 1 if damaged.')
     .requiredOption('--config <file>', 'the config file of the member')
-    .requiredOption('--id <n>', 'and its id', wiring.wholeNumber(1, 255))
+    .requiredOption('--id <n>', 'and its id', wholeNumber(1, 255))
     .option('--json', 'as JSON')
     .action(async ({ json = false, ...of }: { config: string; id: number; json?: boolean }) => {
       const { runInspectCheckpoint } = await import('./checkpoint-command.js');
-      wiring.onEnd(await runInspectCheckpoint({ ...of, json }));
+      onEnd(await runInspectCheckpoint({ ...of, json }));
     });
-  addStateCommands(inspect, wiring);
+  addStateCommands(inspect, onEnd);
 }
 
-function addStateCommands(inspect: Command, { wholeNumber, onEnd }: Wiring): void {
+function addStateCommands(inspect: Command, onEnd: OnEnd): void {
   inspect
     .command('du <source>')
     .description(`Which subtrees are large. The source is ${SOURCE}.`)
@@ -85,7 +82,7 @@ function addStateCommands(inspect: Command, { wholeNumber, onEnd }: Wiring): voi
     );
 }
 
-function addLog(inspect: Command, { wholeNumber, onEnd }: Wiring): void {
+function addLog(inspect: Command, onEnd: OnEnd): void {
   inspect
     .command('log [file]')
     .description('The transactions of a log of ZooKeeper, or of a member that does not run.')

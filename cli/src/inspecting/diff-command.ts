@@ -8,8 +8,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { SnapshotNode } from '@rookery/server';
+import { isWithin } from '../paths.js';
 import { print } from './print.js';
-import { isWithin, readState, shownPath } from './state-source.js';
+import { readState, shownPath } from './state-source.js';
 
 export interface DiffCommand {
   readonly one: string;

@@ -5,8 +5,9 @@
  * Exit code 0; an error is thrown for a mistake of the caller, or damage.
  */
 import { parentOf } from '@rookery/protocol';
+import { isWithin } from '../paths.js';
 import { print } from './print.js';
-import { isWithin, readState, shownPath } from './state-source.js';
+import { readState, shownPath } from './state-source.js';
 
 export interface DuCommand {
   readonly source: string;

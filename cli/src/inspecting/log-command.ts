@@ -5,6 +5,7 @@
  * Nothing is written. Exit code 0: all of it was read; 1: it is damaged after what was printed; 2:
  * a mistake of the caller.
  */
+
 import {
   endText,
   headText,
@@ -16,6 +17,7 @@ import {
   type Transaction,
   zooKeeperTransactions,
 } from '@rookery/server';
+import { isWithin } from '../paths.js';
 import { print } from './print.js';
 
 export interface LogCommand {
@@ -98,10 +100,7 @@ export function isAskedFor(transaction: Transaction, asked: LogCommand): boolean
   if (session !== undefined && transaction.session !== session) return false;
   if (sinceMs !== undefined && transaction.timeMs < sinceMs) return false;
   if (path === undefined) return true;
-  const below = path === '/' ? '/' : `${path}/`;
-  return transaction.changes.some((change) => {
-    return change.path === path || change.path.startsWith(below);
-  });
+  return transaction.changes.some((change) => isWithin(change.path, path));
 }
 
 /** Control characters in paths are escaped, as in JSON. */

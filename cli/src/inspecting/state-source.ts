@@ -64,8 +64,3 @@ async function readMemberState(
 export function shownPath({ path }: Pick<SnapshotNode, 'path'>): string {
   return path === '' ? '/' : path;
 }
-
-/** Whether a path is `top` or below it. */
-export function isWithin(path: string, top: string): boolean {
-  return top === '/' || path === top || path.startsWith(`${top}/`);
-}

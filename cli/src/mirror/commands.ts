@@ -2,11 +2,7 @@
  * How `rookery mirror` is called. Its code, and the client library, are loaded when it runs.
  */
 import type { Command } from 'commander';
-
-interface Wiring {
-  readonly wholeNumber: (min: number, max: number) => (text: string) => number;
-  onEnd(code: number): void;
-}
+import { wholeNumber } from '../whole-number.js';
 
 interface MirrorOptions {
   readonly from: string;
@@ -21,7 +17,7 @@ interface MirrorOptions {
 
 const MINUTE_MS = 60_000;
 
-export function addMirror(program: Command, { wholeNumber, onEnd }: Wiring): void {
+export function addMirror(program: Command, onEnd: (code: number) => void): void {
   program
     .command('mirror')
     .description('Copy a subtree from one ensemble into another, and follow it until Ctrl-C.')

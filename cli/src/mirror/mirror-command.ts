@@ -9,6 +9,7 @@
  */
 import { type Client, connect, ensurePath, type StateChange } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
+import { isWithin } from '../paths.js';
 import type { Ends } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler } from './reconciler.js';
@@ -142,10 +143,6 @@ async function requireApart({ source, target }: Ends, { from, to }: MirrorComman
 function rootOf(connectString: string): string {
   const at = connectString.indexOf('/');
   return at < 0 ? '' : connectString.slice(at).replace(/\/$/, '');
-}
-
-function isWithin(path: string, root: string): boolean {
-  return path === root || path.startsWith(`${root}/`);
 }
 
 async function clientOf(hosts: string, option: string, variable: string): Promise<Client> {

@@ -16,6 +16,7 @@ import {
   RequestTooLargeError,
   SessionExpiredError,
 } from '@rookery/client';
+import { isWithin } from '../paths.js';
 import type { Ends } from './ends.js';
 import {
   type MirroredNode,
@@ -73,7 +74,7 @@ export class Reconciler {
 
   async #node(path: string): Promise<boolean> {
     // Events of a whole ensemble tell of these, too.
-    if (this.#hasOwn && (path === OWN || path.startsWith(`${OWN}/`))) return false;
+    if (this.#hasOwn && isWithin(path, OWN)) return false;
     const { source, target } = this.#ends;
     try {
       const [wanted, found] = await Promise.all([readNode(source, path), readNode(target, path)]);

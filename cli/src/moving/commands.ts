@@ -2,15 +2,10 @@
  * The commands that move data: import, export, backup, restore. Their code is loaded when they run.
  */
 import type { Command } from 'commander';
+import { wholeNumber } from '../whole-number.js';
 import type { RestoreTarget } from './restore-command.js';
 
-/** Converts an option's text to a whole number. */
-type WholeNumber = (min: number, max: number) => (text: string) => number;
-
-interface Wiring {
-  readonly wholeNumber: WholeNumber;
-  onEnd(code: number): void;
-}
+type OnEnd = (code: number) => void;
 
 interface TargetOptions {
   readonly config: string;
@@ -25,40 +20,40 @@ interface MemberOptions {
   readonly id: number;
 }
 
-export function addDataCommands(program: Command, wiring: Wiring): void {
-  addImport(program, wiring);
-  addRecover(program, wiring);
-  addExport(program, wiring);
-  addBackup(program, wiring);
+export function addDataCommands(program: Command, onEnd: OnEnd): void {
+  addImport(program, onEnd);
+  addRecover(program, onEnd);
+  addExport(program, onEnd);
+  addBackup(program, onEnd);
   const restore = program
     .command('restore <file>')
     .description('Begin a new ensemble, in empty directories, with the state of a backup.');
-  withTarget(restore, wiring).action(async (file: string, options: TargetOptions) => {
+  withTarget(restore).action(async (file: string, options: TargetOptions) => {
     const { runRestore } = await import('./restore-command.js');
-    wiring.onEnd(await runRestore(file, targetOf(options)));
+    onEnd(await runRestore(file, targetOf(options)));
   });
 }
 
-function addRecover(program: Command, wiring: Wiring): void {
+function addRecover(program: Command, onEnd: OnEnd): void {
   const recover = program
     .command('recover')
     .description('After a majority is lost for good: begin a new ensemble with what is left.')
     .requiredOption('--from-config <file>', 'the config file of the lost ensemble')
     .requiredOption('--from <ids>', 'the surviving members, all of them stopped: 1 or 1,2', ids);
-  withTarget(recover, wiring).action(
+  withTarget(recover).action(
     async (options: TargetOptions & { fromConfig: string; from: readonly number[] }) => {
       const { runRecover } = await import('./restore-command.js');
       const survivors = { config: options.fromConfig, ids: options.from };
-      wiring.onEnd(await runRecover(survivors, targetOf(options)));
+      onEnd(await runRecover(survivors, targetOf(options)));
     },
   );
 
   function ids(text: string): readonly number[] {
-    return text.split(',').map(wiring.wholeNumber(1, 255));
+    return text.split(',').map(wholeNumber(1, 255));
   }
 }
 
-function addImport(program: Command, wiring: Wiring): void {
+function addImport(program: Command, onEnd: OnEnd): void {
   const zookeeper = program
     .command('import')
     .description('Move in from another product.')
@@ -67,30 +62,29 @@ function addImport(program: Command, wiring: Wiring): void {
     .requiredOption('--data-dir <dir>', "ZooKeeper's dataDir, which holds version-2")
     .option('--log-dir <dir>', "ZooKeeper's dataLogDir (default: its dataDir)")
     .option('--stop-at-damage', 'import what precedes a damaged transaction (default: refuse)');
-  withTarget(zookeeper, wiring).action(
+  withTarget(zookeeper).action(
     async (options: TargetOptions & { dataDir: string; logDir?: string; stopAtDamage?: true }) => {
       const { runImport } = await import('./restore-command.js');
       const { dataDir, logDir = null, stopAtDamage = false } = options;
-      wiring.onEnd(await runImport({ dataDir, logDir, stopAtDamage }, targetOf(options)));
+      onEnd(await runImport({ dataDir, logDir, stopAtDamage }, targetOf(options)));
     },
   );
 }
 
-function addExport(program: Command, wiring: Wiring): void {
+function addExport(program: Command, onEnd: OnEnd): void {
   const zookeeper = program
     .command('export')
     .description('Move out to another product.')
     .command('zookeeper')
     .description('Write the state of a stopped member as a data directory of ZooKeeper.')
     .requiredOption('--into <dir>', 'the dataDir for ZooKeeper; version-2 in it must be empty');
-  withMember(zookeeper, wiring).action(async (options: MemberOptions & { into: string }) => {
+  withMember(zookeeper).action(async (options: MemberOptions & { into: string }) => {
     const { runExport } = await import('./export-command.js');
-    wiring.onEnd(await runExport(options, options.into));
+    onEnd(await runExport(options, options.into));
   });
 }
 
-function addBackup(program: Command, wiring: Wiring): void {
-  const { wholeNumber, onEnd } = wiring;
+function addBackup(program: Command, onEnd: OnEnd): void {
   const backup = program.command('backup').description('Save, list, verify and remove backups.');
   backup
     .command('save <directory>')
@@ -127,13 +121,13 @@ function addBackup(program: Command, wiring: Wiring): void {
     });
 }
 
-function withMember(command: Command, { wholeNumber }: Wiring): Command {
+function withMember(command: Command): Command {
   return command
     .requiredOption('--config <file>', 'the config file that all members share')
     .requiredOption('--id <n>', 'the member, which must not run', wholeNumber(1, 255));
 }
 
-function withTarget(command: Command, { wholeNumber }: Wiring): Command {
+function withTarget(command: Command): Command {
   return command
     .requiredOption('--config <file>', 'the config file of the new ensemble')
     .option('--id <n>', 'only this member (default: all members of the file)', wholeNumber(1, 255))

@@ -1,21 +1,30 @@
-/** The single servers of a connect string, for requests to each of them. */
-import { OperatorError } from '@rookery/server';
-import { serversOf } from '../status/status-command.js';
+/** The servers of an ensemble one by one, for requests to each of them. */
+import { addressText, serversOf } from '../status/status-command.js';
 
 export interface NamedAddress {
+  /** The member's id; null where only a connect string is known. */
+  readonly id: number | null;
   readonly host: string;
   readonly port: number;
-  /** As `host:port`, with an IPv6 address in brackets. */
+  /** `host:port`, with an IPv6 address in brackets. */
   readonly address: string;
 }
 
-/** Without the chroot. Throws OperatorError. */
+/** Returns the servers of a connect string; its chroot does not count. Throws OperatorError. */
 export function addressesOf(connect: string): readonly NamedAddress[] {
-  const slash = connect.indexOf('/');
-  const hosts = slash === -1 ? connect : connect.slice(0, slash);
-  const servers = serversOf({ connect: hosts, timeoutMs: 0, waitSeconds: 0, json: false });
-  if (servers.length === 0) throw new OperatorError('No server is named.');
-  return servers.map(({ host, port }) => {
-    return { host, port, address: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}` };
-  });
+  const [hosts = ''] = connect.split('/');
+  return named({ connect: hosts });
+}
+
+/** Returns the members that a config file lists. Throws OperatorError. */
+export function addressesIn(config: string): readonly NamedAddress[] {
+  return named({ config });
+}
+
+function named(of: { readonly connect: string } | { readonly config: string }) {
+  const servers = serversOf({ ...of, timeoutMs: 0, waitSeconds: 0, json: false });
+  return servers.map(({ id, host, port }) => ({
+    ...{ id, host, port },
+    address: addressText(host, port),
+  }));
 }

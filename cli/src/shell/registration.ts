@@ -2,7 +2,8 @@
  * Turns the table of commands into commander's commands, for `rookery <command>` and for the lines
  * of `rookery sh` alike, so that both accept the same words.
  */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { wholeNumber } from '../whole-number.js';
 import type { CommandSpec } from './command.js';
 import { FORMATS } from './format.js';
 
@@ -71,12 +72,4 @@ export function addTarget(command: Command): void {
         .default(TIMEOUT_S_DEFAULT)
         .argParser(wholeNumber(1, TIMEOUT_S_MAX)),
     );
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^-?\d+$/.test(text) && value >= min && value <= max) return value;
-    throw new InvalidArgumentError(`Expected a whole number from ${min} to ${max}.`);
-  };
 }

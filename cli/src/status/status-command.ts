@@ -71,7 +71,7 @@ export function serversOf({ config, connect }: StatusCommand): readonly NamedSer
 
 async function look(server: NamedServer, timeoutMs: number): Promise<AskedServer> {
   const { id, host, port } = server;
-  const address = host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+  const address = addressText(host, port);
   try {
     const text = await askWord(server, 'srvr', timeoutMs);
     const status = parseStatus(text);
@@ -80,6 +80,11 @@ async function look(server: NamedServer, timeoutMs: number): Promise<AskedServer
     const problem = error instanceof Error ? error.message : String(error);
     return { id, address, status: null, problem };
   }
+}
+
+/** Writes `host:port`, with an IPv6 address in brackets. */
+export function addressText(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 export function isServing(asked: readonly AskedServer[]): boolean {

@@ -5,20 +5,15 @@
  * same time; one that does not answer keeps its row, which says why. No session is opened.
  */
 import { OperatorError } from '@rookery/server';
+import { pause } from '../pause.js';
+import { addressesIn, addressesOf, type NamedAddress } from '../shell/addresses.js';
 import { type Call, EXIT } from '../shell/command.js';
 import { targetOf } from '../shell/target.js';
 import { askWord } from '../status/four-letter-word.js';
 import { reasonOf } from '../status/server-status.js';
-import { serversOf } from '../status/status-command.js';
 import { COLUMNS, rowJson, sorted } from './frame.js';
 import { type Asked, type Row, rowsOf } from './rows.js';
 import { parseSample } from './sample.js';
-
-interface Server {
-  readonly address: string;
-  readonly host: string;
-  readonly port: number;
-}
 
 const INTERVAL_S_DEFAULT = 2;
 const TIMEOUT_MS_MAX = 2_000;
@@ -68,29 +63,18 @@ function columnOf(name: string | undefined): number {
   throw new OperatorError(`--sort: expected one of ${names}.`);
 }
 
-function serversIn(call: Call): readonly Server[] {
+function serversIn(call: Call): readonly NamedAddress[] {
   const config = call.text('config');
   const given = call.text('connect');
-  const parts = { timeoutMs: 0, waitSeconds: 0, json: false };
   if (config !== undefined && given !== undefined) {
     throw new OperatorError('Give --config, or --connect host:port,..., not both.');
   }
-  const servers =
-    config === undefined
-      ? serversOf({ ...parts, connect: hostsOf(call, given) })
-      : serversOf({ ...parts, config });
-  return servers.map(({ host, port }) => {
-    return { host, port, address: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}` };
-  });
+  if (config !== undefined) return addressesIn(config);
+  const options = { connect: given, context: call.text('context'), timeoutMs: 1, readOnly: false };
+  return addressesOf(targetOf(options, call.around.environment).connect);
 }
 
-/** Without the chroot. */
-function hostsOf(call: Call, connect: string | undefined): string {
-  const options = { connect, context: call.text('context'), timeoutMs: 1, readOnly: false };
-  return targetOf(options, call.around.environment).connect.split('/')[0] ?? '';
-}
-
-async function ask(server: Server, timeoutMs: number): Promise<Asked> {
+async function ask(server: NamedAddress, timeoutMs: number): Promise<Asked> {
   const { address } = server;
   // ZooKeeper closes the connection, or says so, where its configuration does not allow a word.
   const details = askWord(server, 'mntr', timeoutMs).catch(() => null);
@@ -109,17 +93,4 @@ function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error.message !== '') return error.message;
   return 'code' in error ? String(error.code) : 'no answer';
-}
-
-/** Resolves early if the signal is aborted. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-  });
 }

@@ -7,13 +7,10 @@
  */
 import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from 'pino';
-import { loadTlsFiles, pathsOf, type TlsFiles, type TlsMaterial } from '../security/tls-files.js';
-import { WatchedFiles } from '../security/watched-files.js';
-import { noteExpiry } from './certificate-expiry.js';
-import { RateLimitedLog } from './rate-limited-log.js';
+import type { TlsFiles } from '../security/tls-files.js';
 import type { Timers } from './timers.js';
-import { TlsAcceptor } from './tls-acceptor.js';
-import { TlsFigures } from './tls-figures.js';
+import type { TlsAcceptor } from './tls-acceptor.js';
+import { WatchedTls } from './watched-tls.js';
 
 export interface PeerTlsSettings extends TlsFiles {
   /** The name of the ensemble in URIs of certificates; null if it has none. */
@@ -26,65 +23,31 @@ export interface PeerTlsParts {
   readonly timers: Timers;
 }
 
-/** Within the two seconds that a link has for its hello. */
+/** A link has two seconds in all until its hello. */
 const HANDSHAKE_TIMEOUT_MS = 2_000;
 /**
- * Above the number of links that are not admitted, where the oldest makes room for the newest: here
- * the newest would be refused, and silent strangers would keep members out.
+ * This is above the number of links that are not admitted, where the oldest makes room for the
+ * newest: here the newest would be refused, and silent strangers would keep members out.
  */
 const HANDSHAKES_MAX = 1_024;
 
-export class PeerTls {
+export class PeerTls extends WatchedTls {
   readonly ensemble: string | null;
   readonly acceptor: TlsAcceptor;
-  readonly figures = new TlsFigures();
-  readonly #files: WatchedFiles<TlsMaterial>;
-  readonly #rateLimited: RateLimitedLog;
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
-  constructor({ settings, logger, timers }: PeerTlsParts) {
-    this.ensemble = settings.ensemble;
-    this.#rateLimited = new RateLimitedLog(logger, timers);
-    this.#files = new WatchedFiles({
-      name: 'the certificate of peerAuth',
-      paths: pathsOf(settings),
-      load: () => loadTlsFiles(settings),
-      ...{ timers, logger },
-      onStale: (isStale) => {
-        this.figures.isStale = isStale;
-      },
-    });
-    this.acceptor = new TlsAcceptor({
-      material: this.#files.current,
-      options: {
-        ...{ name: 'peer', clientAuth: 'need' },
-        ...{ handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS, handshakesMax: HANDSHAKES_MAX },
-      },
-      figures: this.figures,
-      rateLimited: this.#rateLimited,
-    });
-    const judge = (material: TlsMaterial) =>
-      noteExpiry(material, this.figures, { logger, timers, port: 'peer' });
-    judge(this.#files.current);
-    this.#files.onChange((material) => {
-      this.acceptor.renew(material);
-      judge(material);
+  constructor(parts: PeerTlsParts) {
+    super({ ...parts, name: 'the certificate of peerAuth', port: 'peer' });
+    this.ensemble = parts.settings.ensemble;
+    this.acceptor = this.addAcceptor({
+      ...{ name: 'peer', clientAuth: 'need' },
+      ...{ handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS, handshakesMax: HANDSHAKES_MAX },
     });
   }
 
-  /** How another member is dialled. Its names are judged when it is connected. */
+  /** The options for dialling another member; its names are judged once it is connected. */
   dialOptions(): ConnectionOptions {
-    const { options } = this.#files.current;
+    const { options } = this.material;
     return { ...options, rejectUnauthorized: true, checkServerIdentity: () => undefined };
-  }
-
-  /** Starts to follow the files. */
-  start(): void {
-    this.#files.start();
-  }
-
-  close(): void {
-    this.#files.close();
-    this.#rateLimited.close();
   }
 }

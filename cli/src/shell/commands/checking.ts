@@ -5,11 +5,12 @@
  * what a server does not answer is left out. With a config file the HTTP ports of Rookery's members
  * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
  */
-import { loadEnsembleConfig, OperatorError } from '@rookery/server';
+import { loadEnsembleConfig } from '@rookery/server';
 import { clockCheck } from '../../config-checks.js';
+import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
 import { parseStatus, reasonOf, type ServerStatus } from '../../status/server-status.js';
-import { serversOf } from '../../status/status-command.js';
+import { addressesIn, addressesOf } from '../addresses.js';
 import { type Call, EXIT } from '../command.js';
 import { targetOf } from '../target.js';
 import {
@@ -41,21 +42,10 @@ const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 export async function check(call: Call): Promise<number> {
   const { output, signal } = call;
   const config = call.text('config');
-  const { connect } =
-    config === undefined
-      ? targetOf(
-          { connect: call.text('connect'), timeoutMs: 1, readOnly: false },
-          environment(call),
-        )
-      : { connect: undefined };
-  const options = config === undefined ? { connect: hostsOf(connect) } : { config };
-  const servers = serversOf({ ...options, timeoutMs: 0, waitSeconds: 0, json: false }).map(
-    ({ id, host, port }) => ({
-      name: id === null ? `${host}:${port}` : `member ${id}`,
-      host,
-      port,
-    }),
-  );
+  const listed = config === undefined ? addressesOf(connectOf(call)) : addressesIn(config);
+  const servers = listed.map(({ id, host, port, address }) => {
+    return { name: id === null ? address : `member ${id}`, host, port };
+  });
   const findings = [
     ...(await membersFindings(servers, signal)),
     ...(config === undefined ? [] : await portFindings(config)),
@@ -68,15 +58,9 @@ export async function check(call: Call): Promise<number> {
   return findings.length === 0 ? EXIT.done : EXIT.no;
 }
 
-function environment(call: Call): NodeJS.ProcessEnv {
-  return call.around.environment;
-}
-
-/** Without the chroot. */
-function hostsOf(connect: string | undefined): string {
-  const hosts = (connect ?? '').split('/')[0] ?? '';
-  if (hosts === '') throw new OperatorError('Give --config, or --connect host:port,...');
-  return hosts;
+function connectOf(call: Call): string {
+  const options = { connect: call.text('connect'), timeoutMs: 1, readOnly: false };
+  return targetOf(options, call.around.environment).connect;
 }
 
 async function membersFindings(
@@ -147,7 +131,7 @@ async function lagFindings(
   let behind = serving.filter(({ status }) => BigInt(status?.zxid ?? 0) < goal);
   const endMs = performance.now() + CATCH_UP_MS;
   while (behind.length > 0 && performance.now() < endMs && !signal.aborted) {
-    await pause();
+    await pause(AGAIN_MS, signal);
     const again = await Promise.all(behind.map(look));
     behind = again.filter(({ status }) => status !== null && BigInt(status.zxid) < goal);
   }
@@ -176,12 +160,8 @@ async function compareDigests(
     if (findings !== null) return findings;
     // While others write, it takes a few looks until all were asked at one zxid.
     if (performance.now() > endMs || signal.aborted) return [];
-    await pause();
+    await pause(AGAIN_MS, signal);
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
 }
 
 /** Clocks and readiness, where members have a port for them. */

@@ -1,0 +1,61 @@
+/**
+ * What a member needs to prove who it is, and to judge clients and other members: certificates,
+ * secrets and users from the files that its config names.
+ *
+ * Everything that is wrong with these files is found when it is made, before the member does
+ * anything. From `start` on, the files are followed while they change.
+ */
+import type { Logger } from 'pino';
+import type { Config } from './config.js';
+import { ClientTls } from './net/client-tls.js';
+import { PeerTls } from './net/peer-tls.js';
+import { systemTimers } from './net/timers.js';
+import { watchedPeerSecrets } from './peer-secrets.js';
+import { DigestMd5Server } from './security/digest-md5.js';
+import { readSaslUsers } from './security/sasl-users.js';
+import { WatchedFiles } from './security/watched-files.js';
+import type { Surroundings } from './surroundings.js';
+
+interface Followed {
+  start(): void;
+  close(): void;
+}
+
+export class MemberSecurity {
+  readonly surroundings: Pick<Surroundings, 'clientTls' | 'peerTls' | 'peerSecrets' | 'sasl'>;
+  readonly #followed: readonly Followed[];
+
+  /** Throws OperatorError with a sentence that names the file. */
+  constructor({ tls, sasl, peerAuth, servers }: Config, logger: Logger) {
+    const to = { logger, timers: systemTimers() };
+    // Nobody dials a member that is alone.
+    const peers = peerAuth === 'none' || servers.length === 1 ? null : peerAuth;
+    const { secretFile, tls: peerSettings } = peers ?? {};
+    const secrets = secretFile === undefined ? null : watchedPeerSecrets(secretFile, to);
+    const peerTls =
+      peerSettings === undefined ? null : new PeerTls({ settings: peerSettings, ...to });
+    const clientTls = tls === null ? null : new ClientTls({ settings: tls, ...to });
+    const users = sasl === null ? null : watchedUsers(sasl.usersFile, to);
+    this.#followed = [secrets, peerTls, clientTls, users].filter((one) => one !== null);
+    this.surroundings = {
+      peerTls,
+      ...(secrets === null ? {} : { peerSecrets: () => secrets.current }),
+      ...(clientTls === null ? {} : { clientTls }),
+      ...(users === null ? {} : { sasl: new DigestMd5Server((user) => users.current.get(user)) }),
+    };
+  }
+
+  start(): void {
+    for (const one of this.#followed) one.start();
+  }
+
+  close(): void {
+    for (const one of this.#followed) one.close();
+  }
+}
+
+type Watch = Pick<ConstructorParameters<typeof WatchedFiles>[0], 'logger' | 'timers'>;
+
+function watchedUsers(path: string, to: Watch): WatchedFiles<ReadonlyMap<string, string>> {
+  return new WatchedFiles({ name: 'sasl', paths: [path], load: () => readSaslUsers(path), ...to });
+}
