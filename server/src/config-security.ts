@@ -79,7 +79,7 @@ const whole = (min: number, max: number) => {
 };
 const flag = () => z.boolean({ error: 'expected true or false' });
 
-/** Each is read at every handshake's chain. */
+/** Each handshake checks the client's chain against all of them. */
 const CRL_FILES_MAX = 100;
 
 export const tlsSchema = z
@@ -136,7 +136,7 @@ export const superIdentitiesSchema = z
   .max(SUPER_IDENTITIES_MAX, { error: `expected at most ${SUPER_IDENTITIES_MAX} identities` })
   .default([]);
 
-/** What `enforceAuth` asks for must be possible. */
+/** Finds schemes of `enforceAuth` by which no client can prove anything here. */
 export function enforceAuthProblems(raw: Readonly<Record<string, unknown>>): string[] {
   const { enforceAuth, sasl, tls } = raw;
   const asked: readonly unknown[] = Array.isArray(enforceAuth) ? enforceAuth : [];

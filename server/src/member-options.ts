@@ -130,7 +130,7 @@ export function peerPortOptions(
   };
 }
 
-/** In which ways other members may come, and by what they prove themselves. */
+/** The ways in which other members may connect, and what they prove themselves by. */
 export function peerSecurity(
   { peerAuth, servers }: Pick<Config, 'peerAuth' | 'servers'>,
   given: {
@@ -226,7 +226,7 @@ export function driverOptions(
   };
 }
 
-/** By which clients can prove who they are here, besides those that are always there. */
+/** The schemes that are there only if configured: clients can prove them, and ACLs use them. */
 function aclSchemesOf({ tls, sasl }: Config): ReadonlySet<string> {
   const hasCertificates = tls !== null && tls.clientAuth !== 'none';
   return new Set([...(hasCertificates ? ['x509'] : []), ...(sasl === null ? [] : ['sasl'])]);

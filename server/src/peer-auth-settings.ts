@@ -79,7 +79,7 @@ function resolvedPeerTls(
   };
 }
 
-/** What is missing in a setting whose parts are each right. */
+/** Finds what is missing in a setting whose parts are each right. */
 export function peerAuthProblems(raw: unknown): string[] {
   const { data: setting = null } = peerAuthSchema.safeParse(raw);
   if (setting === null || setting === 'none') return [];
@@ -94,7 +94,7 @@ export function peerAuthProblems(raw: unknown): string[] {
   return ['peerAuth.tls: expected either certFile and keyFile, or pkcs12File'];
 }
 
-/** What is wrong where nothing is said about authentication; a server that is alone has no port. */
+/** Finds peer ports off loopback without `peerAuth`; a server that is alone opens none. */
 export function missingPeerAuth(servers: readonly Omit<Endpoints, 'clientPort'>[]): string[] {
   if (servers.length === 1) return [];
   const hosts = servers.flatMap((server) => listenHostsOf(peerAddressOf(server)));

@@ -9,7 +9,7 @@ import { METRICS_PORT } from '../systems/plan.js';
 import { warmUp } from './load-figures.js';
 import { type Measurement, measurement, type Scenario, scenario } from './scenario.js';
 
-/** Of each kind; what comes first changes from pair to pair, as a machine may slow down. */
+/** The runs of each kind; their order changes from pair to pair, as a machine may slow down. */
 const PAIRS = 4;
 const SCRAPE_MS = 1000;
 const WRITES = { workload: { kind: 'mix', readPercent: 0 } } as const;

@@ -1,7 +1,7 @@
 /** Sends one four-letter word to a server of ZooKeeper's protocol and reads the answer. */
 import { connect } from 'node:net';
 
-/** More than any answer to `srvr` has. */
+/** No answer to `srvr` or `mntr` has so many bytes. */
 const ANSWER_BYTES_MAX = 1 << 20;
 
 export interface ServerToAsk {

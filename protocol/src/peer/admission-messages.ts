@@ -70,11 +70,11 @@ export interface Claim {
 
 export interface Challenge {
   readonly kind: 'challenge';
-  /** As in the claim, of the accepting side. */
+  /** NONCE_BYTES random bytes of the accepting side, never sent before. */
   readonly nonce: Uint8Array;
 }
 
-/** From the dialler first, then from the accepting side; then come the hellos. */
+/** The dialler sends its proof first, then the accepting side does; then come the hellos. */
 export interface Proof {
   readonly kind: 'proof';
   /** The sender's ensemble id, '' before it has one. The codes cover it. */
@@ -86,7 +86,7 @@ export interface Proof {
   readonly codes: readonly Uint8Array[];
 }
 
-/** What is said before the hellos of a link where members share a secret. */
+/** The messages before the hellos of a link, where members share a secret. */
 export type AuthenticationMessage = Claim | Challenge | Proof;
 
 /** Sent instead of a hello that is not acceptable, right before the link is closed. */

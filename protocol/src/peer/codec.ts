@@ -93,7 +93,7 @@ const history = struct<HistorySummary>({
   ranges: list(struct<EpochRange>({ epoch, first: counter, last: counter })),
 });
 
-/** Of the random bytes in a claim and in a challenge. */
+/** The number of random bytes in a claim and in a challenge. */
 export const NONCE_BYTES = 32;
 const CODE_BYTES = 32;
 /** The secret in use and the one that replaces it. */

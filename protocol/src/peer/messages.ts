@@ -305,7 +305,7 @@ export interface DiskFull {
   readonly freeBytes: number;
 }
 
-/** To all members, every few seconds while it is so: see `driver/backup-schedule.ts`. */
+/** Sent to all members every few seconds while it is true; see `driver/backup-schedule.ts`. */
 export interface BackupNews {
   readonly kind: 'backupNews';
   /** Which of the scheduled backups it is. */
@@ -313,7 +313,7 @@ export interface BackupNews {
   readonly isDone: boolean;
 }
 
-/** To any member: a question of an operator, in JSON. Answered by `tell`, or not at all. */
+/** Asks a member what an operator wants to know, in JSON; `tell` answers it, or nothing does. */
 export interface Ask {
   readonly kind: 'ask';
   /** Chosen by the sender; the answer has it, too. */

@@ -21,7 +21,7 @@ export interface AuditFileParts {
 }
 
 const MODE = 0o600;
-/** What is written at a time. */
+/** The bytes of one write. */
 const CHUNK_BYTES = 256 << 10;
 const NEWLINE = 0x0a;
 

@@ -8,7 +8,7 @@
  */
 import { ErrorCode, formatZxid, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { formatHex } from '../net/four-letter/format.js';
+import { prefixedHex } from '../net/four-letter/format.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 import type { Timer, Timers } from '../net/timers.js';
 import { OperatorError } from '../operator-error.js';
@@ -120,7 +120,7 @@ export class AuditLog implements AuditSink {
       JSON.stringify({
         time: new Date(timers.wallMs()).toISOString(),
         member,
-        session: session === 0 ? undefined : `0x${formatHex(session)}`,
+        session: session === 0 ? undefined : prefixedHex(session),
         ...{ user, ip, operation, znode, znode_type: znodeType, acl, result },
         zxid: zxid === undefined ? undefined : formatZxid(zxid),
         ...{ version, bytes, error, leftOut },
@@ -143,7 +143,7 @@ export class AuditLog implements AuditSink {
   }
 }
 
-/** Of the ACLs or of an authentication: what a stranger can cause at no cost. */
+/** Whether an ACL or an authentication refused it, which a stranger can cause at no cost. */
 function isRefusal({ error }: AuditRecord): boolean {
   return error === ErrorCode.noAuth || error === ErrorCode.authFailed;
 }

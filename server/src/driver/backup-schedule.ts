@@ -9,7 +9,13 @@
  * members that do not hear of each other take two backups, which harms nothing. A leader takes one
  * only where no follower did. After a failure a member tries again after RETRY_MS.
  */
-import { BACKUPS_SINCE, type BackupNews, type PeerId, type Zxid } from '@rookery/protocol';
+import {
+  BACKUPS_SINCE,
+  type BackupNews,
+  formatZxid,
+  type PeerId,
+  type Zxid,
+} from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { BackupFigures } from '../net/member-view.js';
 import type { Timers } from '../net/timers.js';
@@ -24,7 +30,7 @@ export interface SavedBackup {
   readonly bytes: number;
 }
 
-/** What makes and keeps backups; see `backup-keeper.ts`. */
+/** Makes backups and keeps them; `backup-keeper.ts` implements it. */
 export interface BackupTaker {
   /** When the newest backup was written, ms since 1970; null for none. */
   newestMs(): Promise<number | null>;
@@ -70,7 +76,7 @@ export class BackupSchedule {
   #doneSlot = -1;
   /** Whether this member took that one: it tells the others. */
   #isOwn = false;
-  /** Others that are at it: the slot, and when they said so. */
+  /** Other members that take a backup: its slot, and when they said so. */
   readonly #underWay = new Map<PeerId, { readonly slot: number; readonly atMs: number }>();
   /** The slot and the role in which this member waits for its turn, and since when. */
   #waiting = { slot: -1, role: 'looking' as RoleName, leader: 0, sinceMs: 0 };
@@ -157,7 +163,7 @@ export class BackupSchedule {
       figures.lastSavedWallMs = timers.wallMs();
       figures.lastBytes = saved.bytes;
       figures.lastDurationMs = timers.nowMs() - begunMs;
-      const zxid = `0x${saved.zxid.toString(16)}`;
+      const zxid = formatZxid(saved.zxid);
       logger.info({ ...saved, zxid, ms: Math.round(figures.lastDurationMs) }, 'backup.saved');
     } catch (error) {
       if (this.#isStopped) return;
@@ -178,13 +184,14 @@ export class BackupSchedule {
     this.#isOwn = true;
   }
 
-  /** To all, again and again: a member that was away hears of it, too. */
+  /** Tells all members again and again, so that a member that was away hears of it, too. */
   #tell(links: Pick<PeerLinks, 'tell'>): void {
     const { id, members, timers } = this.#parts;
     const nowMs = timers.nowMs();
     const { isUnderWay } = this.#figures;
     if (nowMs - this.#toldMs < TELL_MS || !(isUnderWay || this.#isOwn)) return;
     this.#toldMs = nowMs;
+    // A backup that takes longer than its slot keeps the others from beginning the next one.
     const slot = isUnderWay ? this.#slotOf(timers.wallMs()) : this.#doneSlot;
     const news = { kind: 'backupNews', slot, isDone: !isUnderWay } as const;
     for (const member of members) {

@@ -4,12 +4,13 @@
  */
 import type { EventRing } from '../events/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
+import { prefixedHex } from '../net/four-letter/format.js';
 import { VERSION } from '../version.js';
 import type { Answerer } from './neighbours.js';
 
-/** Of one answer, each of some 2 KB at most. */
+/** The events in one answer; each takes 2 KB at most. */
 export const EVENTS_PER_ANSWER = 100;
-/** Whose ids fit a question. */
+/** The sessions whose ids fit into one question. */
 export const SESSIONS_PER_QUESTION = 150;
 
 export function memberAnswers(context: () => WordContext, events: EventRing | null): Answerer {
@@ -39,9 +40,9 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     ...{ mode: view.mode, serving: view.serving, role: inside.role, leader: inside.leaderId },
     epoch: inside.epoch,
     zxids: {
-      logged: hex(zxids.logged),
-      committed: hex(zxids.committed),
-      applied: hex(zxids.applied),
+      logged: prefixedHex(zxids.logged),
+      committed: prefixedHex(zxids.committed),
+      applied: prefixedHex(zxids.applied),
     },
     behind: health.behind,
     roleForMs: Math.floor(health.roleForMs),
@@ -63,11 +64,11 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     },
     requests: { received: stats.packetsReceived, sent: stats.packetsSent },
     latencyMs: { average: stats.latency.averageMs, max: stats.latency.maxMs },
-    checkpoint: { zxid: hex(inside.checkpoint.zxid), wallMs: inside.checkpoint.wallMs },
+    checkpoint: { zxid: prefixedHex(inside.checkpoint.zxid), wallMs: inside.checkpoint.wallMs },
   };
 }
 
-/** Of another process than the one that is named, everything is new. */
+/** If the reader names another process than this one, all events are new to it. */
 export function eventsAfter(
   ring: EventRing,
   asked: { readonly start?: unknown; readonly after?: unknown; readonly limit?: unknown },
@@ -86,7 +87,7 @@ function clientsAmong(context: WordContext, asked: unknown) {
   const wanted = new Set(Array.isArray(asked) ? asked.slice(0, SESSIONS_PER_QUESTION) : []);
   const clients: { session: string; host: string; port: number }[] = [];
   for (const { remoteAddress: host, remotePort: port, stats } of context.connections()) {
-    const session = hex(stats.sessionId);
+    const session = prefixedHex(stats.sessionId);
     if (wanted.has(session)) clients.push({ session, host, port });
   }
   return { clients };
@@ -105,8 +106,4 @@ function fieldsOf(question: string): Readonly<Record<string, unknown>> {
 
 function naturalOf(value: unknown, otherwise: number): number {
   return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : otherwise;
-}
-
-function hex(value: number | bigint): string {
-  return `0x${value.toString(16)}`;
 }

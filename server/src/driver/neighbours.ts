@@ -12,11 +12,11 @@ import type { Timer, Timers } from '../net/timers.js';
 import type { PeerLinks } from './peer-links.js';
 import type { Turns } from './turns.js';
 
-/** An answer waits in the link before what comes after it. */
+/** The bound of an answer, because messages of the replication wait behind it in the link. */
 export const ANSWER_BYTES_MAX = 256 << 10;
 const ANSWER_MS = 2_000;
 const WAITING_MAX = 64;
-/** Of one member. */
+/** The questions of one member that are answered in a second. */
 const ANSWERS_PER_SECOND = 20;
 const SECOND_MS = 1000;
 
@@ -46,12 +46,12 @@ export class Neighbours {
     this.#turns = turns;
   }
 
-  /** Until then, no question is answered. */
+  /** Sets who answers questions; before it is called, none is answered. */
   answerWith(answerer: Answerer): void {
     this.#answerer = answerer;
   }
 
-  /** JSON, or null if the member cannot be reached, is of an earlier release, or too busy. */
+  /** Resolves with JSON, or null if the member is not reached, is too old, or is too busy. */
   ask(peer: PeerId, question: string): Promise<string | null> {
     if (this.#waiting.size >= WAITING_MAX) return Promise.resolve(null);
     const number = this.#nextNumber++;
@@ -70,7 +70,7 @@ export class Neighbours {
     this.#settle(message.number, isFit ? Buffer.from(answer).toString() : null);
   }
 
-  /** Nobody waits any more. */
+  /** Answers all who wait with null. */
   stop(): void {
     for (const number of [...this.#waiting.keys()]) this.#settle(number, null);
   }

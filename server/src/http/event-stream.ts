@@ -2,23 +2,23 @@
  * Server-Sent Events: a stream of text that ends when the one who asked is gone.
  *
  * Nothing waits in memory for a slow reader: whoever makes the events is asked for the next ones
- * when those before have been taken. A line of nothing is sent now and then, so that the connection
+ * when those before have been taken. An empty comment is sent now and then, so that the connection
  * counts as used and a proxy does not close it.
  */
 import type { HttpAnswer } from './http-port.js';
 
 const BEAT_MS = 10_000;
-/** Of one port. */
+/** The streams that one port may have open. */
 export const STREAMS_MAX = 16;
 
 export interface StreamedEvent {
-  /** What `Last-Event-ID` says after the connection was lost; '' leaves the last one standing. */
+  /** The id that `Last-Event-ID` repeats after a lost connection; '' keeps the one before. */
   readonly id: string;
   readonly event: string;
   readonly data: unknown;
 }
 
-/** Those that come next; none when there are no newer ones. */
+/** Returns the next events; an empty list if there are no newer ones. */
 export type TakeEvents = () => readonly StreamedEvent[] | Promise<readonly StreamedEvent[]>;
 
 /** `onNews` is told a function that is to be called when there may be more; returns its end. */

@@ -17,7 +17,7 @@ import type { HttpAnswer } from './http-port.js';
 import { type JoinedEvents, type Places, placesOf, textOf } from './joined-events.js';
 
 const LIMIT = 1000;
-/** Of one piece of a stream. */
+/** The events in one piece of a stream. */
 const AT_ONCE = 100;
 /** Each asks all members once in JOINED_EVERY_MS, which answer only so many questions. */
 const JOINED_STREAMS_MAX = 4;

@@ -9,13 +9,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError } from './http-error.js';
 
-/** Of all requests of a port together. */
+/** The bytes of incomplete bodies that all requests of a port may hold together. */
 export const BODIES_BYTES_MAX = 8 << 20;
 
 export class HttpBodies {
   #bytes = 0;
 
-  /** What is held of bodies that are not complete, for tests. */
+  /** The bytes of incomplete bodies that are held now; for tests. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -5,7 +5,7 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** What a program may want to know beside the sentence; only `/api/v1` tells it. */
+  /** Fields for programs beside the sentence; only `/api/v1` sends them. */
   readonly facts: Readonly<Record<string, unknown>>;
 
   constructor(

@@ -44,7 +44,7 @@ export class JoinedEvents {
     this.#others = others;
   }
 
-  /** Those that come after the places, at most `limit` of each member. */
+  /** Returns the events after these places, at most `limit` of each member. */
   async after(places: Places, limit = EVENTS_PER_ANSWER): Promise<JoinedPage> {
     const ids = [this.#own.id, ...this.#others.ids];
     const answers = await Promise.all(
@@ -58,7 +58,7 @@ export class JoinedEvents {
       const { start } = answer;
       const before = answer.restarted ? 0 : (places.get(id)?.after ?? 0);
       next.set(id, { start, after: answer.events.at(-1)?.number ?? before });
-      // Who begins does not miss what was before.
+      // A reader that begins here has missed nothing.
       if (places.has(id) && answer.lost > 0) lost[id] = answer.lost;
       for (const event of answer.events) events.push({ member: id, start, ...event });
     }

@@ -5,7 +5,7 @@
  * Session ids are whole numbers of 64 bits, so a bigint is written with all its digits. Lists and
  * objects may be as long as a member has sessions: they are lazy, and each piece is small.
  */
-/** In a list or in Lines: nothing to write, but some work was done to find that out. */
+/** Stands in a list or in Lines for nothing to write, where finding that out took some work. */
 export const PAUSE = Symbol('pause');
 
 export type Json =

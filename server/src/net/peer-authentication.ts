@@ -40,7 +40,7 @@ export type AuthenticationStep =
 
 export interface AuthenticationParts {
   readonly id: PeerId;
-  /** As it is when this side proves itself. */
+  /** Read when this side proves itself; '' before the member has one. */
   readonly ensembleId: () => string;
   /** At least one; the dialler sends a code by each of them. */
   readonly secrets: readonly Uint8Array[];
@@ -67,7 +67,7 @@ type Role = 'dialler' | 'acceptor';
 
 const WRONG_SECRET = 'the secrets of the two members differ: check the files of peerAuth';
 
-/** Of the side that dials `dialled`; its first frame is the claim. */
+/** The exchange as seen by the side that dials `dialled`; its first frame is the claim. */
 export class DiallerAuthentication implements PeerAuthentication {
   readonly claim: Claim;
   readonly #parts: AuthenticationParts;
@@ -108,7 +108,7 @@ export class DiallerAuthentication implements PeerAuthentication {
   }
 }
 
-/** Of the side that was dialled. */
+/** The exchange as seen by the side that was dialled. */
 export class AcceptorAuthentication implements PeerAuthentication {
   readonly #parts: AuthenticationParts;
   #claim: Claim | null = null;

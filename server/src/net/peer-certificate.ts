@@ -13,7 +13,7 @@ import type { PeerId } from '@rookery/protocol';
 
 export interface MemberName {
   readonly id: PeerId;
-  /** As in the config file; null for an id that it does not list. */
+  /** The member's host in the config file; null for an id that it does not list. */
   readonly host: string | null;
   /** The name of the ensemble in URIs; null if it has none. */
   readonly ensemble: string | null;

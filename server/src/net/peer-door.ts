@@ -29,7 +29,7 @@ import { type ListenTls, TlsDialError } from './transport.js';
 export type PeerWay = 'tls' | 'secret' | 'none';
 
 export interface PeerSecurity {
-  /** What is open here, at least one; a dialler tries them in this order. */
+  /** The ways that this member accepts, at least one; as a dialler it tries them in this order. */
   readonly ways: readonly PeerWay[];
   /** Read at each proof, as the files may have changed; at least one where that way is open. */
   readonly secrets: () => readonly Uint8Array[];
@@ -42,7 +42,7 @@ export interface PeerDoorParts {
   readonly id: PeerId;
   readonly security: PeerSecurity;
   readonly ensembleId: () => string;
-  /** Of another member, as in the config file; null for a stranger. */
+  /** Returns the host of another member in the config file; null for a stranger. */
   readonly hostOf: (peer: PeerId) => string | null;
   /** Accepted links that are not admitted; the oldest makes room for the newest. */
   readonly unprovenMax: number;
@@ -60,7 +60,7 @@ export class PeerDoor {
   readonly #parts: PeerDoorParts;
   readonly #unproven = new Set<PeerLink>();
   readonly #exchanges = new Map<PeerLink, PeerAuthentication>();
-  /** By member, how many ways were tried in vain since it was connected last. */
+  /** How many ways to each member were tried in vain since it was connected last. */
   readonly #failures = new Map<PeerId, number>();
 
   constructor(parts: PeerDoorParts) {
@@ -90,7 +90,7 @@ export class PeerDoor {
     return ways[(this.#failures.get(peer) ?? 0) % ways.length] ?? 'none';
   }
 
-  /** For the listener; undefined where it has no TLS. */
+  /** The listener's TLS; undefined where it has none. */
   get listenTls(): ListenTls | undefined {
     const { tls, ways } = this.#parts.security;
     if (tls === null) return undefined;

@@ -26,7 +26,7 @@ import type { TlsFailure, TlsFigures } from './tls-figures.js';
 export type ClientAuth = 'none' | 'want' | 'need';
 
 export interface TlsAcceptorOptions {
-  /** Of the listener: sessions are not resumed under another name. */
+  /** The listener's name; sessions are not resumed under another one. */
   readonly name: string;
   readonly clientAuth: ClientAuth;
   readonly handshakeTimeoutMs: number;
@@ -51,12 +51,12 @@ export interface Handshake {
 interface Pending {
   readonly socket: Socket;
   readonly remote: string;
-  /** Its addresses: Node tells of it by another socket. */
+  /** Its addresses, because Node reports a handshake with another socket object. */
   readonly key: string;
   readonly handshake: Handshake;
 }
 
-/** Each takes about a millisecond. */
+/** The handshakes that begin in one turn; each takes about a millisecond. */
 const STARTS_PER_TURN = 16;
 /** More than any chain that OpenSSL verifies has. */
 const CHAIN_MAX = 100;
@@ -66,10 +66,10 @@ export class TlsAcceptor {
   readonly #server: Server;
   #material: TlsMaterial;
   readonly #pending = new Map<string, Pending>();
-  /** Those that begin in one of the next turns. */
+  /** The handshakes that begin in one of the next turns. */
   readonly #line = new Fifo<Pending>();
   #isStarting = false;
-  /** Their sockets were closed in this turn, and it is not known why. */
+  /** The handshakes whose sockets were closed in this turn for a reason that is not known yet. */
   readonly #closed = new Fifo<Pending>();
 
   constructor(parts: TlsAcceptorParts) {

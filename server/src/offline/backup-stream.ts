@@ -22,7 +22,7 @@ const HEAD_BYTES = 9;
 /** Beyond the largest block of a checkpoint and the largest batch of a log. */
 const ENTRY_BYTES_MAX = 256 << 20;
 const NOTHING = new Uint8Array(0);
-/** What is larger is not copied into one buffer with what is beside it. */
+/** Larger records are written as they are, and not copied into one buffer with others. */
 const COPIED_BYTES_MAX = 8 << 10;
 
 export interface StreamedBackup {

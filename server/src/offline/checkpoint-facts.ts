@@ -34,7 +34,7 @@ export interface CheckpointFacts {
   /** The log is there from after the first zxid to the second one. */
   readonly logBase: Zxid;
   readonly logLast: Zxid;
-  /** Those behind the checkpoint, which are not known to be committed. */
+  /** The transactions after the checkpoint, which are not known to be committed. */
   readonly logBehind: number;
 }
 

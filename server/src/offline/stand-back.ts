@@ -9,7 +9,7 @@ import { constants, setPriority } from 'node:os';
 const OOM_SCORE = '/proc/self/oom_score_adj';
 const OOM_SCORE_MAX = '1000';
 
-/** For the rest of this process. A machine that does not allow it loses the courtesy only. */
+/** Holds for the rest of this process. Where the machine does not allow it, nothing changes. */
 export function standBack(): void {
   const steps = [
     () => setPriority(constants.priority.PRIORITY_LOW),

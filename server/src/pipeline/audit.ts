@@ -79,7 +79,7 @@ export class Auditor {
     this.#sink = sink;
   }
 
-  /** The write is answered, or would be: without an entry its client has left. */
+  /** A write is applied. Without an entry its client has left before the answer. */
   onApplied(zxid: Zxid, txn: Txn, entry = this.#orphans.get(txn.request)): void {
     if (entry === undefined) return;
     this.#orphans.delete(txn.request);
@@ -196,7 +196,7 @@ function firstText(body: Uint8Array): string | null {
   }
 }
 
-/** Of a multi: operations before the one that failed have 0, those after it the code of a skip. */
+/** In a failed multi, operations before the wrong one have 0; those after it were skipped. */
 function firstReason(codes: readonly number[]): number {
   return codes.find((code) => code !== ErrorCode.ok) ?? ErrorCode.ok;
 }

@@ -16,7 +16,7 @@ import type { ConnectionId } from './output.js';
 /** It includes what is sent to the leader. */
 export interface QueueEntry extends OutgoingRequest {
   readonly connection: ConnectionId;
-  /** Of the connection; `session` is one for all local ones, which the leader does not know. */
+  /** The connection's session; `session` is the same for all local ones, unknown to the leader. */
   readonly ownSession: SessionId;
   /** `close` is the write that ends the session. */
   readonly kind: 'read' | 'write' | 'close' | 'sync';

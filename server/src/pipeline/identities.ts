@@ -67,7 +67,7 @@ export class Authenticator {
     return after;
   }
 
-  /** What a connection is known to be with what it has proved; null if that is too much. */
+  /** Adds identities that a connection has proved; null if they are too many or too long. */
   join(before: Identities, gained: Identities): Identities | null {
     const isSuper = gained.some((one) => this.#isSuper(one));
     const all: Identities = isSuper ? [{ scheme: SUPER_SCHEME, id: '' }, ...gained] : gained;

@@ -17,7 +17,7 @@ export interface DerValue {
   readonly whole: Uint8Array;
 }
 
-/** Longer ones than four bytes are none of a certificate. */
+/** No length in a certificate takes more bytes. */
 const LENGTH_BYTES_MAX = 4;
 
 export class DerReader {

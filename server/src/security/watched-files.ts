@@ -12,7 +12,7 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Logger } from 'pino';
 
-/** What is needed of the timers of a member. */
+/** The part of a member's timers that is needed. */
 export interface WatchTimers {
   after(delayMs: number, action: () => void): { cancel(): void };
 }
@@ -30,7 +30,7 @@ export interface WatchedFilesParts<T> {
   readonly onStale?: (isStale: boolean) => void;
 }
 
-/** Soon enough for a person who waits, and nothing for a disk. */
+/** This is soon enough for a person who waits, and costs a disk nothing. */
 const INTERVAL_MS = 2_000;
 
 export class WatchedFiles<T> {
@@ -38,9 +38,9 @@ export class WatchedFiles<T> {
   readonly #listeners: ((content: T) => void)[] = [];
   #current: T;
   #isStale = false;
-  /** Of the files as they were loaded, or as loading them has failed. */
+  /** The state of the files when loading them succeeded or failed last. */
   #loaded: string;
-  /** As they were at the last look. */
+  /** The state of the files at the last look. */
   #seen: string | null = null;
   #timer: { cancel(): void } | null = null;
   #isClosed = false;
@@ -48,7 +48,7 @@ export class WatchedFiles<T> {
   /** Throws what `load` throws. */
   constructor(parts: WatchedFilesParts<T>) {
     this.#parts = parts;
-    // Before they are read: a change in between is one too many, and not one too few.
+    // The state is read first, so that a change in between is loaded once more, and not missed.
     this.#loaded = parts.paths.map(stateNow).join('\n');
     this.#current = parts.load();
   }

@@ -108,7 +108,7 @@ async function look(server: Server): Promise<Asked> {
   }
 }
 
-/** Those that do not answer are left out. */
+/** Returns the answers of the servers that give one. */
 async function answers(servers: readonly Server[], word: string): Promise<readonly Answers[]> {
   const texts = await Promise.all(
     servers.map(async (server) => {

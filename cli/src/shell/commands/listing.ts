@@ -55,7 +55,7 @@ async function* withStats(
   yield* await statsOf(client, path, batch);
 }
 
-/** Without children that have been deleted meanwhile. */
+/** Leaves out children that have been deleted meanwhile. */
 async function statsOf(
   client: Client,
   path: string,

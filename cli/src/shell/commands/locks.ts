@@ -31,7 +31,7 @@ interface Lock {
 const KINDS: ReadonlySet<string> = new Set(['lock', 'read-write-lock', 'election']);
 /** They are in memory until the walk is over. */
 const CONTENDERS_MAX = 200_000;
-/** Of the holders and of the waiters of each lock. */
+/** The number of holders, and of waiters, that are shown of each lock. */
 const SHOWN_MAX = 100;
 
 /** Resolves with 3 if there is none. */

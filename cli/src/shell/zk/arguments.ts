@@ -16,7 +16,7 @@ export function zkWords(line: string): readonly string[] {
 }
 
 export class ZkArguments {
-  /** What is left when the options are gone. */
+  /** The words that are no options. */
   readonly rest: readonly string[];
   readonly #options = new Map<string, string>();
 

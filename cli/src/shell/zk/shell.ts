@@ -18,7 +18,7 @@ import { allUsages, isZkCommand, usageOf, type ZkCommandName } from './usage.js'
 const EXIT_UNKNOWN = 127;
 const HISTORY_SHOWN = 10;
 
-/** What stands in front of the command: where to, how long, whether reading is enough. */
+/** The options before the command: where to connect, how long, whether reading is enough. */
 export interface ZkStart {
   readonly server: string | undefined;
   readonly timeoutMs: number;

@@ -11,7 +11,7 @@ import type { HttpAnswer, HttpRequest } from '../http-port.js';
 import type { Caller } from './caller.js';
 
 export interface ApiMember {
-  /** As the four-letter words see it, now. */
+  /** The member's state as the four-letter words see it at this moment. */
   context(): WordContext;
   /** What it has applied, to be read only; another object once a snapshot was installed. */
   readonly state: ReplicatedState;
@@ -23,7 +23,7 @@ export interface ApiMember {
   sessionOf(watcher: WatcherId): SessionId;
   /** Ends a session while this member leads; false where another one does. */
   expireSession(session: SessionId): boolean;
-  /** Asks another member; JSON, or null without an answer. */
+  /** Asks another member. Resolves with JSON, or null if no answer comes. */
   askMember(id: number, question: string): Promise<string | null>;
   /** A stream at its client port, from within the process. */
   openStream(client: InnerClient): InnerStream;

@@ -16,7 +16,7 @@ import type { HttpRequest } from '../http-port.js';
 import { badRequest } from './problem.js';
 
 export const AUTH_HEADER = 'x-rookery-auth';
-/** More would be of no use to anybody. */
+/** The number of identities that one request may bring. */
 const AUTHS_MAX = 8;
 
 export interface Caller {

@@ -27,9 +27,9 @@ import {
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import { HttpError } from '../http-error.js';
 
-/** Within the time for which an operator waits. */
+/** How long an answer is waited for; an operator waits that long. */
 const ANSWER_MS = 15_000;
-/** After the end was asked for. */
+/** How long the stream stays open after the session was asked to close. */
 const LINGER_MS = 5_000;
 const FRAME_BYTES_MAX = 4 << 20;
 /** Long enough for the slowest answer; the session ends by itself if the member is killed. */
@@ -38,7 +38,7 @@ const HANDSHAKE_XID = 0;
 
 export type OpenStream = (client: InnerClient) => InnerStream;
 
-/** For a session that watches. */
+/** What a session that watches reports. */
 export interface Watching {
   onEvent(event: WatcherEvent, zxid: Int64): void;
   /** Called once; nothing more is heard. */

@@ -4,24 +4,21 @@
  * zxids and sessions are hex strings, because they have more digits than a number of JSON is safe
  * for; times are ms since 1970.
  */
-import { type Acl, ErrorCode, type Int64, Perms, type Stat } from '@rookery/protocol';
+import { type Acl, ErrorCode, Perms, type Stat } from '@rookery/protocol';
+import { prefixedHex } from '../../net/four-letter/format.js';
 import { mayDo, type Requester } from '../../pipeline/access.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../../state/tree.js';
 import { keeperProblem } from './problem.js';
 
-export function hex(value: Int64): string {
-  return `0x${value.toString(16)}`;
-}
-
 export function statFacts(stat: Stat) {
   const { ephemeralOwner, ctime, mtime, version, cversion, aversion } = stat;
   return {
-    czxid: hex(stat.czxid),
-    mzxid: hex(stat.mzxid),
-    pzxid: hex(stat.pzxid),
+    czxid: prefixedHex(stat.czxid),
+    mzxid: prefixedHex(stat.mzxid),
+    pzxid: prefixedHex(stat.pzxid),
     ...{ ctime: Number(ctime), mtime: Number(mtime), version, cversion, aversion },
-    ephemeralOwner: ephemeralOwner === 0 ? null : hex(ephemeralOwner),
+    ephemeralOwner: ephemeralOwner === 0 ? null : prefixedHex(ephemeralOwner),
     dataLength: stat.dataLength,
     numChildren: stat.numChildren,
   };

@@ -5,6 +5,7 @@
  * with the caller's rights. A page of children costs as much in a directory of a hundred thousand
  * as in one of ten, once its names are in order; what the caller may not read of a child is null.
  */
+import { formatZxid } from '@rookery/protocol';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
 import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
@@ -87,7 +88,7 @@ export class NodeReads {
 
   #headersOf(node: number): Readonly<Record<string, string>> {
     const { tree, lastZxid } = this.#member.state;
-    return { etag: `"${tree.version(node)}"`, 'x-rookery-zxid': `0x${lastZxid.toString(16)}` };
+    return { etag: `"${tree.version(node)}"`, 'x-rookery-zxid': formatZxid(lastZxid) };
   }
 }
 

@@ -4,13 +4,14 @@
  * What they answer comes from a wire: it has the form that is expected here, or it counts as no
  * answer. A member that does not answer within two seconds is told as such, and holds nobody up.
  */
+
 import { z } from 'zod';
 import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
+import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
 import { socketAddress } from '../connection-facts.js';
-import { hex } from './node-facts.js';
 
-/** Asks the member with that id; null without an answer. */
+/** Asks the member with that id. Resolves with null if no answer comes. */
 export type AskMember = (id: number, question: string) => Promise<string | null>;
 
 const statusSchema = z.looseObject({
@@ -59,20 +60,20 @@ export class OtherMembers {
     return this.#answer(id, { kind: 'events', ...asked }, eventsSchema);
   }
 
-  /** Where those of the sessions are connected that are connected to another member. */
+  /** Finds which of the sessions are connected to other members, and where. */
   async clients(sessions: readonly SessionId[]): Promise<ReadonlyMap<SessionId, RemoteClient>> {
     const found = new Map<SessionId, RemoteClient>();
-    const byHex = new Map(sessions.map((session) => [hex(session), session]));
+    const byHex = new Map(sessions.map((session) => [prefixedHex(session), session]));
     let asking = this.ids;
     for (let at = 0; at < sessions.length; at += SESSIONS_PER_QUESTION) {
-      const asked = sessions.slice(at, at + SESSIONS_PER_QUESTION).map(hex);
+      const asked = sessions.slice(at, at + SESSIONS_PER_QUESTION).map(prefixedHex);
       const answers = await Promise.all(
         asking.map(async (member) => {
           const question = { kind: 'clients', sessions: asked };
           return { member, answer: await this.#answer(member, question, clientsSchema) };
         }),
       );
-      // Who was silent is not waited for again.
+      // A member that was silent is not asked again, because each question may take two seconds.
       asking = answers.filter(({ answer }) => answer !== null).map(({ member }) => member);
       for (const { member, answer } of answers) {
         for (const { session, host, port } of answer?.clients ?? []) {

@@ -39,7 +39,7 @@ const SENTENCES: ReadonlyMap<number, string> = new Map([
   [ErrorCode.throttledOp, 'The member has too much to do at the moment.'],
 ]);
 
-/** What a request is refused with whose operation ended with that code of ZooKeeper's. */
+/** Returns the error for a request whose operation ended with this code of ZooKeeper's. */
 export function keeperProblem(code: number, facts: Readonly<Record<string, unknown>> = {}) {
   const sentence = SENTENCES.get(code) ?? 'The operation failed.';
   const named = { code, error: errorName(code) ?? 'unknown', ...facts };

@@ -6,12 +6,14 @@
  * looked at that the tree has first, and the answer says so. Since when a holder holds is written
  * nowhere; `since` is when its znode was made, which is when it began to wait.
  */
+
 import { joinPath } from '@rookery/protocol';
+import { prefixedHex } from '../../net/four-letter/format.js';
 import type { Requester } from '../../pipeline/access.js';
 import type { Tree } from '../../state/tree.js';
 import type { ApiMember } from './api-member.js';
 import { addressOf, type ClientsHere, WATCH_MODES } from './clients-here.js';
-import { hex, mayReadNode } from './node-facts.js';
+import { mayReadNode } from './node-facts.js';
 import {
   compareParts,
   holdersOf,
@@ -23,7 +25,7 @@ import {
 
 export const CHILDREN_MAX = 10_000;
 const CONTENDERS_MAX = 100;
-/** Of the data of a contender, which is mostly its address or name. */
+/** The bytes that are shown of a contender's data, which is mostly its address or name. */
 const DATA_BYTES_MAX = 200;
 
 export interface Recipe {
@@ -34,9 +36,9 @@ export interface Recipe {
   readonly truncated: boolean;
   readonly holders: readonly ContenderFacts[];
   readonly waiters: readonly ContenderFacts[];
-  /** Of a queue: when the oldest entry was made, in ms since 1970. */
+  /** When the oldest entry of a queue was made, in ms since 1970; null for other recipes. */
   readonly oldest: number | null;
-  /** Of a double barrier: whether all have come. */
+  /** Whether all have come to a double barrier; null for other recipes. */
   readonly ready: boolean | null;
   /** How many may hold it, where the tree says it: kazoo's semaphores. */
   readonly permits: number | null;
@@ -47,7 +49,7 @@ export interface ContenderFacts {
   readonly part: Part;
   /** The owner of the znode; null for one that outlives sessions. */
   readonly session: string | null;
-  /** To which its client is connected; null where no member says so. */
+  /** The member to which its client is connected; null where no member says so. */
   readonly member: number | null;
   readonly address: string | null;
   readonly since: number;
@@ -136,7 +138,7 @@ function contenderFacts(
   const at = queued.findIndex((one) => one.node === node);
   return {
     ...{ name, part },
-    session: owner === 0 ? null : hex(owner),
+    session: owner === 0 ? null : prefixedHex(owner),
     member: clients.has(owner) ? member.context().view.inside.memberId : null,
     address: owner === 0 ? null : addressOf(clients, owner),
     since: mayRead ? tree.ctime(node) : 0,

@@ -6,7 +6,9 @@
  * are connected here. Paths are shown whatever their ACLs
  * say, as `dump` and `wchp` do: this is for those who may use the port. Every list has a bound.
  */
+
 import type { Logger } from 'pino';
+import { prefixedHex } from '../../net/four-letter/format.js';
 import { atMost } from '../../state/at-most.js';
 import { listedEphemerals } from '../../state/ephemeral-listing.js';
 import type { SessionId } from '../../state/txn.js';
@@ -22,12 +24,11 @@ import {
   connectionFacts,
   WATCH_MODES,
 } from './clients-here.js';
-import { hex } from './node-facts.js';
 import { requireServing } from './node-routes.js';
 import type { OtherMembers } from './other-members.js';
 
 const LIST = { min: 1, max: 1000, otherwise: 100 };
-/** Of one session. */
+/** The paths of ephemerals, and of watches, that are listed of one session. */
 const OWNED_MAX = 1000;
 
 interface WatchFacts {
@@ -55,7 +56,7 @@ export class SessionRoutes {
     const { sessions } = this.#member.state;
     const page: SessionId[] = [];
     let hasMore = false;
-    // They are in the order of their ids, in which they were opened.
+    // Sessions come in the order of their ids, in which they were opened.
     for (const [id] of sessions.all()) {
       if (id <= after) continue;
       hasMore = page.length === limit;
@@ -64,7 +65,7 @@ export class SessionRoutes {
     }
     const { count } = sessions;
     const facts = await this.#factsOf(page);
-    const next = hasMore ? hex(page.at(-1) ?? 0) : null;
+    const next = hasMore ? prefixedHex(page.at(-1) ?? 0) : null;
     return jsonAnswer({ count, sessions: facts, next });
   };
 
@@ -90,7 +91,7 @@ export class SessionRoutes {
       const sentence = `Only the leader ends sessions: ask member ${leaderId}.`;
       throw new HttpError(409, sentence, {}, { leader: leaderId });
     }
-    this.#logger.info({ session: hex(id), user, remote }, 'admin.session_ended');
+    this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
     return { status: 202, type: 'application/json', body: '{}\n' };
   };
 
@@ -121,7 +122,7 @@ export class SessionRoutes {
       const known = sessions.get(id);
       const inMs = left.get(id);
       return {
-        session: hex(id),
+        session: prefixedHex(id),
         timeoutMs: known?.timeoutMs ?? 0,
         closing: known?.isClosing ?? true,
         expiresInMs: inMs === undefined ? null : Math.round(inMs),
@@ -146,7 +147,7 @@ export class SessionRoutes {
           if (!watches.has(mode, watched, one)) continue;
           const owner = this.#member.sessionOf(one);
           const address = addressOf(clients, owner);
-          yield { path: watched, mode, session: hex(owner), address };
+          yield { path: watched, mode, session: prefixedHex(owner), address };
         }
       }
     }

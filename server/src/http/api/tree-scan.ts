@@ -13,7 +13,7 @@ import { NO_NODE, type Tree } from '../../state/tree.js';
 import type { ApiMember } from './api-member.js';
 import { mayReadNode, readableNode } from './node-facts.js';
 
-/** In ms of one turn. */
+/** How long a scan may hold the event loop at a time, in ms. */
 const SLICE_MS = 2;
 /** Nodes between two looks at the clock. */
 const STEP = 64;
@@ -42,7 +42,7 @@ export class TreeScan {
     readableNode(member.state, at.path, at.requester);
   }
 
-  /** What `make` makes of the first `max` nodes that are wanted, those of each turn together. */
+  /** Yields what `make` makes of the first `max` wanted nodes, one list for each slice of time. */
   async *slices<T>(
     isWanted: (tree: Tree, node: number) => boolean,
     make: (tree: Tree, node: number) => T,
@@ -57,12 +57,12 @@ export class TreeScan {
       if (this.#member.state !== state) return { visited, cut: 'state replaced' };
       const made: T[] = [];
       const untilMs = performance.now() + SLICE_MS;
-      // It may have gone, or another may be there by now.
+      // The root may be gone by now, or another znode may have its path.
       const root = tree.find(this.path);
       if (root === NO_NODE || !mayReadNode(tree, root, this.#requester)) break;
       while (next < limit && performance.now() < untilMs) {
         const end = Math.min(limit, next + STEP);
-        // What is made of a node may take long by itself.
+        // The clock is read after each node that is wanted, because `make` may take long.
         for (const before = made.length; next < end && made.length === before; next++) {
           if (!tree.isLive(next)) continue;
           visited += 1;

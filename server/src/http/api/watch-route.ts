@@ -6,6 +6,7 @@
  * taken is bounded: beyond it, `lost` says that the reader must look for itself. The stream ends
  * with the session, as when the member loses its leader; the reader then comes again.
  */
+
 import {
   AddWatchMode,
   AddWatchRequest,
@@ -15,13 +16,14 @@ import {
   OpCode,
   type WatcherEvent,
 } from '@rookery/protocol';
+import { prefixedHex } from '../../net/four-letter/format.js';
 import { eventStream, type StreamedEvent } from '../event-stream.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
 import type { ApiCall, ApiMember } from './api-member.js';
 import { flag, pathOf } from './api-query.js';
 import { DataSession } from './data-session.js';
-import { hex, readableNode } from './node-facts.js';
+import { readableNode } from './node-facts.js';
 import { requireServing } from './node-routes.js';
 import { keeperProblem } from './problem.js';
 
@@ -98,9 +100,9 @@ class Changes {
     const kind = KINDS.get(type);
     if (kind === undefined) return;
     if (this.#pending.length >= PENDING_MAX) {
-      this.#pending = [{ id: '', event: 'lost', data: { zxid: hex(zxid) } }];
+      this.#pending = [{ id: '', event: 'lost', data: { zxid: prefixedHex(zxid) } }];
     }
-    this.#pending.push({ id: '', event: 'change', data: { kind, path, zxid: hex(zxid) } });
+    this.#pending.push({ id: '', event: 'change', data: { kind, path, zxid: prefixedHex(zxid) } });
     this.#wake();
   }
 

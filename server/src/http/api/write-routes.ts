@@ -35,9 +35,9 @@ import { DataSession } from './data-session.js';
 import { aclOf, mayReadNode, statFacts } from './node-facts.js';
 import { badRequest, keeperProblem } from './problem.js';
 
-/** Beyond it the client port would refuse the request. */
+/** The client port would refuse a request with more data. */
 const DATA_BYTES_MAX = 1_000_000;
-/** Each is a session for a moment. */
+/** The writes that may be under way; each opens a session of its own. */
 const WRITES_MAX = 16;
 const ANY_VERSION = -1;
 const OPEN: readonly Acl[] = [{ perms: Perms.all, scheme: 'world', id: 'anyone' }];

@@ -14,6 +14,11 @@ export function formatHex(value: Int64): string {
   return value >= 0 ? value.toString(16) : BigInt.asUintN(64, BigInt(value)).toString(16);
 }
 
+/** The same with 0x, as JSON and logs have zxids and session ids. */
+export function prefixedHex(value: Int64): string {
+  return `0x${formatHex(value)}`;
+}
+
 const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = [
   ...['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun'],
