@@ -4,8 +4,10 @@
  * `@rookery/protocol/peer`: it needs a package that clients do not. No I/O and no state. A record's
  * name is both its codec and the type of its value.
  */
+
 export { assert, InvariantViolation, unreachable } from './assert.js';
 export { chunksByBytes } from './chunks.js';
+export { digestMd5Response, digestMd5Secret } from './client/digest-md5.js';
 export {
   ApiError,
   AuthFailedError,

@@ -9,7 +9,7 @@
 import { OperatorError } from './operator-error.js';
 
 export interface FileBudget {
-  /** Accepted streams at the client port, those at its door and those about to close included. */
+  /** Accepted streams at the client port, with those without a session and those about to close. */
   readonly clientStreamsMax: number;
   /** Accepted streams at the peer port that have not said who they are. */
   readonly peerStrangersMax: number;

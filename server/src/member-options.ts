@@ -17,7 +17,7 @@ import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
 import { CLIENT_PORT_DEFAULTS, type ClientPortOptions } from './net/client-port.js';
 import { FourLetterWhitelist } from './net/four-letter/words.js';
-import type { PeerSecurity, PeerWay } from './net/peer-door.js';
+import type { PeerSecurity, PeerWay } from './net/peer-admission.js';
 import type { OwnVersions } from './net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port-options.js';
 import type { Address } from './net/transport.js';

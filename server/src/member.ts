@@ -119,7 +119,7 @@ export class Member {
       recovered.damaged === null ? state : newState(),
     );
     const { events = null } = surroundings;
-    member.#driver.neighbours.answerWith(memberAnswers(() => member.context(), events));
+    member.#driver.questions.answerWith(memberAnswers(() => member.context(), events));
     return member;
   }
 
@@ -217,7 +217,7 @@ export class Member {
 
   /** Asks another member what it tells operators; null without an answer. */
   askMember(id: number, question: string): Promise<string | null> {
-    return this.#driver.neighbours.ask(id, question);
+    return this.#driver.questions.ask(id, question);
   }
 
   /** A client's stream from within this process, for the admin port. */
@@ -293,7 +293,7 @@ export class Member {
   async #shutDown(): Promise<void> {
     this.#stopPeriodic();
     this.#driver.stop();
-    this.#driver.neighbours.stop();
+    this.#driver.questions.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
     await this.#driver.keeper.finish();
     await this.#storage.close();

@@ -11,12 +11,12 @@ import {
   checkChecksum,
   expiredBackups,
   type KeepRule,
+  lowerPriority,
   OperatorError,
   readSnapshot,
   readSnapshotFile,
   removeBackups,
   SnapshotFileError,
-  standBack,
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
@@ -41,7 +41,7 @@ export async function runBackupSave(
   directory: string,
 ): Promise<number> {
   // A member on this machine goes on as if nothing happened.
-  standBack();
+  lowerPriority();
   const member = 'url' in from ? await fetchState(from) : await readMember(from);
   const path = join(directory, `snapshot.${zxidName(member)}.gz`);
   const { znodes, bytes } = await writeSnapshot(member, path, { withChecksum: true });

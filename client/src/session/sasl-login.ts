@@ -5,10 +5,12 @@
  * refuses the user; or it cannot be trusted or offers no SASL, and then another server is tried,
  * but nothing is ever sent without the login. Called by SessionKeeper for each connection.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
 import {
   AuthFailedError,
   ConnectionLossError,
+  digestMd5Response,
+  digestMd5Secret,
   KeeperError,
   OPERATIONS,
   OpCode,
@@ -107,27 +109,19 @@ function answerTo(
   const realm = fields.get('realm') ?? '';
   const cnonce = randomBytes(CNONCE_BYTES).toString('base64');
   const uri = `${SERVICE}/${realm}`;
-  const secret = md5(`${username}:${realm}:${password}`);
-  const session = md5(Buffer.concat([secret, Buffer.from(`:${nonce}:${cnonce}`, 'latin1')]));
-  const responseOf = (method: string): string => {
-    const second = md5(`${method}:${uri}`).toString('hex');
-    const middle = `${nonce}:00000001:${cnonce}:auth`;
-    return md5(`${session.toString('hex')}:${middle}:${second}`).toString('hex');
-  };
+  const secret = digestMd5Secret(username, realm, password);
+  const parts = { secret, nonce, cnonce, nc: '00000001', qop: 'auth', uri };
   const directives = [
     ...['charset=utf-8', `username=${quoted(username)}`, `realm=${quoted(realm)}`],
     ...[`nonce=${quoted(nonce)}`, 'nc=00000001', `cnonce=${quoted(cnonce)}`],
-    ...[`digest-uri=${quoted(uri)}`, 'maxbuf=65536', `response=${responseOf('AUTHENTICATE')}`],
+    ...[
+      `digest-uri=${quoted(uri)}`,
+      'maxbuf=65536',
+      `response=${digestMd5Response('AUTHENTICATE', parts)}`,
+    ],
     'qop=auth',
   ];
-  return { response: directives.join(','), proof: `rspauth=${responseOf('')}` };
-}
-
-/** The protocol prescribes MD5. */
-function md5(data: string | Buffer): Buffer {
-  return createHash('md5')
-    .update(typeof data === 'string' ? Buffer.from(data, 'latin1') : data)
-    .digest();
+  return { response: directives.join(','), proof: `rspauth=${digestMd5Response('', parts)}` };
 }
 
 function quoted(text: string): string {

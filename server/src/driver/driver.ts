@@ -32,12 +32,12 @@ import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
 import { type LeaderMessage, LeaderQueue } from './leader-queue.js';
 import type { Answer, LeaderService } from './leader-service.js';
-import { Neighbours } from './neighbours.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
 import { type MessageToDriver, peerEvents } from './peer-events.js';
 import { type ConnectedLink, PeerLinks } from './peer-links.js';
+import { PeerQuestions } from './peer-questions.js';
 import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
@@ -70,7 +70,7 @@ export class Driver {
     sendAll: () => this.#sendAll(),
   };
   readonly keeper: StateKeeper;
-  readonly neighbours: Neighbours;
+  readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
   #leaderQueue: LeaderQueue | null = null;
   #leader: PeerId = 0;
@@ -95,7 +95,7 @@ export class Driver {
     this.#links = new PeerLinks(() => parts.peerPort());
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     this.#digests = new DigestWatch(parts, { links: this.#links, distrust });
-    this.neighbours = new Neighbours(parts.timers, this.#links, this.#turns);
+    this.questions = new PeerQuestions(parts.timers, this.#links, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
     const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
@@ -115,7 +115,7 @@ export class Driver {
     this.#transfers = transfers;
     this.#receiver = receiver;
     this.clients = clientEvents(this.#pipeline, this.#turns);
-    this.peers = peerEvents(this.#turns, this.neighbours, {
+    this.peers = peerEvents(this.#turns, this.questions, {
       onConnected: (at, hello) => this.#onConnected(at, hello),
       onMessage: (peer, link, message) => this.#onMessage(peer, link, message),
       onDisconnected: (peer, link) => this.#onDisconnected(peer, link),

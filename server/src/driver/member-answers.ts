@@ -6,7 +6,7 @@ import type { EventRing } from '../events/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import { VERSION } from '../version.js';
-import type { Answerer } from './neighbours.js';
+import type { Answerer } from './peer-questions.js';
 
 /** The events in one answer; each takes 2 KB at most. */
 export const EVENTS_PER_ANSWER = 100;

@@ -3,8 +3,8 @@
  */
 import type { Ask, Hello, PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import type { PeerHandler } from '../net/peer-handler.js';
-import type { Neighbours } from './neighbours.js';
 import type { ConnectedLink } from './peer-links.js';
+import type { PeerQuestions } from './peer-questions.js';
 import type { Turns } from './turns.js';
 
 export interface PeerInput {
@@ -18,7 +18,7 @@ export type MessageToDriver = Exclude<PeerMessage, Ask | Tell>;
 
 export function peerEvents(
   turns: Turns,
-  neighbours: Pick<Neighbours, 'onMessage'>,
+  questions: Pick<PeerQuestions, 'onMessage'>,
   input: PeerInput,
 ): PeerHandler {
   return {
@@ -26,7 +26,7 @@ export function peerEvents(
       turns.run(() => input.onConnected({ peer, link, version }, hello)),
     onMessage: (peer, link, message) => {
       if (message.kind === 'ask' || message.kind === 'tell') {
-        return neighbours.onMessage(peer, message);
+        return questions.onMessage(peer, message);
       }
       turns.run(() => input.onMessage(peer, link, message));
     },

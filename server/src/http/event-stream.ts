@@ -7,7 +7,7 @@
  */
 import type { HttpAnswer } from './http-port.js';
 
-const BEAT_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
 /** The streams that one port may have open. */
 export const STREAMS_MAX = 16;
 
@@ -56,14 +56,14 @@ async function* textOf(
         continue;
       }
       if (isNews) continue;
-      const isBeat = await new Promise<boolean>((resolve) => {
-        const timer = setTimeout(() => resolve(true), BEAT_MS);
+      const isQuiet = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(true), KEEP_ALIVE_MS);
         endWait = () => {
           clearTimeout(timer);
           resolve(false);
         };
       });
-      if (isBeat) yield Buffer.from(':\n\n');
+      if (isQuiet) yield Buffer.from(':\n\n');
     }
   } finally {
     stop();

@@ -6,7 +6,7 @@
  * else. A proof is an HMAC-SHA-256 code over the sender's role, both ids, both nonces and the
  * ensemble ids, so a recorded one is worthless on any other link, in the other direction, and for
  * another member. The codes protect this exchange, not what is sent on the link afterwards: that
- * needs TLS. Pure but for the codes. Called by PeerDoor.
+ * needs TLS. Pure but for the codes. Called by PeerAdmission.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import {

@@ -17,9 +17,9 @@ import {
 import { decodePeerMessage, encodePeerFrame, type LinkMessage } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { ListenError } from './listen-error.js';
+import { PeerAdmission, type PeerSecurity, PROOF_BYTES_MAX } from './peer-admission.js';
 import { isProvenBy } from './peer-authentication.js';
 import { dialPeer, PeerDialler } from './peer-dialler.js';
-import { PeerDoor, type PeerSecurity, PROOF_BYTES_MAX } from './peer-door.js';
 import type { PeerHandler } from './peer-handler.js';
 import {
   type EnsembleIdentity,
@@ -58,7 +58,7 @@ export class PeerPort {
   readonly #diallers = new Map<PeerId, PeerDialler>();
   /** Links that are up. */
   readonly #links = new Map<PeerId, PeerLink>();
-  readonly #door: PeerDoor;
+  readonly #admission: PeerAdmission;
   /** Every link whose stream is not closed yet. */
   readonly #open = new Set<PeerLink>();
   readonly #troubles: RepeatedTroubles;
@@ -77,7 +77,7 @@ export class PeerPort {
     this.#rateLimited = rateLimited;
     this.#troubles = new RepeatedTroubles({ logger, rateLimited, isMember });
     const { id, unprovenMax } = parts.options;
-    this.#door = new PeerDoor({
+    this.#admission = new PeerAdmission({
       ...{ id, unprovenMax, rateLimited, security: parts.security },
       ensembleId: () => parts.identity().ensembleId,
       hostOf: (peer) => parts.options.peers.get(peer)?.host ?? null,
@@ -104,7 +104,7 @@ export class PeerPort {
       const onStream = (stream: ByteStream): void => this.#onAccepted(stream);
       this.#listener = await this.#parts.transport.listen(address, onStream, {
         chunks: 'lentLarge',
-        tls: this.#door.listenTls,
+        tls: this.#admission.listenTls,
       });
     } catch (cause) {
       throw new ListenError('peer', address, cause);
@@ -170,7 +170,7 @@ export class PeerPort {
       backoffMinMs,
       backoffMaxMs,
       transport,
-      tls: () => this.#door.dialTls(peer),
+      tls: () => this.#admission.dialTls(peer),
       timers,
       random,
       onStream: (stream) => this.#onDialled(peer, stream),
@@ -179,26 +179,26 @@ export class PeerPort {
   }
 
   #onDialled(peer: PeerId, stream: ByteStream): void {
-    const way = this.#door.wayTo(peer);
+    const way = this.#admission.wayTo(peer);
     const isProved = way === 'none' || stream.secured !== null;
     const link = this.#linkFor(stream, peer, isProved ? null : PROOF_BYTES_MAX);
     link.open();
-    if (!this.#door.isNamed(link, peer)) return;
-    link.write(this.#door.onDialled(link, peer, way) ?? encodePeerFrame(this.#helloTo(peer)));
+    if (!this.#admission.isNamed(link, peer)) return;
+    link.write(this.#admission.onDialled(link, peer, way) ?? encodePeerFrame(this.#helloTo(peer)));
   }
 
   /** Tried once. If it fails, the other member dials this one when it starts. */
   async #wakeDialler(peer: PeerId, address: Address): Promise<void> {
     const { transport } = this.#parts;
     const { dialTimeoutMs } = this.#options;
-    const dialling = dialPeer(transport, address, dialTimeoutMs, this.#door.dialTls(peer));
+    const dialling = dialPeer(transport, address, dialTimeoutMs, this.#admission.dialTls(peer));
     const stream = await dialling.catch(() => null);
     if (this.#isClosed) stream?.destroy();
     else if (stream !== null) this.#onDialled(peer, stream);
   }
 
   #onDialFailed(peer: PeerId, address: Address, error: unknown): void {
-    this.#door.onDialFailed(peer, error);
+    this.#admission.onDialFailed(peer, error);
     const reason = error instanceof Error ? error.message : String(error);
     const trouble = { peer, ...address, reason };
     this.#troubles.report({ level: 'info', event: 'peer.unreachable', peer, trouble });
@@ -210,9 +210,9 @@ export class PeerPort {
       stream.destroy();
       return;
     }
-    const proofBytesMax = this.#door.needsProof ? PROOF_BYTES_MAX : HELLO_BYTES_MAX;
+    const proofBytesMax = this.#admission.needsProof ? PROOF_BYTES_MAX : HELLO_BYTES_MAX;
     const link = this.#linkFor(stream, null, proofBytesMax);
-    this.#door.onAccepted(link);
+    this.#admission.onAccepted(link);
     link.open();
   }
 
@@ -253,7 +253,7 @@ export class PeerPort {
   }
 
   #onProving(link: PeerLink, message: LinkMessage): void {
-    const passed = this.#door.onMessage(link, message);
+    const passed = this.#admission.onMessage(link, message);
     if (passed === null) return;
     if (passed !== 'proven') this.#onHello(link, passed);
     else if (link.dialled !== null) link.write(encodePeerFrame(this.#helloTo(link.dialled)));
@@ -337,7 +337,7 @@ export class PeerPort {
     // It was dropped because of its own last bytes and never counted as up.
     if (link.phase !== 'up') return;
     this.#links.set(hello.id, link);
-    this.#door.onAdmitted(link, hello.id);
+    this.#admission.onAdmitted(link, hello.id);
     this.#diallers.get(hello.id)?.reset();
     this.#troubles.forget(hello.id);
     const facts = { peer: hello.id, link: link.number, remote: link.remote };
@@ -357,7 +357,7 @@ export class PeerPort {
 
   #onClosed(link: PeerLink): void {
     this.#open.delete(link);
-    this.#door.onClosed(link, link.peer !== 0);
+    this.#admission.onClosed(link, link.peer !== 0);
     this.#maybeReportTls(link);
     this.#reportDown(link);
     if (link.dialled !== null) this.#diallers.get(link.dialled)?.retry();

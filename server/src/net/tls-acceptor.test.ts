@@ -42,7 +42,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-interface Door {
+interface TlsPort {
   readonly port: number;
   readonly acceptor: TlsAcceptor;
   readonly figures: TlsFigures;
@@ -51,9 +51,9 @@ interface Door {
 }
 
 /** A listener whose streams send back what they get. */
-async function door(
+async function useTlsPort(
   options: Partial<TlsAcceptorOptions> & { allowsPlain?: boolean; with?: TlsFiles } = {},
-): Promise<Door> {
+): Promise<TlsPort> {
   const { logger, lines } = keptLog();
   const rateLimited = new RateLimitedLog(logger, systemTimers());
   const figures = new TlsFigures();
@@ -115,7 +115,7 @@ function echoOf(socket: Socket, text = 'echo'): Promise<string> {
 }
 
 it.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s, and nothing older', async (version) => {
-  const { port, figures, streams } = await door();
+  const { port, figures, streams } = await useTlsPort();
   const socket = dial(port, { minVersion: version, maxVersion: version });
   expect(await echoOf(socket, 'x'.repeat(100_000))).toHaveLength(100_000);
   expect(socket.getProtocol()).toBe(version);
@@ -127,7 +127,7 @@ it.each(['TLSv1.2', 'TLSv1.3'] as const)('speaks %s, and nothing older', async (
 });
 
 it('tells TLS and plain bytes apart by the first byte, and loses none of them', async () => {
-  const { port, streams } = await door({ allowsPlain: true });
+  const { port, streams } = await useTlsPort({ allowsPlain: true });
   const plain = connectTcp({ port, host: '127.0.0.1' });
   onTestFinished(() => {
     plain.destroy();
@@ -142,7 +142,7 @@ it('tells TLS and plain bytes apart by the first byte, and loses none of them', 
 });
 
 it('lets plain bytes in nowhere else', async () => {
-  const { port, figures } = await door();
+  const { port, figures } = await useTlsPort();
   const plain = connectTcp({ port, host: '127.0.0.1' });
   expect(await echoOf(plain, 'ruok, member?')).not.toBe('ruok, member?');
   await expect.poll(() => figures.failures('protocol')).toBe(1);
@@ -150,7 +150,7 @@ it('lets plain bytes in nowhere else', async () => {
 });
 
 it('with want: takes a client without a certificate and with a good one, and no bad one', async () => {
-  const { port, streams, events, figures } = await door({ clientAuth: 'want' });
+  const { port, streams, events, figures } = await useTlsPort({ clientAuth: 'want' });
   expect(await echoOf(dial(port))).toBe('echo');
   expect(streams[0]?.secured?.certificate).toBeNull();
   expect(await echoOf(dial(port, client))).toBe('echo');
@@ -163,7 +163,7 @@ it('with want: takes a client without a certificate and with a good one, and no 
 it.each(['TLSv1.2', 'TLSv1.3'] as const)(
   'with need, by %s: takes nobody but who has a good certificate',
   async (maxVersion) => {
-    const { port, figures } = await door({ clientAuth: 'need' });
+    const { port, figures } = await useTlsPort({ clientAuth: 'need' });
     expect(await echoOf(dial(port, { ...client, maxVersion }))).toBe('echo');
     expect(await echoOf(dial(port, { maxVersion }))).not.toBe('echo');
     await expect.poll(() => figures.failures('no_certificate')).toBe(1);
@@ -174,7 +174,7 @@ it.each(['TLSv1.2', 'TLSv1.3'] as const)(
 );
 
 it('asks for no certificate with none, and takes none for an identity', async () => {
-  const { port, streams } = await door({ clientAuth: 'none' });
+  const { port, streams } = await useTlsPort({ clientAuth: 'none' });
   expect(await echoOf(dial(port, impostor))).toBe('echo');
   expect(streams[0]?.secured?.certificate).toBeNull();
 });
@@ -183,7 +183,7 @@ it('trusts the authorities of caFile alone, whatever else a PKCS#12 file contain
   const pkcs12File = writePkcs12(server, '', stranger.caFile);
   const { certFile, keyFile, ...rest } = files;
   const withPkcs12 = { ...rest, certFile: null, keyFile: null, pkcs12File };
-  const { port, figures } = await door({ clientAuth: 'need', with: withPkcs12 });
+  const { port, figures } = await useTlsPort({ clientAuth: 'need', with: withPkcs12 });
   expect([certFile, keyFile]).not.toContain(null);
   expect(await echoOf(dial(port, client))).toBe('echo');
   expect(await echoOf(dial(port, impostor))).not.toBe('echo');
@@ -191,7 +191,7 @@ it('trusts the authorities of caFile alone, whatever else a PKCS#12 file contain
 });
 
 it('ends a handshake that does not come to an end, and bounds how many are under way', async () => {
-  const { port, figures, events } = await door({ handshakeTimeoutMs: 300, handshakesMax: 3 });
+  const { port, figures, events } = await useTlsPort({ handshakeTimeoutMs: 300, handshakesMax: 3 });
   const silent = Array.from({ length: 3 }, () => connectTcp({ port, host: '127.0.0.1' }));
   for (const socket of silent) socket.on('error', () => undefined);
   await expect.poll(() => figures.underWay).toBe(3);
@@ -204,7 +204,7 @@ it('ends a handshake that does not come to an end, and bounds how many are under
 });
 
 it('has room again for each client that goes away in the middle of a handshake', async () => {
-  const { port, figures } = await door({ handshakesMax: 2 });
+  const { port, figures } = await useTlsPort({ handshakesMax: 2 });
   for (let round = 0; round < 5; round++) {
     const socket = connectTcp({ port, host: '127.0.0.1' });
     socket.on('error', () => undefined);
@@ -218,7 +218,7 @@ it('has room again for each client that goes away in the middle of a handshake',
 });
 
 it('has room again for clients that are gone before it can ask for their addresses', async () => {
-  const { acceptor, figures, port } = await door({ handshakesMax: 2 });
+  const { acceptor, figures, port } = await useTlsPort({ handshakesMax: 2 });
   let refused = 0;
   const handshake = { onSecured: () => undefined, onRefused: () => (refused += 1) };
   for (let count = 0; count < 10; count++) {
@@ -248,7 +248,10 @@ async function sessionOf(port: number, options: ConnectionOptions): Promise<Buff
 it.each(['TLSv1.2', 'TLSv1.3'] as const)(
   'resumes a session of %s with its identity, at its own listener alone',
   async (maxVersion) => {
-    const [own, other] = [await door({ clientAuth: 'need' }), await door({ clientAuth: 'need' })];
+    const [own, other] = [
+      await useTlsPort({ clientAuth: 'need' }),
+      await useTlsPort({ clientAuth: 'need' }),
+    ];
     const options = { ...client, maxVersion };
     const session = await sessionOf(own.port, options);
     const again = dial(own.port, { ...options, session });
@@ -266,7 +269,7 @@ it.each(['TLSv1.2', 'TLSv1.3'] as const)(
 it.each(['TLSv1.2', 'TLSv1.3'] as const)(
   'renewal with a revocation list, by %s: open connections stay, nothing is resumed past it',
   async (maxVersion) => {
-    const { port, acceptor, figures } = await door({ clientAuth: 'need' });
+    const { port, acceptor, figures } = await useTlsPort({ clientAuth: 'need' });
     const options = { ...client, maxVersion };
     const session = await sessionOf(port, options);
     const open = dial(port, options);
@@ -284,7 +287,7 @@ it.each(['TLSv1.2', 'TLSv1.3'] as const)(
 );
 
 it('shows a renewed certificate to those who come later', async () => {
-  const { port, acceptor } = await door();
+  const { port, acceptor } = await useTlsPort();
   const before = dial(port);
   expect(await echoOf(before)).toBe('echo');
   expect(before.getPeerX509Certificate()?.subject).toBe('CN=server');

@@ -8,13 +8,13 @@
  * standard error, and the code is 1. Started by `backup-keeper.ts` alone.
  */
 import { readBackup } from './backup-stream.js';
+import { lowerPriority } from './lower-priority.js';
 import { writeSnapshot } from './snapshot-output.js';
-import { standBack } from './stand-back.js';
 
 const [, , path = '', part = ''] = process.argv;
 
 try {
-  standBack();
+  lowerPriority();
   const state = await readBackup(process.stdin);
   const how = { withChecksum: true, part };
   const { zxid, znodes, bytes } = await writeSnapshot({ state }, path, how);

@@ -15,6 +15,7 @@ export {
 export { type CheckpointFacts, readCheckpointFacts } from './checkpoint-facts.js';
 export { checkChecksum } from './checksum-file.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
+export { lowerPriority } from './lower-priority.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';
 export {
@@ -23,7 +24,6 @@ export {
   writeSnapshot,
   zxidName,
 } from './snapshot-output.js';
-export { standBack } from './stand-back.js';
 export { readStoppedMember, type StoppedMember } from './stopped-member.js';
 export {
   type Change,

@@ -1,6 +1,5 @@
 /**
- * SASL's DIGEST-MD5 (RFC 2831) as ZooKeeper speaks it: the server's side, and what both sides
- * compute.
+ * The server's side of SASL's DIGEST-MD5 (RFC 2831) as ZooKeeper speaks it.
  *
  * The server's challenge is the one of Java's `SaslServer` for the realm `zk-sasl-md5`: no list of
  * qualities, so authentication alone. Every exchange has a nonce of its own and is over after one
@@ -9,7 +8,8 @@
  * clients do not agree on how to encode others. Called by the pipeline, through its interface
  * `SaslServer`.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { digestMd5Response, digestMd5Secret } from '@rookery/protocol';
 import type { SaslAnswer, SaslExchange, SaslServer } from './sasl.js';
 
 export const REALM = 'zk-sasl-md5';
@@ -59,11 +59,12 @@ export class DigestMd5Server implements SaslServer {
     if (qop !== 'auth') return refused('the quality of protection is not auth');
     if (uri.toLowerCase() !== DIGEST_URI) return refused('the service is another one');
     if (cnonce === '') return refused('there is no nonce of the client');
-    const secret = this.#secretOf(username);
-    const parts = { secret: secret ?? NOBODYS_SECRET, nonce, cnonce, nc, qop, uri, authzid };
-    const isRight = equalText(response.toLowerCase(), digestResponse('AUTHENTICATE', parts));
-    if (!isRight || secret === undefined) return refused('the user or the password is wrong');
-    const proof = Buffer.from(`rspauth=${digestResponse('', parts)}`);
+    const known = this.#secretOf(username);
+    const secret = Buffer.from(known ?? NOBODYS_SECRET, 'hex');
+    const parts = { secret, nonce, cnonce, nc, qop, uri, authzid };
+    const isRight = equalText(response.toLowerCase(), digestMd5Response('AUTHENTICATE', parts));
+    if (!isRight || known === undefined) return refused('the user or the password is wrong');
+    const proof = Buffer.from(`rspauth=${digestMd5Response('', parts)}`);
     return { kind: 'done', token: proof, user: username };
   }
 }
@@ -81,38 +82,7 @@ function challengeText(nonce: string): string {
 
 /** What the server keeps of a password. */
 export function secretOfPassword(user: string, password: string): string {
-  return md5(`${user}:${REALM}:${password}`).toString('hex');
-}
-
-export interface DigestParts {
-  /** H(user:realm:password) in hex. */
-  readonly secret: string;
-  readonly nonce: string;
-  readonly cnonce: string;
-  readonly nc: string;
-  readonly qop: string;
-  readonly uri: string;
-  readonly authzid: string | undefined;
-}
-
-/** The method is empty in the server's proof (RFC 2831, 2.1.2.1 and 2.1.3). */
-function digestResponse(method: 'AUTHENTICATE' | '', parts: DigestParts): string {
-  const { secret, nonce, cnonce, nc, qop, uri, authzid } = parts;
-  const rest = authzid === undefined ? '' : `:${authzid}`;
-  const session = Buffer.concat([
-    Buffer.from(secret, 'hex'),
-    Buffer.from(`:${nonce}:${cnonce}${rest}`, 'latin1'),
-  ]);
-  const first = md5(session).toString('hex');
-  const second = md5(`${method}:${uri}`).toString('hex');
-  return md5(`${first}:${nonce}:${nc}:${cnonce}:${qop}:${second}`).toString('hex');
-}
-
-/** The protocol prescribes MD5. */
-function md5(text: string | Buffer): Buffer {
-  return createHash('md5')
-    .update(typeof text === 'string' ? Buffer.from(text, 'latin1') : text)
-    .digest();
+  return Buffer.from(digestMd5Secret(user, REALM, password)).toString('hex');
 }
 
 function equalText(left: string, right: string): boolean {

@@ -2,7 +2,7 @@
  * Goal: whoever reaches the port between members and is none gets nothing: no vote counts, no byte
  * of the tree leaves, no election is disturbed. Method: every kind of message, well-formed or not,
  * as the first frame and behind a claim, against every member of a hardened ensemble. Handshakes
- * that are recorded and replayed, or passed on, are in server/src/net/peer-door.test.ts.
+ * that are recorded and replayed, or passed on, are in server/src/net/peer-admission.test.ts.
  */
 import { connect } from 'node:net';
 import { FrameReader } from '@rookery/protocol';

@@ -13,7 +13,7 @@ import {
 } from '@rookery/protocol';
 import { ManualTimers } from '../manual-timers.js';
 import { MemoryNetwork } from '../memory-transport.js';
-import type { PeerSecurity } from '../peer-door.js';
+import type { PeerSecurity } from '../peer-admission.js';
 import type { PeerHandler } from '../peer-handler.js';
 import type { EnsembleIdentity, OwnVersions } from '../peer-hello.js';
 import { PeerPort } from '../peer-port.js';

@@ -29,7 +29,7 @@ interface Waiting {
   readonly timer: Timer;
 }
 
-export class Neighbours {
+export class PeerQuestions {
   readonly #timers: Timers;
   readonly #links: Pick<PeerLinks, 'tell'>;
   readonly #turns: Pick<Turns, 'run'>;

@@ -1,5 +1,5 @@
 /**
- * The door of the peer port: how a connection proves to be a member's, before its hello.
+ * Admission at the peer port: how a connection proves to be a member's, before its hello.
  *
  * Owns the accepted links that are not admitted yet, which have a bound, and every exchange of
  * proofs that is under way. Before a proof nothing is read but a few short frames in the order of
@@ -38,7 +38,7 @@ export interface PeerSecurity {
   readonly tls: Pick<PeerTls, 'acceptor' | 'dialOptions' | 'ensemble'> | null;
 }
 
-export interface PeerDoorParts {
+export interface PeerAdmissionParts {
   readonly id: PeerId;
   readonly security: PeerSecurity;
   readonly ensembleId: () => string;
@@ -56,14 +56,14 @@ export const PROOF_BYTES_MAX = 512;
 
 const KNOWS_NO_PROOF = 'this member has no secret: set peerAuth in the file of both members';
 
-export class PeerDoor {
-  readonly #parts: PeerDoorParts;
+export class PeerAdmission {
+  readonly #parts: PeerAdmissionParts;
   readonly #unproven = new Set<PeerLink>();
   readonly #exchanges = new Map<PeerLink, PeerAuthentication>();
   /** How many ways to each member were tried in vain since it was connected last. */
   readonly #failures = new Map<PeerId, number>();
 
-  constructor(parts: PeerDoorParts) {
+  constructor(parts: PeerAdmissionParts) {
     this.#parts = parts;
   }
 

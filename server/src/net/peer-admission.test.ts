@@ -1,5 +1,5 @@
 /**
- * The door of the peer port over the network in memory: who is let in, what strangers get, how
+ * Admission at the peer port over the network in memory: who is let in, what strangers get, how
  * members find a way that is open while peerAuth is introduced and while secrets change.
  */
 import type { Claim, HelloOffer } from '@rookery/protocol';
@@ -7,7 +7,7 @@ import { encodePeerFrame } from '@rookery/protocol/peer';
 import { describe, expect, it } from 'vitest';
 import type { ManualTimers } from './manual-timers.js';
 import type { MemoryNetwork } from './memory-transport.js';
-import type { PeerSecurity } from './peer-door.js';
+import type { PeerSecurity } from './peer-admission.js';
 import type { FarEnd } from './testing/fixtures.js';
 import { HELLO, Member, PORT, world } from './testing/peer-member.js';
 import { messagesOf, relay, strangerAt, TappedNetwork } from './testing/tapped-network.js';

@@ -10,7 +10,7 @@ const OOM_SCORE = '/proc/self/oom_score_adj';
 const OOM_SCORE_MAX = '1000';
 
 /** Holds for the rest of this process. Where the machine does not allow it, nothing changes. */
-export function standBack(): void {
+export function lowerPriority(): void {
   const steps = [
     () => setPriority(constants.priority.PRIORITY_LOW),
     () => writeFileSync(OOM_SCORE, OOM_SCORE_MAX),
