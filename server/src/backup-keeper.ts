@@ -59,7 +59,7 @@ export class BackupKeeper implements BackupTaker {
   async save(open: () => Promise<OpenedBackup>, treeBytes: number): Promise<SavedBackup> {
     const { directory } = this.#options;
     await makeDirectory(directory);
-    // What the rule does not keep would only take the room of the new one.
+    // Backups that the rule does not keep are removed first, to make room for the new one.
     await this.#prune();
     await rm(this.#part, { force: true });
     await this.#requireRoom(treeBytes);
@@ -121,7 +121,7 @@ export class BackupKeeper implements BackupTaker {
         else reject(new Error(reason.trim() || 'the process that writes the backup was killed'));
       });
     });
-    // What the process says tells more than that its input was closed.
+    // The message of the process says more than the error that its input was closed.
     const [written, end] = await Promise.allSettled([
       pipeline(Readable.from(encodedBackup(source)), child.stdin),
       ended,

@@ -61,9 +61,9 @@ interface Role {
 export const TURN_MS = 20_000;
 export const RETRY_MS = 10 * 60_000;
 const TELL_MS = 5000;
-/** Before the first turn, for the news of a backup that is there already. */
+/** The time before the first turn, in which news of an existing backup may come. */
 export const SETTLE_MS = 5000;
-/** News of a backup that is under way counts for so long. */
+/** How long news of a backup that is under way counts. */
 const UNDER_WAY_MS = 3 * TELL_MS;
 
 export class BackupSchedule {
@@ -74,7 +74,7 @@ export class BackupSchedule {
   };
   /** The newest slot that is known to have its backup. */
   #doneSlot = -1;
-  /** Whether this member took that one: it tells the others. */
+  /** Whether this member took the backup of that slot, and so tells the others of it. */
   #isOwn = false;
   /** Other members that take a backup: its slot, and when they said so. */
   readonly #underWay = new Map<PeerId, { readonly slot: number; readonly atMs: number }>();
@@ -104,7 +104,7 @@ export class BackupSchedule {
     if (this.#isMyTurn(slot, role)) void this.#take(taker, slot);
   }
 
-  /** A slot far ahead is that of a clock which is wrong, and says nothing about ours. */
+  /** News of a slot far ahead comes from a wrong clock and is ignored. */
   onMessage(member: PeerId, { slot, isDone }: BackupNews): void {
     const { timers } = this.#parts;
     if (slot > this.#slotOf(timers.wallMs()) + 1) return;
@@ -121,12 +121,12 @@ export class BackupSchedule {
     this.#parts.taker?.stop();
   }
 
-  /** All begin to wait at about the same time: of a slot, of a leader, of a failed backup. */
+  /** Begins to wait anew for each slot, role and leader, which all members see at the same time. */
   #wait(slot: number, { role, leader }: Role): void {
     const { slot: before, role: formerRole, leader: formerLeader } = this.#waiting;
     if (before === slot && role === formerRole && leader === formerLeader) return;
     this.#waiting = { slot, role, leader, sinceMs: this.#parts.timers.nowMs() };
-    // Whoever has just come up hears at once what there is already.
+    // The others are told at once, because one of them may have just come up.
     this.#toldMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -142,7 +142,7 @@ export class BackupSchedule {
     return nowMs >= Math.max(turnMs, this.#notBeforeMs);
   }
 
-  /** The leader's is the last one. */
+  /** The number of this member's turn; the leader has the last one. */
   #turnOf(leader: PeerId): number {
     const { id, members } = this.#parts;
     const others = members.filter((member) => member !== leader).sort((a, b) => a - b);

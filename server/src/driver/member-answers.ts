@@ -78,7 +78,7 @@ export function eventsAfter(
   const after = restarted ? 0 : naturalOf(asked.after, 0);
   const limit = Math.min(EVENTS_PER_ANSWER, naturalOf(asked.limit, EVENTS_PER_ANSWER));
   const all = ring.after(after);
-  // Who follows wants the next ones, who begins the newest.
+  // A reader that continues gets the next events, and one that begins gets the newest.
   const events = after === 0 ? all.slice(Math.max(0, all.length - limit)) : all.slice(0, limit);
   return { start, newest, lost: ring.lostAfter(after), restarted, events };
 }

@@ -13,7 +13,7 @@ export interface PeerInput {
   onDisconnected(peer: PeerId, link: number): void;
 }
 
-/** Questions of operators and their answers are no business of the driver. */
+/** The messages that the driver handles: all but operators' questions and their answers. */
 export type MessageToDriver = Exclude<PeerMessage, Ask | Tell>;
 
 export function peerEvents(

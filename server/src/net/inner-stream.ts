@@ -22,7 +22,7 @@ export class InnerStream implements ByteStream {
   readonly remotePort = 0;
   /** Nothing leaves the process, so nobody can listen. */
   readonly secured = { certificate: null };
-  /** Whoever asks takes everything at once. */
+  /** Nothing is buffered, because the other end takes everything at once. */
   readonly bufferedBytes = 0;
   readonly #timers: Timers;
   readonly #client: InnerClient;

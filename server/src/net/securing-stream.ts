@@ -127,7 +127,7 @@ export class SecuringStream implements ByteStream {
   }
 
   #onSocketClosed(): void {
-    // A stream of its own tells it by itself.
+    // Once there is an inner stream, that one reports the close.
     if (this.#inner === null) this.#close(this.#error);
   }
 

@@ -40,7 +40,7 @@ export interface TlsAcceptorParts {
   readonly rateLimited: RateLimitedLog;
 }
 
-/** Called once, for one of the two. */
+/** Exactly one of the two is called, once. */
 export interface Handshake {
   /** Data has not been read yet. `certificate` is the client's, verified, or null. */
   onSecured(socket: TLSSocket, certificate: Uint8Array | null): void;

@@ -15,9 +15,9 @@ export interface ApiMember {
   context(): WordContext;
   /** What it has applied, to be read only; another object once a snapshot was installed. */
   readonly state: ReplicatedState;
-  /** Who watches what here, to be read only. */
+  /** The table of watches at this member, to be read only. */
   readonly watches: WatchTable;
-  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  /** The session's watcher in that table; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined;
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId;
@@ -33,7 +33,7 @@ export interface ApiCall {
   readonly request: HttpRequest;
   readonly query: URLSearchParams;
   readonly caller: Caller;
-  /** What the route's path names, in its order. */
+  /** The segments of the path that the route leaves open, in their order. */
   readonly names: readonly string[];
 }
 

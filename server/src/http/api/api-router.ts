@@ -72,7 +72,7 @@ export class Api {
     };
   }
 
-  /** `user` is the admin port's. Never throws HttpError: what is refused is an answer. */
+  /** `user` is a user of the admin port. Never throws HttpError: a refusal is an answer, too. */
   async answer(request: HttpRequest, user: string | null): Promise<HttpAnswer> {
     try {
       const { query } = request;

@@ -12,7 +12,7 @@ export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent',
 
 export type ClientsHere = ReadonlyMap<SessionId, ConnectionView>;
 
-/** Made for one answer: it takes a step for each connection. */
+/** Takes a step for each connection, so an answer calls it once. */
 export function clientsHere(member: ApiMember): ClientsHere {
   const clients = new Map<SessionId, ConnectionView>();
   for (const connection of member.context().connections()) {

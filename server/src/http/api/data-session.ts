@@ -41,7 +41,7 @@ export type OpenStream = (client: InnerClient) => InnerStream;
 /** What a session that watches reports. */
 export interface Watching {
   onEvent(event: WatcherEvent, zxid: Int64): void;
-  /** Called once; nothing more is heard. */
+  /** Called once, when the session ends; it reports nothing afterwards. */
   onEnd(): void;
 }
 
@@ -148,7 +148,7 @@ export class DataSession {
         else this.#settle(xid, { error, body });
         continue;
       }
-      // Without a session the stream ends, and that is told.
+      // Without a session the port ends the stream, which `onClosed` handles.
       if (ConnectResponse.read(body).timeoutMs <= 0) continue;
       this.#isWelcome = true;
       this.#settle(HANDSHAKE_XID, { error: 0, body });

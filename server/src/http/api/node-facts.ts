@@ -58,7 +58,7 @@ const LETTERS = [
   [Perms.admin, 'a'],
 ] as const;
 
-/** Null for those who may not see it; whoever may not administer it sees no digests. */
+/** Null if the caller may not see the ACL; without the right to administer, digests are cut. */
 export function aclFacts(tree: Tree, node: number, requester: Requester) {
   const acl = tree.acl(node);
   if (!mayDo(requester, acl, Perms.read | Perms.admin)) return null;

@@ -55,7 +55,7 @@ export interface ContenderFacts {
   readonly since: number;
   /** Text of the znode, which most recipes use for an address or a name; null if it is none. */
   readonly data: string | null;
-  /** What it waits for, if its client is connected here: the sibling that it watches. */
+  /** The sibling that it waits for and watches; known only if its client is connected here. */
   readonly watches: string | null;
 }
 
@@ -70,7 +70,7 @@ export interface RecipeScene {
   readonly requester: Requester;
 }
 
-/** Null if the children of the node are no recipe's that is known, or all may not be read. */
+/** Null if the children are those of no known recipe. The znode itself may be read by then. */
 export function recipeAt(scene: RecipeScene, node: number): Recipe | null {
   const { tree } = scene.member.state;
   const { contenders, isTruncated } = contendersOf(tree, node);
@@ -84,7 +84,7 @@ export function recipeAt(scene: RecipeScene, node: number): Recipe | null {
   const gathering = permits !== null ? 'semaphore' : isBarrier ? 'barrier' : 'group';
   const kind = named === 'barrier' ? gathering : named;
   const queued = contenders.filter(({ part }) => part !== 'ready').sort(compareParts);
-  // Whoever is at a barrier waits until all have come.
+  // At a barrier all wait until all have come, so nobody holds it before.
   const holding = kind === 'barrier' && !isReady ? 0 : holdersOf(kind, queued);
   const facts = (one: Contender) => contenderFacts(scene, path, one, queued);
   const isQueue = kind === 'queue';
@@ -114,7 +114,7 @@ function contendersOf(tree: Tree, node: number) {
   return { contenders, isTruncated: tree.childCount(node) > looked };
 }
 
-/** Those who come to a double barrier watch for the znode that says that all have come. */
+/** Whether somebody watches for the znode `ready`, as all who wait at a double barrier do. */
 function isAwaited({ watches }: ApiMember, path: string): boolean {
   return WATCH_MODES.some((mode) => [...watches.watchersOf(mode, path)].length > 0);
 }
@@ -147,7 +147,7 @@ function contenderFacts(
   };
 }
 
-/** The nearest one before it that its client watches. */
+/** Finds the nearest contender before it that its client watches. */
 function watchedBy(
   member: ApiMember,
   at: { readonly owner: number; readonly path: string; readonly before: readonly Contender[] },

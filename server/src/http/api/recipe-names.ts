@@ -66,7 +66,7 @@ export function isTelling(name: string): boolean {
   return part !== undefined && part !== 'member' && part !== 'ready';
 }
 
-/** What the children of a znode are together; null for nothing that is known. */
+/** The kind of recipe to which these children of a znode belong; null if none is known. */
 export function recipeOf(parts: ReadonlySet<Part>): RecipeKind | null {
   if (parts.has('read') || parts.has('write')) return 'read-write-lock';
   if (parts.has('lock')) return 'lock';
@@ -76,12 +76,12 @@ export function recipeOf(parts: ReadonlySet<Part>): RecipeKind | null {
   return parts.has('ready') || parts.has('member') ? 'barrier' : null;
 }
 
-/** In the order in which they came; numbers of a server wrap from 2^31 - 1 to negative ones. */
+/** Sorts in the order of arrival; a server's numbers wrap from 2^31 - 1 to negative ones. */
 export function compareParts(one: RecipePart, other: RecipePart): number {
   return one.rank - other.rank || (one.sequence - other.sequence) | 0;
 }
 
-/** How many of them, from the first one on, hold what all want. */
+/** The number of contenders, from the first one on, that hold the lock or the like. */
 export function holdersOf(kind: RecipeKind, queued: readonly RecipePart[]): number {
   switch (kind) {
     case 'lock':

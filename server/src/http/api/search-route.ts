@@ -15,13 +15,13 @@ import { requireServing } from './node-routes.js';
 import { badRequest } from './problem.js';
 import { TreeScan } from './tree-scan.js';
 
-/** Going through a tree takes a part of each turn as long as it lasts. */
+/** The scans that may run at a time, because each takes a part of every turn while it lasts. */
 export const SCANS_MAX = 2;
 const FOUND = { min: 1, max: 10_000, otherwise: 1000 };
 const TEXT_CHARACTERS_MAX = 1000;
 const MODES = ['persistent', 'ephemeral', 'container', 'ttl', 'any'] as const;
 
-/** Bounds how many go through the tree at a time; shared by search and recipes. */
+/** Bounds how many scans run at a time; search and recipes share it. */
 export class Scans {
   #underWay = 0;
 
@@ -78,7 +78,7 @@ function filterOf(
   const mode = oneOf(query, 'mode', MODES, 'any');
   const lower = text.toLowerCase();
   const isWholePath = glob.includes('/');
-  // Who may not read a znode learns its name alone, from the one above it.
+  // A caller who may not read a znode learns only its name, from its parent.
   const isOfStat = session !== null || minBytes > 0 || mode !== 'any';
   return (tree, node) => {
     if (session !== null && tree.owner(node) !== session) return false;
