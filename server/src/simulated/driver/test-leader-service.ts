@@ -31,6 +31,7 @@ export class TestLeaderService {
     );
     const hooks = {
       time: () => this.#time(),
+      onExpired: () => {},
       onQuotaExceeded: () => {},
       noRoom: () => {},
       confirm: () => {},
