@@ -1,0 +1,23 @@
+/**
+ * The frame of a page: its title, what can be done with the whole page, and its content, which
+ * scrolls.
+ */
+import type { ReactNode } from 'react';
+
+export interface PageFrameProps {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function PageFrame({ title, actions, children }: PageFrameProps) {
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>{title}</h1>
+        <div className="page-actions">{actions}</div>
+      </header>
+      <div className="page-body">{children}</div>
+    </div>
+  );
+}
