@@ -90,6 +90,10 @@ const SENTENCES: Readonly<Record<string, (facts: MemberEvent['facts']) => string
   'disk.nearly_full': () => 'has a disk that is nearly full',
   'disk.has_room': () => 'has room on its disk again',
   'server.recovered': () => 'has read its data from the disk',
+  'level.raised': ({ level }) => `uses what level ${text(level)} of the ensemble allows`,
+  'client.listening': ({ port }) => `listens for clients at port ${text(port)}`,
+  'peer.listening': ({ port }) => `listens for members at port ${text(port)}`,
+  'admin.listening': ({ port }) => `listens for operators at port ${text(port)}`,
   'admin.write': ({ user, method, path }) =>
     `took a write at its admin port${user === undefined ? '' : ` by ${text(user)}`}: ${text(method)} ${text(path)}`,
   'admin.session_ended': ({ session, user }) => `ended session ${text(session)} for ${text(user)}`,
