@@ -49,8 +49,8 @@ export async function runProgram(): Promise<number> {
     .option('--data <dir>', 'directory for their data (default: ./data)')
     .option(
       '--base-port <port>',
-      'first client port; peer ports are 700 above (default: 2181, or as in DIR)',
-      wholeNumber(1, 64_700),
+      'first client port; peer ports are 700 above, admin ports 800 (default: 2181, or as in DIR)',
+      wholeNumber(1, 64_600),
     )
     .option('--config <file>', 'run the servers in this config file instead')
     .option(

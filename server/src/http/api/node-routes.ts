@@ -8,7 +8,8 @@
 import { formatZxid } from '@rookery/protocol';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
+import { type ApiCall, jsonAnswer } from './api-call.js';
+import type { ApiMember } from './api-member.js';
 import { flag, pathOf, wholeNumber } from './api-query.js';
 import { aclFacts, mayReadNode, readableNode, rightsAt, statFacts } from './node-facts.js';
 

@@ -6,7 +6,8 @@
 import { NO_NODE, type Tree } from '../../state/tree.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
+import { type ApiCall, jsonAnswer } from './api-call.js';
+import type { ApiMember } from './api-member.js';
 import { pathOf, pathOrRoot, wholeNumber } from './api-query.js';
 import { clientsHere } from './clients-here.js';
 import { readableNode } from './node-facts.js';
