@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { TestAuthority } from '../security/testing/certificates.js';
+import { TestAuthority } from '../simulated/security/certificates.js';
 import { provenBy } from './proven-identity.js';
 
 it('takes a certificate whose subject cannot be read for nobody, and goes on', () => {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestAuthority } from '../simulated/security/certificates.js';
 import { alternativeNames, isAlternativeName } from './alternative-names.js';
 import { DerError } from './der-reader.js';
-import { TestAuthority } from './testing/certificates.js';
 
 let directory = '';
 let authority: TestAuthority;
