@@ -110,6 +110,8 @@ describe('settings of security', () => {
     expect(needsCa).toContain('tls.clientAuth: expected caFile for "want"');
     expect(tlsOf({ ...pem, crlFiles: ['crl.pem'] }).problems[0]).toContain('tls.crlFiles');
     expect(tlsOf({ ...pem, onClientPort: false }).problems[0]).toContain('secureClientPort');
+    expect(tlsOf({ ...pem, identity: 'san-uri' }).problems[0]).toContain('tls.identity: expected');
+    expect(tlsOf({ ...pem, identity: 'cn' }).problems[0]).toContain('subject, san-uri, san-dns');
     expect(tlsOf({ ...pem, keyfile: 'x' }).problems).toEqual(['tls.keyfile: unknown key']);
     const secure = { servers: [{ ...server(1, 2181, 2881), secureClientPort: 2881 }] };
     const problems = problemsOf(secure);
