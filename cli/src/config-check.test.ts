@@ -9,10 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@rookery/server';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  TestAuthority,
-  type TestCertificate,
-} from '../../server/src/security/testing/certificates.js';
+import { TestAuthority, type TestCertificate } from '../../server/dist/simulated/index.js';
 import { runConfigCheck } from './config-check.js';
 
 interface Entry {

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { TestAuthority } from '../simulated/security/certificates.js';
 import { revocationListEnd } from './revocation-list.js';
-import { TestAuthority } from './testing/certificates.js';
 
 it('tells the end of a list of revoked certificates as openssl does', () => {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-crl-'));
