@@ -94,6 +94,10 @@ describe('settings of security', () => {
     ]) {
       expect(tls(wrong), JSON.stringify(wrong)).toHaveLength(1);
     }
+    expect(tls({ ...pem, caFile: undefined })).toEqual([
+      'peerAuth.tls.caFile: expected a file, got nothing',
+    ]);
+    expect(tls({ ...pem, unknown: 1 })).toEqual(['peerAuth.tls.unknown: unknown key']);
   });
 
   it('take TLS with a certificate and its key, or with PKCS#12, and say what contradicts it', () => {
