@@ -3,7 +3,7 @@ import { AuthPacket, chunksByBytes, encode, OpCode } from '@rookery/protocol';
 import { encodePeerMessage } from '@rookery/protocol/peer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TestEnsemble } from '../pipeline/test-ensemble.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 describe('chunks of a turn', () => {
   it('hold every item once, in order, and are within the bound unless a single item is not', () => {

@@ -7,15 +7,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { loadTlsFiles, type TlsFiles } from '../security/tls-files.js';
+import { keptLog } from '../simulated/net/fixtures.js';
 import {
   TestAuthority,
   type TestCertificate,
   writePkcs12,
-} from '../security/testing/certificates.js';
-import { loadTlsFiles, type TlsFiles } from '../security/tls-files.js';
+} from '../simulated/security/certificates.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { TcpTransport } from './tcp.js';
-import { keptLog } from './testing/fixtures.js';
 import { systemTimers } from './timers.js';
 import { TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
 import { TLS_FAILURES, TlsFigures } from './tls-figures.js';

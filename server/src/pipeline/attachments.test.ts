@@ -7,8 +7,8 @@
 import { type ForwardedRequest, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { forwardToLeader } from '../driver/to-leader.js';
-import type { TestClient } from './test-client.js';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 function has(ensemble: TestEnsemble, path: string): boolean {
   return ensemble.leader.state.tree.find(path) !== -1;

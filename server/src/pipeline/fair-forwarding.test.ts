@@ -6,11 +6,11 @@
 import { encode, MultiRequest, OpCode } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import { FairForwarding } from './fair-forwarding.js';
 import { Outbox } from './outbox.js';
-import { TestEnsemble } from './test-ensemble.js';
 
 const CHANGES_MAX = 1_024;
 const PER_TURN = 64;

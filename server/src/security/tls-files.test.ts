@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OperatorError } from '../operator-error.js';
-import { TestAuthority, type TestCertificate, writePkcs12 } from './testing/certificates.js';
+import {
+  TestAuthority,
+  type TestCertificate,
+  writePkcs12,
+} from '../simulated/security/certificates.js';
 import { loadTlsFiles, pathsOf, type TlsFiles } from './tls-files.js';
 
 const NOTHING: TlsFiles = {

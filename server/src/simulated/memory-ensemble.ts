@@ -10,14 +10,15 @@ import type { Config } from '../config.js';
 import type { Space } from '../driver/disk-space.js';
 import type { MemberObserver } from '../driver/observer.js';
 import { Member } from '../member.js';
-import { ManualTimers } from '../net/manual-timers.js';
-import { MemoryNetwork } from '../net/memory-transport.js';
 import type { Timers } from '../net/timers.js';
 import type { Transport } from '../net/transport.js';
-import { MemoryLogDirectory, MemoryStore } from '../storage/index.js';
 import type { Tuning } from '../tuning.js';
 import { MemoryClient } from './memory-client.js';
+import { ManualTimers } from './net/manual-timers.js';
+import { MemoryNetwork } from './net/memory-transport.js';
 import { seededRandom } from './seeded-random.js';
+import { MemoryLogDirectory } from './storage/memory-log.js';
+import { MemoryStore } from './storage/memory-store.js';
 
 export interface MemoryEnsembleOptions {
   readonly size: number;

@@ -7,7 +7,7 @@
  * the disk.
  */
 import { assert } from '@rookery/protocol';
-import { StorageFault } from './errors.js';
+import { StorageFault } from '../../storage/errors.js';
 import {
   type BatchOptions,
   type Entry,
@@ -18,7 +18,7 @@ import {
   type KeyValueStore,
   keyFromText,
   keyText,
-} from './key-value.js';
+} from '../../storage/key-value.js';
 
 export interface MemoryStoreOptions {
   /** Awaited before every change takes effect, e.g. a slow disk of the simulator. */

@@ -14,17 +14,17 @@ import {
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
-import type { SaslServer } from '../security/sasl.js';
-import { LEVEL_MAX } from '../state/level.js';
-import { ReplicatedState } from '../state/replicated-state.js';
-import { encodeTxn, proposalOf } from '../state/testing.js';
-import { TxnViews } from '../state/txn-views.js';
-import type { AuditSink } from './audit.js';
-import type { PipelineOptions, RequestPreparerOptions } from './options.js';
-import { Pipeline } from './pipeline.js';
-import { type PreparedTxn, RequestPreparer } from './request-preparer.js';
+import type { AuditSink } from '../../pipeline/audit.js';
+import type { PipelineOptions, RequestPreparerOptions } from '../../pipeline/options.js';
+import { Pipeline } from '../../pipeline/pipeline.js';
+import { type PreparedTxn, RequestPreparer } from '../../pipeline/request-preparer.js';
+import { NO_BOUND } from '../../pipeline/tree-room.js';
+import type { SaslServer } from '../../security/sasl.js';
+import { LEVEL_MAX } from '../../state/level.js';
+import { ReplicatedState } from '../../state/replicated-state.js';
+import { TxnViews } from '../../state/txn-views.js';
+import { encodeTxn, proposalOf } from '../state/encoded-txn.js';
 import { TestClient } from './test-client.js';
-import { NO_BOUND } from './tree-room.js';
 
 const LEADER: PeerId = 1;
 const FIRST_REQUEST = 1000;

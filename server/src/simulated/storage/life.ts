@@ -1,11 +1,11 @@
 /** A script of operations on a storage, and what a start may find after it has died on its way. */
 import type { Proposal, Zxid } from '@rookery/protocol';
-import { changeWithChecksum } from '../checkpoint.js';
-import { StorageFault } from '../errors.js';
-import { MemoryLogDirectory } from '../memory-log.js';
-import { MemoryStore } from '../memory-store.js';
-import type { Storage } from '../storage.js';
-import { type Opened, openToy, proposalsAfter, seededRandom, ToyState } from '../testing.js';
+import { changeWithChecksum } from '../../storage/checkpoint.js';
+import { StorageFault } from '../../storage/errors.js';
+import type { Storage } from '../../storage/storage.js';
+import { MemoryLogDirectory } from './memory-log.js';
+import { MemoryStore } from './memory-store.js';
+import { type Opened, openToy, proposalsAfter, seededRandom, ToyState } from './toy-state.js';
 
 export interface Expected {
   /** Of the log, acknowledged. */

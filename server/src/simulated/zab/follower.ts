@@ -3,8 +3,8 @@
  * Its disk is done at once, unless it is slow.
  */
 import { type CoreMessage, makeZxid, type PeerId, WIRE_VERSION_MAX } from '@rookery/protocol';
-import type { Ticket, ZabInput, ZabOutput } from '../types.js';
-import { Zab } from '../zab.js';
+import type { Ticket, ZabInput, ZabOutput } from '../../zab/types.js';
+import { Zab } from '../../zab/zab.js';
 
 /** H of the follower, ms. */
 export const OWN_LEASE_MS = 12_000;

@@ -3,7 +3,7 @@
  *
  * Files are numbered, as they keep their identity when they are renamed.
  */
-import type { DiskFile, LogDisk } from '../log-disk.js';
+import type { DiskFile, LogDisk } from '../../storage/log-disk.js';
 
 export type DiskChange =
   | { readonly kind: 'create'; readonly path: string; readonly file: number }

@@ -7,10 +7,17 @@
  * on its way and both ends are told; a crash resets every stream of a host.
  */
 
-import { type ListenAddress, listenHostsOf } from '../addresses.js';
+import { type ListenAddress, listenHostsOf } from '../../addresses.js';
+import type { Timers } from '../../net/timers.js';
+import type {
+  Address,
+  ByteStream,
+  Chunks,
+  Listener,
+  OnStream,
+  Transport,
+} from '../../net/transport.js';
 import { MemoryStream } from './memory-stream.js';
-import type { Timers } from './timers.js';
-import type { Address, ByteStream, Chunks, Listener, OnStream, Transport } from './transport.js';
 
 export interface MemoryNetworkOptions {
   /** Of each piece that is sent; those of one stream never overtake each other. */

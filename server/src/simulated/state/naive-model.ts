@@ -6,10 +6,10 @@
  * of state and model must be equal. Nothing outside of tests imports it.
  */
 import { assert } from '@rookery/protocol';
-import type { ReplicatedState } from './replicated-state.js';
-import type { Session } from './session.js';
-import type { Acl, NodeMode, NodeOp, TxnOp } from './txn.js';
-import { nextVersion, visibleCversion } from './versions.js';
+import type { ReplicatedState } from '../../state/replicated-state.js';
+import type { Session } from '../../state/session.js';
+import type { Acl, NodeMode, NodeOp, TxnOp } from '../../state/txn.js';
+import { nextVersion, visibleCversion } from '../../state/versions.js';
 
 interface ModelNode {
   data: Uint8Array | null;

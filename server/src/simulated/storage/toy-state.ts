@@ -1,10 +1,15 @@
 /** Helpers of the storage tests: a state of plain entries, proposals, and a seeded generator. */
 import { randomBytes } from 'node:crypto';
 import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
-import { LEVEL_MAX } from '../state/level.js';
-import type { CheckpointSource, FrozenState } from './checkpointer.js';
-import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
-import { Storage } from './storage.js';
+import { LEVEL_MAX } from '../../state/level.js';
+import type { CheckpointSource, FrozenState } from '../../storage/checkpointer.js';
+import type {
+  Recovered,
+  StateLoader,
+  StorageOptions,
+  StorageSetup,
+} from '../../storage/contract.js';
+import { Storage } from '../../storage/storage.js';
 
 export const TINY: StorageOptions = {
   segmentBytesMax: 300,

@@ -2,7 +2,7 @@
  * For tests: a stream's events, each of which can be waited for. What is read is copied, so lent
  * chunks may be written over.
  */
-import type { ByteStream, StreamHandlers } from '../transport.js';
+import type { ByteStream, StreamHandlers } from '../../net/transport.js';
 
 export interface WatchedStream {
   readonly stream: ByteStream;

@@ -1,9 +1,9 @@
 /** Writes what a release left that kept its log in LevelDB: segments, and its meta record. */
 import { type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { z } from 'zod';
-import type { KeyValueStore } from '../key-value.js';
-import { META_NAME } from '../meta.js';
-import { addChecksum, jsonWithChecksum, verifiedJson } from '../records.js';
+import type { KeyValueStore } from '../../storage/key-value.js';
+import { META_NAME } from '../../storage/meta.js';
+import { addChecksum, jsonWithChecksum, verifiedJson } from '../../storage/records.js';
 
 export const HEADER = Uint8Array.of(0xff, 0x68);
 export const SUCCESSOR = Uint8Array.of(0xff, 0x6e);

@@ -6,10 +6,12 @@
 import type { JuteReader } from '@rookery/protocol';
 import { type Logger, pino } from 'pino';
 import { Counters } from '../../driver/counters.js';
-import type { ClientConnection } from '../client-connection.js';
-import type { ClientHandler } from '../client-handler.js';
-import type { MemberView } from '../member-view.js';
-import type { ByteStream } from '../transport.js';
+import type { ClientConnection } from '../../net/client-connection.js';
+import type { ClientHandler } from '../../net/client-handler.js';
+import type { MemberView } from '../../net/member-view.js';
+import type { Address, ByteStream } from '../../net/transport.js';
+import type { ManualTimers } from './manual-timers.js';
+import type { MemoryNetwork } from './memory-transport.js';
 
 export interface LogLine {
   readonly msg: string;
@@ -104,6 +106,17 @@ export class RecordingHandler implements ClientHandler {
   onClosed(connection: ClientConnection): void {
     this.events.push(`closed ${connection.id}`);
   }
+}
+
+/** Resolves with the end of a stream that `from`, which is no member, has dialled. */
+export async function dialled(
+  network: MemoryNetwork,
+  timers: ManualTimers,
+  { to, from = 'stranger' }: { readonly to: Address; readonly from?: string },
+): Promise<FarEnd> {
+  const stream = network.transport(from).dial(to, 1_000);
+  await timers.advance(1);
+  return new FarEnd(await stream);
 }
 
 /** The other side of a stream: keeps what it is told. */

@@ -4,8 +4,8 @@
  * Owns what this end has sent and the other has not yet been given. Ends as a TCP socket does: half
  * closed by `end`, closed when both halves are, gone at once by `destroy`. Made by the network.
  */
-import type { Timers } from './timers.js';
-import type { Address, ByteStream, StreamHandlers } from './transport.js';
+import type { Timers } from '../../net/timers.js';
+import type { Address, ByteStream, StreamHandlers } from '../../net/transport.js';
 
 export interface MemoryStreamParts {
   readonly localAddress: string;

@@ -8,8 +8,8 @@
  * comes back behind the first CLEARED_BYTES of a file that is created later.
  */
 import { assert } from '@rookery/protocol';
-import { StorageFault } from './errors.js';
-import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
+import { StorageFault } from '../../storage/errors.js';
+import { CLEARED_BYTES, type LogDirectory, type LogFile } from '../../storage/log-files.js';
 import { MemorySectors } from './memory-sectors.js';
 
 export interface MemoryLogOptions {

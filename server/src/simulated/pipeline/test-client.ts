@@ -24,7 +24,7 @@ import {
   WATCH_XID,
   WatcherEvent,
 } from '@rookery/protocol';
-import type { HoldReason, Output, OutputStats, ReplyRecord } from './output.js';
+import type { HoldReason, Output, OutputStats, ReplyRecord } from '../../pipeline/output.js';
 
 export const OPEN_ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const FRAME_BYTES_MAX = 8 << 20;

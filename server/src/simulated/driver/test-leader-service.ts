@@ -1,11 +1,11 @@
 /** For tests: a leader's service on a state of its own; proposals are applied on demand. */
 import { makeZxid } from '@rookery/protocol';
-import { RequestPreparer } from '../pipeline/request-preparer.js';
-import { NO_BOUND } from '../pipeline/tree-room.js';
-import { IGNORE_CHANGES } from '../state/change-sink.js';
-import { ReplicatedState } from '../state/replicated-state.js';
-import { TxnViews } from '../state/txn-views.js';
-import { LeaderService } from './leader-service.js';
+import { LeaderService } from '../../driver/leader-service.js';
+import { RequestPreparer } from '../../pipeline/request-preparer.js';
+import { NO_BOUND } from '../../pipeline/tree-room.js';
+import { IGNORE_CHANGES } from '../../state/change-sink.js';
+import { ReplicatedState } from '../../state/replicated-state.js';
+import { TxnViews } from '../../state/txn-views.js';
 
 export class TestLeaderService {
   readonly state = new ReplicatedState();
@@ -31,6 +31,7 @@ export class TestLeaderService {
     );
     const hooks = {
       time: () => this.#time(),
+      onExpired: () => {},
       onQuotaExceeded: () => {},
       noRoom: () => {},
       confirm: () => {},

@@ -6,8 +6,8 @@
  * changed; of the changes since then, any may have reached the disk.
  */
 import { join } from 'node:path';
-import type { LogHome } from '../file-log.js';
-import type { DiskFile, LogDisk } from '../log-disk.js';
+import type { LogHome } from '../../storage/file-log.js';
+import type { DiskFile, LogDisk } from '../../storage/log-disk.js';
 import type { DiskChange, OnChange } from './watched-disk.js';
 
 const SECTOR_BYTES = 512;

@@ -11,14 +11,14 @@ import {
   WIRE_VERSION_MAX,
   WIRE_VERSION_MIN,
 } from '@rookery/protocol';
-import { ManualTimers } from '../manual-timers.js';
-import { MemoryNetwork } from '../memory-transport.js';
-import type { PeerSecurity } from '../peer-admission.js';
-import type { PeerHandler } from '../peer-handler.js';
-import type { EnsembleIdentity, OwnVersions } from '../peer-hello.js';
-import { PeerPort } from '../peer-port.js';
-import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../peer-port-options.js';
-import { keptLog, type LogLine } from './fixtures.js';
+import type { PeerSecurity } from '../../net/peer-admission.js';
+import type { PeerHandler } from '../../net/peer-handler.js';
+import type { EnsembleIdentity, OwnVersions } from '../../net/peer-hello.js';
+import { PeerPort } from '../../net/peer-port.js';
+import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../../net/peer-port-options.js';
+import { dialled, type FarEnd, keptLog, type LogLine } from './fixtures.js';
+import { ManualTimers } from './manual-timers.js';
+import { MemoryNetwork } from './memory-transport.js';
 
 export const PORT = 2881;
 
@@ -135,4 +135,9 @@ export async function pair(options: Partial<PeerPortOptions> = {}) {
   await two.port.listen();
   await timers.advance(20);
   return { timers, network, one, two };
+}
+
+/** Resolves with the end of a stream to member 1 that somebody who is no member has dialled. */
+export function dialMember1(network: MemoryNetwork, timers: ManualTimers): Promise<FarEnd> {
+  return dialled(network, timers, { to: { host: 'm1', port: PORT } });
 }

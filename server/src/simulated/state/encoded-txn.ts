@@ -4,8 +4,8 @@
  * By the codec of the product, which never has the bytes of one alone.
  */
 import { JuteWriter, ProposalBatch, type ProposalCursor } from '@rookery/protocol';
-import type { Txn } from './txn.js';
-import { txnOf, writeTxn } from './txn-codec.js';
+import type { Txn } from '../../state/txn.js';
+import { txnOf, writeTxn } from '../../state/txn-codec.js';
 
 /** In memory of its own. */
 export function encodeTxn(txn: Txn): Uint8Array {

@@ -4,7 +4,7 @@
  * Actions run in the order of their due time, and of their calls where that is equal, so a run is
  * the same each time. Between two actions all promises that can settle do.
  */
-import type { Timer, Timers } from './timers.js';
+import type { Timer, Timers } from '../../net/timers.js';
 
 interface Scheduled {
   readonly dueMs: number;

@@ -2,11 +2,11 @@
  * The disk that storage tests and the simulator trust: what it keeps, loses, tears and brings back.
  */
 import { describe, expect, it } from 'vitest';
-import { StorageFault } from './errors.js';
-import { CLEARED_BYTES, type LogFile } from './log-files.js';
+import { StorageFault } from '../../storage/errors.js';
+import { CLEARED_BYTES, type LogFile } from '../../storage/log-files.js';
 import { MemoryLogDirectory } from './memory-log.js';
 import { SECTOR_BYTES } from './memory-sectors.js';
-import { seededRandom } from './testing.js';
+import { seededRandom } from './toy-state.js';
 
 const SECTORS = 6;
 const losesNothing = () => 1 - Number.EPSILON;

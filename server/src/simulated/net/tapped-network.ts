@@ -4,9 +4,8 @@
  */
 import { FrameReader } from '@rookery/protocol';
 import { decodePeerMessage, type LinkMessage } from '@rookery/protocol/peer';
-import type { MemoryNetwork } from '../memory-transport.js';
-import type { ByteStream, Transport } from '../transport.js';
-import { FarEnd } from './fixtures.js';
+import type { ByteStream, Transport } from '../../net/transport.js';
+import type { MemoryNetwork } from './memory-transport.js';
 
 const FRAME_BYTES_MAX = 1 << 20;
 
@@ -79,15 +78,4 @@ export function relay(near: ByteStream, far: ByteStream): void {
       onClose: () => to.destroy(),
     });
   }
-}
-
-/** Somebody who dials `host` and is no member. */
-export async function strangerAt(
-  network: MemoryNetwork,
-  advance: (ms: number) => Promise<void>,
-  address: { readonly host: string; readonly port: number },
-): Promise<FarEnd> {
-  const dialled = network.transport('stranger').dial(address, 1_000);
-  await advance(1);
-  return new FarEnd(await dialled);
 }

@@ -2,10 +2,10 @@
  * The network in memory keeps the promises of the transport, and the faults are those of TCP.
  */
 import { describe, expect, it } from 'vitest';
+import type { ByteStream } from '../../net/transport.js';
+import { FarEnd } from './fixtures.js';
 import { ManualTimers } from './manual-timers.js';
 import { MemoryNetwork } from './memory-transport.js';
-import { FarEnd } from './testing/fixtures.js';
-import type { ByteStream } from './transport.js';
 
 const B = { host: 'b', port: 1 };
 
