@@ -9,6 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Argument, Command, CommanderError } from 'commander';
+import type { FromZooCfg } from './config-command.js';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
 import { addInspect } from './inspecting/commands.js';
 import { addMirror } from './mirror/commands.js';
@@ -148,9 +149,7 @@ function addHealth(program: Command, onEnd: (code: number) => void): void {
 }
 
 function addConfig(program: Command, onEnd: (code: number) => void): void {
-  const config = program
-    .command('config')
-    .description('Convert and check config files; nothing is written.');
+  const config = program.command('config').description('Convert and check config files.');
   config
     .command('check <file>')
     .description('Check rules, names, ports, directories and clocks; 0 if nothing would fail.')
@@ -164,7 +163,8 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
     .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")
     .option('--users <file>', 'the file that is made for its users of DIGEST-MD5')
-    .action(async (file: string, options: { jaas?: string; users?: string }) => {
+    .option('--secrets <dir>', 'the directory in which files for passphrases and secrets are made')
+    .action(async (file: string, options: Omit<FromZooCfg, 'file'>) => {
       const { runFromZooCfg } = await import('./config-command.js');
       onEnd(runFromZooCfg({ file, ...options }));
     });
