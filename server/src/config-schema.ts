@@ -342,9 +342,15 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
     return issue.keys.map((key) => `${pathText([...issue.path, key])}: unknown key`);
   }
   const value = valueAt(raw, issue.path);
+  // Where an object is one of several possibilities, its own problems say more.
+  const inner = issue.code === 'invalid_union' && isRecord(value) ? issue.errors.at(-1) : undefined;
+  if (inner !== undefined) {
+    return inner.flatMap((each) => describe({ ...each, path: [...issue.path, ...each.path] }, raw));
+  }
   // Whoever mistakes the digest for the password shall not find it in a log.
   const isSecret = /^(superDigest$|superId|adminUsers\[|adminReaders\[|peerAuth)/.test(where);
-  const got = isSecret ? 'got something else' : `got ${shown(value)}`;
+  const isHidden = isSecret && value !== undefined;
+  const got = isHidden ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }
 

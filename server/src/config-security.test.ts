@@ -94,6 +94,10 @@ describe('settings of security', () => {
     ]) {
       expect(tls(wrong), JSON.stringify(wrong)).toHaveLength(1);
     }
+    expect(tls({ ...pem, caFile: undefined })).toEqual([
+      'peerAuth.tls.caFile: expected a file, got nothing',
+    ]);
+    expect(tls({ ...pem, unknown: 1 })).toEqual(['peerAuth.tls.unknown: unknown key']);
   });
 
   it('take TLS with a certificate and its key, or with PKCS#12, and say what contradicts it', () => {
@@ -110,6 +114,8 @@ describe('settings of security', () => {
     expect(needsCa).toContain('tls.clientAuth: expected caFile for "want"');
     expect(tlsOf({ ...pem, crlFiles: ['crl.pem'] }).problems[0]).toContain('tls.crlFiles');
     expect(tlsOf({ ...pem, onClientPort: false }).problems[0]).toContain('secureClientPort');
+    expect(tlsOf({ ...pem, identity: 'san-uri' }).problems[0]).toContain('tls.identity: expected');
+    expect(tlsOf({ ...pem, identity: 'cn' }).problems[0]).toContain('subject, san-uri, san-dns');
     expect(tlsOf({ ...pem, keyfile: 'x' }).problems).toEqual(['tls.keyfile: unknown key']);
     const secure = { servers: [{ ...server(1, 2181, 2881), secureClientPort: 2881 }] };
     const problems = problemsOf(secure);

@@ -7,17 +7,19 @@ import type { ReactNode } from 'react';
 export interface PageFrameProps {
   readonly title: string;
   readonly actions?: ReactNode;
+  /** The content reaches the edges and scrolls by itself. */
+  readonly isFlush?: boolean;
   readonly children: ReactNode;
 }
 
-export function PageFrame({ title, actions, children }: PageFrameProps) {
+export function PageFrame({ title, actions, isFlush = false, children }: PageFrameProps) {
   return (
     <div className="page">
       <header className="page-head">
         <h1>{title}</h1>
         <div className="page-actions">{actions}</div>
       </header>
-      <div className="page-body">{children}</div>
+      <div className={isFlush ? 'page-body page-body-flush' : 'page-body'}>{children}</div>
     </div>
   );
 }

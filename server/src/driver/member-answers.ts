@@ -5,6 +5,7 @@
  */
 import { nameOf, parentOf } from '@rookery/protocol';
 import type { EventRing } from '../events/event-ring.js';
+import type { SummaryView } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
@@ -83,8 +84,27 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     },
     requests: { received: stats.packetsReceived, sent: stats.packetsSent },
     latencyMs: { average: stats.latency.averageMs, max: stats.latency.maxMs },
+    timings: {
+      reads: timingOf(stats.readLatency),
+      updates: timingOf(stats.updateLatency),
+      syncs: timingOf(inside.counters.syncs),
+    },
+    counters: {
+      commits: inside.counters.commits,
+      slowSyncs: inside.counters.slowSyncs,
+      expiredSessions: inside.counters.expiredSessions,
+    },
     checkpoint: { zxid: prefixedHex(inside.checkpoint.zxid), wallMs: inside.checkpoint.wallMs },
   };
+}
+
+/**
+ * Count and sum grow since the start, so two looks give an average between them; the percentile
+ * covers the last 5 to 10 minutes.
+ */
+function timingOf(measured: SummaryView) {
+  const { count, sum: sumMs, max: maxMs } = measured;
+  return { count, sumMs, maxMs, p99Ms: measured.percentile(0.99) };
 }
 
 /** If the reader names another process than this one, all events are new to it. */
