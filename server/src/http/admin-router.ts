@@ -87,7 +87,7 @@ function apiOf({ member, config, self, events, logger }: AdminParts): Api {
       },
     },
   };
-  return new Api({ routes, callers, readOnly: isReadOnly ? READ_ONLY : null });
+  return new Api({ routes: () => routes, callers, readOnly: isReadOnly ? READ_ONLY : null });
 }
 
 function answerToCommand(

@@ -25,8 +25,8 @@ const FOR_USERS: ReadonlyMap<string, string> = new Map([
 const BACKUP = '/backup';
 
 export interface ApiParts {
-  /** By their paths below `/api/v1`. */
-  readonly routes: ApiRoutes;
+  /** By their paths below `/api/v1`; what is not there at the moment is not among them. */
+  routes(): ApiRoutes;
   readonly callers: Callers;
   /** The sentence with which changes are refused, whoever asks; null where they are not. */
   readonly readOnly: string | null;
@@ -40,12 +40,13 @@ interface Found {
 }
 
 export class Api {
-  readonly #routes: ApiRoutes;
+  readonly #own: ApiRoutes = { '': { GET: (call) => this.#index(call) } };
+  readonly #more: () => ApiRoutes;
   readonly #callers: Callers;
   readonly #readOnly: string | null;
 
   constructor({ routes, callers, readOnly }: ApiParts) {
-    this.#routes = { '': { GET: (call) => this.#index(call) }, ...routes };
+    this.#more = routes;
     this.#callers = callers;
     this.#readOnly = readOnly;
   }
@@ -62,6 +63,10 @@ export class Api {
       if (error instanceof HttpError) return problemAnswer(error);
       throw error;
     }
+  }
+
+  get #routes(): ApiRoutes {
+    return { ...this.#own, ...this.#more() };
   }
 
   #index({ caller }: Parameters<ApiRoute>[0]): HttpAnswer {
@@ -89,11 +94,12 @@ export class Api {
   }
 
   #find(path: string): Found {
-    const known = Object.hasOwn(this.#routes, path) ? this.#routes[path] : undefined;
+    const routes = this.#routes;
+    const known = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (known !== undefined) return { path, methods: known, names: [] };
     const slash = path.lastIndexOf('/');
     const named = `${path.slice(0, slash)}/{id}`;
-    const methods = Object.hasOwn(this.#routes, named) ? this.#routes[named] : undefined;
+    const methods = Object.hasOwn(routes, named) ? routes[named] : undefined;
     if (methods === undefined) throw new HttpError(404, `There is no ${API}${path}.`);
     return { path: named, methods, names: [path.slice(slash + 1)] };
   }
