@@ -32,7 +32,6 @@ export type OpenGatewayClient = (auths: readonly Uint8Array[]) => Promise<Client
 
 export class ClientPool {
   readonly #open: OpenGatewayClient;
-  /** The one that was used last is the last one. */
   readonly #sessions = new Map<string, Session>();
 
   constructor(open: OpenGatewayClient) {
@@ -52,8 +51,6 @@ export class ClientPool {
       .sort()
       .join(',');
     const session = this.#sessions.get(key) ?? this.#add(key, auths, requester);
-    this.#sessions.delete(key);
-    this.#sessions.set(key, session);
     session.users += 1;
     if (session.idle !== null) clearTimeout(session.idle);
     session.idle = null;
@@ -63,6 +60,9 @@ export class ClientPool {
       isReleased = true;
       session.users -= 1;
       if (session.users > 0 || this.#sessions.get(key) !== session) return;
+      // The one that became idle last is the last one.
+      this.#sessions.delete(key);
+      this.#sessions.set(key, session);
       session.idle = setTimeout(() => this.#close(key), IDLE_MS);
       session.idle.unref();
     };
@@ -119,7 +119,7 @@ export function gatewayClients(target: Target): OpenGatewayClient {
   return (auths) => {
     const more = auths.map((auth) => ({ scheme: 'digest', auth: Buffer.from(auth).toString() }));
     const auth = [...target.auth, ...more];
-    return openClient({ ...target, auth }, { name: 'console', keepAlive: false });
+    return openClient({ ...target, auth }, { name: 'console' });
   };
 }
 
