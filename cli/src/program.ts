@@ -50,8 +50,8 @@ export async function runProgram(): Promise<number> {
     .option('--data <dir>', 'directory for their data (default: ./data)')
     .option(
       '--base-port <port>',
-      'first client port; peer ports are 700 above (default: 2181, or as in DIR)',
-      wholeNumber(1, 64_700),
+      'first client port; peer ports are 700 above, admin ports 800 (default: 2181, or as in DIR)',
+      wholeNumber(1, 64_600),
     )
     .option('--config <file>', 'run the servers in this config file instead')
     .option(
@@ -89,6 +89,7 @@ export async function runProgram(): Promise<number> {
 interface StatusOptions {
   readonly config?: string;
   readonly connect?: string;
+  readonly context?: string;
   readonly timeout: number;
   readonly wait: number;
   readonly json?: true;
@@ -102,13 +103,22 @@ function addStatus(program: Command, onEnd: (code: number) => void): void {
     )
     .option('--config <file>', 'the config file that all members share')
     .option('--connect <hosts>', 'alternatively, the servers: host:port,host:port')
+    .option('--context <name>', 'or a saved context (default: as for other commands)')
     .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 2000)
     .option('--wait <seconds>', 'ask again until all serve', wholeNumber(0, 86_400), 0)
     .option('--json', 'as JSON')
-    .action(async ({ timeout, wait, json, ...from }: StatusOptions) => {
+    .action(async ({ timeout, wait, json, context, ...from }: StatusOptions) => {
       const { runStatus } = await import('./status/status-command.js');
       const how = { timeoutMs: timeout, waitSeconds: wait, json: json === true };
-      onEnd(await runStatus({ ...from, ...how }));
+      if (from.config !== undefined && context === undefined) {
+        onEnd(await runStatus({ ...from, ...how }));
+        return;
+      }
+      const { targetOf } = await import('./shell/target.js');
+      const options = { connect: from.connect, context, timeoutMs: timeout, readOnly: false };
+      // A chroot is of clients only.
+      const [connect = ''] = targetOf(options, process.env).connect.split('/');
+      onEnd(await runStatus({ ...from, connect, ...how }));
     });
 }
 

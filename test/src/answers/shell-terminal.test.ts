@@ -13,6 +13,7 @@ const skipped = productUnderTest().name === 'apache' || mayLack(TMUX);
 const COMPLETION_MS = 100;
 const CHILDREN = 1_000_000;
 const CREATES_PER_MULTI = 2_000;
+const MULTIS_IN_FLIGHT = 4;
 
 beforeAll(() => {
   if (skipped) console.log('skipped: tmux is not installed');
@@ -88,10 +89,16 @@ it.skipIf(skipped)('says in a sentence that the quorum is lost and back, and goe
 it.skipIf(skipped)('completes in a directory of a million znodes within 100 ms', async () => {
   const { client, terminal } = await shell(1);
   await client.create('/big');
-  for (let first = 0; first < CHILDREN; first += CREATES_PER_MULTI) {
-    const paths = Array.from({ length: CREATES_PER_MULTI }, (_, n) => nameOf(first + n));
-    await client.multi(paths.map((path) => ({ kind: 'create', path })));
-  }
+  let next = 0;
+  const createSome = async (): Promise<void> => {
+    while (next < CHILDREN) {
+      const first = next;
+      next += CREATES_PER_MULTI;
+      const paths = Array.from({ length: CREATES_PER_MULTI }, (_, n) => nameOf(first + n));
+      await client.multi(paths.map((path) => ({ kind: 'create', path })));
+    }
+  };
+  await Promise.all(Array.from({ length: MULTIS_IN_FLIGHT }, createSome));
   const times: number[] = [];
   for (let n = 0; n < 5; n++) {
     // In the middle of the others.

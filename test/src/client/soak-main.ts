@@ -5,7 +5,8 @@
  *
  * Prints each fault and what came of it; the process ends by itself, with status 1 if the heap was
  * more than 5 % above what it was after five minutes (a twelfth of the time), or anything else was
- * wrong.
+ * wrong. With ROOKERY_SOAK_SNAPSHOTS=<directory> the process writes a heap snapshot at both
+ * moments, in which a browser's developer tools show what has been added.
  */
 import { Ensemble } from '../harness/ensemble.js';
 import { Random } from '../harness/random.js';
@@ -15,6 +16,7 @@ const HEAP_GROWTH_MAX = 0.05;
 const END_MS_MAX = 2_000;
 
 const durationMs = Number(process.env['ROOKERY_SOAK_MS'] ?? 3_600_000);
+const snapshotDirectory = process.env['ROOKERY_SOAK_SNAPSHOTS'];
 const ensemble = await Ensemble.create({ proxied: true, settings: { maxClientCnxns: 0 } });
 try {
   ensemble.start();
@@ -22,7 +24,8 @@ try {
   const random = Random.forSearch('the soak of every recipe');
   const onProgress = (line: string) => console.log(new Date().toISOString(), line);
   const options = { ensemble, random, durationMs, warmMs: durationMs / 12, onProgress };
-  const { last, ...report } = await runSoak(options);
+  const snapshots = snapshotDirectory === undefined ? {} : { snapshotDirectory };
+  const { last, ...report } = await runSoak({ ...options, ...snapshots });
   console.log(last, report);
   const growth = report.endBytes / report.warmBytes - 1;
   const problems = [

@@ -26,6 +26,8 @@ export interface SoakOptions {
   /** After which the heap is what it is to stay, a part of the duration. */
   readonly warmMs: number;
   readonly onProgress?: (line: string) => void;
+  /** Where the process writes a heap snapshot when it is warm, and one at the end. */
+  readonly snapshotDirectory?: string;
 }
 
 export interface SoakReport {
@@ -60,7 +62,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakReport> {
   );
   const servers = proxies.map(({ port }) => `127.0.0.1:${port}`).join(',');
   const child = fork(PROGRAM, [servers], {
-    execArgv: ['--expose-gc', '--disable-warning=ROOKERY_RECIPE_FAILED'],
+    execArgv: ['--disable-warning=ROOKERY_RECIPE_FAILED'],
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   try {
@@ -95,11 +97,13 @@ class Soak {
     await this.#goOn();
     for (let left = durationMs; left > 0; left = durationMs - (performance.now() - begun)) {
       await this.#disturb();
-      if (warmBytes === 0 && performance.now() - begun >= warmMs) warmBytes = await this.#heap();
+      if (warmBytes === 0 && performance.now() - begun >= warmMs) {
+        warmBytes = await this.#heap('warm');
+      }
     }
-    if (warmBytes === 0) warmBytes = await this.#heap();
+    if (warmBytes === 0) warmBytes = await this.#heap('warm');
     const last = await this.#goOn();
-    const endBytes = await this.#heap();
+    const endBytes = await this.#heap('end');
     const signalled = performance.now();
     this.#child.kill('SIGTERM');
     await within('the process ends by SIGTERM', END_DEADLINE_MS, once(this.#child, 'close'));
@@ -183,18 +187,27 @@ class Soak {
   }
 
   /** The least of some samples: what is under way at the moment does not count. */
-  async #heap(): Promise<number> {
+  async #heap(moment: 'warm' | 'end'): Promise<number> {
     const samples: number[] = [];
     for (let count = 0; count < HEAP_SAMPLES; count++) {
       samples.push((await this.#goOn()).heapBytes);
+    }
+    const { snapshotDirectory, onProgress } = this.#options;
+    onProgress?.(`${moment}: heap ${samples.join(', ')}`);
+    if (snapshotDirectory !== undefined) {
+      await this.#ask(`snapshot ${join(snapshotDirectory, `${moment}.heapsnapshot`)}`);
     }
     return Math.min(...samples);
   }
 
   async #status(): Promise<SoakStatus> {
+    return await this.#ask('status');
+  }
+
+  async #ask(question: string): Promise<SoakStatus> {
     if (this.#child.exitCode !== null) throw new Error(`the process has ended: ${this.#errors}`);
     const answered = once(this.#child, 'message');
-    this.#child.send('status');
+    this.#child.send(question);
     const [status] = await within('the process answers', STATUS_DEADLINE_MS, answered);
     this.#last = status;
     return status;
