@@ -43,7 +43,7 @@ const alias = {
 };
 /** The folders of tests that start processes. */
 const OF_PROCESSES = ['alone', 'e2e', 'answers', 'client', 'proof'] as const;
-const mocked = '{protocol,server,client,cli,test,bench}/src/**/*.mocked.test.ts';
+const mocked = '{protocol,server,client,console,cli,test,bench}/src/**/*.mocked.test.ts';
 
 const isShort = process.env['ROOKERY_TESTS'] === 'short';
 
@@ -92,7 +92,7 @@ export default defineConfig({
         test: {
           ...unit,
           name: 'unit',
-          include: ['{protocol,server,client,cli,test,bench}/src/**/*.test.ts'],
+          include: ['{protocol,server,client,console,cli,test,bench}/src/**/*.test.ts'],
           exclude: [...OF_PROCESSES.map((folder) => `test/src/${folder}/**`), mocked],
           isolate: false,
         },

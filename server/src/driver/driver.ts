@@ -42,7 +42,6 @@ import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
-import { forwardToLeader } from './to-leader.js';
 import type { Transfers } from './transfers.js';
 import { Turns } from './turns.js';
 
@@ -63,7 +62,6 @@ export class Driver {
   readonly #clock: ClockKeeper;
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
-  readonly #toLeader = (message: LeaderMessage): void => this.#sendToLeader(message);
   readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
@@ -172,7 +170,7 @@ export class Driver {
   }
 
   #sendAll(): void {
-    forwardToLeader(this.#parts, this.#toLeader);
+    for (const message of this.#pipeline.takeForLeader()) this.#sendToLeader(message);
     this.#propose();
     // Peers come first, so a client that has its answer finds the write at the other members.
     this.#parts.peerPort().flush();
@@ -200,7 +198,7 @@ export class Driver {
     if (nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
       this.#touchedAtMs = nowMs;
       const sessions = this.#pipeline.takeTouches();
-      if (sessions.length > 0) this.#toLeader({ kind: 'touch', sessions });
+      if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
       this.#parts.diskSpace.onHeartbeat(this, this.#links);
@@ -224,8 +222,9 @@ export class Driver {
 
   /** Drops the message if there is no leader: all client connections have ended with the role. */
   #sendToLeader(message: LeaderMessage): void {
-    const { id } = this.#parts.options;
-    if (this.#leaderQueue !== null) return this.#leaderQueue.onMessage(id, message);
+    const { counters, options } = this.#parts;
+    if (message.kind === 'attach') counters.resumes += 1;
+    if (this.#leaderQueue !== null) return this.#leaderQueue.onMessage(options.id, message);
     if (this.#role === 'following') this.#links.tell(this.#leader, message);
   }
 

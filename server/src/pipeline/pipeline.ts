@@ -3,21 +3,16 @@
  *
  * It owns connections, their queues and watches, and calls `ReplicatedState.apply`, so that events,
  * the replies to this member's clients and the reads after them come out in the one legal order. It
- * never does I/O and never keeps time: the driver calls it, and takes what is for the leader
- * (`takeX`).
- *
- * The driver's turn: feed all input; then send `takeForwards`, `takeSyncs` and `takeAttaches` to
- * the leader, in this order (on the leader: to its own RequestPreparer); then let net flush.
+ * never does I/O and never keeps time. The driver's turn: feed all input; then send what
+ * `takeForLeader` returns to the leader, which may be this member; then let net flush.
  */
 import {
-  type Attach,
   assert,
   type Detach,
   formatZxid,
   JuteReader,
   OpCode,
   type Stat,
-  type SyncRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -29,13 +24,12 @@ import { Auditor } from './audit.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
-import { FairForwarding } from './fair-forwarding.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
 import { isLocalId, LocalSessions } from './local-sessions.js';
 import { operationName } from './operation-names.js';
 import type { PipelineDependencies, PipelineOptions } from './options.js';
-import { Outbox, type OutgoingRequest } from './outbox.js';
+import { type ForLeader, Outbox } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
@@ -72,17 +66,16 @@ export class Pipeline {
     this.#auditor = audit === null ? null : new Auditor(audit);
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
-    const outbox = new Outbox(options.firstRequest);
+    const outbox = new Outbox(options);
     this.#outbox = outbox;
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
-    const forwarding = new FairForwarding(outbox, options);
-    const throttle = new Throttle(options, this.#connections, forwarding);
+    const throttle = new Throttle(options, this.#connections, outbox);
     this.#throttle = throttle;
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
     this.#authenticator = new Authenticator({ ...options, digestOf, sasl });
     this.#requests = new Requests(state, {
-      ...{ outbox, throttle, forwarding, authenticator: this.#authenticator },
+      ...{ outbox, throttle, authenticator: this.#authenticator },
       watches: this.watches,
       ...{ connections: this.#connections, auditor: this.#auditor },
       multiOpsMax: options.multiOpsMax,
@@ -225,15 +218,9 @@ export class Pipeline {
     if (connection !== undefined) this.#forget(connection);
   }
 
-  /** Returns the writes for the leader, in order. */
-  takeForwards(): readonly OutgoingRequest[] {
-    return this.#outbox.takeForwards();
-  }
-  takeSyncs(): readonly SyncRequest[] {
-    return this.#outbox.takeSyncs();
-  }
-  takeAttaches(): readonly Attach[] {
-    return this.#outbox.takeAttaches();
+  /** Returns what clients ask of the leader, in the order in which it must arrive. */
+  takeForLeader(): readonly ForLeader[] {
+    return this.#outbox.take();
   }
 
   /** Returns the sessions that were heard from since the last call. */

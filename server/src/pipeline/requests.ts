@@ -263,7 +263,7 @@ export class Requests {
   #entryOf(connection: Connection, header: ReadHeader, record: JuteReader): QueueEntry {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
-    const body = record.restCopy();
+    const body = record.rest();
     const { tree } = this.#state;
     const writeBytes = connection.queue.largestWriteBytes;
     return {
@@ -281,19 +281,22 @@ export class Requests {
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
       changes: 0,
+      znode: kind === 'write' ? (this.#parts.auditor?.znodeOf(opcode, body) ?? null) : null,
       answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
       isForwarded: false,
       syncedAt: null,
     };
   }
 
+  /** Only what is not forwarded at once is copied: the frame is valid until this returns. */
   #enqueue(connection: Connection, entry: QueueEntry): void {
+    const { throttle, outbox } = this.#parts;
     const admission = connection.queue.accept(entry);
-    this.#parts.throttle.added(connection, entry);
-    if (entry.kind === 'read') return;
-    this.#waiting.add(entry);
-    if (entry.kind === 'sync') this.#parts.outbox.sync(entry.request);
-    else if (admission === 'forward') this.#parts.forwarding.forward(connection, entry);
+    throttle.added(connection, entry);
+    if (entry.kind !== 'read') this.#waiting.add(entry);
+    if (entry.kind === 'sync') outbox.sync(entry.request);
+    else if (admission === 'forward') outbox.forward(connection, entry);
+    if (!entry.isForwarded) entry.body = Buffer.from(entry.body);
   }
 
   /** Runs everything that can continue, in order, as long as the output has room. */
@@ -312,7 +315,7 @@ export class Requests {
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
       } else {
-        this.#parts.forwarding.forward(connection, entry);
+        this.#parts.outbox.forward(connection, entry);
       }
     }
     this.#maybeFinish(connection);

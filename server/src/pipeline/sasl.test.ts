@@ -40,7 +40,7 @@ const sasl: SaslServer = {
 };
 
 function ensembleWith(pipeline: TestEnsembleOptions['pipeline'] = {}): TestEnsemble {
-  const preparer = { aclSchemes: new Set(['sasl', 'x509']) };
+  const preparer = { aclSchemes: new Set(['sasl', 'x509'] as const) };
   return new TestEnsemble({ sasl, pipeline, preparer });
 }
 
@@ -161,7 +161,7 @@ it.each([OpCode.ping, OpCode.getData, OpCode.setData, OpCode.closeSession, OpCod
 );
 
 it('asks for one of the schemes, and for no other', () => {
-  const ensemble = ensembleWith({ admission: new Set(['sasl', 'x509']) });
+  const ensemble = ensembleWith({ admission: new Set(['sasl', 'x509'] as const) });
   const bob = ensemble.connect();
   say(bob, '');
   say(bob, 'bob');

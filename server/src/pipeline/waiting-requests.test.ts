@@ -15,6 +15,7 @@ function entryOf(request: number): QueueEntry {
     ownSession: 1,
     isForwarded: true,
     syncedAt: null,
+    znode: null,
   };
   return { kind: 'write', requester, request, ...numbers, ...rest };
 }

@@ -41,6 +41,7 @@ const PURE: readonly Area[] = ['zab', 'state', 'sessions', 'pipeline'];
 const BASE = [
   ...[
     'addresses',
+    'admin-settings',
     'audit-settings',
     'config',
     'config-schema',

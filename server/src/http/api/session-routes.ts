@@ -15,8 +15,9 @@ import type { SessionId } from '../../state/txn.js';
 import type { WatcherId, WatchMode } from '../../state/watches.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
-import { pathOf, sessionIn, wholeNumber } from './api-query.js';
+import { type ApiCall, jsonAnswer } from './api-call.js';
+import type { ApiMember } from './api-member.js';
+import { pathOf, sessionNumberIn, wholeNumber } from './api-query.js';
 import {
   addressOf,
   type ClientsHere,
@@ -24,7 +25,7 @@ import {
   connectionFacts,
   WATCH_MODES,
 } from './clients-here.js';
-import { requireServing } from './node-routes.js';
+import { requireServing } from './member-nodes.js';
 import type { OtherMembers } from './other-members.js';
 
 const LIST = { min: 1, max: 1000, otherwise: 100 };
@@ -52,7 +53,7 @@ export class SessionRoutes {
   readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
     requireServing(this.#member);
     const limit = wholeNumber(query, 'limit', LIST);
-    const after = sessionIn(query.get('after'), 'after') ?? 0;
+    const after = sessionNumberIn(query.get('after'), 'after');
     const { sessions } = this.#member.state;
     const page: SessionId[] = [];
     let hasMore = false;
@@ -80,16 +81,17 @@ export class SessionRoutes {
     return jsonAnswer({ ...facts, ephemeralPaths: ephemerals, watched: watches });
   };
 
-  readonly end = ({ names, caller: { user, remoteAddress: remote } }: ApiCall): HttpAnswer => {
-    if (user === null) {
-      throw new HttpError(403, 'Ending a session needs a user: configure adminUsers first.');
-    }
+  readonly end = async ({ names, caller }: ApiCall): Promise<HttpAnswer> => {
+    const { user, remoteAddress: remote } = caller;
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
     if (!this.#member.expireSession(id)) {
       const { leaderId } = this.#member.context().view.inside;
-      const sentence = `Only the leader ends sessions: ask member ${leaderId}.`;
-      throw new HttpError(409, sentence, {}, { leader: leaderId });
+      const isEnded = leaderId !== null && (await this.#others.endSession(leaderId, id));
+      if (!isEnded) {
+        const sentence = `The leader did not answer: ask member ${leaderId}.`;
+        throw new HttpError(409, sentence, {}, { leader: leaderId });
+      }
     }
     this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
     return { status: 202, type: 'application/json', body: '{}\n' };
@@ -105,7 +107,7 @@ export class SessionRoutes {
   };
 
   #known(text: string): SessionId {
-    const id = sessionIn(text, 'session') ?? 0;
+    const id = sessionNumberIn(text, 'session');
     if (this.#member.state.sessions.has(id)) return id;
     throw new HttpError(404, 'There is no such session.', {}, { session: text.slice(0, 20) });
   }
@@ -136,9 +138,10 @@ export class SessionRoutes {
 
   *#watches(query: URLSearchParams, clients: ClientsHere): Generator<WatchFacts> {
     const { watches } = this.#member;
-    const session = sessionIn(query.get('session'), 'session');
+    const session = query.get('session');
     const path = query.has('path') ? pathOf(query) : null;
-    const watcher = session === null ? null : this.#member.watcherOf(session);
+    const watcher =
+      session === null ? null : this.#member.watcherOf(sessionNumberIn(session, 'session'));
     if (watcher === undefined) return;
     for (const mode of WATCH_MODES) {
       for (const watched of path === null ? watches.paths(mode) : [path]) {

@@ -6,22 +6,22 @@
 import { encode, MultiRequest, OpCode } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
-import { FairForwarding } from './fair-forwarding.js';
 import { Outbox } from './outbox.js';
 
 const CHANGES_MAX = 1_024;
 const PER_TURN = 64;
 const LARGEST = 4_096;
 
-/** What FairForwarding looks at. */
+/** What the outbox looks at. */
 const bodies = new Map<number, Uint8Array>();
 function entryOf(request: number, changes: number): QueueEntry {
   const body = bodies.get(changes) ?? multiOf(changes);
   bodies.set(changes, body);
-  return { request, opcode: OpCode.multi, body, changes: 0, isForwarded: false } as never;
+  const from = { request, session: 1, attachment: 1, opcode: OpCode.multi, identities: [] };
+  return { ...from, body, changes: 0, isForwarded: false } as never;
 }
 function multiOf(changes: number): Uint8Array {
   const operation = { opcode: OpCode.check, request: { path: '/', version: -1 } } as const;
@@ -36,11 +36,7 @@ function connectionOf(id: number): Connection {
 }
 
 class Member {
-  readonly outbox = new Outbox(1);
-  readonly forwarding = new FairForwarding(this.outbox, {
-    outstandingMax: 100,
-    multiOpsMax: LARGEST,
-  });
+  readonly outbox = new Outbox({ firstRequest: 1, outstandingMax: 100, multiOpsMax: LARGEST });
   readonly connections: Connection[];
   /** Sent and not handed on, by connection. */
   readonly held: QueueEntry[][];
@@ -63,26 +59,26 @@ class Member {
 
   #send(from: number, entry: QueueEntry): void {
     this.held[from]?.push(entry);
-    this.forwarding.forward(this.connections[from] as Connection, entry);
+    this.outbox.forward(this.connections[from] as Connection, entry);
     this.take();
   }
 
   answerOldest(): void {
     const oldest = this.underWay.shift();
     if (oldest === undefined) return;
-    this.forwarding.answered(oldest.entry);
+    this.outbox.answered(oldest.entry);
     this.take();
   }
 
   drop(from: number): void {
-    this.forwarding.dropped(this.connections[from] as Connection);
+    this.outbox.dropped(this.connections[from] as Connection);
     this.held[from] = [];
     this.connections[from] = connectionOf(from);
   }
 
   /** Each is the oldest of its connection that was not handed on. */
   take(): void {
-    for (const { request } of this.outbox.takeForwards()) {
+    for (const { request } of taken({ takeForLeader: () => this.outbox.take() }).requests) {
       const from = this.held.findIndex(([oldest]) => oldest?.request === request);
       expect(from, `request ${request} is somebody's oldest`).toBeGreaterThanOrEqual(0);
       const entry = this.held[from]?.shift() as QueueEntry;
@@ -123,7 +119,7 @@ describe('what a member hands on', () => {
           if ('changes' in one) member.send(one.from, one.changes);
           else if ('from' in one) member.drop(one.from);
           else member.answerOldest();
-          expect(member.forwarding.changes).toBe(member.changes);
+          expect(member.outbox.changes).toBe(member.changes);
           expect(member.changesOf('small')).toBeLessThan(CHANGES_MAX + PER_TURN);
           expect(member.changesOf('large')).toBeLessThan(CHANGES_MAX + LARGEST);
           // Held only while the bound of its lane is reached.
@@ -134,7 +130,7 @@ describe('what a member hands on', () => {
         }
         while (member.underWay.length > 0) member.answerOldest();
         expect(member.heldCount).toBe(0);
-        expect(member.forwarding.changes).toBe(0);
+        expect(member.outbox.changes).toBe(0);
       }),
     );
   });
@@ -212,11 +208,11 @@ describe('what a member hands on', () => {
     member.close(2);
     member.drop(1);
     expect(member.underWay).toHaveLength(full);
-    member.forwarding.dropped(member.connections[2] as Connection);
+    member.outbox.dropped(member.connections[2] as Connection);
     member.take();
     expect(member.underWay.slice(full).map(({ from: sender }) => sender)).toEqual([2, 2, 2, 2]);
     while (member.underWay.length > 0) member.answerOldest();
-    expect(member.forwarding.changes).toBe(0);
+    expect(member.outbox.changes).toBe(0);
   });
 });
 
