@@ -141,8 +141,8 @@ export const TARGETS: readonly Target[] = [
   {
     what: 'the client library, per call and per watch',
     goals: [
-      atMost('client', 'callUs', 10),
-      atMost('client', 'windowedCallUs', 10),
+      atMost('client', 'callUs', 8),
+      atMost('client', 'windowedCallUs', 8),
       atMost('client', 'watchBytes', 1024),
     ],
   },
