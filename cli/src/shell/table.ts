@@ -350,7 +350,7 @@ export const LIVE: readonly CommandSpec[] = [
   },
   {
     name: 'sessions end',
-    summary: 'End a session, as if its time were up; only at the admin port of the leader.',
+    summary: 'End a session, as if its time were up; only at the admin port of a member.',
     args: [text('<session>')],
     options: [ADMIN_URL, YES],
     connects: false,

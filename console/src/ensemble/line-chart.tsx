@@ -103,10 +103,13 @@ function optionsOf(
         ...{ type: 'linear', min: fromMs, max: toMs },
         grid: { display: false },
         border: { color: colour('--line-strong') },
+        afterBuildTicks: (scale) => {
+          scale.ticks = timesIn(fromMs, toMs).map((value) => ({ value }));
+        },
         ticks: {
           ...ticks,
-          ...{ maxTicksLimit: 4, autoSkip: true, includeBounds: false },
-          callback: (value) => clockText(Number(value)),
+          autoSkip: false,
+          callback: (value) => clockText(Number(value)).slice(-8),
         },
       },
       y: {
@@ -133,6 +136,17 @@ function optionsOf(
   };
 }
 
+const STEPS_MS = [30_000, 60_000, 300_000] as const;
+const TICKS_MAX = 5;
+
+/** Whole half minutes, minutes or five minutes. */
+function timesIn(fromMs: number, toMs: number): readonly number[] {
+  const stepMs = STEPS_MS.find((step) => (toMs - fromMs) / step <= TICKS_MAX) ?? 600_000;
+  const times: number[] = [];
+  for (let at = Math.ceil(fromMs / stepMs) * stepMs; at <= toMs; at += stepMs) times.push(at);
+  return times;
+}
+
 /** A tick has room for a few characters. */
 function shortText(value: number, { figure }: ChartSpec): string {
   if (figure === 'updates' || figure === 'syncs' || figure === 'reads') {
@@ -151,9 +165,12 @@ function marksPlugin(marks: () => readonly Mark[]): Plugin {
       if (scale === undefined) return;
       const colour = colourReader();
       ctx.save();
+      let last = Number.NEGATIVE_INFINITY;
       for (const { atMs, colour: name, isChosen } of marks()) {
         const x = scale.getPixelForValue(atMs);
-        if (x < chartArea.left || x > chartArea.right) continue;
+        // Several within a few pixels are one line.
+        if (x < chartArea.left || x > chartArea.right || (x - last < 3 && !isChosen)) continue;
+        last = x;
         ctx.strokeStyle = colour(name);
         ctx.globalAlpha = isChosen ? 1 : 0.55;
         ctx.lineWidth = isChosen ? 2 : 1;

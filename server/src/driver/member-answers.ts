@@ -12,6 +12,7 @@ import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Answerer } from './peer-questions.js';
+import { sessionAnswer, WATCH_MODES } from './session-answer.js';
 
 /** The events in one answer; each takes 2 KB at most. */
 export const EVENTS_PER_ANSWER = 100;
@@ -41,6 +42,8 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
         return JSON.stringify({ ended: endSession(member, asked['session']) });
       case 'events':
         return events === null ? null : JSON.stringify(eventsAfter(events, asked));
+      case 'session':
+        return JSON.stringify(sessionAnswer(member, asked['session']));
       case 'clients':
         return JSON.stringify(clientsAmong(member, asked));
       default:
@@ -159,7 +162,7 @@ function watchedIn(
   const watcher = member.watcherOf(session);
   if (watcher === undefined) return null;
   const names = new Set<string>();
-  for (const mode of ['data', 'child', 'persistent', 'recursive'] as const) {
+  for (const mode of WATCH_MODES) {
     let looked = 0;
     for (const path of member.watches.pathsOf(mode, watcher)) {
       if (looked === WATCHES_MAX || names.size === NAMES_MAX) return null;
