@@ -102,6 +102,12 @@ describe('a short page of a large directory', () => {
     expect(listed()).toBe(1);
   });
 
+  it('is followed by an order of all names although others read the top meanwhile', () => {
+    const { pages, listed } = counted();
+    for (const startAfter of ['', '', 'a', '', 'b']) pages(startAfter, 2);
+    expect(listed()).toBe(1);
+  });
+
   function counted() {
     let lists = 0;
     const kept = new ChildPages();
