@@ -90,7 +90,7 @@ describe('a page', () => {
 describe('a short page of a large directory', () => {
   it('makes no list of all names, however often it is asked for', () => {
     const { pages, listed } = counted();
-    for (const startAfter of ['', 'b', '', 'c']) pages(startAfter, 1);
+    for (const startAfter of ['', 'b', '', 'b']) pages(startAfter, 1);
     expect(listed()).toBe(0);
   });
 
