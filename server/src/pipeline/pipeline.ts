@@ -52,8 +52,6 @@ export class Pipeline {
   readonly #auditor: Auditor | null;
   readonly #connections = new Connections();
   readonly #touches = new Touches();
-  /** The live connections by session. */
-  readonly #sessions = new Map<SessionId, Connection>();
   #state: ReplicatedState;
   #applier: Applier;
   #serving: Serving = 'nobody';
@@ -107,7 +105,7 @@ export class Pipeline {
   }
   /** The number of live sessions at this member. */
   get sessionCount(): number {
-    return this.#sessions.size;
+    return this.#connections.sessionCount;
   }
 
   /** A role in which clients may be served has begun; its whole initial history is applied. */
@@ -225,7 +223,7 @@ export class Pipeline {
 
   /** Returns the sessions that were heard from since the last call. */
   takeTouches(): readonly SessionId[] {
-    return this.#touches.take(this.#sessions);
+    return this.#touches.take(this.#connections);
   }
 
   /** A quorum confirmed the leader: the sync is answered when `zxid` is applied here. */
@@ -249,7 +247,7 @@ export class Pipeline {
     const refused = this.#handshake.take(request);
     if (refused !== undefined) this.#end(refused);
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
-    const live = this.#sessions.get(session);
+    const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
     this.#throttle.left(request);
     this.#auditor?.onRefused(request);
@@ -269,7 +267,7 @@ export class Pipeline {
     const begins = txn.op.kind === 'beginClose';
     if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
     // From here on the session receives nothing more, except the answer to the request for its end.
-    const isAwaited = begins && isOwn && this.#requests.waits(txn.request);
+    const isAwaited = begins && isOwn && this.#requests.waits(txn);
     if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#endLive(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
@@ -281,7 +279,7 @@ export class Pipeline {
   }
   /** The connection by which the session is served here; undefined for none. */
   connectionOf(session: SessionId): ConnectionId | undefined {
-    return this.#sessions.get(session)?.id;
+    return this.#connections.of(session)?.id;
   }
   view(id: ConnectionId): ConnectionView | undefined {
     return this.#connections.get(id)?.view();
@@ -348,7 +346,7 @@ export class Pipeline {
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
     this.#endLive(session);
     connection.phase = 'live';
-    this.#sessions.set(session, connection);
+    this.#connections.bind(connection);
     writeWelcome(connection, opened, this.isReadOnly);
     this.#auditor?.onSession(connection, this.#state.lastZxid);
     output.bindSession({ id: session, timeoutMs: connection.timeoutMs });
@@ -380,7 +378,7 @@ export class Pipeline {
   }
 
   #endLive(session: SessionId): void {
-    const connection = this.#sessions.get(session);
+    const connection = this.#connections.of(session);
     if (connection !== undefined) this.#end(connection);
   }
 
@@ -395,12 +393,10 @@ export class Pipeline {
   }
 
   #forget(connection: Connection): void {
-    this.#connections.delete(connection.id);
+    this.#connections.delete(connection);
     this.watches.removeWatcher(connection.id);
     this.#handshake.forget(connection);
     this.#requests.drop(connection);
-    const { session } = connection;
-    if (this.#sessions.get(session) === connection) this.#sessions.delete(session);
     connection.phase = 'gone';
   }
 }

@@ -86,8 +86,9 @@ it.skipIf(skipped)('says in a sentence that the quorum is lost and back, and goe
   await terminal.shows(/> ls \/\nzookeeper\nrookery/);
 });
 
-it.skipIf(skipped)('completes in a directory of a million znodes within 100 ms', async () => {
+it.skipIf(skipped)('completes among a million znodes within 100 ms, as among five', async () => {
   const { client, terminal } = await shell(1);
+  await client.create('/few');
   await client.create('/big');
   let next = 0;
   const createSome = async (): Promise<void> => {
@@ -99,20 +100,26 @@ it.skipIf(skipped)('completes in a directory of a million znodes within 100 ms',
     }
   };
   await Promise.all(Array.from({ length: MULTIS_IN_FLIGHT }, createSome));
-  const times: number[] = [];
-  for (let n = 0; n < 5; n++) {
-    // In the middle of the others.
-    await client.create(`/big/n05x${n}-target`);
-    await terminal.type(`stat /big/n05x${n}`);
-    await terminal.shows(new RegExp(`n05x${n}$`, 'm'));
+  const completionMs = async (path: string): Promise<number> => {
+    await client.create(`${path}-target`);
+    await terminal.type(`stat ${path}`);
+    await terminal.shows(new RegExp(`${path}$`, 'm'));
     const began = performance.now();
     await terminal.press('Tab');
-    await terminal.shows(new RegExp(`n05x${n}-target$`, 'm'));
-    times.push(performance.now() - began);
+    await terminal.shows(new RegExp(`${path}-target$`, 'm'));
+    const tookMs = performance.now() - began;
     await terminal.press('C-c');
+    return tookMs;
+  };
+  const [few, big]: [number[], number[]] = [[], []];
+  for (let n = 0; n < 5; n++) {
+    few.push(await completionMs(`/few/${n}`));
+    // In the middle of the others.
+    big.push(await completionMs(`/big/n05x${n}`));
   }
-  console.log(`completed in ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
-  expect(Math.min(...times)).toBeLessThan(COMPLETION_MS);
+  console.log(`completed in ${big.map((ms) => ms.toFixed(0)).join(', ')} ms`);
+  // What a busy machine takes for the terminal alone is no fault of the shell.
+  expect(Math.min(...big) - Math.min(...few)).toBeLessThan(COMPLETION_MS);
   await terminal.type('stat /big/');
   await terminal.pressUntil('Tab', /\(and more\)/);
 });
