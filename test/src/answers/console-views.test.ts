@@ -96,7 +96,8 @@ it.skipIf(lacksBrowser || lacksClients)(
     });
     await contend(control, 4);
 
-    const page = await openPage(member, '#/recipes');
+    // The session that is ended is asked for until the page says that it is gone.
+    const page = await openPage(member, '#/recipes', /status of 404/);
     await page.getByRole('link', { name: LOCK }).click();
     const holders = page.getByRole('list', { name: 'Holders' }).getByRole('listitem');
     const waiters = page.getByRole('list', { name: 'Waiting' }).getByRole('listitem');
