@@ -41,10 +41,11 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     },
     hooks.time(),
   );
-  const deskHooks: LeaderServiceHooks = {
+  const serviceHooks: LeaderServiceHooks = {
     ...hooks,
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };
-  return new LeaderService(preparer, deskHooks, options.inFlightMax);
+  const { leaderShareMsMax: shareMs, inFlightMax } = options;
+  return new LeaderService(preparer, serviceHooks, parts.timers, { shareMs, inFlightMax });
 }
