@@ -19,8 +19,7 @@ import {
 import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import { txnOf } from '../state/txn-codec.js';
-import { TxnViews } from '../state/txn-views.js';
+import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';

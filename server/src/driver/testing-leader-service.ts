@@ -4,7 +4,7 @@ import { RequestPreparer } from '../pipeline/request-preparer.js';
 import { NO_BOUND } from '../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { TxnViews } from '../state/txn-views.js';
+import { TxnViews } from '../state/txn-codec.js';
 import { LeaderService } from './leader-service.js';
 
 export class TestLeaderService {

@@ -18,7 +18,7 @@ import type { SaslServer } from '../security/sasl.js';
 import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { encodeTxn, proposalOf } from '../state/testing.js';
-import { TxnViews } from '../state/txn-views.js';
+import { TxnViews } from '../state/txn-codec.js';
 import type { AuditSink } from './audit.js';
 import type { PipelineOptions, RequestPreparerOptions } from './options.js';
 import { Pipeline } from './pipeline.js';

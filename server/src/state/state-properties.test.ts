@@ -14,7 +14,7 @@ import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-mode
 import { ReplicatedState } from './replicated-state.js';
 import { encodeTxn, proposalOf } from './testing.js';
 import type { NodeMode } from './txn.js';
-import { TxnViews } from './txn-views.js';
+import { TxnViews } from './txn-codec.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }], []];
 const NAMES = ['a', 'b', 'a-b', 'ä', '日本', 'a long name of more than forty characters, really'];
