@@ -111,13 +111,18 @@ it.skipIf(lacksBrowser)(
     const keys = async (...pressed: readonly string[]) => {
       for (const key of pressed) await page.keyboard.press(key);
     };
+    // Keys count from when the znode is there, not only its name.
+    const opened = async (name: string) => {
+      await page.getByRole('heading', { name, exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Export' }).waitFor();
+    };
     await page.getByRole('treeitem', { name: '/', exact: true }).waitFor();
     // By the address, with completion.
     await keys('p');
     await page.keyboard.type('keys/o');
     await page.getByRole('option', { name: '/keys/one' }).waitFor();
     await keys('Tab', 'Enter');
-    await page.getByRole('heading', { name: 'one' }).waitFor();
+    await opened('one');
     await page.getByRole('textbox', { name: 'Data' }).waitFor();
     // Edit, review, save.
     await keys('e');
@@ -132,12 +137,12 @@ it.skipIf(lacksBrowser)(
     expect((await getData(zk, '/keys/one')).data).toBe('first and more');
     // A new znode.
     await keys('u');
-    await page.getByRole('heading', { name: 'keys' }).waitFor();
+    await opened('keys');
     await keys('n');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.type('two');
     await keys('Enter');
-    await page.getByRole('heading', { name: 'two' }).waitFor();
+    await opened('two');
     expect((await getData(zk, '/keys/two')).data).toBe('');
     // Copy it, and delete what was copied.
     await keys('c');
@@ -148,27 +153,27 @@ it.skipIf(lacksBrowser)(
     await keys('Enter');
     await page.getByText('All 1 step are done.').waitFor();
     await keys('Escape');
-    await page.getByRole('heading', { name: 'two-copy' }).waitFor();
+    await opened('two-copy');
     await keys('d');
     await page.getByRole('dialog').getByText('1 znode', { exact: true }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).focus();
     await keys('Enter');
     await page.getByText('All 1 step are done.').waitFor();
     await keys('Escape');
-    await page.getByRole('heading', { name: 'keys' }).waitFor();
+    await opened('keys');
     // Search, and go to what was found.
     await keys('/');
     await page.keyboard.type('two');
     await page.getByRole('option', { name: 'two' }).waitFor();
     await keys('ArrowDown', 'Enter');
-    await page.getByRole('heading', { name: 'two' }).waitFor();
+    await opened('two');
     // The ACL, the tree, and another page.
     await keys('3');
     await page.getByRole('cell', { name: 'anyone' }).waitFor();
     await keys('Escape');
     await page.getByRole('searchbox').focus();
     await keys('Escape', 'ArrowUp');
-    await page.getByRole('heading', { name: 'one' }).waitFor();
+    await opened('one');
     await keys('Control+k');
     await page.getByRole('dialog').waitFor();
     await page.keyboard.type('sessions');

@@ -3,18 +3,23 @@
  * beside itself, and nothing that writes is on the page.
  */
 
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { lacksBrowser, screenshot, useBrowser } from '../harness/browser.js';
+import { lacksBrowser, screenshot, seriousViolations, useBrowser } from '../harness/browser.js';
 import { useConsoleServer } from '../harness/console-server.js';
+import { useServingEnsemble } from '../harness/ensemble.js';
 import { create } from '../harness/operations.js';
 import { REPOSITORY } from '../harness/product.js';
 import { useClient } from '../harness/use-client.js';
 
 const JAVASCRIPT_BYTES_MAX = 400_000;
+const TEST_DEADLINE_MS = 120_000;
 const PREFIX = '/ops/rookery';
+
+const USER_OPS = `ops:${createHash('sha1').update('ops:secret').digest('base64')}`;
 
 const open = useBrowser();
 const server = useConsoleServer({ prefix: PREFIX, settings: { adminReadOnly: true } });
@@ -59,6 +64,39 @@ it.skipIf(lacksBrowser)('has no control that writes where it is for reading only
   expect(methods.filter((method) => method !== 'GET')).toEqual([]);
   await screenshot(page, 'read-only');
 });
+
+it.skipIf(lacksBrowser)(
+  'asks for a user where the port has users, and forgets him on request',
+  async () => {
+    const settings = { adminUsers: [USER_OPS] };
+    const { members } = await useServingEnsemble({ size: 1, operated: true, settings });
+    const page = await open(`http://127.0.0.1:${members[0]?.adminPort}/console/#/node?path=/`, {
+      expectedErrors: /status of 401/,
+    });
+    const logIn = async (password: string) => {
+      await page.getByLabel('User', { exact: true }).fill('ops');
+      await page.getByLabel('Password', { exact: true }).fill(password);
+      await page.getByRole('button', { name: 'Log in' }).click();
+    };
+    await logIn('wrong');
+    await page.getByRole('alert').waitFor();
+    expect(await seriousViolations(page)).toEqual([]);
+    await screenshot(page, 'log-in');
+    await page.getByLabel('Keep me logged in').check();
+    await logIn('secret');
+    await page.getByRole('treeitem', { name: 'zookeeper' }).waitFor();
+    await page.reload();
+    await page.getByRole('treeitem', { name: 'zookeeper' }).waitFor();
+    await page.getByRole('button', { name: 'ops' }).click();
+    await page.getByText('In the tree you are digest ops.').waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    // Nothing is left of him that a new page could use.
+    await page.reload();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+  },
+  TEST_DEADLINE_MS,
+);
 
 it('has at most 400 KB of JavaScript, compressed', () => {
   const assets = join(REPOSITORY, 'console/dist/web/assets');

@@ -9,8 +9,9 @@ import { isAborted } from '../../api/problem.js';
 import type { ChildFacts, NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { ProblemNotice } from '../../ui/notice.js';
+import { LongName } from '../long-name.js';
 import { nodeHref } from '../open-node.js';
-import { childOf, shown } from '../paths.js';
+import { childOf } from '../paths.js';
 import { ageInWords, counted, numberInWords, sizeInWords } from '../words.js';
 import {
   BY_NAME,
@@ -133,7 +134,9 @@ function ChildRow({ parent, child, top }: ChildRowProps) {
     // biome-ignore lint/a11y/useFocusableInteractive: the link in it has the focus
     <div className="child-row" role="row" style={{ transform: `translateY(${top}px)` }}>
       <span role="cell" className="child-name">
-        <a href={nodeHref(childOf(parent, name))}>{shown(name)}</a>
+        <a href={nodeHref(childOf(parent, name))}>
+          <LongName name={name} />
+        </a>
         {mode === 'ephemeral' ? <span className="badge badge-violet">ephemeral</span> : null}
         {stat === null ? <span className="badge badge-warn">not readable</span> : null}
       </span>

@@ -2,6 +2,7 @@
  * Bytes in hex: lines of 16 for the eye, and text that can be edited and read back.
  */
 export const BYTES_PER_LINE = 16;
+const HEX_COLUMNS = 3 * BYTES_PER_LINE;
 
 export interface HexLine {
   readonly offset: string;
@@ -20,7 +21,8 @@ export function hexLine(bytes: Uint8Array, index: number): HexLine {
   const [left, right] = [line.slice(0, 8), line.slice(8)].map((half) => half.map(two).join(' '));
   return {
     offset: start.toString(16).padStart(6, '0'),
-    hex: `${left ?? ''}  ${right ?? ''}`,
+    // A short last line has its text below that of the others.
+    hex: `${left ?? ''}  ${right ?? ''}`.padEnd(HEX_COLUMNS),
     text: line
       .map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·'))
       .join(''),

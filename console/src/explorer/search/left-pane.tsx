@@ -2,6 +2,7 @@
  * The left side of the explorer: the field to search by, and below it the tree, or what was found.
  */
 import { useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import '../tree/tree.css';
 import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
@@ -32,6 +33,11 @@ export function LeftPane({ store, path }: LeftPaneProps) {
         ]
       : [],
   );
+  const endSearch = (): void => {
+    // The tree is there only once the search is gone.
+    flushSync(() => setTyped(''));
+    document.querySelector<HTMLElement>('.tree')?.focus();
+  };
   return (
     <div className="left-pane">
       {canSearch ? (
@@ -48,8 +54,7 @@ export function LeftPane({ store, path }: LeftPaneProps) {
             onChange={(event) => setTyped(event.target.value)}
             onKeyDown={(event) => {
               if (event.key === 'Escape') {
-                setTyped('');
-                document.querySelector<HTMLElement>('.tree')?.focus();
+                endSearch();
               }
               if (event.key === 'ArrowDown') {
                 event.preventDefault();
@@ -62,7 +67,7 @@ export function LeftPane({ store, path }: LeftPaneProps) {
       {parsed.kind === 'empty' ? (
         <TreePane store={store} path={path} />
       ) : (
-        <Found parsed={parsed} path={path} onEnd={() => setTyped('')} />
+        <Found parsed={parsed} path={path} onEnd={endSearch} />
       )}
     </div>
   );

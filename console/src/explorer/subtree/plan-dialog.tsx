@@ -103,6 +103,7 @@ export function PlanDialog(props: PlanDialogProps) {
             Type <b className="code">{props.typed}</b> to go ahead
           </span>
           <input
+            ref={focusNow}
             className="input input-code"
             autoComplete="off"
             value={confirmed}
@@ -156,6 +157,11 @@ function usePhases({ form, makePlan, onRan }: PlanDialogProps, pace: number) {
     return () => end.current?.abort();
   }, [needsNoForm]);
   return { phase, plan, run, stop: () => end.current?.abort() };
+}
+
+/** What has to be typed is what one comes to next. */
+function focusNow(field: HTMLInputElement | null): void {
+  field?.focus();
 }
 
 /** The fields that had the focus are gone once there is a plan. */

@@ -5,8 +5,8 @@ import { memo } from 'react';
 import { sentenceOf } from '../../api/problem.js';
 import type { ChildFacts } from '../../api/types.js';
 import { Icon, type IconName } from '../../ui/icon.js';
+import { LongName } from '../long-name.js';
 import { openNode } from '../open-node.js';
-import { shown } from '../paths.js';
 import { counted, numberInWords } from '../words.js';
 import type { Row } from './tree-model.js';
 import type { TreeStore } from './tree-store.js';
@@ -96,7 +96,9 @@ const NodeRow = memo(function NodeRow(props: NodeRowProps) {
         <Icon name={isOpen ? 'down' : 'right'} />
       </span>
       <ModeIcon facts={facts} isRoot={path === '/'} />
-      <span className="tree-name">{shown(facts.name)}</span>
+      <span className="tree-name">
+        <LongName name={facts.name} />
+      </span>
       {children > 0 ? (
         <span className="tree-count" title={counted(children, 'child', 'children')}>
           {numberInWords(children)}
