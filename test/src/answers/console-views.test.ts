@@ -119,7 +119,10 @@ it.skipIf(lacksBrowser || lacksClients)(
 
     await holders.first().getByRole('link', { name: session }).click();
     const detail = page.getByRole('region', { name: `Session ${session}` });
-    await detail.getByRole('link', { name: new RegExp(`^${LOCK}/`) }).first().waitFor();
+    await detail
+      .getByRole('link', { name: new RegExp(`^${LOCK}/`) })
+      .first()
+      .waitFor();
     await page.getByRole('row', { name: new RegExp(`^${session} 127`) }).waitFor();
     await isAccessible(page, 'sessions');
     await detail.getByRole('button', { name: 'End the session' }).click();
