@@ -11,6 +11,7 @@ import { Terminal, TMUX } from '../harness/terminal.js';
 
 const skipped = productUnderTest().name === 'apache' || mayLack(TMUX);
 const COMPLETION_MS = 100;
+const TRIES_MAX = 20;
 const CHILDREN = 1_000_000;
 const CREATES_PER_MULTI = 2_000;
 const MULTIS_IN_FLIGHT = 4;
@@ -86,7 +87,7 @@ it.skipIf(skipped)('says in a sentence that the quorum is lost and back, and goe
   await terminal.shows(/> ls \/\nzookeeper\nrookery/);
 });
 
-it.skipIf(skipped)('completes among a million znodes within 100 ms, as among five', async () => {
+it.skipIf(skipped)('completes among a million znodes as among a few, within 100 ms', async () => {
   const { client, terminal } = await shell(1);
   await client.create('/few');
   await client.create('/big');
@@ -111,15 +112,16 @@ it.skipIf(skipped)('completes among a million znodes within 100 ms, as among fiv
     await terminal.press('C-c');
     return tookMs;
   };
-  const [few, big]: [number[], number[]] = [[], []];
-  for (let n = 0; n < 5; n++) {
-    few.push(await completionMs(`/few/${n}`));
+  // What a busy machine takes for the terminal alone is no fault of the shell, so one try in twenty
+  // is enough: a shell that read the whole directory would take longer each time.
+  let [few, more] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let n = 0; n < TRIES_MAX && more >= COMPLETION_MS; n++) {
+    few = Math.min(few, await completionMs(`/few/${n}`));
     // In the middle of the others.
-    big.push(await completionMs(`/big/n05x${n}`));
+    more = Math.min(more, (await completionMs(`/big/n05x${n}`)) - few);
   }
-  console.log(`completed in ${big.map((ms) => ms.toFixed(0)).join(', ')} ms`);
-  // What a busy machine takes for the terminal alone is no fault of the shell.
-  expect(Math.min(...big) - Math.min(...few)).toBeLessThan(COMPLETION_MS);
+  console.log(`completed in ${few.toFixed(0)} ms, and ${more.toFixed(0)} ms more among a million`);
+  expect(more).toBeLessThan(COMPLETION_MS);
   await terminal.type('stat /big/');
   await terminal.pressUntil('Tab', /\(and more\)/);
 });

@@ -8,7 +8,8 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
+import { Ensemble, type EnsembleOptions } from './ensemble.js';
 import { REPOSITORY } from './product.js';
 
 const WEB = join(REPOSITORY, 'console/dist/web');
@@ -36,14 +37,50 @@ export interface ConsoleProxy {
   readonly asked: readonly ProxiedRequest[];
 }
 
-/** For the running test alone. */
-export async function useConsoleProxy(adminPort: number, prefix = ''): Promise<ConsoleProxy> {
+export interface ConsoleServer {
+  readonly ensemble: Ensemble;
+  readonly proxy: ConsoleProxy;
+}
+
+/** An ensemble and its console for all tests of a file; call it at the top of the file. */
+export function useConsoleServer(
+  options: EnsembleOptions & { readonly prefix?: string } = {},
+): () => ConsoleServer {
+  let server: ConsoleServer | undefined;
+  let close = async (): Promise<void> => undefined;
+  beforeAll(async () => {
+    const ensemble = await Ensemble.create({ size: 1, operated: true, ...options });
+    close = () => ensemble.close();
+    ensemble.start();
+    await ensemble.serving();
+    const [first] = ensemble.members;
+    const { proxy, stop } = await startProxy(first?.adminPort ?? 0, options.prefix ?? '');
+    close = async () => {
+      stop();
+      await ensemble.close();
+    };
+    server = { ensemble, proxy };
+  });
+  afterAll(() => close());
+  return () => {
+    if (server === undefined) throw new Error('the ensemble did not come up');
+    return server;
+  };
+}
+
+interface Started {
+  readonly proxy: ConsoleProxy;
+  stop(): void;
+}
+
+/** Serves the console in front of the API at this port of 127.0.0.1. */
+export async function startProxy(apiPort: number, prefix: string): Promise<Started> {
   const asked: ProxiedRequest[] = [];
   const server = createServer((incoming, answer) => {
     const url = incoming.url ?? '';
     if (url.startsWith(`${prefix}/api/`)) {
       asked.push({ method: incoming.method ?? '', url: url.slice(prefix.length) });
-      forward(incoming, answer, { port: adminPort, path: url.slice(prefix.length) });
+      forward(incoming, answer, { port: apiPort, path: url.slice(prefix.length) });
     } else if (url.startsWith(`${prefix}/console/`)) {
       sendFile(answer, url.slice(`${prefix}/console/`.length)).catch(() => answer.destroy());
     } else {
@@ -53,12 +90,13 @@ export async function useConsoleProxy(adminPort: number, prefix = ''): Promise<C
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
-  onTestFinished(() => {
+  const { port } = server.address() as AddressInfo;
+  const proxy = { address: `http://127.0.0.1:${port}${prefix}/console/`, asked };
+  const stop = (): void => {
     server.close();
     server.closeAllConnections();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { address: `http://127.0.0.1:${port}${prefix}/console/`, asked };
+  };
+  return { proxy, stop };
 }
 
 function forward(

@@ -50,9 +50,7 @@ export function DataTab({ path, node }: DataTabProps) {
   const edit = (): void => {
     if (content !== null && mayEdit && draft === null) keep(draftOf(content, version));
   };
-  useShortcuts(
-    canEdit ? [{ keys: 'e', title: 'Edit the data', group: 'Znode', run: edit }] : [],
-  );
+  useShortcuts(canEdit ? [{ keys: 'e', title: 'Edit the data', group: 'Znode', run: edit }] : []);
   if (content === null) return null;
   if (draft !== null && canEdit) {
     return (
@@ -79,16 +77,16 @@ export function DataTab({ path, node }: DataTabProps) {
       <Icon name="pencil" /> Edit
     </button>
   ) : null;
-  return <DataView path={path} content={content} action={editButton} />;
+  return <NodeDataView path={path} content={content} action={editButton} />;
 }
 
-interface DataViewProps {
+interface NodeDataViewProps {
   readonly path: string;
   readonly content: Content;
   readonly action: React.ReactNode;
 }
 
-function DataView({ path, content, action }: DataViewProps) {
+function NodeDataView({ path, content, action }: NodeDataViewProps) {
   const { bytes, unzipped, zipProblem, body, payload } = content;
   const inside = unzipped ?? bytes;
   const views = viewsOf(content);

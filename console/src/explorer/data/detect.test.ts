@@ -73,7 +73,11 @@ it('recognizes what recipes write', async () => {
 it('writes hex that can be read back', () => {
   const bytes = Uint8Array.from({ length: 40 }, (_, index) => (index * 37) % 256);
   expect(bytesOfHex(hexText(bytes))).toEqual(bytes);
-  expect([bytesOfHex('0'), bytesOfHex('0g'), bytesOfHex('')]).toEqual([null, null, new Uint8Array()]);
+  expect([bytesOfHex('0'), bytesOfHex('0g'), bytesOfHex('')]).toEqual([
+    null,
+    null,
+    new Uint8Array(),
+  ]);
   expect(hexLine(bytesOf('<b>0123456789abcdef'), 0)).toEqual({
     ...{ offset: '000000', hex: '3c 62 3e 30 31 32 33 34  35 36 37 38 39 61 62 63' },
     text: '<b>0123456789abc',

@@ -41,10 +41,7 @@ export const UNZIPPED_MAX = 16_000_000;
 /** Text beyond it is not laid out or highlighted as it comes. */
 const LAID_OUT_MAX = 2_000_000;
 
-export async function contentOf(
-  bytes: Uint8Array<ArrayBuffer>,
-  path: string,
-): Promise<Content> {
+export async function contentOf(bytes: Uint8Array<ArrayBuffer>, path: string): Promise<Content> {
   const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b && bytes[2] === 8;
   const unzipped = isZipped ? await unzip(bytes) : null;
   const isBroken = typeof unzipped === 'string';
@@ -61,7 +58,8 @@ export async function contentOf(
 export function bodyOf(bytes: Uint8Array): TextContent | BinaryContent {
   const text = textOf(bytes);
   if (text === null) return { kind: 'binary' };
-  const layout = /^\s*[[{"\d\-tfn]/.test(text) && text.length <= LAID_OUT_MAX ? laidOut(text) : null;
+  const layout =
+    /^\s*[[{"\d\-tfn]/.test(text) && text.length <= LAID_OUT_MAX ? laidOut(text) : null;
   if (layout !== null && /^\s*[[{]/.test(text)) {
     const pretty = layout.text === text ? null : layout.text;
     const isTooDeep = layout.depth > DEPTH_MAX;
@@ -86,7 +84,10 @@ export function textOf(bytes: Uint8Array): string | null {
 
 function languageOf(text: string): Language {
   const trimmed = text.slice(0, 10_000).trim();
-  if (/^<(\?xml|!DOCTYPE|!--|[A-Za-z_][\w.:-]*[\s/>])/.test(trimmed) && text.trimEnd().endsWith('>')) {
+  if (
+    /^<(\?xml|!DOCTYPE|!--|[A-Za-z_][\w.:-]*[\s/>])/.test(trimmed) &&
+    text.trimEnd().endsWith('>')
+  ) {
     return 'xml';
   }
   const lines = trimmed.split(/\r?\n/, 200).filter((line) => !/^\s*([#!]|$)/.test(line));

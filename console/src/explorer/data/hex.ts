@@ -21,7 +21,9 @@ export function hexLine(bytes: Uint8Array, index: number): HexLine {
   return {
     offset: start.toString(16).padStart(6, '0'),
     hex: `${left ?? ''}  ${right ?? ''}`,
-    text: line.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·')).join(''),
+    text: line
+      .map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : '·'))
+      .join(''),
   };
 }
 

@@ -61,10 +61,7 @@ function number(bytes: Uint8Array): Payload | null {
   const what = bytes.length === 4 ? 'SharedCount' : 'DistributedAtomicLong';
   return {
     title: `Perhaps a number, as Curator's ${what} writes it.`,
-    facts: [
-      ['Value', String(value)],
-      ...momentFact(value),
-    ],
+    facts: [['Value', String(value)], ...momentFact(value)],
   };
 }
 
@@ -84,7 +81,8 @@ function quota(bytes: Uint8Array, path: string): Payload | null {
     .map((pair) => pair.split('='))
     .filter((pair): pair is [string, string] => pair.length === 2)
     .map(([key, value]) => [QUOTA_WORDS[key] ?? key, value === '-1' ? 'no limit' : value] as const);
-  const what = name === 'zookeeper_limits' ? 'The limits of the quota' : 'What counts for the quota';
+  const what =
+    name === 'zookeeper_limits' ? 'The limits of the quota' : 'What counts for the quota';
   return { title: `${what} of ${of}.`, facts };
 }
 
