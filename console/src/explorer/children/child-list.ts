@@ -64,7 +64,8 @@ function keyOf({ name, stat }: ChildFacts, column: Column): number | string | nu
 
 /** The number that the server has appended to a name; null for none. */
 export function sequenceOf(name: string): number | null {
-  const digits = /(-?\d{10})$/.exec(name)?.[1];
+  // A minus belongs to the number only behind another one: the first is the prefix's.
+  const digits = /(?:(?<=-|^)-\d{9,10}|\d{10})$/.exec(name)?.[0];
   return digits === undefined ? null : Number(digits);
 }
 
