@@ -1,7 +1,7 @@
 /** What is kept of digests: by a leader of what it was told, by a member until its heartbeat. */
 import { type Digests, type Diverged, makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { keptLog } from '../net/testing/fixtures.js';
+import { keptLog } from '../simulated/net/fixtures.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Counters } from './counters.js';
 import { DigestWatch, type MemberRole } from './digest-watch.js';

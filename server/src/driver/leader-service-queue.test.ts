@@ -53,6 +53,7 @@ function bench() {
   const preparer = new SlowPreparer();
   const hooks = {
     time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
+    onExpired: () => {},
     onQuotaExceeded: () => {},
     noRoom: () => {},
     confirm: () => {},

@@ -1,7 +1,7 @@
 /** Questions between members: answered once, by the one who was asked, and within bounds. */
 import type { PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { ManualTimers } from '../net/manual-timers.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { ANSWER_BYTES_MAX, PeerQuestions } from './peer-questions.js';
 
 function pair() {

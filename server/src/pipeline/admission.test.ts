@@ -13,11 +13,11 @@ import {
   OpCode,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
+import { encodeTxn } from '../simulated/state/encoded-txn.js';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
-import { encodeTxn } from '../state/testing.js';
 import { NO_NODE } from '../state/tree.js';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { TestEnsemble, taken } from './test-ensemble.js';
 
 const FRAME_BYTES_MAX = 1_048_575;
 /** As many as a frame holds. */

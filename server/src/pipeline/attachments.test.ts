@@ -6,8 +6,8 @@
  */
 import { type ForwardedRequest, OpCode, PathRequest, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { isExpired, resume, TestEnsemble, taken } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 function has(ensemble: TestEnsemble, path: string): boolean {
   return ensemble.leader.state.tree.find(path) !== -1;

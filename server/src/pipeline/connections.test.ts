@@ -1,8 +1,8 @@
 // The most recent connection is cached; it must not be known any longer than it exists.
 import { expect, it } from 'vitest';
+import { TestClient } from '../simulated/pipeline/test-client.js';
 import { Connection } from './connection.js';
 import { Connections } from './connections.js';
-import { TestClient } from './test-client.js';
 
 function connection(id: number): Connection {
   return new Connection(id, new TestClient(id, () => undefined), {

@@ -2,8 +2,8 @@
 // waiting until there is room, and still run before the session's next write is applied.
 import { OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble, taken } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 const LARGE = 'x'.repeat(500_000);
 

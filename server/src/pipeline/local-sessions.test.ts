@@ -15,10 +15,10 @@ import {
   PathRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type Reply, type TestClient } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import { NO_NODE } from '../state/tree.js';
 import { LocalSessions } from './local-sessions.js';
-import { OPEN_ACL, type Reply, type TestClient } from './test-client.js';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
 
 function localEnsemble(size = 1): TestEnsemble {
   return new TestEnsemble({ size, pipeline: { localSessions: true } });

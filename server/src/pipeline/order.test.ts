@@ -8,8 +8,8 @@ import {
   SetWatchesRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble, taken } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 function dataOf(body: Uint8Array): string {
   return Buffer.from(body.subarray(4, 4 + Buffer.from(body).readInt32BE(0))).toString();

@@ -6,10 +6,10 @@
 import { encode, MultiRequest, OpCode } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import { Outbox } from './outbox.js';
-import { TestEnsemble, taken } from './test-ensemble.js';
 
 const CHANGES_MAX = 1_024;
 const PER_TURN = 64;

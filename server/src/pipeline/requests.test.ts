@@ -1,7 +1,7 @@
 // Tests requests that are malformed, and clients that ask for too much.
 import { AuthPacket, encode, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { resume, TestEnsemble, taken } from './test-ensemble.js';
+import { resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 describe('bad requests', () => {
   it('a malformed read is answered -5 and sets no watch', () => {

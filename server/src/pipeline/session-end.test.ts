@@ -2,7 +2,7 @@
 // ends.
 import { OpCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
+import { isExpired, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 describe('closing a session', () => {
   it('answers, ends the connection, and deletes its ephemerals', () => {

@@ -3,7 +3,7 @@
  * are answered in the order in which they came, and requests continue in between.
  */
 import { describe, expect, it } from 'vitest';
-import { resume, TestEnsemble, taken } from './test-ensemble.js';
+import { resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 const OUTSTANDING_MAX = 40;
 /** A quarter. */

@@ -1,7 +1,7 @@
 // Tests sessions through handshakes, moves, closes and expiry; the leader decides, followers lag.
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { isExpired, resume, TestEnsemble, taken } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 describe('a new session', () => {
   for (const [asked, granted] of [

@@ -6,7 +6,7 @@
  */
 import { type PeerMessage, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { Member as ScriptedPeer } from '../net/testing/peer-member.js';
+import { Member as ScriptedPeer } from './net/peer-member.js';
 import { connected, serving } from './scenario.js';
 
 const PEER_PORT = 2881;

@@ -11,8 +11,10 @@ import { Terminal, TMUX } from '../harness/terminal.js';
 
 const skipped = productUnderTest().name === 'apache' || mayLack(TMUX);
 const COMPLETION_MS = 100;
+const TRIES_MAX = 20;
 const CHILDREN = 1_000_000;
 const CREATES_PER_MULTI = 2_000;
+const MULTIS_IN_FLIGHT = 4;
 
 beforeAll(() => {
   if (skipped) console.log('skipped: tmux is not installed');
@@ -85,27 +87,41 @@ it.skipIf(skipped)('says in a sentence that the quorum is lost and back, and goe
   await terminal.shows(/> ls \/\nzookeeper\nrookery/);
 });
 
-it.skipIf(skipped)('completes in a directory of a million znodes within 100 ms', async () => {
+it.skipIf(skipped)('completes among a million znodes as among a few, within 100 ms', async () => {
   const { client, terminal } = await shell(1);
+  await client.create('/few');
   await client.create('/big');
-  for (let first = 0; first < CHILDREN; first += CREATES_PER_MULTI) {
-    const paths = Array.from({ length: CREATES_PER_MULTI }, (_, n) => nameOf(first + n));
-    await client.multi(paths.map((path) => ({ kind: 'create', path })));
-  }
-  const times: number[] = [];
-  for (let n = 0; n < 5; n++) {
-    // In the middle of the others.
-    await client.create(`/big/n05x${n}-target`);
-    await terminal.type(`stat /big/n05x${n}`);
-    await terminal.shows(new RegExp(`n05x${n}$`, 'm'));
+  let next = 0;
+  const createSome = async (): Promise<void> => {
+    while (next < CHILDREN) {
+      const first = next;
+      next += CREATES_PER_MULTI;
+      const paths = Array.from({ length: CREATES_PER_MULTI }, (_, n) => nameOf(first + n));
+      await client.multi(paths.map((path) => ({ kind: 'create', path })));
+    }
+  };
+  await Promise.all(Array.from({ length: MULTIS_IN_FLIGHT }, createSome));
+  const completionMs = async (path: string): Promise<number> => {
+    await client.create(`${path}-target`);
+    await terminal.type(`stat ${path}`);
+    await terminal.shows(new RegExp(`${path}$`, 'm'));
     const began = performance.now();
     await terminal.press('Tab');
-    await terminal.shows(new RegExp(`n05x${n}-target$`, 'm'));
-    times.push(performance.now() - began);
+    await terminal.shows(new RegExp(`${path}-target$`, 'm'));
+    const tookMs = performance.now() - began;
     await terminal.press('C-c');
+    return tookMs;
+  };
+  // What a busy machine takes for the terminal alone is no fault of the shell, so one try in twenty
+  // is enough: a shell that read the whole directory would take longer each time.
+  let [few, more] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (let n = 0; n < TRIES_MAX && more >= COMPLETION_MS; n++) {
+    few = Math.min(few, await completionMs(`/few/${n}`));
+    // In the middle of the others.
+    more = Math.min(more, (await completionMs(`/big/n05x${n}`)) - few);
   }
-  console.log(`completed in ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
-  expect(Math.min(...times)).toBeLessThan(COMPLETION_MS);
+  console.log(`completed in ${few.toFixed(0)} ms, and ${more.toFixed(0)} ms more among a million`);
+  expect(more).toBeLessThan(COMPLETION_MS);
   await terminal.type('stat /big/');
   await terminal.pressUntil('Tab', /\(and more\)/);
 });
