@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
 import { auditProblems, auditShape } from './audit-settings.js';
 import {
+  digestAlgsSchema,
   enforceAuthProblems,
   enforceAuthSchema,
   saslSchema,
@@ -84,7 +85,7 @@ const serverSchema = z.strictObject(serverShape, {
 });
 type Server = z.infer<typeof serverSchema>;
 
-const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 of "user:password"';
+const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 or SHA-256 of "user:password"';
 
 const settingsSchema = z.strictObject(
   {
@@ -106,6 +107,7 @@ const settingsSchema = z.strictObject(
     connectionTokensMax: integer(0, 1_000_000).default(0),
     connectionTokensPerSecond: integer(1, 1_000_000).default(100),
     globalOutstandingLimit: integer(1, 1_000_000).default(1000),
+    requestsPerSecondMax: integer(0, 1_000_000).default(0),
     frameBytesMax: integer(1024, FRAME_BYTES_LIMIT).default(1_048_575),
     inputBytesMax: integer(CLIENT_BYTES_LEAST, CLIENT_BYTES_MOST).nullable().default(null),
     outputBytesMax: integer(CLIENT_BYTES_LEAST, CLIENT_BYTES_MOST).nullable().default(null),
@@ -116,13 +118,14 @@ const settingsSchema = z.strictObject(
       .optional(),
     extendedTypes: flag().default(true),
     superDigest: text('a digest')
-      .regex(/^super:[A-Za-z0-9+/]{27}=$/, {
-        error: 'expected "super:" and the base64 SHA-1 of "super:password"',
+      .regex(/^super:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/, {
+        error: 'expected "super:" and the base64 SHA-1 or SHA-256 of "super:password"',
       })
       .nullable()
       .default(null),
     tls: tlsSchema.nullable().default(null),
     sasl: saslSchema.nullable().default(null),
+    digestAlgs: digestAlgsSchema,
     enforceAuth: enforceAuthSchema,
     superIdentities: superIdentitiesSchema,
     skipACL: flag().default(false),
@@ -140,9 +143,9 @@ const settingsSchema = z.strictObject(
     adminHost: host.default('127.0.0.1'),
     adminUsers: z
       .array(
-        z.string({ error: EXPECTED_USER }).regex(/^[^:]+:[A-Za-z0-9+/]{27}=$/, {
-          error: EXPECTED_USER,
-        }),
+        z
+          .string({ error: EXPECTED_USER })
+          .regex(/^[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/, { error: EXPECTED_USER }),
         { error: 'expected a list of users' },
       )
       .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })

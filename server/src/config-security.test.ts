@@ -25,7 +25,8 @@ describe('settings of security', () => {
     expect(problemsOf({ adminHost: 'zk1.example' })).toHaveLength(1);
     const [problem] = problemsOf({ adminUsers: ['ops:hunter2'] });
     expect(problem).toBe(
-      'adminUsers[0]: expected "user:" and the base64 SHA-1 of "user:password", got something else',
+      'adminUsers[0]: expected "user:" and the base64 SHA-1 or SHA-256 of "user:password", ' +
+        'got something else',
     );
   });
 
@@ -115,6 +116,20 @@ describe('settings of security', () => {
     const [secret] = problemsOf({ superIdentities: ['root:secret'] });
     expect(secret).toContain('superIdentities[0]: expected "x509:"');
     expect(secret).not.toContain('secret');
+  });
+
+  it('take digests of SHA-1 and of SHA-256, and one or both for ACLs', () => {
+    const sha256 = 'hcXrlyJr3X38KWSkQCX0A8rvj8mxGMkK3a4eSHjhz2Y=';
+    expect(problemsOf({ superDigest: `super:${sha256}` })).toEqual([]);
+    expect(problemsOf({ adminUsers: [`ops:${sha256}`] })).toEqual([]);
+    expect(problemsOf({ superIdentities: [`digest:root:${sha256}`] })).toEqual([]);
+    expect(problemsOf({ superDigest: `super:${sha256.slice(4)}` })).toHaveLength(1);
+    for (const digestAlgs of [['SHA256'], ['SHA1', 'SHA256'], ['SHA256', 'SHA1']]) {
+      expect(problemsOf({ digestAlgs })).toEqual([]);
+    }
+    for (const digestAlgs of [[], ['SHA256', 'SHA256'], ['MD5'], 'SHA256']) {
+      expect(problemsOf({ digestAlgs })[0]).toContain('one or both of SHA1, SHA256');
+    }
   });
 
   it('never repeat what was given for superDigest', () => {

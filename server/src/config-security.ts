@@ -8,6 +8,7 @@
  * starts. Called by config.ts and config-schema.ts.
  */
 import { resolve } from 'node:path';
+import { DIGEST_ALGS } from '@rookery/protocol';
 import { z } from 'zod';
 
 /** TLS for clients. */
@@ -135,6 +136,14 @@ export const enforceAuthSchema = z
   })
   .default([]);
 
+const EXPECTED_ALGS = `expected a list of one or both of ${DIGEST_ALGS.join(', ')}`;
+
+export const digestAlgsSchema = z
+  .array(z.enum(DIGEST_ALGS, { error: EXPECTED_ALGS }), { error: EXPECTED_ALGS })
+  .min(1, { error: EXPECTED_ALGS })
+  .refine((algs) => new Set(algs).size === algs.length, { error: EXPECTED_ALGS })
+  .default(['SHA1']);
+
 const EXPECTED_SUPER = 'expected "x509:" and a subject, "sasl:" and a user, or "digest:" and an id';
 /** Each identity of a client is compared with all of them. */
 const SUPER_IDENTITIES_MAX = 1_000;
@@ -143,7 +152,7 @@ export const superIdentitiesSchema = z
   .array(
     z
       .string({ error: EXPECTED_SUPER })
-      .regex(/^(x509:.+|sasl:.+|digest:[^:]+:[A-Za-z0-9+/]{27}=)$/, {
+      .regex(/^(x509:.+|sasl:.+|digest:[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=)$/, {
         error: EXPECTED_SUPER,
       }),
     { error: 'expected a list of identities' },

@@ -4,38 +4,27 @@
  * A page in an administrator's browser must not reach it: a request whose Host is a name that the
  * member does not go by (DNS rebinding), or that a browser marks as coming from another site, is
  * refused. With users configured each request must bring a password, as `Authorization: digest
- * user:password`, which is ZooKeeper's way, or as Basic. Wrong ones are counted by address: past
- * FAILURES_MAX in a second none from there is looked at until the next. `X-Forwarded-For` is never
- * believed.
+ * user:password`, which is ZooKeeper's way, or as Basic. After wrong ones its address has to wait
+ * (http-logins.ts). `X-Forwarded-For` is never believed.
  */
-import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import { digestOf } from '../digest-of.js';
+import { isDigestOf } from '../digest-of.js';
 import { credentialsOf } from './credentials.js';
 import { HttpError } from './http-error.js';
+import type { HttpLogins } from './http-logins.js';
 import type { HttpRequest } from './http-port.js';
-
-export const FAILURES_MAX = 20;
-const WINDOW_MS = 1000;
-/** Addresses that are counted by themselves; others are counted together. */
-const ADDRESSES_MAX = 1000;
-const OTHERS = '';
 
 export interface AdminAccessOptions {
   /** As in the configuration; none: whoever reaches the port. */
   readonly users: readonly string[];
   /** Names beside addresses and localhost under which the port may be asked. */
   readonly hosts: readonly string[];
-  /** Monotonic ms. */
-  nowMs(): number;
+  readonly logins: HttpLogins;
 }
 
 export class AdminAccess {
   readonly #options: AdminAccessOptions;
   readonly #hosts: ReadonlySet<string>;
-  #windowMs = Number.NEGATIVE_INFINITY;
-  /** Of this window, by address. */
-  readonly #failures = new Map<string, number>();
 
   constructor(options: AdminAccessOptions) {
     this.#options = options;
@@ -48,22 +37,10 @@ export class AdminAccess {
     if (this.#options.users.length === 0) return null;
     const given = credentialsOf(request.headers.authorization);
     if (given === null) throw unauthorized('A user and a password are needed.');
-    const nowMs = this.#options.nowMs();
-    if (nowMs - this.#windowMs >= WINDOW_MS) {
-      this.#windowMs = nowMs;
-      this.#failures.clear();
-    }
-    const { remoteAddress } = request;
-    const isCounted = this.#failures.has(remoteAddress) || this.#failures.size < ADDRESSES_MAX;
-    const address = isCounted ? remoteAddress : OTHERS;
-    const failures = this.#failures.get(address) ?? 0;
-    if (failures >= FAILURES_MAX) {
-      throw new HttpError(429, 'Too many wrong passwords; try again in a second.', {
-        'retry-after': '1',
-      });
-    }
-    if (this.#isUser(given)) return given.slice(0, given.indexOf(':'));
-    this.#failures.set(address, failures + 1);
+    const isUser = this.#options.logins.judge(request.remoteAddress, given, () =>
+      this.#isUser(given),
+    );
+    if (isUser) return given.slice(0, given.indexOf(':'));
     throw unauthorized('No user has that password.');
   }
 
@@ -81,12 +58,9 @@ export class AdminAccess {
   }
 
   #isUser(given: string): boolean {
-    const digest = Buffer.from(digestOf(given));
     let isUser = false;
-    for (const user of this.#options.users) {
-      const known = Buffer.from(user);
-      if (known.length === digest.length && timingSafeEqual(known, digest)) isUser = true;
-    }
+    // All of them, so that the time tells nothing.
+    for (const user of this.#options.users) if (isDigestOf(user, given)) isUser = true;
     return isUser;
   }
 }

@@ -16,6 +16,7 @@ import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands
 import { EventAnswers } from './events-answer.js';
 import { healthAnswer, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
+import type { HttpLogins } from './http-logins.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
 import { JoinedEvents } from './joined-events.js';
 import { jsonPieces } from './json-text.js';
@@ -27,6 +28,7 @@ export interface AdminParts {
   readonly self: ServerAddress;
   readonly events: EventRing;
   readonly access: AdminAccess;
+  readonly logins: HttpLogins;
   readonly metrics: Router;
   readonly logger: Logger;
 }
@@ -35,11 +37,11 @@ const RESTORE =
   'A running ensemble is not restored: stop it, and restore a backup into empty directories.';
 
 export function adminRouter(parts: AdminParts): Router {
-  const { member, config, self, events, access, metrics, logger } = parts;
+  const { member, config, self, events, access, logins, metrics, logger } = parts;
   const backups = new BackupAnswers(member);
-  const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
+  const { digestAlgs, superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const superIdentities = new Set(config.superIdentities);
-  const rules = { superDigest, superIdentities, skipAcl };
+  const rules = { digestAlgs, superDigest, superIdentities, skipAcl };
   const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
   const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
   const joined = new JoinedEvents({ id: self.id, ring: events }, others);
@@ -53,7 +55,8 @@ export function adminRouter(parts: AdminParts): Router {
       },
     },
   };
-  const api = new Api({ member, others, servers: config.servers, rules, isReadOnly, logger, more });
+  const { servers } = config;
+  const api = new Api({ member, others, servers, rules, logins, isReadOnly, logger, more });
   return (request) => {
     const { method, path, query } = request;
     if (probeOf(path) !== null) {

@@ -10,11 +10,13 @@ import { clientAddressOf, listenHostsOf, metricsHostOf } from '../addresses.js';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
 import { ListenError } from '../net/listen-error.js';
+import type { LoginDelays } from '../security/login-delays.js';
 import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
 import type { BackupMember } from './backup-answer.js';
 import { FreeBytes } from './free-bytes.js';
+import { HttpLogins } from './http-logins.js';
 import { HttpPort, type Router } from './http-port.js';
 import { metricsRouter } from './metrics-router.js';
 
@@ -33,6 +35,7 @@ export async function openOperatorPorts(
     readonly directories: { readonly data: string; readonly log: string };
     readonly logger: Logger;
     readonly events: EventRing;
+    readonly logins: LoginDelays;
   },
 ): Promise<OperatorPorts> {
   const { config, self, directories, logger, events } = at;
@@ -60,8 +63,10 @@ export async function openOperatorPorts(
     await open('metrics', metrics, metricsHostOf(config, self), metricsPort);
   }
   if (adminPort !== undefined) {
-    const access = newAccess(config, self);
-    const admin = adminRouter({ member, config, self, events, access, metrics, logger });
+    const logins = new HttpLogins(at.logins, () => performance.now());
+    const access = newAccess(config, self, logins);
+    const parts = { member, config, self, events, access, logins, metrics, logger };
+    const admin = adminRouter(parts);
     await open('admin', admin, config.adminHost, adminPort);
   }
   return { close };
@@ -73,12 +78,8 @@ function hostsOf(self: ServerAddress): readonly string[] {
   return [host, clientHost, ...listenHostsOf(clientAddressOf(self))];
 }
 
-function newAccess(config: Config, self: ServerAddress): AdminAccess {
+function newAccess(config: Config, self: ServerAddress, logins: HttpLogins): AdminAccess {
   const { adminUsers, superDigest, adminHost } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
-  return new AdminAccess({
-    users,
-    hosts: [...hostsOf(self), adminHost],
-    nowMs: () => performance.now(),
-  });
+  return new AdminAccess({ users, hosts: [...hostsOf(self), adminHost], logins });
 }

@@ -21,6 +21,7 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import { LoginDelays } from '../security/login-delays.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
@@ -32,11 +33,13 @@ import { tellWatcher } from './event.js';
 import { FairForwarding } from './fair-forwarding.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
-import { isLocalId, LocalSessions } from './local-sessions.js';
+import { LocalSessions } from './local-sessions.js';
+import { Logins } from './logins.js';
 import { operationName } from './operation-names.js';
 import type { PipelineDependencies, PipelineOptions } from './options.js';
 import { Outbox, type OutgoingRequest } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
+import { RequestRates } from './request-rates.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
 import { Touches } from './touches.js';
@@ -49,15 +52,16 @@ type Serving = 'nobody' | 'all' | 'readOnly';
 export class Pipeline {
   readonly watches: WatchTable;
   readonly localSessions: LocalSessions;
+  readonly logins: Logins;
+  readonly throttle: Throttle;
+  readonly rates: RequestRates;
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
   readonly #handshake: Handshake;
-  readonly #throttle: Throttle;
-  readonly #authenticator: Authenticator;
   readonly #requests: Requests;
   readonly #auditor: Auditor | null;
   readonly #connections = new Connections();
-  readonly #touches = new Touches();
+  readonly #touches: Touches;
   /** The live connections by session. */
   readonly #sessions = new Map<SessionId, Connection>();
   #state: ReplicatedState;
@@ -69,6 +73,7 @@ export class Pipeline {
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
+    const { logins: delays = new LoginDelays() } = dependencies;
     this.#auditor = audit === null ? null : new Auditor(audit);
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
@@ -76,13 +81,16 @@ export class Pipeline {
     this.#outbox = outbox;
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
+    this.#touches = new Touches(local);
     const forwarding = new FairForwarding(outbox, options);
     const throttle = new Throttle(options, this.#connections, forwarding);
-    this.#throttle = throttle;
+    this.throttle = throttle;
+    this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
-    this.#authenticator = new Authenticator({ ...options, digestOf, sasl });
+    const authenticator = new Authenticator({ ...options, digestOf, sasl });
+    this.logins = new Logins({ authenticator, auditor: this.#auditor, delays });
     this.#requests = new Requests(state, {
-      ...{ outbox, throttle, forwarding, authenticator: this.#authenticator },
+      ...{ outbox, throttle, forwarding, logins: this.logins },
       watches: this.watches,
       ...{ connections: this.#connections, auditor: this.#auditor },
       multiOpsMax: options.multiOpsMax,
@@ -102,15 +110,7 @@ export class Pipeline {
    * handshakes.
    */
   get outstanding(): number {
-    return this.#throttle.requests;
-  }
-  /** How often a client was not read from because too much was outstanding. */
-  get pauses(): number {
-    return this.#throttle.pauses;
-  }
-  /** The number of authentications that were refused since the member started. */
-  get authFailures(): number {
-    return this.#authenticator.failures;
+    return this.throttle.requests;
   }
   /** The number of live sessions at this member. */
   get sessionCount(): number {
@@ -135,10 +135,13 @@ export class Pipeline {
     this.localSessions.renew();
   }
 
-  /** Ends local sessions that were silent for too long. */
+  /** Ends local sessions that were silent for too long, and looks at logins that have waited. */
   onTick(nowMs: number): void {
     if (this.#serving === 'nobody') return;
     for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
+    this.rates.onTick(nowMs, (connection) => this.#touches.heard(connection));
+    this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection, nowMs));
+    this.#endFinished();
   }
 
   /**
@@ -160,9 +163,9 @@ export class Pipeline {
     this.#handshake.clear();
     this.#outbox.clear();
     this.#requests.clear();
-    this.#throttle.clear();
+    this.throttle.clear();
     this.#touches.clear();
-    assert(this.#throttle.requests === 0, 'nothing is outstanding when the role has ended');
+    assert(this.throttle.requests === 0, 'nothing is outstanding when the role has ended');
     return ended;
   }
 
@@ -175,16 +178,13 @@ export class Pipeline {
     this.#applier = this.#applierOf(state);
   }
 
-  onOpen(id: ConnectionId, output: Output): void {
+  onOpen(id: ConnectionId, output: Output, nowMs: number): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
     const { skipAcl, admission = NO_SCHEMES } = this.#options;
     const connection = new Connection(id, output, { skipAcl, admission });
     this.#connections.add(connection);
-    const { proven = [] } = output;
-    if (proven.length === 0) return;
-    const identities = this.#authenticator.join(connection.requester.identities, proven);
-    if (identities === null) this.#close(connection, 'its name is too long');
-    else connection.becomes(identities);
+    if (!this.logins.takeProven(connection)) this.#close(connection, 'its name is too long');
+    else this.rates.onOpen(connection, nowMs);
   }
 
   /**
@@ -196,21 +196,23 @@ export class Pipeline {
     const connection = this.#connections.get(id);
     // Net may still deliver input that it had read before it was told to end the connection.
     if (connection === undefined) return;
+    this.rates.onFrame(connection, nowMs);
     const { phase } = connection;
     switch (phase) {
       case 'live':
+        if (this.logins.waiting.has(connection)) break;
         return this.#onRequest(connection, frame);
       case 'open':
         return this.#onConnect(connection, frame);
       case 'joining':
-        connection.early.push(Buffer.from(frame.rest()));
-        return;
+        break;
       case 'leaving':
       case 'gone':
         return;
       default:
         return unreachable(phase);
     }
+    connection.early.push(Buffer.from(frame.rest()));
   }
 
   /** The client of a connection that is held for `room` has taken enough of its output. */
@@ -264,7 +266,7 @@ export class Pipeline {
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#sessions.get(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
-    this.#throttle.left(request);
+    this.throttle.left(request);
     this.#auditor?.onRefused(request);
   }
 
@@ -289,9 +291,6 @@ export class Pipeline {
     this.#endFinished();
   }
 
-  connections(): readonly ConnectionView[] {
-    return [...this.#connections.values()].map((connection) => connection.view());
-  }
   /** The connection by which the session is served here; undefined for none. */
   connectionOf(session: SessionId): ConnectionId | undefined {
     return this.#sessions.get(session)?.id;
@@ -333,11 +332,7 @@ export class Pipeline {
 
   #onRequest(connection: Connection, frame: JuteReader): void {
     if (frame.remaining < HEADER_BYTES) return this.#close(connection, 'malformed request header');
-    if (isLocalId(connection.session)) {
-      this.localSessions.touch(connection.session);
-    } else {
-      this.#touches.heard(connection);
-    }
+    this.#touches.heard(connection);
     this.#requests.onRequest(connection, frame, this.#nowMs);
     this.#endFinished();
   }
@@ -368,11 +363,17 @@ export class Pipeline {
     const operation = operationName(OpCode.createSession);
     const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
     output.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
-    this.#throttle.joined(connection);
+    this.throttle.joined(connection);
     output.release('handshake');
+    this.#takeEarly(connection, at.nowMs);
+  }
+
+  /** Takes up what came while the connection was held. */
+  #takeEarly(connection: Connection, nowMs: number): void {
     const { early } = connection;
+    if (early.length === 0) return;
     connection.early = [];
-    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), at.nowMs);
+    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), nowMs);
   }
 
   #refuse(connection: Connection): void {
@@ -411,6 +412,7 @@ export class Pipeline {
     this.#connections.delete(connection.id);
     this.watches.removeWatcher(connection.id);
     this.#handshake.forget(connection);
+    this.rates.forget(connection);
     this.#requests.drop(connection);
     const { session } = connection;
     if (this.#sessions.get(session) === connection) this.#sessions.delete(session);

@@ -5,7 +5,7 @@ import type { WatchTable } from '../state/watches.js';
 import type { Auditor } from './audit.js';
 import type { Connections } from './connections.js';
 import type { FairForwarding } from './fair-forwarding.js';
-import type { Authenticator } from './identities.js';
+import type { Logins } from './logins.js';
 import type { Outbox } from './outbox.js';
 import type { Throttle } from './throttle.js';
 
@@ -13,7 +13,7 @@ export interface RequestsParts {
   readonly outbox: Outbox;
   readonly throttle: Throttle;
   readonly forwarding: FairForwarding;
-  readonly authenticator: Authenticator;
+  readonly logins: Logins;
   readonly watches: WatchTable;
   readonly connections: Connections;
   /** Null where nothing is audited. */

@@ -7,6 +7,7 @@
 import type { Logger } from 'pino';
 import type { ServerAddress } from '../../config.js';
 import { HttpError } from '../http-error.js';
+import type { HttpLogins } from '../http-logins.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
 import {
   type ApiMember,
@@ -33,6 +34,7 @@ export interface ApiParts {
   readonly others: OtherMembers;
   readonly servers: readonly ServerAddress[];
   readonly rules: CallerRules;
+  readonly logins: HttpLogins;
   readonly isReadOnly: boolean;
   readonly logger: Logger;
   /** Further routes, by their paths below `/api/v1`. */
@@ -47,7 +49,7 @@ export class Api {
   constructor(parts: ApiParts) {
     const { member, logger, others } = parts;
     this.#isReadOnly = parts.isReadOnly;
-    this.#callers = new Callers(parts.rules);
+    this.#callers = new Callers(parts.rules, parts.logins);
     const reads = new NodeReads(member);
     const writes = new NodeWrites(member, logger);
     const sessions = new SessionRoutes(member, others, logger);
