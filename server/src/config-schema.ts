@@ -14,6 +14,8 @@ import {
   digestAlgsSchema,
   enforceAuthProblems,
   enforceAuthSchema,
+  rootAclProblems,
+  rootAclSchema,
   saslSchema,
   superIdentitiesSchema,
   tlsProblems,
@@ -128,6 +130,7 @@ const settingsSchema = z.strictObject(
     digestAlgs: digestAlgsSchema,
     enforceAuth: enforceAuthSchema,
     superIdentities: superIdentitiesSchema,
+    rootAcl: rootAclSchema,
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
@@ -218,7 +221,7 @@ function relationProblems(raw: unknown): string[] {
     }
   }
   problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
-  problems.push(...enforceAuthProblems(raw), ...auditProblems(raw));
+  problems.push(...enforceAuthProblems(raw), ...auditProblems(raw), ...rootAclProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
   problems.push(...peerAuthProblems(raw['peerAuth']));
@@ -352,7 +355,7 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   }
   const value = valueAt(raw, issue.path);
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = /^(superDigest$|superId|adminUsers\[|peerAuth)/.test(where);
+  const isSecret = /^(superDigest$|superId|adminUsers\[|rootAcl\[|peerAuth)/.test(where);
   const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }

@@ -160,6 +160,36 @@ export const superIdentitiesSchema = z
   .max(SUPER_IDENTITIES_MAX, { error: `expected at most ${SUPER_IDENTITIES_MAX} identities` })
   .default([]);
 
+const EXPECTED_ROOT_ACL =
+  'expected "scheme:id:permissions" with scheme world, digest, ip, sasl or x509, and letters of ' +
+  'cdrwa';
+/** As many as anybody needs; each access to the root is judged by all of them. */
+const ROOT_ACL_MAX = 100;
+
+export const rootAclSchema = z
+  .array(
+    z.string({ error: EXPECTED_ROOT_ACL }).regex(/^(world|digest|ip|sasl|x509):.+:[cdrwa]+$/s, {
+      error: EXPECTED_ROOT_ACL,
+    }),
+    { error: 'expected a list of entries of an ACL' },
+  )
+  .min(1, { error: 'expected at least one entry' })
+  .max(ROOT_ACL_MAX, { error: `expected at most ${ROOT_ACL_MAX} entries` })
+  .nullable()
+  .default(null);
+
+/** Finds a root that nobody could ever give another ACL. */
+export function rootAclProblems(raw: Readonly<Record<string, unknown>>): string[] {
+  const { success, data } = rootAclSchema.safeParse(raw['rootAcl']);
+  if (!success || data === null) return [];
+  const { superDigest, superIdentities } = raw;
+  const hasSuper =
+    typeof superDigest === 'string' ||
+    (Array.isArray(superIdentities) && superIdentities.length > 0);
+  if (hasSuper || data.some((entry) => /:[cdrw]*a[cdrwa]*$/.test(entry))) return [];
+  return ['rootAcl: expected an entry with permission a, or superDigest or superIdentities'];
+}
+
 /** Finds schemes of `enforceAuth` by which no client can prove anything here. */
 export function enforceAuthProblems(raw: Readonly<Record<string, unknown>>): string[] {
   const { enforceAuth, sasl, tls } = raw;

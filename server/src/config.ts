@@ -262,6 +262,13 @@ export interface Config {
    * certificate, `sasl:` and a user, or `digest:` and an id as ACLs have it. Default none.
    */
   readonly superIdentities: readonly string[];
+  /**
+   * The ACL that the root gets when the ensemble is founded, and with it `/zookeeper` and
+   * `/zookeeper/quota`: a list of `scheme:id:permissions`, such as `sasl:ann:cdrwa`. The default
+   * null means `world:anyone:cdrwa`, as in ZooKeeper. It has no effect on an ensemble that exists,
+   * or whose state is restored or imported. All members need the same value when they found one.
+   */
+  readonly rootAcl: readonly string[] | null;
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**

@@ -23,6 +23,7 @@ import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port-option
 import type { Address } from './net/transport.js';
 import type { ProvenScheme } from './pipeline/acl-form.js';
 import { EPHEMERALS_PER_PART_MAX } from './pipeline/session-ends.js';
+import { rootAclOf } from './root-acl.js';
 import type { ServingPlan } from './served-with.js';
 import { sharedSettings } from './shared-settings.js';
 import { LEVEL_MAX } from './state/level.js';
@@ -212,6 +213,7 @@ export function driverOptions(
       pathDepthMax: config.pathDepthMax,
       reconfigEnabled: config.reconfigEnabled,
     },
+    rootAcl: rootAclOf(config, aclSchemesOf(config)),
     levels: {
       max: levelsOf(config, options).levelMax,
       agreed: levelsOf(config, options).levelAgreed,

@@ -25,7 +25,7 @@ import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/reque
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import type { Expiries } from '../sessions/expiries.js';
 import { atMost } from '../state/at-most.js';
-import type { SessionId, Txn } from '../state/txn.js';
+import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { writeTxn } from '../state/txn-codec.js';
 
 export type Answer = Attached | Detach | Synced;
@@ -179,6 +179,11 @@ export class LeaderService {
   onTouch(origin: PeerId, sessions: readonly SessionId[]): void {
     this.preparer.onTouch(origin, sessions, this.#hooks.time());
     this.#sendDetaches();
+  }
+
+  /** Called at most once, before anything else, by a leader whose history is empty. */
+  found(acl: readonly Acl[]): void {
+    this.#collect(this.preparer.found(acl, this.#hooks.time()));
   }
 
   /** Does nothing if the level is already being raised to this one. */

@@ -51,5 +51,13 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };
-  return new LeaderService(preparer, deskHooks, options.inFlightMax);
+  const service = new LeaderService(preparer, deskHooks, options.inFlightMax);
+  const { rootAcl } = options;
+  // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
+  // a quorum has its proposal, the next one finds the history as empty, and proposes it again.
+  if (term.lastZxid === 0 && rootAcl !== null) {
+    service.found(rootAcl);
+    logger.info({ entries: rootAcl.length }, 'ensemble.root_acl');
+  }
+  return service;
 }

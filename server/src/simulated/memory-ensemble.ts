@@ -307,6 +307,7 @@ export function simulatedConfig(
     fourLetterWords: '*',
     extendedTypes: true,
     superDigest: null,
+    rootAcl: null,
     ...{ tls: null, sasl: null, enforceAuth: [], superIdentities: [], digestAlgs: ['SHA1'] },
     requestsPerSecondMax: 0,
     skipACL: false,
