@@ -74,7 +74,7 @@ describe('a config file', () => {
       holdLevel: null,
       metricsHost: null,
       adminHost: '127.0.0.1',
-      adminUsers: [],
+      ...{ adminUsers: [], adminReaders: [], adminOrigins: [] },
       adminReadOnly: false,
       auditFile: null,
       auditBytesMax: 67_108_864,
@@ -288,7 +288,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(52);
+    expect(keys).toHaveLength(54);
     for (const key of keys) {
       // The one setting that is an object with a part that must be there.
       const wrong = key === 'sasl' ? 'a text' : { nested: true };

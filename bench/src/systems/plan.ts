@@ -7,6 +7,7 @@
  * connections for each address, because all load comes from one. `rookery` is this repository's
  * build.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,8 +43,11 @@ export interface MemberSettings {
    * '--nofile=256']`.
    */
   readonly command: readonly string[];
-  /** Gives each Rookery member a metrics port, METRICS_PORT above its client port. */
-  readonly isScraped: boolean;
+  /**
+   * Gives each Rookery member a metrics port and an admin port, METRICS_PORT and ADMIN_PORT above
+   * its client port, and the admin port the user ADMIN_USER.
+   */
+  readonly isOperated: boolean;
 }
 
 export interface MemberPlan {
@@ -57,7 +61,7 @@ export interface MemberPlan {
 
 const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';
 const LOG_FRAMEWORK_CONFIG = '/etc/zookeeper/conf';
-const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
+export const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 /**
  * As the operator's guide recommends: with an arena for each thread, a large tree takes 30 MB more.
  */
@@ -66,6 +70,10 @@ const HOST = '127.0.0.1';
 const PEER_PORT = 100;
 const ELECTION_PORT = 200;
 export const METRICS_PORT = 300;
+export const ADMIN_PORT = 400;
+/** The user and the password, and what the config file has of them. */
+export const ADMIN_USER = 'bench:bench';
+const ADMIN_DIGEST = `bench:${createHash('sha1').update(ADMIN_USER).digest('base64')}`;
 
 /** Says what must be installed or built first; null if nothing is missing. */
 export function missingFor(system: SystemName): string | null {
@@ -137,18 +145,19 @@ function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: n
 
 function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): readonly MemberPlan[] {
   const { directory, basePort, profileDirectory, memberSettings } = options;
+  const { command = [], rookery = {}, isOperated = false } = memberSettings;
   const config = join(directory, 'ensemble.json');
   const servers = ids.map((id) => ({
     id,
     host: HOST,
     clientPort: basePort + id - 1,
     peerPort: basePort + id - 1 + PEER_PORT,
-    ...(memberSettings.isScraped === true ? { metricsPort: basePort + id - 1 + METRICS_PORT } : {}),
+    ...(isOperated ? operatorPorts(basePort + id - 1) : {}),
   }));
-  const { command = [], rookery = {} } = memberSettings;
+  const adminUsers = isOperated ? { adminUsers: [ADMIN_DIGEST] } : {};
   writeFileSync(
     config,
-    JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers, ...rookery }),
+    JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers, ...adminUsers, ...rookery }),
   );
   return ids.map((id) => {
     const dataDirectory = join(directory, 'data', String(id));
@@ -164,4 +173,8 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
       prepare: () => undefined,
     };
   });
+}
+
+function operatorPorts(clientPort: number): { metricsPort: number; adminPort: number } {
+  return { metricsPort: clientPort + METRICS_PORT, adminPort: clientPort + ADMIN_PORT };
 }

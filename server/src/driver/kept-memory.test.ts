@@ -64,6 +64,7 @@ function write(request: number): QueueEntry {
     attachment: 1,
     isForwarded: true,
     syncedAt: null,
+    znode: null,
     sinceMs: 0,
     answerBytes: 0,
     changes: 1,

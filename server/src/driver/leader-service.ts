@@ -26,7 +26,7 @@ import type { TreeRefusals } from '../pipeline/tree-room.js';
 import type { Expiries } from '../sessions/expiries.js';
 import { atMost } from '../state/at-most.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
-import { writeTxn } from '../state/txn-codec.js';
+import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 
 export type Answer = Attached | Detach | Synced;
 
@@ -258,6 +258,7 @@ export class LeaderService {
   }
 
   #collect({ zxid, txn }: PreparedTxn): void {
+    if (!this.#writer.hasRoomFor(txnBytesOf(txn))) this.#batches.push(this.#writer.take());
     const writer = this.#writer.begin(zxid, this.#last);
     const before = writer.length;
     writeTxn(writer, txn);

@@ -1,13 +1,15 @@
 /**
- * Who may use the admin port.
+ * Who may use the admin port, and who of them may only read.
  *
  * A page in an administrator's browser must not reach it: a request whose Host is a name that the
  * member does not go by (DNS rebinding), or that a browser marks as coming from another site, is
- * refused. With users configured each request must bring a password, as `Authorization: digest
+ * refused. A proxy in front of the port has an origin of its own, which the configuration names.
+ * With users configured each request must bring a password, as `Authorization: digest
  * user:password`, which is ZooKeeper's way, or as Basic. After wrong ones its address has to wait
  * (http-logins.ts). `X-Forwarded-For` is never believed.
  */
 import { isIP } from 'node:net';
+import { assert } from '@rookery/protocol';
 import { isDigestOf } from '../digest-of.js';
 import { credentialsOf } from './credentials.js';
 import { HttpError } from './http-error.js';
@@ -15,33 +17,61 @@ import type { HttpLogins } from './http-logins.js';
 import type { HttpRequest } from './http-port.js';
 
 export interface AdminAccessOptions {
-  /** As in the configuration; none: whoever reaches the port. */
+  /** As in the configuration; without any, and without readers, it is whoever reaches the port. */
   readonly users: readonly string[];
+  /** Users who may only read. */
+  readonly readers: readonly string[];
+  /** Origins of proxies, as a browser names them: `https://name`, with a port if it is unusual. */
+  readonly origins: readonly string[];
   /** Names beside addresses and localhost under which the port may be asked. */
   readonly hosts: readonly string[];
-  readonly logins: HttpLogins;
+  /** Counts wrong passwords; null for a port that has no users. */
+  readonly logins: HttpLogins | null;
 }
+
+/** As whom a request was let in. */
+export interface Admitted {
+  /** The name of the user; null where the port has none. */
+  readonly user: string | null;
+  /** Whether that user may do more than read. */
+  readonly mayChange: boolean;
+}
+
+/** A client that asks for passwords by itself, and wants no browser to do so. */
+const OWN_CLIENT = 'rookery-console';
 
 export class AdminAccess {
   readonly #options: AdminAccessOptions;
   readonly #hosts: ReadonlySet<string>;
+  readonly #origins: ReadonlySet<string>;
 
   constructor(options: AdminAccessOptions) {
+    const { users, readers, logins } = options;
+    assert(logins !== null || users.length + readers.length === 0, 'logins of users are counted');
     this.#options = options;
-    this.#hosts = new Set(['localhost', ...options.hosts.map((host) => host.toLowerCase())]);
+    this.#origins = new Set(options.origins);
+    const proxies = options.origins.map((origin) => hostName(new URL(origin).host) ?? '');
+    const hosts = options.hosts.map((host) => host.toLowerCase());
+    this.#hosts = new Set(['localhost', ...hosts, ...proxies]);
   }
 
-  /** The user's name, null where there are no users. Throws HttpError. */
-  require(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>): string | null {
+  /** Throws HttpError for a request that is not let in. */
+  require(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>): Admitted {
+    const { headers } = request;
     this.#requireSameSite(request);
-    if (this.#options.users.length === 0) return null;
-    const given = credentialsOf(request.headers.authorization);
-    if (given === null) throw unauthorized('A user and a password are needed.');
-    const isUser = this.#options.logins.judge(request.remoteAddress, given, () =>
-      this.#isUser(given),
-    );
-    if (isUser) return given.slice(0, given.indexOf(':'));
-    throw unauthorized('No user has that password.');
+    const { users, readers, logins } = this.#options;
+    if (users.length + readers.length === 0) return { user: null, mayChange: true };
+    const given = credentialsOf(headers.authorization);
+    if (given === null) throw unauthorized('A user and a password are needed.', headers);
+    let mayChange = false;
+    const isUser = () => {
+      mayChange = isAmong(users, given);
+      return isAmong(readers, given) || mayChange;
+    };
+    if (logins?.judge(request.remoteAddress, given, isUser) !== true) {
+      throw unauthorized('No user has that password.', headers);
+    }
+    return { user: given.slice(0, given.indexOf(':')), mayChange };
   }
 
   #requireSameSite({ headers }: Pick<HttpRequest, 'headers'>): void {
@@ -50,19 +80,18 @@ export class AdminAccess {
     if (name === null || (isIP(name) === 0 && !this.#hosts.has(name))) {
       throw new HttpError(421, `This port is not asked for as "${host.slice(0, 100)}".`);
     }
-    const isForeign = origin !== undefined && origin !== `http://${host}`;
+    const isForeign =
+      origin !== undefined && origin !== `http://${host}` && !this.#origins.has(origin);
     const site = headers['sec-fetch-site'];
     if (isForeign || site === 'cross-site' || site === 'same-site') {
       throw new HttpError(403, 'Pages of other sites may not ask here.');
     }
   }
+}
 
-  #isUser(given: string): boolean {
-    let isUser = false;
-    // All of them, so that the time tells nothing.
-    for (const user of this.#options.users) if (isDigestOf(user, given)) isUser = true;
-    return isUser;
-  }
+/** Takes the same time wherever in the list the user is. */
+function isAmong(users: readonly string[], given: string): boolean {
+  return users.reduce((isUser, user) => isDigestOf(user, given) || isUser, false);
 }
 
 /** Without its port, and an IPv6 address without its brackets. */
@@ -71,6 +100,9 @@ function hostName(host: string): string | null {
   return (match?.[1] ?? match?.[2] ?? null)?.toLowerCase() ?? null;
 }
 
-function unauthorized(message: string): HttpError {
-  return new HttpError(401, message, { 'www-authenticate': 'Basic realm="rookery"' });
+/** A browser opens a prompt of its own for Basic, and for no scheme that it does not know. */
+function unauthorized(message: string, headers: HttpRequest['headers']): HttpError {
+  const asksItself = headers['x-requested-with'] === OWN_CLIENT;
+  const scheme = asksItself ? 'Rookery' : 'Basic';
+  return new HttpError(401, message, { 'www-authenticate': `${scheme} realm="rookery"` });
 }

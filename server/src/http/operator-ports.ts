@@ -15,6 +15,7 @@ import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
 import type { BackupMember } from './backup-answer.js';
+import { ConsoleFiles, consoleDirectory } from './console-files.js';
 import { FreeBytes } from './free-bytes.js';
 import { HttpLogins } from './http-logins.js';
 import { HttpPort, type Router } from './http-port.js';
@@ -63,10 +64,13 @@ export async function openOperatorPorts(
     await open('metrics', metrics, metricsHostOf(config, self), metricsPort);
   }
   if (adminPort !== undefined) {
-    const logins = new HttpLogins(at.logins, () => performance.now());
+    const nowMs = () => performance.now();
+    const logins = new HttpLogins(at.logins, nowMs);
     const access = newAccess(config, self, logins);
-    const parts = { member, config, self, events, access, logins, metrics, logger };
-    const admin = adminRouter(parts);
+    const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
+    const shown = { metrics, console: files };
+    const of = { member, config, self, events, access, logins, ...shown, logger };
+    const admin = adminRouter(of);
     await open('admin', admin, config.adminHost, adminPort);
   }
   return { close };
@@ -79,7 +83,11 @@ function hostsOf(self: ServerAddress): readonly string[] {
 }
 
 function newAccess(config: Config, self: ServerAddress, logins: HttpLogins): AdminAccess {
-  const { adminUsers, superDigest, adminHost } = config;
+  const { adminUsers, superDigest, adminHost, adminReaders: readers } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
-  return new AdminAccess({ users, hosts: [...hostsOf(self), adminHost], logins });
+  return new AdminAccess({
+    ...{ users, readers, origins: config.adminOrigins },
+    hosts: [...hostsOf(self), adminHost],
+    logins,
+  });
 }

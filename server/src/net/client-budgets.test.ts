@@ -127,7 +127,7 @@ describe('the budget of input', () => {
     const closed = attackers.filter(({ isClosed }) => isClosed).length;
     expect(closed).toBeGreaterThanOrEqual(ATTACKERS - 6);
     const [line] = told('client.input_exceeded');
-    expect(line).toMatchObject({ heldBytes: 20_003, inputBytesMax });
+    expect(line).toMatchObject({ heldBytes: 20_000, inputBytesMax });
     for (const attacker of attackers) attacker.stream.destroy();
     await timers.advance(5);
     expect(port.input.bytes).toBe(0);

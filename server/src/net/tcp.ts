@@ -224,6 +224,12 @@ class TcpStream implements ByteStream {
     }
   }
 
+  writePieces(pieces: readonly Uint8Array[]): void {
+    this.#socket.cork();
+    for (const piece of pieces) this.write(piece);
+    this.#socket.uncork();
+  }
+
   pause(): void {
     this.#socket.pause();
   }

@@ -40,6 +40,8 @@ export interface ByteStream {
   readonly bufferedBytes: number;
   handle(handlers: StreamHandlers): void;
   write(bytes: Uint8Array): void;
+  /** Writes the pieces in order by one system call. Absent where that saves nothing. */
+  writePieces?(pieces: readonly Uint8Array[]): void;
   pause(): void;
   resume(): void;
   /** Sends what is buffered, then ends the stream without a reset. */

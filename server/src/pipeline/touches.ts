@@ -8,6 +8,7 @@
  */
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
+import type { Connections } from './connections.js';
 import { isLocalId, type LocalSessions } from './local-sessions.js';
 
 export class Touches {
@@ -26,13 +27,13 @@ export class Touches {
     this.#heard.push(connection.session);
   }
 
-  /** Returns the sessions heard from since the last call; `live` maps sessions to connections. */
-  take(live: ReadonlyMap<SessionId, Connection>): readonly SessionId[] {
+  /** Returns the sessions heard from since the last call; `live` has those that are served. */
+  take(live: Pick<Connections, 'of'>): readonly SessionId[] {
     const heard = this.#heard;
     if (heard.length === 0) return heard;
     this.#heard = [];
     for (const session of heard) {
-      const connection = live.get(session);
+      const connection = live.of(session);
       if (connection !== undefined) connection.touched = false;
     }
     return heard;

@@ -323,7 +323,7 @@ export function simulatedConfig(
     holdLevel: null,
     metricsHost: null,
     adminHost: '127.0.0.1',
-    adminUsers: [],
+    ...{ adminUsers: [], adminReaders: [], adminOrigins: [] },
     adminReadOnly: false,
     ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
     ...{ auditFile: null, auditBytesMax: 64 << 20, auditFilesKept: 10, auditRequired: false },

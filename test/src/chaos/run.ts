@@ -1,10 +1,10 @@
 /**
- * One chaos run, from empty disks to the report, inside the clients' namespace.
+ * Carries out one chaos run inside the clients' namespace, from empty disks to the report.
  *
- * Owns the order of things: members are started and workloads set up in calm; then strikes and
- * calm take turns while workloads and probes run; then everything is healed, the final reads are
- * made, the members must agree, and the histories are checked. A step ends when all members serve
- * again: that they come back in time is part of what is tested. Called by inside.ts.
+ * First, members are started and workloads set up without faults. Then strikes alternate with quiet
+ * times while workloads and probes run. In the end everything is healed, the final reads are made,
+ * the members must agree, and the histories are checked. A step ends when all members serve again,
+ * because the run also tests that they come back in time. Called by inside.ts.
  */
 import { appendFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,9 +28,9 @@ import type { ConnectTarget } from './workloads/workload.js';
 
 const SERVING_DEADLINE_MS = 60_000;
 const AGREEMENT_DEADLINE_MS = 30_000;
-/** Of each thing that is done at the end: sessions that vanished expire, clients give up. */
+/** How long each part of the end may take; abandoned sessions expire in it, and clients give up. */
 const END_DEADLINE_MS = 60_000;
-/** Sizes so small that logs are purged all the time and who was away is sent a snapshot. */
+/** Sizes so small that logs are purged all the time, and a member that was away gets a snapshot. */
 const TUNINGS = [
   { segment: 64, keep: 128, checkpoint: 64, window: 32 },
   { segment: 256, keep: 1_024, checkpoint: 512, window: 256 },
@@ -48,7 +48,7 @@ export interface RunSetup {
   readonly directory: string;
   readonly weather: WeatherMaker | null;
   readonly without: readonly string[];
-  /** One line of progress. */
+  /** Prints one line of progress. */
   readonly say: (line: string) => void;
 }
 
@@ -102,7 +102,7 @@ export class ChaosRun {
     const beganMs = performance.now();
     const endMs = beganMs + options.minutes * 60_000;
     while (performance.now() < endMs && (await this.#step(this.#plan.next(), beganMs, endMs))) {
-      // Each step tells whether the members came back: without them there is nothing to strike.
+      // The run ends with a step after which the members did not come back.
     }
     const lastedMs = performance.now() - beganMs;
     await this.#end();
@@ -120,7 +120,7 @@ export class ChaosRun {
     return report;
   }
 
-  /** False when the members did not come back. */
+  /** Returns false if the members did not come back. */
   async #step(step: Step, beganMs: number, endMs: number): Promise<boolean> {
     await sleep(Math.max(0, Math.min(step.calmMs, endMs - performance.now())));
     if (performance.now() >= endMs) return true;
@@ -181,7 +181,7 @@ export class ChaosRun {
     }
   }
 
-  /** What does not come to its end is a finding; what comes after it is tried all the same. */
+  /** A part that does not end in time is a finding; the later parts are done all the same. */
   async #end(): Promise<void> {
     await this.#inTime('the workloads end', this.#workloads.stop());
     await this.#inTime('the probes end', this.#probes.stop());
@@ -229,7 +229,9 @@ export class ChaosRun {
     appendFileSync(join(this.#setup.directory, 'faults.jsonl'), `${line}\n`);
   }
 
-  /** The disks go with this process; of a run that found something they are evidence. */
+  /**
+   * Copies the disks, which end with this process; they are evidence of a run that found something.
+   */
   #keepDisks(): void {
     for (const id of this.#members.ids) {
       const kept = join(this.#setup.directory, 'disks-at-the-end', String(id));

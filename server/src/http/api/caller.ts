@@ -11,6 +11,7 @@ import { AuthPacket, type DigestAlg, encode } from '@rookery/protocol';
 import { digestOf } from '../../digest-of.js';
 import type { Identities, Requester } from '../../pipeline/access.js';
 import { Authenticator } from '../../pipeline/identities.js';
+import type { Admitted } from '../admin-access.js';
 import { credentialsOf } from '../credentials.js';
 import type { HttpLogins } from '../http-logins.js';
 import type { HttpRequest } from '../http-port.js';
@@ -20,9 +21,7 @@ export const AUTH_HEADER = 'x-rookery-auth';
 /** The number of identities that one request may bring. */
 const AUTHS_MAX = 8;
 
-export interface Caller {
-  /** The user of the admin port; null where it has none. */
-  readonly user: string | null;
+export interface Caller extends Admitted {
   readonly remoteAddress: string;
   readonly requester: Requester;
   /** Each `user:password`, as a client would send it. */
@@ -30,7 +29,7 @@ export interface Caller {
 }
 
 export interface CallerRules {
-  readonly digestAlgs: readonly DigestAlg[];
+  readonly digestAlgs?: readonly DigestAlg[];
   readonly superDigest: string | null;
   readonly superIdentities: ReadonlySet<string>;
   readonly skipAcl: boolean;
@@ -39,16 +38,17 @@ export interface CallerRules {
 export class Callers {
   readonly #authenticator: Authenticator;
   readonly #rules: CallerRules;
-  readonly #logins: HttpLogins;
+  readonly #logins: HttpLogins | null;
 
-  constructor(rules: CallerRules, logins: HttpLogins) {
+  /** `logins` counts wrong passwords of super users; null where there are none. */
+  constructor(rules: CallerRules, logins: HttpLogins | null = null) {
     this.#rules = rules;
     this.#logins = logins;
     this.#authenticator = new Authenticator({ ...rules, digestOf });
   }
 
   /** Throws HttpError. */
-  callerOf(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>, user: string | null): Caller {
+  callerOf(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>, admitted: Admitted): Caller {
     const { headers, remoteAddress } = request;
     const auths = authsOf(headers);
     let identities: Identities = [];
@@ -57,13 +57,13 @@ export class Callers {
       const gained = this.#authenticator.authenticate(body, identities);
       const text = Buffer.from(auth).toString('utf8');
       if (gained !== null && this.#authenticator.namesSuper(text)) {
-        this.#logins.judge(remoteAddress, text, () => !gained.isWrongSuper);
+        this.#logins?.judge(remoteAddress, text, () => !gained.isWrongSuper);
       }
       if (gained === null) throw badRequest('There are too many or too long identities.');
       identities = gained.identities;
     }
     const { skipAcl } = this.#rules;
-    return { user, remoteAddress, auths, requester: { identities, skipAcl } };
+    return { ...admitted, remoteAddress, auths, requester: { identities, skipAcl } };
   }
 }
 

@@ -185,18 +185,19 @@ export class TestEnsemble {
   forward(): void {
     for (const { id, pipeline } of this.members) {
       const { preparer } = this;
-      for (const request of pipeline.takeForwards()) {
+      const { requests, syncs, attaches } = taken(pipeline);
+      for (const request of requests) {
         const prepared = preparer.onRequest(id, request, this.time);
         if (prepared !== null) this.#propose([prepared]);
       }
-      for (const attach of pipeline.takeAttaches()) {
+      for (const attach of attaches) {
         const attached = preparer.onAttach(id, attach, this.time);
         this.sendDetaches();
         if (attached === null) continue;
         pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
       }
       const committed = this.#log.at(-1)?.zxid ?? 0;
-      for (const { request } of pipeline.takeSyncs()) pipeline.onSynced(request, committed);
+      for (const { request } of syncs) pipeline.onSynced(request, committed);
       this.sendDetaches();
     }
   }
@@ -259,6 +260,16 @@ export class TestEnsemble {
   #propose(prepared: readonly PreparedTxn[]): void {
     for (const { zxid, txn } of prepared) this.#log.push({ zxid, body: encodeTxn(txn) });
   }
+}
+
+/** Takes what the pipeline has for the leader. */
+export function taken(pipeline: Pick<Pipeline, 'takeForLeader'>) {
+  const messages = pipeline.takeForLeader();
+  return {
+    requests: messages.flatMap((one) => (one.kind === 'requests' ? one.batch.items : [])),
+    syncs: messages.flatMap((one) => (one.kind === 'sync' ? [one] : [])),
+    attaches: messages.flatMap((one) => (one.kind === 'attach' ? [one] : [])),
+  };
 }
 
 /** Not a secret, but of the right form. The super user's password is `secret`. */
