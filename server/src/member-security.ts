@@ -12,6 +12,7 @@ import { PeerTls } from './net/peer-tls.js';
 import { RateLimitedLog } from './net/rate-limited-log.js';
 import { systemTimers } from './net/timers.js';
 import { watchedPeerSecrets } from './peer-secrets.js';
+import { rootAclOf } from './root-acl.js';
 import { DigestMd5Server } from './security/digest-md5.js';
 import { LoginDelays } from './security/login-delays.js';
 import { readSaslUsers } from './security/sasl-users.js';
@@ -30,8 +31,11 @@ export class MemberSecurity {
   readonly #rateLimited: RateLimitedLog;
   readonly #followed: readonly Followed[];
 
-  /** Throws OperatorError with a sentence that names the file. */
-  constructor({ tls, sasl, peerAuth, servers }: Config, logger: Logger) {
+  /** Throws OperatorError with a sentence that names the file or the setting. */
+  constructor(config: Config, logger: Logger) {
+    const { tls, sasl, peerAuth, servers } = config;
+    // Used when an ensemble is founded; what is wrong with it is said at once.
+    rootAclOf(config);
     const to = { logger, timers: systemTimers() };
     this.#rateLimited = new RateLimitedLog(logger, to.timers);
     this.logins = new LoginDelays({

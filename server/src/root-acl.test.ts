@@ -4,16 +4,17 @@ import { OperatorError } from './operator-error.js';
 import { rootAclOf } from './root-acl.js';
 
 const servers = [{ id: 1, host: '127.0.0.1', clientPort: 2181, peerPort: 2881 }];
+const NOTHING = { tls: null, sasl: null };
 const DIGEST = 'ann:D/InIHSb7yEEbrWz8b9l71RjZJU=';
 
 it('reads entries as ACLs have them', () => {
-  const rootAcl = [`digest:${DIGEST}:cdrwa`, 'ip:10.0.0.0/8:rw', 'x509:CN=a,O=b:r'];
-  expect(rootAclOf({ rootAcl }, new Set(['x509']))).toEqual([
+  const rootAcl = [`digest:${DIGEST}:cdrwa`, 'ip:10.0.0.0/8:rw', 'sasl:ann:r'];
+  expect(rootAclOf({ rootAcl, tls: null, sasl: { usersFile: 'users' } })).toEqual([
     { scheme: 'digest', id: DIGEST, perms: 31 },
     { scheme: 'ip', id: '10.0.0.0/8', perms: 3 },
-    { scheme: 'x509', id: 'CN=a,O=b', perms: 1 },
+    { scheme: 'sasl', id: 'ann', perms: 1 },
   ]);
-  expect(rootAclOf({ rootAcl: null }, new Set())).toBeNull();
+  expect(rootAclOf({ rootAcl: null, ...NOTHING })).toBeNull();
 });
 
 it.each([
@@ -22,7 +23,7 @@ it.each([
   ['ip:10.0.0.0/40:a', 'scheme "ip"'],
   ['world:ann:a', 'scheme "world"'],
 ])('refuses %s, which no client could write, in a sentence', (entry, problem) => {
-  const read = () => rootAclOf({ rootAcl: [`digest:${DIGEST}:cdrwa`, entry] }, new Set());
+  const read = () => rootAclOf({ rootAcl: [`digest:${DIGEST}:cdrwa`, entry], ...NOTHING });
   expect(read).toThrow(OperatorError);
   expect(read).toThrow('rootAcl[1]: ');
   expect(read).toThrow(problem);
