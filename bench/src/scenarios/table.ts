@@ -3,6 +3,7 @@
  */
 import { BAD_NEIGHBOURS } from '../bad-neighbours/all.js';
 import { badNeighbourScenario } from '../bad-neighbours/scenario.js';
+import { tlsScenarios } from './by-tls.js';
 import { clientScenarios } from './client.js';
 import { createScenarios } from './creates.js';
 import { enduranceScenarios } from './endurance.js';
@@ -26,6 +27,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...enduranceScenarios,
   ...clientScenarios,
   ...scrapedScenarios,
+  ...tlsScenarios,
   ...BAD_NEIGHBOURS.map(badNeighbourScenario),
 ];
 

@@ -12,6 +12,7 @@ import type { ListenAddress } from '../addresses.js';
 import { PeerNames } from './peer-names.js';
 import { SecuringStream } from './securing-stream.js';
 import { listenOnTcp } from './tcp-listener.js';
+import { TlsRecords } from './tls-records.js';
 import {
   type Address,
   type ByteStream,
@@ -171,6 +172,8 @@ class TcpStream implements ByteStream {
   readonly secured: Secured | null;
   readonly #socket: net.Socket;
   readonly #isLending: boolean;
+  /** Null without TLS. */
+  readonly #records: TlsRecords | null;
   #error: Error | undefined;
   #closed = false;
   #handlers: StreamHandlers | null = null;
@@ -180,6 +183,7 @@ class TcpStream implements ByteStream {
     this.#socket = socket;
     this.secured = secured;
     this.#isLending = isLending;
+    this.#records = socket instanceof tls.TLSSocket ? new TlsRecords(socket) : null;
     this.remoteAddress = plainAddress(socket.remoteAddress ?? 'unknown');
     this.remotePort = socket.remotePort ?? 0;
     // Set at once, because an 'error' event without a listener would end the process.
@@ -218,10 +222,10 @@ class TcpStream implements ByteStream {
     this.#handlers?.onData(chunk);
   }
 
-  write(bytes: Uint8Array): void {
-    if (this.#socket.writable) {
-      this.#socket.write(bytes);
-    }
+  write(bytes: Uint8Array, lastAt = 0): void {
+    if (!this.#socket.writable) return;
+    if (this.#records === null) this.#socket.write(bytes);
+    else this.#records.write(bytes, lastAt);
   }
 
   pause(): void {

@@ -39,7 +39,11 @@ export interface ByteStream {
   /** Bytes that were written and have not reached the kernel yet. */
   readonly bufferedBytes: number;
   handle(handlers: StreamHandlers): void;
-  write(bytes: Uint8Array): void;
+  /**
+   * The bytes may be written over as soon as none are buffered. `lastAt` is where the last of
+   * several frames among them begins, which matters to TLS alone.
+   */
+  write(bytes: Uint8Array, lastAt?: number): void;
   pause(): void;
   resume(): void;
   /** Sends what is buffered, then ends the stream without a reset. */
