@@ -5,14 +5,17 @@
  * |---|---|---|
  * | `unit` | `*.test.ts` beside the sources, and in those folders of `test/src` that start no process | from the sources, without a build, in parallel; files share processes, so that each module is read once |
  * | `unit-mocked` | `*.mocked.test.ts`: tests that replace modules | as `unit`, each file in a process of its own |
- * | `e2e` | `test/src/e2e`: what processes do depends on timing | one file at a time |
- * | `answers` | `test/src/answers`: what a member answers, whenever it does | two at a time |
- * | `client` | `test/src/client`: the client and its recipes | three at a time: they mostly wait for each other's sessions |
- * | `zookeeper` | the same without `rookery-only/`, against Apache ZooKeeper where Debian's package is installed | three at a time |
- * | `proof` | `test/src/proof`: the simulator, also against mutants | two at a time |
+ * | `alone` | `test/src/alone`: a starved process would fail here | one file at a time, next to nothing else |
+ * | `e2e` | `test/src/e2e`: whole ensembles under faults and load | together with the next four |
+ * | `answers` | `test/src/answers`: what a member answers, whenever it does | together |
+ * | `client` | `test/src/client`: the client and its recipes | together |
+ * | `zookeeper` | the same without `rookery-only/`, against Apache ZooKeeper where Debian's package is installed | together |
+ * | `proof` | `test/src/proof`: the simulator, also against mutants | together |
  *
- * All but the first two start processes from `dist` and run one project after the other. A short
- * run (`npm test`) takes of them only what stands in folders named `short`.
+ * All but the first two start processes from `dist`. The last five share their workers: most files
+ * wait for sessions that end and members that start, while few, such as the simulator, need a
+ * processor all the time. What takes longest begins first (scripts/slowest-first.mjs). A short run
+ * (`npm test`) takes of them only what stands in folders named `short`.
  *
  *   npm test                            what fits into five minutes (ROOKERY_TESTS=short)
  *   npm test -- --all                   all
@@ -26,11 +29,13 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import SlowestFirst from './scripts/slowest-first.mjs';
 
 const source = (path: string) => fileURLToPath(new URL(`./${path}/index.ts`, import.meta.url));
 // An alias covers what begins with it, so a subpath comes before its package.
 const alias = {
   '../../server/dist/simulated/index.js': source('server/src/simulated'),
+  '@rookery/server/http': source('server/src/http'),
   '@rookery/server/testing': source('server/src/testing'),
   '@rookery/protocol/peer': source('protocol/src/peer'),
   '@rookery/protocol': source('protocol/src'),
@@ -38,8 +43,8 @@ const alias = {
   '@rookery/client': source('client/src'),
 };
 /** The folders of tests that start processes. */
-const OF_PROCESSES = ['e2e', 'answers', 'client', 'proof'] as const;
-const mocked = '{protocol,server,client,cli,test,bench}/src/**/*.mocked.test.ts';
+const OF_PROCESSES = ['alone', 'e2e', 'answers', 'client', 'proof'] as const;
+const mocked = '{protocol,server,client,console,cli,test,bench}/src/**/*.mocked.test.ts';
 
 const isShort = process.env['ROOKERY_TESTS'] === 'short';
 
@@ -71,17 +76,24 @@ const processes = {
   hookTimeout: 60_000,
   teardownTimeout: 30_000,
 };
+/** Twice as many files as processors, because most of them wait most of the time. */
+const together = {
+  ...processes,
+  maxWorkers: 2 * Math.max(2, availableParallelism() / 2),
+  sequence: { groupOrder: 2 },
+};
 
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/test-reporter.mjs'],
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         resolve: { alias },
         test: {
           ...unit,
           name: 'unit',
-          include: ['{protocol,server,client,cli,test,bench}/src/**/*.test.ts'],
+          include: ['{protocol,server,client,console,cli,test,bench}/src/**/*.test.ts'],
           exclude: [...OF_PROCESSES.map((folder) => `test/src/${folder}/**`), mocked],
           isolate: false,
         },
@@ -94,8 +106,8 @@ export default defineConfig({
         resolve: { alias },
         test: {
           ...processes,
-          name: 'e2e',
-          include: testsIn('e2e'),
+          name: 'alone',
+          include: testsIn('alone'),
           fileParallelism: false,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
@@ -103,45 +115,29 @@ export default defineConfig({
       },
       {
         resolve: { alias },
-        test: {
-          ...processes,
-          name: 'answers',
-          include: testsIn('answers'),
-          maxWorkers: 2,
-          sequence: { groupOrder: 2 },
-        },
+        test: { ...together, name: 'e2e', include: testsIn('e2e') },
+      },
+      {
+        resolve: { alias },
+        test: { ...together, name: 'answers', include: testsIn('answers') },
+      },
+      {
+        resolve: { alias },
+        test: { ...together, name: 'client', include: testsIn('client') },
       },
       {
         resolve: { alias },
         test: {
-          ...processes,
-          name: 'client',
-          include: testsIn('client'),
-          maxWorkers: 3,
-          sequence: { groupOrder: 3 },
-        },
-      },
-      {
-        resolve: { alias },
-        test: {
-          ...processes,
+          ...together,
           name: 'zookeeper',
           include: !isShort && (hasZooKeeper || isRequired) ? testsIn('client') : [],
           exclude: ['test/src/client/rookery-only/**'],
           env: { ROOKERY_E2E_PRODUCT: 'apache' },
-          maxWorkers: 3,
-          sequence: { groupOrder: 4 },
         },
       },
       {
         resolve: { alias },
-        test: {
-          ...processes,
-          name: 'proof',
-          include: testsIn('proof'),
-          maxWorkers: 2,
-          sequence: { groupOrder: 5 },
-        },
+        test: { ...together, name: 'proof', include: testsIn('proof') },
       },
     ],
   },

@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const PACKAGES = ['protocol', 'server', 'client', 'cli', 'bench', 'test'];
+const PACKAGES = ['protocol', 'server', 'client', 'console', 'cli', 'bench', 'test'];
 /** What a test that takes its choices from the seed has in its text. */
 const SEEDED = /from 'fast-check'|Random\.forTest\(|testSeed\(/;
 /** They take minutes for each seed, and their choices are made again in the simulator. */

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@rookery/server';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { TestAuthority, type TestCertificate } from '../../server/dist/simulated/index.js';
 import { runConfigCheck } from './config-check.js';
 
 interface Entry {
@@ -117,6 +118,63 @@ describe('config check', () => {
       0,
       expect.stringMatching(/ok .*the secret of the members/),
     ]);
+  });
+
+  it('fails for certificates of members that refuse each other', async () => {
+    const authority = new TestAuthority(folder);
+    let made = 0;
+    const named = (host: string, more = '') =>
+      authority.sign(`member-${++made}`, { extensions: `subjectAltName=IP:${host}\n${more}` });
+    const checked = async ({ certFile, keyFile }: TestCertificate, more: object = {}) => {
+      const tls = { certFile, keyFile, caFile: authority.caFile, ...more };
+      return await check([await entry(1), await entry(2)], 1, { peerAuth: { tls } });
+    };
+    const good = await checked(named('127.0.0.1'));
+    expect([good.code, good.lines.join()]).toEqual([
+      0,
+      expect.stringMatching(/warning +the certificate for members \(CN=member-1\) expires on/),
+    ]);
+    for (const [certificate, said, more] of [
+      [named('127.0.0.2'), 'does not name the host of member 1'],
+      [named('127.0.0.1', 'extendedKeyUsage=serverAuth'), 'refuse each other: INVALID_PURPOSE'],
+      [authority.sign('old', { days: 0 }), 'has expired on'],
+      [named('127.0.0.1'), 'refuse each other', { caFile: new TestAuthority(folder, 'b').caFile }],
+      [named('127.0.0.1'), 'cannot be read', { keyFile: join(folder, 'missing') }],
+    ] as const) {
+      const bad = await checked(certificate, more);
+      expect([bad.code, bad.lines.join()], said).toEqual([
+        1,
+        expect.stringMatching(new RegExp(`FAIL [^,]*${said}`)),
+      ]);
+    }
+  });
+
+  it('reads what clients are authenticated by, and tries the places of audit and backups', async () => {
+    const authority = new TestAuthority(folder);
+    const { certFile, keyFile } = authority.server();
+    const tls = { certFile, keyFile, caFile: authority.caFile };
+    const users = join(folder, 'users');
+    writeFileSync(users, 'ann:secret\n', { mode: 0o600 });
+    const servers = [await entry(1)];
+    const more = {
+      ...{ tls: { ...tls, crlFiles: [authority.revocationList('fresh')] } },
+      ...{ sasl: { usersFile: users }, superIdentities: ['sasl:ann', 'sasl:bob'] },
+      ...{ auditFile: 'audit.jsonl', backupDirectory: 'backups' },
+    };
+    const good = await check(servers, 1, more);
+    expect(good.code).toBe(0);
+    expect(good.lines.join()).toMatch(/ok +\S+users has one user of SASL/);
+    expect(good.lines.join()).toMatch(/warning +superIdentities names sasl:bob/);
+    expect(good.lines.join()).toMatch(/warning +\S+backups is on the disk of the data/);
+    const wrong = {
+      ...{ tls: { ...tls, keyFile: certFile }, sasl: { usersFile: certFile } },
+      ...{ auditFile: 'missing/audit.jsonl' },
+    };
+    const bad = await check(servers, 1, wrong);
+    expect(bad.lines.filter((line) => line.startsWith('FAIL'))).toHaveLength(3);
+    expect(bad.code).toBe(1);
+    // Without a member, these may be files of other machines.
+    expect((await check(servers, null, wrong)).code).toBe(0);
   });
 
   it('fails for a name that does not resolve', async () => {

@@ -3,10 +3,10 @@
  * machine.
  *
  * The rules of the file come first. Then each member's name is looked up, its ports are dialled,
- * and the clock of each member that has an HTTP port is compared with the one here. With `--id` the
- * command also tries what that member needs on this machine: its addresses, directories and free
- * space. Nothing is changed. Exit code 0: nothing would fail; 1: something would; 2: the file is
- * invalid or cannot be read.
+ * and the clock of each member that has an HTTP port is compared with the one here. Files with
+ * certificates, secrets and users are read. With `--id` the command also tries what that member
+ * needs on this machine: its addresses, directories and free space. Nothing is changed. Exit code
+ * 0: nothing would fail; 1: something would; 2: the file is invalid or cannot be read.
  */
 import {
   type Config,
@@ -22,8 +22,8 @@ import {
   directoryCheck,
   type Finding,
   nameCheck,
-  secretCheck,
 } from './config-checks.js';
+import { securityChecks } from './config-security-checks.js';
 
 export interface CheckOptions {
   readonly file: string;
@@ -56,6 +56,7 @@ async function* findings(config: Config, id: number | null): AsyncGenerator<Find
   yield* names.filter((finding) => finding !== null);
   const self = servers.find((server) => server.id === id);
   if (self !== undefined) yield* ofThisMachine(config, self);
+  yield* await securityChecks(config, self ?? null);
   const others = servers.filter((server) => server !== self);
   const dialled = await Promise.all(others.map((server) => dialCheck(server, servers.length)));
   yield* dialled.flat();
@@ -65,8 +66,6 @@ async function* findings(config: Config, id: number | null): AsyncGenerator<Find
 
 async function* ofThisMachine(config: Config, self: ServerAddress): AsyncGenerator<Finding> {
   yield* await bindCheck(self, config.servers.length);
-  const secret = secretCheck(config);
-  if (secret !== null) yield secret;
   const { data, log } = memberDirectories(config, self.id);
   for (const directory of new Set([data, log])) yield await directoryCheck(directory);
 }

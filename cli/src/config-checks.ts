@@ -15,9 +15,7 @@ import {
   clientAddressOf,
   isLoopback,
   metricsHostOf,
-  OperatorError,
   peerAddressOf,
-  readPeerSecrets,
   type ServerAddress,
 } from '@rookery/server';
 import { listenError, serviceOf } from './ports.js';
@@ -39,7 +37,7 @@ const FREE_BYTES_MIN = 1 << 30;
 /** The dial errors that show that the machine is there. */
 const MACHINE_IS_THERE: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ECONNRESET']);
 
-const finding = (verdict: Verdict, text: string): Finding => ({ verdict, text });
+export const finding = (verdict: Verdict, text: string): Finding => ({ verdict, text });
 
 /** Looks a member's name up. Null for an address, which needs no name server. */
 export async function nameCheck(
@@ -105,21 +103,6 @@ export async function bindCheck(self: ServerAddress, members: number): Promise<F
     }
   }
   return found;
-}
-
-/** Null where members share no secret. */
-export function secretCheck({ peerAuth, servers }: Config): Finding | null {
-  if (peerAuth === null || peerAuth === 'none' || servers.length === 1) return null;
-  const { secretFile } = peerAuth;
-  if (secretFile === undefined) return null;
-  try {
-    const { length } = readPeerSecrets(secretFile);
-    const also = length === 1 ? '' : ', and the one that is to take its place';
-    return finding('ok', `${secretFile} has the secret of the members${also}`);
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    return finding('FAIL', error.message);
-  }
 }
 
 function reasonFor(code: string): string {
@@ -219,7 +202,7 @@ function dateOf(host: string, port: number): Promise<string | null> {
   });
 }
 
-function codeOf(error: unknown): string {
+export function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.message : String(error);
 }

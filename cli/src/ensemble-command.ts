@@ -24,9 +24,9 @@ export interface EnsembleCommand {
 /** Resolves with the exit code once all members have stopped. */
 export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   const plan = planOf(command);
-  await requireFreePorts(plan.servers);
+  await requireFreePorts(plan);
   // Ports are not rewritten while the ensemble still runs on the old ones.
-  if (plan.former !== undefined) await requireFreePorts(plan.former);
+  if (plan.former !== undefined) await requireFreePorts({ ...plan, servers: plan.former });
   plan.write();
   const isForPeople = process.stdout.isTTY === true;
   const { dataDir } = loadEnsembleConfig(plan.configPath);

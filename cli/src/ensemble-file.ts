@@ -12,11 +12,16 @@ import { loadEnsembleConfig, OperatorError, type ServerAddress } from '@rookery/
 const DEFAULT_SIZE = 3;
 const DEFAULT_BASE_PORT = 2181;
 const PEER_PORT_OFFSET = 700;
+const ADMIN_PORT_OFFSET = 800;
+/** The admin port of a development ensemble is for this machine alone, so it needs no users. */
+const ADMIN_HOST = '127.0.0.1';
 
 export interface EnsemblePlan {
   /** The file with which each member is started. */
   readonly configPath: string;
   readonly servers: readonly ServerAddress[];
+  /** Where the members' admin ports listen. */
+  readonly adminHost: string;
   /**
    * The servers that the file listed until now; a process that serves on their ports serves this
    * data.
@@ -28,7 +33,8 @@ export interface EnsemblePlan {
 
 /** Reads the servers from a file that somebody else maintains. */
 export function readEnsembleFile(configPath: string): EnsemblePlan {
-  return { configPath, servers: loadEnsembleConfig(configPath).servers, write: () => {} };
+  const { servers, adminHost } = loadEnsembleConfig(configPath);
+  return { configPath, servers, adminHost, write: () => {} };
 }
 
 export function prepareEnsembleFile(options: {
@@ -40,7 +46,8 @@ export function prepareEnsembleFile(options: {
   const configPath = join(data, 'ensemble.json');
   if (!existsSync(configPath)) {
     const servers = localServers(size ?? DEFAULT_SIZE, basePort ?? DEFAULT_BASE_PORT);
-    return planToWrite(configPath, data, { dataDir: '.', tickTimeMs: 2000, servers }, servers);
+    const settings = { dataDir: '.', tickTimeMs: 2000, servers };
+    return planToWrite(configPath, { data, settings, servers, adminHost: ADMIN_HOST });
   }
   const found = readEnsembleFile(configPath);
   const members = found.servers.length;
@@ -56,8 +63,9 @@ export function prepareEnsembleFile(options: {
     ...portsOf(basePort, index),
   }));
   const settings: object = JSON.parse(readFileSync(configPath, 'utf8'));
-  const plan = planToWrite(configPath, data, { ...settings, servers }, servers);
-  return { ...plan, former: found.servers };
+  const { adminHost } = found;
+  const changed = { data, settings: { ...settings, servers }, servers, adminHost };
+  return { ...planToWrite(configPath, changed), former: found.servers };
 }
 
 function localServers(size: number, basePort: number): ServerAddress[] {
@@ -68,16 +76,22 @@ function localServers(size: number, basePort: number): ServerAddress[] {
   }));
 }
 
-function portsOf(basePort: number, index: number): { clientPort: number; peerPort: number } {
-  return { clientPort: basePort + index, peerPort: basePort + PEER_PORT_OFFSET + index };
+function portsOf(basePort: number, index: number) {
+  return {
+    clientPort: basePort + index,
+    peerPort: basePort + PEER_PORT_OFFSET + index,
+    adminPort: basePort + ADMIN_PORT_OFFSET + index,
+  };
 }
 
 function planToWrite(
   configPath: string,
-  data: string,
-  settings: object,
-  servers: readonly ServerAddress[],
+  of: Pick<EnsemblePlan, 'servers' | 'adminHost'> & {
+    readonly data: string;
+    readonly settings: object;
+  },
 ): EnsemblePlan {
+  const { data, settings, servers, adminHost } = of;
   const write = () => {
     try {
       makeDirectory(resolve(data));
@@ -88,7 +102,7 @@ function planToWrite(
       throw new OperatorError(`cannot write ${configPath}: ${reason}`, { cause: error });
     }
   };
-  return { configPath, servers, write };
+  return { configPath, servers, adminHost, write };
 }
 
 /** Node's recursive mkdir never returns where the kernel keeps answering ENOENT, as in /proc. */

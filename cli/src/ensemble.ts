@@ -21,6 +21,7 @@ import { serviceOf } from './ports.js';
 import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
 import { askWord } from './status/four-letter-word.js';
 import { parseStatus } from './status/server-status.js';
+import { addressText } from './status/status-command.js';
 import { commandOf, welcomeText } from './welcome.js';
 
 /**
@@ -231,8 +232,17 @@ export class Ensemble {
     const leader = await this.#leader();
     const { logDir } = this.#output;
     const command = commandOf(process.argv[1] ?? 'rookery', process.cwd());
-    const welcome = { command, members, leader, elapsedMs, connect, configPath, dataDir, logDir };
-    process.stdout.write(welcomeText(welcome));
+    const where = { connect, console: this.#console(), configPath, dataDir, logDir };
+    process.stdout.write(welcomeText({ command, members, leader, elapsedMs, ...where }));
+  }
+
+  /** The address of the console, at the first member that has an admin port. */
+  #console(): string | null {
+    const { servers, adminHost } = this.#plan;
+    const port = servers.find(({ adminPort }) => adminPort !== undefined)?.adminPort;
+    const isAnywhere = adminHost === '0.0.0.0' || adminHost === '::';
+    const host = isAnywhere ? 'localhost' : adminHost;
+    return port === undefined ? null : `http://${addressText(host, port)}/console/`;
   }
 
   async #leader(): Promise<number | null> {

@@ -8,11 +8,19 @@ import { clientAddressOf, OperatorError, peerAddressOf, type ServerAddress } fro
 /** Longer than any answer to a four-letter word. */
 const REPLY_LENGTH_MAX = 64 * 1024;
 
-/** Throws an OperatorError that names every port of `servers` on which nothing can listen. */
-export async function requireFreePorts(servers: readonly ServerAddress[]): Promise<void> {
+/** Throws an OperatorError that names every port of the servers on which nothing can listen. */
+export async function requireFreePorts(ensemble: {
+  readonly servers: readonly ServerAddress[];
+  readonly adminHost: string;
+}): Promise<void> {
   const problems: string[] = [];
-  for (const server of servers) {
-    const ports = { client: clientAddressOf(server), peer: peerAddressOf(server) };
+  for (const server of ensemble.servers) {
+    const { adminPort } = server;
+    const ports = {
+      client: clientAddressOf(server),
+      peer: peerAddressOf(server),
+      ...(adminPort === undefined ? {} : { admin: { host: ensemble.adminHost, port: adminPort } }),
+    };
     for (const [use, { host: hosts, port }] of Object.entries(ports)) {
       for (const host of [hosts].flat()) {
         const code = await listenError(host, port);

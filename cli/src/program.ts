@@ -9,6 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '@rookery/server';
 import { Argument, Command, CommanderError } from 'commander';
+import type { FromZooCfg } from './config-command.js';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
 import { addInspect } from './inspecting/commands.js';
 import { addMirror } from './mirror/commands.js';
@@ -49,8 +50,8 @@ export async function runProgram(): Promise<number> {
     .option('--data <dir>', 'directory for their data (default: ./data)')
     .option(
       '--base-port <port>',
-      'first client port; peer ports are 700 above (default: 2181, or as in DIR)',
-      wholeNumber(1, 64_700),
+      'first client port; peer ports are 700 above, admin ports 800 (default: 2181, or as in DIR)',
+      wholeNumber(1, 64_600),
     )
     .option('--config <file>', 'run the servers in this config file instead')
     .option(
@@ -75,6 +76,7 @@ export async function runProgram(): Promise<number> {
   });
   addShell(program, onEnd);
   addZk(program, onEnd);
+  addConsole(program, onEnd);
   addDataCommands(program, onEnd);
   addCompletion(program);
   try {
@@ -88,6 +90,7 @@ export async function runProgram(): Promise<number> {
 interface StatusOptions {
   readonly config?: string;
   readonly connect?: string;
+  readonly context?: string;
   readonly timeout: number;
   readonly wait: number;
   readonly json?: true;
@@ -101,13 +104,22 @@ function addStatus(program: Command, onEnd: (code: number) => void): void {
     )
     .option('--config <file>', 'the config file that all members share')
     .option('--connect <hosts>', 'alternatively, the servers: host:port,host:port')
+    .option('--context <name>', 'or a saved context (default: as for other commands)')
     .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 2000)
     .option('--wait <seconds>', 'ask again until all serve', wholeNumber(0, 86_400), 0)
     .option('--json', 'as JSON')
-    .action(async ({ timeout, wait, json, ...from }: StatusOptions) => {
+    .action(async ({ timeout, wait, json, context, ...from }: StatusOptions) => {
       const { runStatus } = await import('./status/status-command.js');
       const how = { timeoutMs: timeout, waitSeconds: wait, json: json === true };
-      onEnd(await runStatus({ ...from, ...how }));
+      if (from.config !== undefined && context === undefined) {
+        onEnd(await runStatus({ ...from, ...how }));
+        return;
+      }
+      const { targetOf } = await import('./shell/target.js');
+      const options = { connect: from.connect, context, timeoutMs: timeout, readOnly: false };
+      // A chroot is of clients only.
+      const [connect = ''] = targetOf(options, process.env).connect.split('/');
+      onEnd(await runStatus({ ...from, connect, ...how }));
     });
 }
 
@@ -137,9 +149,7 @@ function addHealth(program: Command, onEnd: (code: number) => void): void {
 }
 
 function addConfig(program: Command, onEnd: (code: number) => void): void {
-  const config = program
-    .command('config')
-    .description('Convert and check config files; nothing is written.');
+  const config = program.command('config').description('Convert and check config files.');
   config
     .command('check <file>')
     .description('Check rules, names, ports, directories and clocks; 0 if nothing would fail.')
@@ -153,7 +163,8 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
     .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")
     .option('--users <file>', 'the file that is made for its users of DIGEST-MD5')
-    .action(async (file: string, options: { jaas?: string; users?: string }) => {
+    .option('--secrets <dir>', 'the directory in which files for passphrases and secrets are made')
+    .action(async (file: string, options: Omit<FromZooCfg, 'file'>) => {
       const { runFromZooCfg } = await import('./config-command.js');
       onEnd(runFromZooCfg({ file, ...options }));
     });
@@ -185,6 +196,31 @@ function addZk(program: Command, onEnd: (code: number) => void): void {
     const { server: connect, words, timeoutMs, readOnly } = zkStart(zk.args);
     const target = targetOf({ connect, timeoutMs, readOnly }, process.env);
     onEnd(await runZkShell({ words, target, version: version() }));
+  });
+}
+
+interface ConsoleOptions extends Readonly<Record<string, unknown>> {
+  readonly port: number;
+  readonly write: boolean;
+}
+
+function addConsole(program: Command, onEnd: (code: number) => void): void {
+  const command = program
+    .command('console')
+    .description('Serve the web console for Rookery or ZooKeeper to this machine, until Ctrl-C.')
+    .option(
+      '--port <port>',
+      'where to serve it (default: any that is free)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--no-write', 'offer nothing that changes anything');
+  addTarget(command);
+  command.action(async ({ port = 0, write, ...options }: ConsoleOptions) => {
+    const { runConsole } = await import('./console/console-command.js');
+    const { targetOptions } = await import('./shell/one-command.js');
+    const { targetOf } = await import('./shell/target.js');
+    const target = targetOf(targetOptions(options), process.env);
+    onEnd(await runConsole({ target, port, mayWrite: write }));
   });
 }
 

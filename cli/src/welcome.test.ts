@@ -9,6 +9,7 @@ const WELCOME = {
     leader: 2,
     elapsedMs: 640,
     connect: 'a:1,b:2',
+    console: 'http://127.0.0.1:2981/console/',
     configPath: 'data/ensemble.json',
   },
   ...{ dataDir: '/tmp/data', logDir: '/tmp/data/logs' },
@@ -18,6 +19,7 @@ it('names the leader, where everything is, and what to try next', () => {
   const text = welcomeText(WELCOME);
   expect(text).toContain('Rookery is ready: 3 members serve, member 2 leads (0.6 s)\n');
   expect(text).toContain('  connect   a:1,b:2\n');
+  expect(text).toContain('  console   http://127.0.0.1:2981/console/\n');
   expect(text).toContain('  logs      /tmp/data/logs\n');
   expect(text).toContain('node cli/dist/main.js status --config data/ensemble.json\n');
   expect(text).not.toContain('\n\n\n');
@@ -31,8 +33,8 @@ it('names the program as the user called it', () => {
 });
 
 it('omits an unknown leader, and omits the log files when logs are shown here', () => {
-  const text = welcomeText({ ...WELCOME, leader: null, members: 1, logDir: null });
+  const text = welcomeText({ ...WELCOME, leader: null, members: 1, logDir: null, console: null });
   expect(text).toContain('Rookery is ready: 1 member serves (0.6 s)\n');
   expect(text).toContain('  logs      here\n');
-  expect(text).not.toContain('--logs');
+  expect(text).not.toMatch(/--logs|console/);
 });

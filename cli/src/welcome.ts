@@ -12,6 +12,8 @@ export interface Welcome {
   readonly leader: number | null;
   readonly elapsedMs: number;
   readonly connect: string;
+  /** The address of the console; null if no member has an admin port. */
+  readonly console: string | null;
   readonly configPath: string;
   readonly dataDir: string;
   /** Null where the members' logs are shown on the terminal. */
@@ -25,11 +27,13 @@ export function commandOf(path: string, directory: string): string {
 
 export function welcomeText(welcome: Welcome): string {
   const { command, members, leader, elapsedMs, connect, configPath, dataDir, logDir } = welcome;
+  const { console: address } = welcome;
   const seconds = (elapsedMs / 1000).toFixed(1);
   const count = members === 1 ? '1 member serves' : `${members} members serve`;
   const leads = leader === null || members === 1 ? '' : `, member ${leader} leads`;
   const rows: readonly (readonly [name: string, value: string])[] = [
     ['connect', connect],
+    ...(address === null ? [] : [['console', address] as const]),
     ['config', configPath],
     ['data', dataDir],
     ['logs', logDir ?? 'here'],

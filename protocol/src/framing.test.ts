@@ -192,6 +192,35 @@ describe('FrameReader', () => {
     );
   });
 
+  it('keeps at most twice what has arrived of a frame, which is copied once where half is there', () => {
+    const lengths = fc.integer({ min: 2, max: 60_000 });
+    holds(
+      fc.property(lengths, fc.array(lengths, { minLength: 1 }), (length, pieces) => {
+        const reader = new FrameReader(60_000);
+        const frame = Buffer.alloc(length, 'frame');
+        const lent = Buffer.alloc(60_004);
+        let arrived = 0;
+        for (const piece of cut(framed(frame), pieces)) {
+          lent.set(piece);
+          expect(reader.nextOwn()).toBeNull();
+          reader.push(lent.subarray(0, piece.length));
+          arrived += piece.length;
+          if (arrived === length + 4) break;
+          expect(reader.nextOwn()).toBeNull();
+          reader.giveBack();
+          lent.fill(0xee);
+          expect(reader.bufferedBytes).toBeGreaterThanOrEqual(arrived - 4);
+          // A small piece may get 8 KB.
+          expect(reader.heldBytes).toBeLessThanOrEqual(2 * arrived + 8192);
+        }
+        const own = reader.nextOwn();
+        expect(Buffer.compare(own ?? Buffer.of(), frame)).toBe(0);
+        expect(own?.buffer.byteLength).toBe(length);
+        expect([reader.heldBytes, reader.bufferedBytes]).toEqual([0, 0]);
+      }),
+    );
+  });
+
   it('takes longer frames from the moment that its limit is raised', () => {
     const reader = new FrameReader(10);
     reader.push(framed(Buffer.alloc(10), Buffer.alloc(11)));

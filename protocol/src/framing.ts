@@ -1,10 +1,12 @@
 /**
  * Cuts a byte stream into frames: a 4-byte big-endian length, then that many bytes.
  *
- * Chunks are queued as they come and a frame is only copied when it spans chunks, once it is whole;
- * so the work is linear and memory is bounded by what has really arrived. The length is checked as
- * soon as it is known. Pushed chunks belong to the reader: the caller must not write to them again.
- * Used by client connections and by peer links, with limits of their own.
+ * Chunks are queued as they come and a frame is only copied when it spans chunks. So the work is
+ * linear. Memory is bounded by twice what has really arrived, because a frame gets memory of its
+ * own before it is whole only once half of it is there. The length is checked as soon as it is
+ * known. Pushed chunks belong to the reader, unless the caller lends them (`giveBack`): nobody
+ * writes to them again. Used by client connections and by peer links, with limits of their own.
+ * `withHead` makes frames of what was written with space for their head.
  */
 import { assert } from './assert.js';
 import type { JuteReader } from './jute/reader.js';
@@ -37,6 +39,9 @@ export class FrameReader {
    */
   #tail: Uint8Array | null = null;
   #tailUsed = 0;
+  /** The memory of the next frame while it arrives in parts; null if those are in the chunks. */
+  #whole: Buffer | null = null;
+  #wholeUsed = 0;
 
   constructor(frameBytesMax: number) {
     assert(Number.isSafeInteger(frameBytesMax) && frameBytesMax > 0, 'the limit is positive');
@@ -45,16 +50,16 @@ export class FrameReader {
 
   /** The bytes that were pushed and are not part of a returned frame. */
   get bufferedBytes(): number {
-    return this.#buffered;
+    return this.#buffered + this.#wholeUsed;
   }
 
   /**
    * The memory that the reader keeps: what was pushed and not returned, with the returned part of
-   * its first chunk and the unused part of its last one.
+   * its first chunk and the unused part of its last one or of the next frame.
    */
   get heldBytes(): number {
     const unused = this.#tail === null ? 0 : this.#tail.length - this.#tailUsed;
-    return this.#buffered + this.#offset + unused;
+    return this.#buffered + this.#offset + unused + (this.#whole?.length ?? 0);
   }
 
   /** Sets the limit for all frames that are returned from now on. */
@@ -65,9 +70,12 @@ export class FrameReader {
   /** Drops everything that was pushed; the stream is read no further. */
   clear(): void {
     this.#skip(this.#buffered);
+    this.#whole = null;
+    this.#wholeUsed = 0;
   }
 
-  push(chunk: Uint8Array): void {
+  push(pushed: Uint8Array): void {
+    const chunk = this.#whole === null ? pushed : this.#fill(this.#whole, pushed);
     if (chunk.length === 0) return;
     const isFirst = this.#buffered === 0;
     this.#buffered += chunk.length;
@@ -86,6 +94,7 @@ export class FrameReader {
   giveBack(): void {
     const last = this.#chunks.length - 1;
     if (last < 0 || this.#tail !== null) return;
+    if (this.#hasHalfOfFrame) return this.#beginWhole();
     const from = last === this.#head ? this.#offset : 0;
     this.#chunks[last] = Uint8Array.prototype.slice.call(this.#chunkAt(last), from);
     if (last === this.#head) this.#offset = 0;
@@ -97,12 +106,14 @@ export class FrameReader {
    * from then on at each call.
    */
   next(): Uint8Array | null {
+    if (this.#whole !== null) return this.#takeWhole();
     const length = this.#nextLength();
     return length === NO_FRAME ? null : this.#consume(length);
   }
 
   /** As `next`, but the frame is copied into memory of its own. */
   nextOwn(): Uint8Array | null {
+    if (this.#whole !== null) return this.#takeWhole();
     const length = this.#nextLength();
     if (length === NO_FRAME) return null;
     const isWhole = length === 0 || this.#chunkAt(this.#head).length - this.#offset >= length;
@@ -115,6 +126,11 @@ export class FrameReader {
    * is none. Throws as `next` does.
    */
   pointAtNext(reader: JuteReader): boolean {
+    if (this.#whole !== null) {
+      const whole = this.#takeWhole();
+      if (whole !== null) reader.point(whole, 0, whole.length);
+      return whole !== null;
+    }
     const length = this.#nextLength();
     if (length === NO_FRAME) return false;
     const head = length === 0 ? EMPTY : this.#chunkAt(this.#head);
@@ -143,6 +159,44 @@ export class FrameReader {
     this.#skip(HEADER_BYTES);
     this.#isLengthKnown = false;
     return length;
+  }
+
+  /** Whether at least half of the next frame, but not all of it, is in the chunks. */
+  get #hasHalfOfFrame(): boolean {
+    if (!this.#isLengthKnown) return false;
+    const length = this.#frameBytes;
+    const arrived = this.#buffered - HEADER_BYTES;
+    return arrived < length && arrived * 2 >= length && length <= this.#frameBytesMax;
+  }
+
+  /** Moves the next frame to memory of its own, where what comes of it is written from now on. */
+  #beginWhole(): void {
+    const whole = Buffer.allocUnsafeSlow(this.#frameBytes);
+    this.#isLengthKnown = false;
+    this.#skip(HEADER_BYTES);
+    const { length } = whole;
+    this.#wholeUsed = this.#buffered;
+    this.#moveTo(whole, this.#buffered);
+    assert(this.#wholeUsed < length, () => `${this.#wholeUsed} of ${length} bytes are a part`);
+    this.#whole = whole;
+  }
+
+  /** Returns what follows the frame in the chunk. */
+  #fill(whole: Buffer, chunk: Uint8Array): Uint8Array {
+    const wanted = whole.length - this.#wholeUsed;
+    if (wanted === 0) return chunk;
+    const part = chunk.length <= wanted ? chunk : chunk.subarray(0, wanted);
+    whole.set(part, this.#wholeUsed);
+    this.#wholeUsed += part.length;
+    return chunk.subarray(part.length);
+  }
+
+  #takeWhole(): Buffer | null {
+    const whole = this.#whole;
+    if (whole === null || this.#wholeUsed < whole.length) return null;
+    this.#whole = null;
+    this.#wholeUsed = 0;
+    return whole;
   }
 
   /** Appends to the last chunk if the reader owns it and it has space, else begins a new one. */
@@ -202,6 +256,12 @@ export class FrameReader {
       return frame;
     }
     const frame = Buffer.allocUnsafeSlow(length);
+    this.#moveTo(frame, length);
+    return frame;
+  }
+
+  /** Copies the next `length` bytes of the chunks to the beginning of `frame`. */
+  #moveTo(frame: Buffer, length: number): void {
     let filled = 0;
     while (filled < length) {
       const chunk = this.#chunkAt(this.#head);
@@ -210,7 +270,6 @@ export class FrameReader {
       filled += take;
       this.#skip(take);
     }
-    return frame;
   }
 
   /** Advances by `count` available bytes and drops every chunk that is used up. */
@@ -241,4 +300,18 @@ export class FrameReader {
     assert(chunk !== undefined, 'the chunks hold all buffered bytes');
     return chunk;
   }
+}
+
+/**
+ * Returns the bytes with `headBytes` before them, which the caller writes: in place if the memory
+ * before them (`headroom`) is theirs and suffices, else in a copy.
+ */
+export function withHead(bytes: Buffer, headroom: number, headBytes: number): Buffer {
+  if (headroom >= headBytes) {
+    const start = bytes.byteOffset - headBytes;
+    return Buffer.from(bytes.buffer, start, headBytes + bytes.length);
+  }
+  const copy = Buffer.allocUnsafeSlow(headBytes + bytes.length);
+  bytes.copy(copy, headBytes);
+  return copy;
 }

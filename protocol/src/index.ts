@@ -177,7 +177,6 @@ export {
   isWellFormed,
   lastOfRanges,
 } from './peer/epoch-ranges.js';
-export { pointAtRequest } from './peer/forwarded.js';
 export { SHARED_CHARACTERS_MAX } from './peer/hello.js';
 export type * from './peer/messages.js';
 export type { PeerId, Proposal, Zxid } from './peer/proposal.js';
@@ -187,6 +186,13 @@ export {
   ProposalCursor,
   type ZxidRange,
 } from './peer/proposal-batch.js';
+export {
+  type ForwardedRequest,
+  type Identity,
+  pointAtRequest,
+  RequestBatch,
+  RequestWriter,
+} from './peer/request-batch.js';
 export {
   ASKING_SINCE,
   BACKUPS_SINCE,

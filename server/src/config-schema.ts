@@ -9,6 +9,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
+import { adminShape } from './admin-settings.js';
 import { auditProblems, auditShape } from './audit-settings.js';
 import {
   enforceAuthProblems,
@@ -46,7 +47,6 @@ const FRAME_BYTES_LIMIT = 32 * 1024 * 1024;
 const FRAME_BYTES_PER_MS = 8 * 1024;
 const MEMBERS_MAX = 255;
 /** Each password that comes is compared with all of them. */
-const ADMIN_USERS_MAX = 100;
 /** What all clients of a member may have waiting: a few frames at least, a terabyte at most. */
 const CLIENT_BYTES_LEAST = 4 * 1024 * 1024;
 const CLIENT_BYTES_MOST = 2 ** 40;
@@ -83,8 +83,6 @@ const serverSchema = z.strictObject(serverShape, {
   error: 'expected an object with id, host, clientPort and peerPort',
 });
 type Server = z.infer<typeof serverSchema>;
-
-const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 of "user:password"';
 
 const settingsSchema = z.strictObject(
   {
@@ -138,15 +136,7 @@ const settingsSchema = z.strictObject(
     holdLevel: integer(1, LEVELS_LIMIT).nullable().default(null),
     metricsHost: host.nullable().default(null),
     adminHost: host.default('127.0.0.1'),
-    adminUsers: z
-      .array(
-        z.string({ error: EXPECTED_USER }).regex(/^[^:]+:[A-Za-z0-9+/]{27}=$/, {
-          error: EXPECTED_USER,
-        }),
-        { error: 'expected a list of users' },
-      )
-      .max(ADMIN_USERS_MAX, { error: `expected at most ${ADMIN_USERS_MAX} users` })
-      .default([]),
+    ...adminShape,
     adminReadOnly: flag().default(false),
     backupDirectory: text('a directory').nullable().default(null),
     backupEveryMinutes: integer(1, MINUTES_MAX).default(1440),
@@ -260,11 +250,15 @@ function sessionLimitProblems(raw: Record<string, unknown>): string[] {
 function adminProblems(raw: Record<string, unknown>): string[] {
   const shape = settingsSchema.shape;
   const adminHost = validOrNull(shape.adminHost, raw['adminHost']);
-  const users = validOrNull(shape.adminUsers, raw['adminUsers']);
+  const users = [shape.adminUsers, shape.adminReaders].map((users, index) => {
+    return validOrNull(users, raw[index === 0 ? 'adminUsers' : 'adminReaders']);
+  });
   const { superDigest } = raw;
-  const hasUsers = users === null || users.length > 0 || typeof superDigest === 'string';
+  const hasUsers = users.some((some) => some === null || some.length > 0);
   if (adminHost === null || isLoopback(adminHost) || hasUsers) return [];
-  const expected = 'expected a loopback address while there is neither adminUsers nor superDigest';
+  if (typeof superDigest === 'string') return [];
+  const expected =
+    'expected a loopback address while there is neither adminUsers, adminReaders nor superDigest';
   return [`adminHost: ${expected}, got "${adminHost}"`];
 }
 
@@ -348,9 +342,15 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
     return issue.keys.map((key) => `${pathText([...issue.path, key])}: unknown key`);
   }
   const value = valueAt(raw, issue.path);
+  // Where an object is one of several possibilities, its own problems say more.
+  const inner = issue.code === 'invalid_union' && isRecord(value) ? issue.errors.at(-1) : undefined;
+  if (inner !== undefined) {
+    return inner.flatMap((each) => describe({ ...each, path: [...issue.path, ...each.path] }, raw));
+  }
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = /^(superDigest$|superId|adminUsers\[|peerAuth)/.test(where);
-  const got = isSecret ? 'got something else' : `got ${shown(value)}`;
+  const isSecret = /^(superDigest$|superId|adminUsers\[|adminReaders\[|peerAuth)/.test(where);
+  const isHidden = isSecret && value !== undefined;
+  const got = isHidden ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }
 

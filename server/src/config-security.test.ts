@@ -15,18 +15,32 @@ describe('settings of security', () => {
   it('keep an admin port that shows paths from strangers: off loopback it needs users', () => {
     const user = 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=';
     expect(problemsOf({ adminHost: '0.0.0.0' })).toEqual([
-      'adminHost: expected a loopback address while there is neither adminUsers nor superDigest, ' +
-        'got "0.0.0.0"',
+      'adminHost: expected a loopback address while there is neither adminUsers, adminReaders ' +
+        'nor superDigest, got "0.0.0.0"',
     ]);
     for (const adminHost of ['127.0.0.1', '::1', 'localhost', '127.8.8.8']) {
       expect(problemsOf({ adminHost })).toEqual([]);
     }
     expect(problemsOf({ adminHost: '0.0.0.0', adminUsers: [user] })).toEqual([]);
+    expect(problemsOf({ adminHost: '0.0.0.0', adminReaders: [user] })).toEqual([]);
     expect(problemsOf({ adminHost: 'zk1.example' })).toHaveLength(1);
-    const [problem] = problemsOf({ adminUsers: ['ops:hunter2'] });
-    expect(problem).toBe(
-      'adminUsers[0]: expected "user:" and the base64 SHA-1 of "user:password", got something else',
-    );
+    for (const setting of ['adminUsers', 'adminReaders']) {
+      const expected = 'expected "user:" and the base64 SHA-1 of "user:password"';
+      expect(problemsOf({ [setting]: ['ops:hunter2'] })).toEqual([
+        `${setting}[0]: ${expected}, got something else`,
+      ]);
+    }
+  });
+
+  it('name the origins of proxies in front of an admin port as a browser does', () => {
+    const origins = ['https://zk.example', 'http://zk.example:8443', 'https://[::1]:1'];
+    expect(problemsOf({ adminOrigins: origins })).toEqual([]);
+    for (const origin of [
+      ...['zk.example', 'https://zk.example/', 'https://zk.example/zk', 'https://ZK.example'],
+      ...['https://zk.example:443', 'ftp://zk.example', 'https://a@zk.example', '*', 'null', ''],
+    ]) {
+      expect(problemsOf({ adminOrigins: [origin] }), origin).toHaveLength(1);
+    }
   });
 
   it('ask who other members are where other machines may reach their port, unless "none" is written', () => {
@@ -80,6 +94,10 @@ describe('settings of security', () => {
     ]) {
       expect(tls(wrong), JSON.stringify(wrong)).toHaveLength(1);
     }
+    expect(tls({ ...pem, caFile: undefined })).toEqual([
+      'peerAuth.tls.caFile: expected a file, got nothing',
+    ]);
+    expect(tls({ ...pem, unknown: 1 })).toEqual(['peerAuth.tls.unknown: unknown key']);
   });
 
   it('take TLS with a certificate and its key, or with PKCS#12, and say what contradicts it', () => {
@@ -96,6 +114,8 @@ describe('settings of security', () => {
     expect(needsCa).toContain('tls.clientAuth: expected caFile for "want"');
     expect(tlsOf({ ...pem, crlFiles: ['crl.pem'] }).problems[0]).toContain('tls.crlFiles');
     expect(tlsOf({ ...pem, onClientPort: false }).problems[0]).toContain('secureClientPort');
+    expect(tlsOf({ ...pem, identity: 'san-uri' }).problems[0]).toContain('tls.identity: expected');
+    expect(tlsOf({ ...pem, identity: 'cn' }).problems[0]).toContain('subject, san-uri, san-dns');
     expect(tlsOf({ ...pem, keyfile: 'x' }).problems).toEqual(['tls.keyfile: unknown key']);
     const secure = { servers: [{ ...server(1, 2181, 2881), secureClientPort: 2881 }] };
     const problems = problemsOf(secure);

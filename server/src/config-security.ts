@@ -44,6 +44,13 @@ export interface TlsSettings {
    */
   readonly clientAuth: 'none' | 'want' | 'need';
   /**
+   * What of a client's certificate is its identity of scheme `x509`: `subject` (the default, as in
+   * ZooKeeper), or `san-uri` or `san-dns`, the URIs or the DNS names among its alternative names.
+   * Each of these is an identity, and a certificate without any is nobody's. All members need the
+   * same value.
+   */
+  readonly identity: 'subject' | 'san-uri' | 'san-dns';
+  /**
    * Whether `clientPort` speaks TLS, too; default true. The first byte tells TLS from plain
    * connections.
    */
@@ -55,7 +62,10 @@ export interface TlsSettings {
   readonly required: boolean;
   /** How long a handshake may take, in ms; default 10,000. */
   readonly handshakeTimeoutMs: number;
-  /** The number of handshakes that may be under way; default 1,000. One more is refused. */
+  /**
+   * The number of handshakes that may be under way; default 1,000. One more takes the place of the
+   * oldest from the address that has most; IPv6 addresses of one network of 64 bits count as one.
+   */
   readonly handshakesMax: number;
 }
 
@@ -97,6 +107,11 @@ export const tlsSchema = z
       clientAuth: z
         .enum(['none', 'want', 'need'], { error: 'expected one of none, want, need' })
         .optional(),
+      identity: z
+        .enum(['subject', 'san-uri', 'san-dns'], {
+          error: 'expected one of subject, san-uri, san-dns',
+        })
+        .default('subject'),
       onClientPort: flag().default(true),
       required: flag().default(false),
       handshakeTimeoutMs: whole(100, 600_000).default(10_000),
@@ -175,6 +190,9 @@ export function tlsProblems(raw: Readonly<Record<string, unknown>>): string[] {
   }
   if (tls.caFile === null && tls.crlFiles.length > 0) {
     problems.push('tls.crlFiles: expected caFile, because only its certificates can be revoked');
+  }
+  if (tls.identity !== 'subject' && tls.clientAuth === 'none') {
+    problems.push('tls.identity: expected clientAuth "want" or "need", or nobody is asked');
   }
   if (!tls.onClientPort && secureServers.length === 0) {
     problems.push('tls.onClientPort: expected a secureClientPort, or TLS is spoken nowhere');

@@ -71,7 +71,7 @@ describe('a config file', () => {
       holdLevel: null,
       metricsHost: null,
       adminHost: '127.0.0.1',
-      adminUsers: [],
+      ...{ adminUsers: [], adminReaders: [], adminOrigins: [] },
       adminReadOnly: false,
       auditFile: null,
       auditBytesMax: 67_108_864,
@@ -285,7 +285,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(49);
+    expect(keys).toHaveLength(51);
     for (const key of keys) {
       // The one setting that is an object with a part that must be there.
       const wrong = key === 'sasl' ? 'a text' : { nested: true };

@@ -70,8 +70,8 @@ export interface ServerAddress {
    */
   readonly metricsPort?: number | undefined;
   /**
-   * TCP port of HTTP for administrators, on `adminHost`: `/commands/*` as ZooKeeper's, the events
-   * of the member, and what the metrics port has. By default it is not there.
+   * TCP port of HTTP for administrators, on `adminHost`: `/commands/*` as ZooKeeper's, the REST
+   * API, the console, and what the metrics port has. By default it is not there.
    */
   readonly adminPort?: number | undefined;
 }
@@ -327,16 +327,28 @@ export interface Config {
   readonly metricsHost: string | null;
   /**
    * Where each member's `adminPort` listens; default 127.0.0.1: this machine alone can ask. Another
-   * address than a loopback one needs `adminUsers` or `superDigest`, because paths, sessions and
-   * addresses of clients are shown. There is no TLS: passwords cross the network readable.
+   * address than a loopback one needs `adminUsers`, `adminReaders` or `superDigest`, because paths,
+   * sessions and addresses of clients are shown. There is no TLS: passwords cross the network
+   * readable.
    */
   readonly adminHost: string;
   /**
    * Who may use the admin port: `user:` and the base64 SHA-1 of `user:password` each, as in an ACL
-   * of scheme digest. Default none. While there are any, or `superDigest`, each request must bring
-   * one of their passwords.
+   * of scheme digest. Default none. While there are any, or `adminReaders` or `superDigest`, each
+   * request must bring one of their passwords.
    */
   readonly adminUsers: readonly string[];
+  /**
+   * Users of the admin port who may only read, in the form of `adminUsers`; default none. They
+   * change no data, session or counter, and get no backup.
+   */
+  readonly adminReaders: readonly string[];
+  /**
+   * Origins under which browsers reach the admin port through a proxy, such as
+   * `https://rookery.example`; default none. Their names are accepted in the Host header, too. No
+   * header of a proxy is believed.
+   */
+  readonly adminOrigins: readonly string[];
   /**
    * Whether the admin port is for reading only; default false. Then it refuses whatever changes
    * data, sessions or counters, whoever asks.

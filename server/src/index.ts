@@ -7,6 +7,7 @@ export { checkSettings } from './config-schema.js';
 export { isLoopback } from './four-letter-words.js';
 export { compareParts, holdersOf, partOf, recipeOf } from './http/api/recipe-names.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
+export { certificateProblem as peerCertificateProblem } from './net/peer-certificate.js';
 export {
   type Backup,
   backupsIn,
@@ -37,6 +38,9 @@ export {
 export { OperatorError } from './operator-error.js';
 export { missingPeerAuth } from './peer-auth-settings.js';
 export { readPeerSecrets } from './peer-secrets.js';
+export { revocationListEnd } from './security/revocation-list.js';
+export { readSaslUsers } from './security/sasl-users.js';
+export { loadTlsFiles, type TlsFiles, type TlsMaterial } from './security/tls-files.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';

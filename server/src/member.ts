@@ -119,7 +119,7 @@ export class Member {
       recovered.damaged === null ? state : newState(),
     );
     const { events = null } = surroundings;
-    member.#driver.questions.answerWith(memberAnswers(() => member.context(), events));
+    member.#driver.questions.answerWith(memberAnswers(member, events));
     return member;
   }
 

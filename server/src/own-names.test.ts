@@ -4,9 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Config, ServerAddress } from './config.js';
-import { ManualTimers } from './net/manual-timers.js';
-import { keptLog } from './net/testing/fixtures.js';
 import { isName, type OwnNamesParts, untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { keptLog } from './simulated/net/fixtures.js';
+import { ManualTimers } from './simulated/net/manual-timers.js';
 
 const entry = (id: number, host: string, more: Partial<ServerAddress> = {}): ServerAddress => ({
   ...{ id, host, clientPort: 2181, peerPort: 2881 },

@@ -18,6 +18,8 @@ const CRL_FILES_MAX = 100;
 const file = z.string({ error: EXPECTED_FILE }).min(1, { error: EXPECTED_FILE });
 const optionalFile = file.nullable().default(null);
 
+const EXPECTED_ENSEMBLE = 'expected up to 100 letters, digits, dots, underscores and hyphens';
+
 const peerTlsSchema = z.strictObject({
   certFile: optionalFile,
   keyFile: optionalFile,
@@ -27,7 +29,7 @@ const peerTlsSchema = z.strictObject({
   crlFiles: z.array(file).max(CRL_FILES_MAX).default([]),
   ensemble: z
     .string()
-    .regex(/^[\w.-]{1,100}$/)
+    .regex(/^[\w.-]{1,100}$/, { error: EXPECTED_ENSEMBLE })
     .nullable()
     .default(null),
 });

@@ -7,6 +7,7 @@
  * connections for each address, because all load comes from one. `rookery` is this repository's
  * build.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -43,9 +44,12 @@ export interface MemberSettings {
    * '--nofile=256']`.
    */
   readonly command: readonly string[];
-  /** Gives each Rookery member a metrics port, METRICS_PORT above its client port. */
-  readonly isScraped: boolean;
-  /** Members have a port for TLS, SECURE_PORT above their client port, and clients use that one. */
+  /**
+   * Gives each Rookery member a metrics port and an admin port, METRICS_PORT and ADMIN_PORT above
+   * its client port, and the admin port the user ADMIN_USER.
+   */
+  readonly isOperated: boolean;
+  /** Members have a port for TLS, SECURE_PORT above their client port, for all clients. */
   readonly isSecure: boolean;
 }
 
@@ -65,7 +69,7 @@ const NETTY_JARS: readonly string[] = [
   ...['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'],
   ...['transport-native-epoll', 'transport-native-unix-common'],
 ].map((part) => `/usr/share/java/netty-${part}.jar`);
-const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
+export const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 /**
  * As the operator's guide recommends: with an arena for each thread, a large tree takes 30 MB more.
  */
@@ -75,6 +79,10 @@ const PEER_PORT = 100;
 const ELECTION_PORT = 200;
 export const METRICS_PORT = 300;
 const SECURE_PORT = 350;
+export const ADMIN_PORT = 400;
+/** The user and the password, and what the config file has of them. */
+export const ADMIN_USER = 'bench:bench';
+const ADMIN_DIGEST = `bench:${createHash('sha1').update(ADMIN_USER).digest('base64')}`;
 
 /** Says what must be installed or built first; null if nothing is missing. */
 export function missingFor(system: SystemName): string | null {
@@ -149,24 +157,27 @@ function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: n
 
 function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): readonly MemberPlan[] {
   const { directory, basePort, profileDirectory, memberSettings } = options;
+  const { command = [], rookery = {}, isOperated = false } = memberSettings;
   const config = join(directory, 'ensemble.json');
   const certificate = certificateFor(options);
   const servers = ids.map((id) => {
     const port = basePort + id - 1;
     return {
       ...{ id, host: HOST, clientPort: port, peerPort: port + PEER_PORT },
-      ...(memberSettings.isScraped === true ? { metricsPort: port + METRICS_PORT } : {}),
+      ...(isOperated ? operatorPorts(port) : {}),
       ...(certificate === null ? {} : { secureClientPort: port + SECURE_PORT }),
     };
   });
-  const { command = [], rookery = {} } = memberSettings;
-  const tls =
-    certificate === null
+  const settings = {
+    ...(isOperated ? { adminUsers: [ADMIN_DIGEST] } : {}),
+    ...(certificate === null
       ? {}
-      : { tls: { certFile: certificate.certFile, keyFile: certificate.keyFile } };
+      : { tls: { certFile: certificate.certFile, keyFile: certificate.keyFile } }),
+    ...rookery,
+  };
   writeFileSync(
     config,
-    JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers, ...tls, ...rookery }),
+    JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers, ...settings }),
   );
   return ids.map((id) => {
     const dataDirectory = join(directory, 'data', String(id));
@@ -182,6 +193,10 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
       prepare: () => undefined,
     };
   });
+}
+
+function operatorPorts(clientPort: number): { metricsPort: number; adminPort: number } {
+  return { metricsPort: clientPort + METRICS_PORT, adminPort: clientPort + ADMIN_PORT };
 }
 
 function certificateFor({ directory, memberSettings }: EnsembleOptions): Certificate | null {

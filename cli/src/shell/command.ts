@@ -38,6 +38,8 @@ export interface CommandSpec {
    * False for a command that needs no ensemble, such as those of contexts; it has no `--connect`.
    */
   readonly connects?: false;
+  /** True for the command of a group that is run where none of them is named. */
+  readonly isDefault?: true;
   /** True for a command that always writes text of one kind, such as scripts; it has no `-o`. */
   readonly isPlain?: true;
   /** The default of `-o`; `table` if absent. */

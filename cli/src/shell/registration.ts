@@ -28,6 +28,7 @@ const GROUPS: Readonly<Record<string, string>> = {
   acl: 'Who may do what with a znode.',
   quota: 'How many znodes and bytes a subtree may have.',
   context: 'Named ensembles with their credentials.',
+  sessions: 'Who is connected, and what each session owns; "ls" unless another is named.',
 };
 
 export function register(program: Command, { specs, run, withTarget }: Registration): void {
@@ -39,7 +40,8 @@ export function register(program: Command, { specs, run, withTarget }: Registrat
       parent = groups.get(first) ?? program.command(first).description(GROUPS[first] ?? '');
       groups.set(first, parent);
     }
-    const command = parent.command(second ?? first).description(spec.summary);
+    const command = parent.command(second ?? first, { isDefault: spec.isDefault === true });
+    command.description(spec.summary);
     for (const { usage } of spec.args) command.argument(usage);
     for (const { flags, description, range } of spec.options ?? []) {
       const option = new Option(flags, description);

@@ -42,6 +42,20 @@ const contender = z.strictObject({
   since: z.string(),
 });
 const figure = z.number().min(0).nullable();
+const session = z.strictObject({
+  session: hex,
+  server: z.string().nullable(),
+  address: z.string().nullable(),
+  timeoutMs: count.nullable(),
+  ephemerals: count.nullable(),
+  since: z.string().nullable(),
+  lastOperation: z.string().nullable(),
+  received: count.nullable(),
+  sent: count.nullable(),
+  outstanding: count.nullable(),
+  averageLatencyMs: figure,
+  maxLatencyMs: figure,
+});
 const written = z.strictObject({ path, stat });
 
 /** By the names of commands. Where options change the shape, it is a union. */
@@ -127,6 +141,16 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   'context save': z.strictObject({ name: z.string(), connect: z.string(), credentials: count }),
   'context select': z.strictObject({ name: z.string() }),
   'context rm': z.strictObject({ name: z.string() }),
+  'sessions ls': z.array(session),
+  'sessions get': session.extend({
+    ephemeralPaths: z.array(path),
+    watched: z.array(z.strictObject({ path, mode: z.string().nullable() })).nullable(),
+  }),
+  'sessions end': z.strictObject({
+    session: hex,
+    address: z.string().nullable(),
+    ephemerals: count.nullable(),
+  }),
   check: z.array(z.strictObject({ kind: z.string(), what: z.string(), remedy: z.string() })),
   top: z.array(
     z.strictObject({

@@ -320,16 +320,49 @@ export const CONTEXTS: readonly CommandSpec[] = [
   },
 ];
 
+const SERVERS: readonly OptionSpec[] = [
+  { flags: '--connect <hosts>', description: 'host:port,host:port (or ROOKERY_CONNECT)' },
+  { flags: '--context <name>', description: 'a saved context (or ROOKERY_CONTEXT)' },
+  { flags: '--config <file>', description: 'or the config file of the members' },
+];
+const ADMIN_URL: OptionSpec = {
+  flags: '--url <url>',
+  description: 'the admin port of a member: http://host:port (user: ROOKERY_ADMIN_USER)',
+};
+
 export const LIVE: readonly CommandSpec[] = [
+  {
+    name: 'sessions ls',
+    summary: 'The sessions, with the addresses of their clients and what they own.',
+    args: [],
+    options: [...SERVERS, ADMIN_URL],
+    connects: false,
+    isDefault: true,
+    run: async (call) => (await import('./commands/sessions.js')).listSessions(call),
+  },
+  {
+    name: 'sessions get',
+    summary: 'One session, with the paths that it owns and watches.',
+    args: [text('<session>')],
+    options: [...SERVERS, ADMIN_URL],
+    connects: false,
+    run: async (call) => (await import('./commands/sessions.js')).getSession(call),
+  },
+  {
+    name: 'sessions end',
+    summary: 'End a session, as if its time were up; only at the admin port of a member.',
+    args: [text('<session>')],
+    options: [ADMIN_URL, YES],
+    connects: false,
+    writes: true,
+    run: async (call) => (await import('./commands/sessions.js')).endSession(call),
+  },
   {
     name: 'check',
     summary:
       'What is wrong with the members of an ensemble, and what to do; nothing if all is well.',
     args: [],
-    options: [
-      { flags: '--connect <hosts>', description: 'host:port,host:port (or ROOKERY_CONNECT)' },
-      { flags: '--config <file>', description: 'or the config file of the members' },
-    ],
+    options: SERVERS,
     connects: false,
     run: async (call) => (await import('./commands/checking.js')).check(call),
   },
@@ -338,9 +371,7 @@ export const LIVE: readonly CommandSpec[] = [
     summary: 'A live view of the members of an ensemble: roles, lag, latencies, load.',
     args: [],
     options: [
-      { flags: '--connect <hosts>', description: 'host:port,host:port (or ROOKERY_CONNECT)' },
-      { flags: '--context <name>', description: 'a saved context (or ROOKERY_CONTEXT)' },
-      { flags: '--config <file>', description: 'or the config file of the members' },
+      ...SERVERS,
       {
         flags: '--interval <seconds>',
         description: 'how often they are asked (default: 2)',

@@ -10,7 +10,12 @@ export interface ServerToAsk {
 }
 
 /** Rejects with an Error that says why there is no answer within `timeoutMs`. */
-export function askWord(server: ServerToAsk, word: string, timeoutMs: number): Promise<string> {
+export function askWord(
+  server: ServerToAsk,
+  word: string,
+  timeoutMs: number,
+  bytesMax = ANSWER_BYTES_MAX,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(server);
     const parts: Buffer[] = [];
@@ -26,8 +31,7 @@ export function askWord(server: ServerToAsk, word: string, timeoutMs: number): P
     socket.on('data', (part) => {
       parts.push(part);
       bytes += part.length;
-      if (bytes > ANSWER_BYTES_MAX)
-        end(new Error(`the answer is longer than ${ANSWER_BYTES_MAX} bytes`));
+      if (bytes > bytesMax) end(new Error(`the answer is longer than ${bytesMax} bytes`));
     });
     socket.on('end', () => end(null));
     socket.on('error', end);

@@ -6,9 +6,9 @@
  */
 import { OperatorError } from '@rookery/server';
 import { pause } from '../pause.js';
-import { addressesIn, addressesOf, type NamedAddress } from '../shell/addresses.js';
+import type { NamedAddress } from '../shell/addresses.js';
 import { type Call, EXIT } from '../shell/command.js';
-import { targetOf } from '../shell/target.js';
+import { serversFor } from '../shell/servers-for.js';
 import { askWord } from '../status/four-letter-word.js';
 import { reasonOf } from '../status/server-status.js';
 import { COLUMNS, rowJson, sorted } from './frame.js';
@@ -22,7 +22,7 @@ const TIMEOUT_MS_MAX = 2_000;
 export async function top(call: Call): Promise<number> {
   const intervalS = call.number('interval') ?? INTERVAL_S_DEFAULT;
   const order = { column: columnOf(call.text('sort')), isReversed: false };
-  const servers = serversIn(call);
+  const servers = serversFor(call);
   let before: readonly Asked[] | null = null;
   const look = async (): Promise<readonly Row[]> => {
     const timeoutMs = Math.min(TIMEOUT_MS_MAX, 1000 * intervalS);
@@ -61,17 +61,6 @@ function columnOf(name: string | undefined): number {
   if (at !== -1) return at;
   const names = COLUMNS.map(({ head }) => head.toLowerCase()).join(', ');
   throw new OperatorError(`--sort: expected one of ${names}.`);
-}
-
-function serversIn(call: Call): readonly NamedAddress[] {
-  const config = call.text('config');
-  const given = call.text('connect');
-  if (config !== undefined && given !== undefined) {
-    throw new OperatorError('Give --config, or --connect host:port,..., not both.');
-  }
-  if (config !== undefined) return addressesIn(config);
-  const options = { connect: given, context: call.text('context'), timeoutMs: 1, readOnly: false };
-  return addressesOf(targetOf(options, call.around.environment).connect);
 }
 
 async function ask(server: NamedAddress, timeoutMs: number): Promise<Asked> {

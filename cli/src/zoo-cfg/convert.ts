@@ -1,23 +1,38 @@
 /**
  * Turns a zoo.cfg into the config file that all members of an ensemble share, and reports what
- * became of each of its keys. Pure except for the file that `dynamicConfigFile` names, whose reader
- * is passed in.
+ * became of each of its keys. Writes nothing: the file that `dynamicConfigFile` names is read by a
+ * function of the caller, and files with secrets are returned.
  */
 import { missingPeerAuth } from '@rookery/server';
+import { peersAreRequired } from './authentication-keys.js';
+import { joinSettings, settingNames } from './join-settings.js';
 import { outcomeOf } from './keys.js';
+import { isYes, nameOf, type ZooFile } from './outcome.js';
 import { readProperties } from './properties.js';
 import { readServer, SERVER_KEY, type ZooServer } from './servers.js';
+import { tlsDefaults } from './tls-keys.js';
 
 export interface KeyReport {
   readonly key: string;
-  readonly outcome: 'taken' | 'no effect' | 'refused';
-  /** The reason, or the setting that it becomes; never a value, which may be a secret. */
+  readonly outcome: 'taken' | 'no effect' | 'refused' | 'incomplete';
+  /** The reason, the setting that it becomes, or what is left to do; never a secret value. */
   readonly text: string;
 }
 
 export interface Converted {
   readonly config: Readonly<Record<string, unknown>>;
   readonly report: readonly KeyReport[];
+  /** Files with secrets that the config names and that have to be made, by path. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** What the caller has beside the file. */
+export interface Beside {
+  /** Returns the text of the file of that name; throws the file system's error. */
+  readDynamic(path: string): string;
+  readonly hasJaas: boolean;
+  /** The path of a file for a secret; null where such files are not to be made. */
+  secretPath(name: string): string | null;
 }
 
 const DYNAMIC_FILE = 'dynamicconfigfile';
@@ -28,23 +43,24 @@ const NO_PEER_AUTH =
   'peerAuth is "none": members do not authenticate each other, as before; better give them a ' +
   'secretFile';
 
-/** `readDynamic` returns the text of the file of that name; it throws the file system's error. */
-export function convertZooCfg(text: string, readDynamic: (path: string) => string): Converted {
+export function convertZooCfg(text: string, beside: Beside): Converted {
   const properties = new Map(readProperties(text));
   const report: KeyReport[] = [];
   for (const [key, path] of [...properties]) {
     if (key.toLowerCase() !== DYNAMIC_FILE) continue;
     properties.delete(key);
-    for (const [name, value] of readProperties(readDynamic(path))) properties.set(name, value);
+    for (const [name, value] of readProperties(beside.readDynamic(path))) {
+      properties.set(name, value);
+    }
     report.push({ key, outcome: 'taken', text: 'its lines were read, too' });
   }
-  const settings: Record<string, unknown> = {};
-  const eachServer: Record<string, unknown> = {};
+  const file = zooFile(properties, beside);
+  const into: Into = { settings: tlsDefaults(file), eachServer: {}, secrets: {} };
   const servers: ZooServer[] = [];
   for (const [key, value] of properties) {
     const [, id] = SERVER_KEY.exec(key) ?? [];
     if (id !== undefined) report.push(...takeServer(key, Number(id), value, servers));
-    else report.push(takeKey(key, value, { settings, eachServer }));
+    else report.push(takeKey(key, value, { file, into }));
   }
   if (servers.length === 0) {
     servers.push({ ...ALONE, clientPort: null });
@@ -54,14 +70,35 @@ export function convertZooCfg(text: string, readDynamic: (path: string) => strin
   servers.sort((one, other) => one.id - other.id);
   const entries = servers.map(({ clientPort, ...server }) => ({
     ...server,
-    ...eachServer,
+    ...into.eachServer,
     ...(clientPort === null ? {} : { clientPort }),
   }));
-  // ZooKeeper's members do not authenticate each other unless quorum.auth says so.
-  const asBefore = missingPeerAuth(entries).length > 0;
-  if (asBefore) report.push({ key: 'server.N', outcome: 'taken', text: NO_PEER_AUTH });
-  const peerAuth = asBefore ? { peerAuth: 'none' } : {};
-  return { config: { ...settings, ...peerAuth, servers: entries }, report };
+  const config = { ...into.settings, ...peerAuthOf(into.settings, file), servers: entries };
+  // ZooKeeper's members do not authenticate each other unless the file says so.
+  const asBefore = !('peerAuth' in config) && missingPeerAuth(entries).length > 0;
+  if (!asBefore) return { config, report, secrets: into.secrets };
+  report.push({ key: 'server.N', outcome: 'taken', text: NO_PEER_AUTH });
+  const { servers: last, ...rest } = config;
+  return {
+    config: { ...rest, peerAuth: 'none', servers: last },
+    report,
+    secrets: into.secrets,
+  };
+}
+
+function zooFile(properties: ReadonlyMap<string, string>, beside: Beside): ZooFile {
+  const values = new Map([...properties].map(([key, value]) => [nameOf(key), value]));
+  const textOf = (name: string) => values.get(name) ?? '';
+  const isOn = (name: string) => isYes(textOf(name));
+  const { hasJaas } = beside;
+  return { textOf, isOn, hasJaas, secretPath: (name) => beside.secretPath(name) };
+}
+
+/** Members that prove nothing may be let in only where ZooKeeper let them in. */
+function peerAuthOf(settings: Into['settings'], file: ZooFile): Into['settings'] {
+  const { peerAuth } = settings;
+  if (peerAuth === undefined || peersAreRequired(file)) return {};
+  return { peerAuth: { ...(peerAuth as object), required: false } };
 }
 
 function takeServer(key: string, id: number, line: string, servers: ZooServer[]): KeyReport[] {
@@ -71,20 +108,30 @@ function takeServer(key: string, id: number, line: string, servers: ZooServer[])
   return [{ key, outcome: 'taken', text: ['an entry of servers', ...notes].join('; ') }];
 }
 
+/** What the keys give together. */
+interface Into {
+  settings: Readonly<Record<string, unknown>>;
+  eachServer: Readonly<Record<string, unknown>>;
+  secrets: Readonly<Record<string, string>>;
+}
+
 function takeKey(
   key: string,
   value: string,
-  to: { readonly settings: object; readonly eachServer: object },
+  { file, into }: { readonly file: ZooFile; readonly into: Into },
 ): KeyReport {
-  const outcome = outcomeOf(key, value);
+  const outcome = outcomeOf(key, value, file);
   if (outcome === null) {
     return { key, outcome: 'refused', text: 'no release of ZooKeeper is known to have this key' };
   }
   if (outcome.kind === 'noEffect') return { key, outcome: 'no effect', text: outcome.why };
   if (outcome.kind === 'refused') return { key, outcome: 'refused', text: outcome.why };
-  Object.assign(to.settings, outcome.settings);
-  Object.assign(to.eachServer, outcome.eachServer);
-  const names = [...Object.keys(outcome.settings ?? {}), ...Object.keys(outcome.eachServer ?? {})];
+  const { settings = {}, eachServer = {}, secrets = {} } = outcome;
+  into.settings = joinSettings(into.settings, settings);
+  into.eachServer = { ...into.eachServer, ...eachServer };
+  into.secrets = { ...into.secrets, ...secrets };
+  if (outcome.kind === 'incomplete') return { key, outcome: 'incomplete', text: outcome.todo };
+  const names = [...settingNames(settings), ...settingNames(eachServer)];
   const note = outcome.note === undefined ? [] : [outcome.note];
   return { key, outcome: 'taken', text: [names.join(', '), ...note].join('; ') };
 }

@@ -43,7 +43,7 @@ function takeModule(
   const lower = section.toLowerCase();
   if (lower === 'client') return [of('', 'no effect', 'it is for clients, which keep it')];
   if (MEMBERS.has(lower)) {
-    return [of('', 'refused', 'members do not authenticate by SASL: see the setting peerAuth')];
+    return [of('', 'no effect', 'it is for members, which authenticate by peerAuth')];
   }
   const users = [...digestUsersOf(module)];
   if (users.length === 0) {

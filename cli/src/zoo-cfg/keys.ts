@@ -5,49 +5,42 @@
  * Keys are those of ZooKeeper 3.4 to 3.9, in lower case, without the prefix `zookeeper.` that a
  * system property has. `server.N` and `dynamicConfigFile` are read by `convert.ts`.
  */
+import {
+  authProvider,
+  enforceAuth,
+  NO_KERBEROS,
+  ofQuorumAuth,
+  quorumSasl,
+  saslRequired,
+  superIdentity,
+} from './authentication-keys.js';
+import {
+  always,
+  isYes,
+  nameOf,
+  noEffect,
+  numberOf,
+  type Outcome,
+  type Rule,
+  refused,
+  refusedIfOn,
+  taken,
+  type ZooFile,
+} from './outcome.js';
 import { isEveryAddress } from './servers.js';
-
-/** Settings for the config file, and for each entry of `servers`. */
-export interface Taken {
-  readonly settings?: Readonly<Record<string, unknown>>;
-  readonly eachServer?: Readonly<Record<string, unknown>>;
-  /** What the operator must know about it. */
-  readonly note?: string;
-}
-
-export type Outcome =
-  | ({ readonly kind: 'taken' } & Taken)
-  | { readonly kind: 'noEffect'; readonly why: string }
-  | { readonly kind: 'refused'; readonly why: string };
-
-type Rule = (value: string) => Outcome;
+import {
+  clientPortUnification,
+  ofSsl,
+  portUnification,
+  secureClientPort,
+  sslQuorum,
+} from './tls-keys.js';
 
 /** Null for a key that no release of ZooKeeper is known to have. */
-export function outcomeOf(key: string, value: string): Outcome | null {
-  const name = key.toLowerCase().replace(/^zookeeper\./, '');
-  const rule = RULES.get(name) ?? PREFIXES.find(([prefix]) => name.startsWith(prefix))?.[1];
-  return rule?.(value) ?? null;
-}
-
-const taken = (settings: Taken['settings'], note?: string): Outcome => ({
-  kind: 'taken',
-  ...(settings === undefined ? {} : { settings }),
-  ...(note === undefined ? {} : { note }),
-});
-const refused = (why: string): Outcome => ({ kind: 'refused', why });
-const noEffect =
-  (why: string): Rule =>
-  () => ({ kind: 'noEffect', why });
-const always =
-  (why: string): Rule =>
-  () =>
-    refused(why);
-
-/**
- * Parses numbers as Java's Integer.decode does, as far as files use it: decimal, or hex with 0x.
- */
-function numberOf(value: string): number | null {
-  return /^-?(\d+|0x[0-9a-f]+)$/i.test(value) ? Number(value) : null;
+export function outcomeOf(key: string, value: string, file: ZooFile): Outcome | null {
+  const name = nameOf(key);
+  const rule = RULES.get(name) ?? PREFIXES.find(([prefix]) => name.startsWith(prefix))?.[1](name);
+  return rule?.(value, file) ?? null;
 }
 
 function number(setting: string, note?: string): Rule {
@@ -60,21 +53,13 @@ function number(setting: string, note?: string): Rule {
 
 /** ZooKeeper's -1 means its default, which is the same as ours. */
 function sessionTimeout(setting: string): Rule {
-  return (value) =>
-    value === '-1' ? { kind: 'noEffect', why: 'it is the default' } : number(setting)(value);
-}
-
-function isYes(value: string): boolean {
-  return ['yes', 'true', 'on'].includes(value.toLowerCase());
+  const rule = number(setting);
+  return (value, file) =>
+    value === '-1' ? { kind: 'noEffect', why: 'it is the default' } : rule(value, file);
 }
 
 function flag(setting: string): Rule {
   return (value) => taken({ [setting]: isYes(value) });
-}
-
-/** For a key that is harmful only when it is switched on. */
-function refusedIfOn(why: string): Rule {
-  return (value) => (isYes(value) ? refused(why) : { kind: 'noEffect', why: 'it is switched off' });
 }
 
 function text(setting: string): Rule {
@@ -93,10 +78,10 @@ function ofEachServer(setting: string): Rule {
 
 const OWN_DISK = 'Rookery decides by itself when it writes checkpoints and removes old files';
 const OWN_PACE = 'Rookery bounds this by itself: see docs/limits.md';
-const NO_TLS =
-  'Rookery has no TLS: keep its ports on a trusted network, or put a proxy before them';
-const NO_SASL =
-  'Rookery has no SASL but DIGEST-MD5 for clients: see the settings sasl and peerAuth';
+const NO_ADMIN_TLS = 'the admin port has no TLS: put a proxy before it';
+const SUPER_PASSWORD =
+  'add a line super:PASSWORD to the file of users, and sasl:super to superIdentities';
+const ANEW = 'files are read again whenever they change';
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['ticktime', number('tickTimeMs')],
@@ -108,9 +93,9 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['clientport', ofEachServer('clientPort')],
   ['clientportaddress', (value) => clientPortAddress(value)],
   ['clientportlistenbacklog', noEffect('the backlog is that of Node.js')],
-  ['secureclientport', always(NO_TLS)],
-  ['secureclientportaddress', always(NO_TLS)],
-  ['client.portunification', refusedIfOn(NO_TLS)],
+  ['secureclientport', secureClientPort],
+  ['secureclientportaddress', (value) => clientPortAddress(value)],
+  ['client.portunification', clientPortUnification],
   ['minsessiontimeout', sessionTimeout('minSessionTimeoutMs')],
   ['maxsessiontimeout', sessionTimeout('maxSessionTimeoutMs')],
   ['maxclientcnxns', number('maxClientCnxns')],
@@ -157,6 +142,10 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['readonlymode.enabled', flag('readOnlyMode')],
   ['4lw.commands.whitelist', text('fourLetterWords')],
   ['admin.enableserver', (value) => adminServer(value)],
+  ['admin.forcehttps', refusedIfOn(NO_ADMIN_TLS)],
+  ['admin.portunification', refusedIfOn(NO_ADMIN_TLS)],
+  ['admin.needclientauth', refusedIfOn(NO_ADMIN_TLS)],
+  ['quorum.auth.enablesasl', quorumSasl],
   ['admin.serverport', ofEachServer('adminPort')],
   ['admin.serveraddress', (value) => adminAddress(value)],
   ['digest.enabled', noEffect('the digest of the tree is always kept and compared')],
@@ -171,21 +160,20 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['digestauthenticationprovider.superdigest', text('superDigest')],
   ['digestauthenticationprovider.enabled', (value) => digestEnabled(value)],
   ['digestauthenticationprovider.digestalg', (value) => digestAlgorithm(value)],
-  ['superuser', always(NO_SASL)],
-  ['x509authenticationprovider.superuser', always(NO_TLS)],
+  ['x509authenticationprovider.superuser', superIdentity('x509')],
   ['extendedtypesenabled', flag('extendedTypes')],
   ['emulate353ttlnodes', refusedIfOn('TTL znodes of 3.5.3 are not emulated')],
   ['metricsprovider.classname', noEffect('a metricsPort turns the metrics on')],
   ['metricsprovider.httpport', ofEachServer('metricsPort')],
   ['metricsprovider.httphost', text('metricsHost')],
   ['metricsprovider.exportjvminfo', noEffect('there is no JVM')],
-  ['audit.enable', refusedIfOn('Rookery writes no audit log')],
-  ['sslquorum', refusedIfOn(NO_TLS)],
-  ['sslquorumreloadcertfiles', noEffect(NO_TLS)],
-  ['client.certreload', noEffect(NO_TLS)],
-  ['portunification', refusedIfOn(NO_TLS)],
-  ['sessionrequireclientsaslauth', refusedIfOn(NO_SASL)],
-  ['enforce.auth.enabled', refusedIfOn('Rookery does not require that clients authenticate')],
+  ['audit.enable', (value) => auditLog(value)],
+  ['sslquorum', sslQuorum],
+  ['sslquorumreloadcertfiles', noEffect(ANEW)],
+  ['client.certreload', noEffect(ANEW)],
+  ['portunification', portUnification],
+  ['sessionrequireclientsaslauth', saslRequired],
+  ['enforce.auth.enabled', enforceAuth],
   ['enforce.auth.schemes', noEffect('enforce.auth.enabled decides')],
   ['maxresponsecachesize', noEffect(OWN_PACE)],
   ['maxgetchildrenresponsecachesize', noEffect(OWN_PACE)],
@@ -194,19 +182,18 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['tcpkeepalive', noEffect('members and clients notice a dead connection by themselves')],
   ['datadir.autocreate', noEffect('a missing directory is created')],
   ['db.autocreate', noEffect('a new ensemble waits until all members have met')],
-  ['clientportsaslauth', always(NO_SASL)],
-  ['saslauthenticationprovider.superpassword', always(NO_SASL)],
-  ['sasl.serverconfig', always(NO_SASL)],
-  ['security.auth_to_local', always(NO_SASL)],
-  ['letanysasluserdox', always(NO_SASL)],
-  ['allowsaslfailedclients', refusedIfOn(NO_SASL)],
-  ['requirekerberosconfig', refusedIfOn(NO_SASL)],
-  ['kinit', noEffect(NO_SASL)],
-  ['server.realm', noEffect(NO_SASL)],
+  ['saslauthenticationprovider.superpassword', always(SUPER_PASSWORD)],
+  ['sasl.serverconfig', noEffect('every section of the JAAS file for servers is read')],
+  ['security.auth_to_local', always(NO_KERBEROS)],
+  ['letanysasluserdox', always('no user of SASL is everybody')],
+  ['allowsaslfailedclients', refusedIfOn('a client whose password is wrong is refused')],
+  ['requirekerberosconfig', refusedIfOn(NO_KERBEROS)],
+  ['kinit', noEffect(NO_KERBEROS)],
+  ['server.realm', noEffect(NO_KERBEROS)],
   ['ensembleauthname', always('Rookery does not ask clients which ensemble they expect')],
   ['ipauthenticationprovider.usexforwardedfor', refusedIfOn('such headers are never believed')],
   ['audit.impl.class', noEffect('audit.enable decides')],
-  ['fips-mode', noEffect(NO_TLS)],
+  ['fips-mode', noEffect('Node.js decides: see its option --force-fips')],
   ['logdir', text('dataLogDir')],
   ['snapdir', text('dataDir')],
   ['configuration', noEffect('the file is named by --config')],
@@ -227,36 +214,42 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['closesessiontxn.enabled', noEffect('a session ends with the paths that it deletes')],
 ]);
 
-const PREFIXES: readonly (readonly [string, Rule])[] = [
-  ['autopurge.', noEffect(OWN_DISK)],
-  ['znode.container.', noEffect('containers are removed within about a minute')],
-  ['connection_throttle_', noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
-  ['connectiontoken', noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
-  ['group.', always('Rookery has no hierarchical quorums: a majority decides')],
-  ['weight.', always('Rookery has no hierarchical quorums: a majority decides')],
-  ['ssl.', always(NO_TLS)],
-  ['quorum.auth.', (value) => quorumAuth(value)],
-  ['quorum.cnxn.', noEffect('links between members need no threads')],
-  ['authprovider.', always('Rookery has no pluggable authentication: digest, ip, world and auth')],
-  ['metricsprovider.', noEffect('a metricsPort turns the metrics on')],
-  ['admin.', noEffect('the admin port needs no such setting')],
-  ['netty.', noEffect('Rookery does not use Netty')],
-  ['nio.', noEffect('Rookery does not use Java NIO')],
-  ['learner.', noEffect(OWN_PACE)],
-  ['leader.', noEffect(OWN_PACE)],
-  ['follower.', noEffect(OWN_PACE)],
-  ['forward_learner_requests', noEffect(OWN_PACE)],
-  ['commitprocessor.', noEffect('requests are processed in one thread')],
-  ['fastleader.', noEffect('an election waits for no such interval')],
-  ['kerberos.', always(NO_SASL)],
-  ['messagetracker.', noEffect('the events of the admin port tell of members')],
-  ['observer.', noEffect('Rookery has no observers')],
-  ['observermaster.', noEffect('Rookery has no observers')],
-  ['pathstats.', noEffect('no figure is kept by path')],
-  ['request_', noEffect(OWN_PACE)],
-  ['throttled_op_', noEffect(OWN_PACE)],
-  ['watcherclean', noEffect('a watch is removed with its connection')],
-  ['jvm.', noEffect('there is no JVM')],
+/** The rules for all names that begin so. */
+const PREFIXES: readonly (readonly [string, (name: string) => Rule])[] = [
+  ['autopurge.', () => noEffect(OWN_DISK)],
+  ['znode.container.', () => noEffect('containers are removed within about a minute')],
+  [
+    'connection_throttle_',
+    () => noEffect('connectionMaxTokens and connectionTokensPerSecond decide'),
+  ],
+  ['connectiontoken', () => noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
+  ['group.', () => always('Rookery has no hierarchical quorums: a majority decides')],
+  ['weight.', () => always('Rookery has no hierarchical quorums: a majority decides')],
+  ['ssl.', ofSsl],
+  ['quorum.auth.', ofQuorumAuth],
+  // Suffixes make several super users.
+  ['superuser', () => superIdentity('sasl')],
+  ['quorum.cnxn.', () => noEffect('links between members need no threads')],
+  ['authprovider.', () => authProvider],
+  ['metricsprovider.', () => noEffect('a metricsPort turns the metrics on')],
+  ['admin.', () => noEffect('the admin port needs no such setting')],
+  ['netty.', () => noEffect('Rookery does not use Netty')],
+  ['nio.', () => noEffect('Rookery does not use Java NIO')],
+  ['learner.', () => noEffect(OWN_PACE)],
+  ['leader.', () => noEffect(OWN_PACE)],
+  ['follower.', () => noEffect(OWN_PACE)],
+  ['forward_learner_requests', () => noEffect(OWN_PACE)],
+  ['commitprocessor.', () => noEffect('requests are processed in one thread')],
+  ['fastleader.', () => noEffect('an election waits for no such interval')],
+  ['kerberos.', () => always(NO_KERBEROS)],
+  ['messagetracker.', () => noEffect('the events of the admin port tell of members')],
+  ['observer.', () => noEffect('Rookery has no observers')],
+  ['observermaster.', () => noEffect('Rookery has no observers')],
+  ['pathstats.', () => noEffect('no figure is kept by path')],
+  ['request_', () => noEffect(OWN_PACE)],
+  ['throttled_op_', () => noEffect(OWN_PACE)],
+  ['watcherclean', () => noEffect('a watch is removed with its connection')],
+  ['jvm.', () => noEffect('there is no JVM')],
 ];
 
 /** One file serves all members, and only a wildcard address means the same on each of them. */
@@ -309,7 +302,7 @@ function digestAlgorithm(value: string): Outcome {
   return refused('digests are SHA-1: ACLs written with another algorithm would match nobody');
 }
 
-function quorumAuth(value: string): Outcome {
-  if (value.toLowerCase() === 'false') return { kind: 'noEffect', why: 'it is switched off' };
-  return refused(NO_SASL);
+function auditLog(value: string): Outcome {
+  if (!isYes(value)) return { kind: 'noEffect', why: 'it is switched off' };
+  return taken({ auditFile: 'audit.jsonl' }, 'it has lines of JSON, beside the config file');
 }

@@ -4,6 +4,7 @@
  */
 import { expect, it } from 'vitest';
 import { outcomeOf } from './keys.js';
+import type { ZooFile } from './outcome.js';
 
 const KEYS = [
   ...['4lw.commands.whitelist', 'admin.commandURL', 'admin.enableServer'],
@@ -85,14 +86,19 @@ const KEYS = [
   ...['znode.container.maxNeverUsedIntervalMs'],
 ];
 
+const file: ZooFile = {
+  ...{ textOf: () => 'true', isOn: () => true, secretPath: () => null, hasJaas: false },
+};
+
 it('every key of ZooKeeper is taken, without effect, or refused with a reason', () => {
   expect(KEYS.length).toBeGreaterThan(200);
   for (const key of KEYS) {
     for (const value of ['5', 'true', 'false']) {
-      const outcome = outcomeOf(key, value);
+      const outcome = outcomeOf(key, value, file);
       expect(outcome, key).not.toBe(null);
-      if (outcome !== null && outcome.kind !== 'taken') expect(outcome.why, key).not.toBe('');
+      if (outcome !== null && 'why' in outcome) expect(outcome.why, key).not.toBe('');
+      if (outcome?.kind === 'incomplete') expect(outcome.todo, key).not.toBe('');
     }
   }
-  expect(outcomeOf('tikTime', '5')).toBe(null);
+  expect(outcomeOf('tikTime', '5', file)).toBe(null);
 });

@@ -21,6 +21,7 @@ const SHORT_STRING_CHARS = 48;
 
 export class JuteWriter {
   readonly #pool: SlabPool | null;
+  readonly #slabBytesMax: number;
   /** The offset in the slab at which this writer began. */
   #first = 0;
   #slab: Slab = NO_SLAB;
@@ -33,13 +34,24 @@ export class JuteWriter {
   /** The offset of the open frame's length field from `#start`, or NO_FRAME. */
   #frame = NO_FRAME;
 
-  constructor(pool: SlabPool | null = null) {
+  /**
+   * A writer without a pool gets slabs that double in size up to `slabBytesMax`. What is larger has
+   * memory of its own.
+   */
+  constructor(pool: SlabPool | null = null, slabBytesMax = SLAB_BYTES) {
+    assert(pool === null || slabBytesMax === SLAB_BYTES, 'the slabs of a pool have one size');
     this.#pool = pool;
+    this.#slabBytesMax = slabBytesMax;
   }
 
   /** The number of bytes that were written and not taken. */
   get length(): number {
     return this.#position - this.#start;
+  }
+
+  /** How much can be written before what was not taken has to be moved to another slab. */
+  get room(): number {
+    return this.#buffer.length - this.#position;
   }
 
   /** The size of the slab, used or not; 0 while the writer has none. */
@@ -65,19 +77,7 @@ export class JuteWriter {
     assert(this.#frame === NO_FRAME, 'no frame is open at take');
     const taken = bytesOf(this.#slab, this.#start, this.#position);
     this.#start = this.#position;
-    if (this.#buffer.length > SLAB_BYTES) this.release();
-    return taken;
-  }
-
-  /**
-   * As `take`, but returns a copy, with `headBytes` free bytes before it. The writer's own memory
-   * is used again.
-   */
-  takeCopy(headBytes = 0): Buffer {
-    assert(this.#frame === NO_FRAME, 'no frame is open at takeCopy');
-    const taken = Buffer.allocUnsafeSlow(headBytes + this.length);
-    this.#buffer.copy(taken, headBytes, this.#start, this.#position);
-    this.reset();
+    if (this.#buffer.length > this.#slabBytesMax) this.release();
     return taken;
   }
 
@@ -231,10 +231,11 @@ export class JuteWriter {
    * byte a bounded number of times, and one large record takes little more than its own size.
    */
   #nextSlab(needed: number, kept: number): Slab {
-    if (needed > SLAB_BYTES) return newSlab(needed + Math.max(kept, FIRST_SLAB_BYTES));
+    const most = this.#slabBytesMax;
+    if (needed > most) return newSlab(needed + Math.max(kept, FIRST_SLAB_BYTES));
     if (this.#pool !== null) return this.#pool.take(needed);
     const wanted = Math.max(FIRST_SLAB_BYTES, needed, this.#buffer.length) * 2;
-    return newSlab(Math.min(wanted, SLAB_BYTES));
+    return newSlab(Math.min(wanted, most));
   }
 
   #useSlab(slab: Slab, length: number): void {

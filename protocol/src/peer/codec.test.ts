@@ -15,6 +15,7 @@ import {
 } from './codec.js';
 import type { Proposal } from './proposal.js';
 import { ProposalBatch } from './proposal-batch.js';
+import { RequestBatch } from './request-batch.js';
 import { WIRE_VERSION_MIN } from './wire-version.js';
 
 /** Only the synchronous overload: an asynchronous property does not compile. */
@@ -107,17 +108,19 @@ const MESSAGES: {
   confirm: fc.record({ round: uint }),
   confirmAck: fc.record({ round: uint }),
   requests: fc.record({
-    items: fc.array(
-      fc.record({
-        request: uint,
-        session: uint,
-        attachment: small,
-        opcode: fc.integer({ min: -0x8000_0000, max: 0x7fff_ffff }),
-        body: bytes,
-        identities,
-      }),
-      { maxLength: 20 },
-    ),
+    batch: fc
+      .array(
+        fc.record({
+          request: uint,
+          session: uint,
+          attachment: small,
+          opcode: fc.integer({ min: -0x8000_0000, max: 0x7fff_ffff }),
+          body: bytes,
+          identities,
+        }),
+        { maxLength: 20 },
+      )
+      .map((items) => RequestBatch.of(items)),
   }),
   sync: fc.record({ request: uint }),
   synced: fc.record({ request: uint, zxid }),
@@ -183,6 +186,7 @@ function plain(value: unknown): unknown {
     JSON.stringify(value, (_, one) => {
       if (typeof one !== 'object' || one === null) return one;
       if (one instanceof ProposalBatch) return [...one];
+      if (one instanceof RequestBatch) return one.items;
       if (!('identities' in one)) return one;
       const { request, session, attachment, opcode, body, identities } = one;
       return { request, session, attachment, opcode, body, identities };

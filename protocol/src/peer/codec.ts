@@ -35,7 +35,6 @@ import {
   uint,
   zxid,
 } from './fields.js';
-import { forwardedRequests, packRequests } from './forwarded.js';
 import { helloOffer } from './hello.js';
 import type {
   DigestAt,
@@ -48,6 +47,7 @@ import type {
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
+import { RequestBatch } from './request-batch.js';
 import {
   ASKING_SINCE,
   ATTACHMENTS_SINCE,
@@ -62,6 +62,20 @@ import {
 } from './wire-version.js';
 
 export type LinkMessage = PeerMessage | Hello | AuthenticationMessage | Refuse;
+
+/** Whether members send it to each other once their hellos are accepted. */
+export function isPeerMessage(message: LinkMessage): message is PeerMessage {
+  switch (message.kind) {
+    case 'hello':
+    case 'claim':
+    case 'challenge':
+    case 'proof':
+    case 'refuse':
+      return false;
+    default:
+      return true;
+  }
+}
 
 interface MessageLayout<M extends LinkMessage> {
   readonly code: number;
@@ -116,6 +130,12 @@ const proposalBatch: Field<ProposalBatch> = {
   unpack: (packed) => ProposalBatch.parse(bytes.unpack(packed)),
 };
 
+/** The same for requests, which are written once for the leader. */
+const requestBatch: Field<RequestBatch> = {
+  pack: ({ bytes }) => bytes,
+  unpack: (packed) => RequestBatch.parse(bytes.unpack(packed)),
+};
+
 const LEASE_MS_MAX = 1_000_000_000;
 const PROPOSE_CODE = 8;
 const REQUESTS_CODE = 16;
@@ -165,7 +185,7 @@ const LAYOUTS: {
   leaderDurable: message(30, { zxid }, { since: LEADER_DURABLE_SINCE }),
   confirm: message(14, { round: uint }),
   confirmAck: message(15, { round: uint }),
-  requests: message<Requests>(REQUESTS_CODE, { items: forwardedRequests }),
+  requests: message<Requests>(REQUESTS_CODE, { batch: requestBatch }),
   sync: message(17, { request: uint }),
   synced: message(18, { request: uint, zxid }),
   attach: message(19, {
@@ -225,15 +245,16 @@ assert(KINDS.size === Object.keys(LAYOUTS).length, 'every kind of message has a 
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
 /**
- * Returns a whole frame, including its length, in memory that nobody writes to. Large content is
- * copied once, or not at all where a batch has headroom for the frame's head. `version` is the
+ * Returns a whole frame, including its length, in memory that nobody writes to. A batch is not
+ * copied where it has headroom for the frame's head. `version` is the
  * link's; a hello, a refusal and a batch do not depend on it.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') return value.batch.framed(HEAD_BYTES, writeProposeHead);
   if (value.kind === 'requests') {
     const hasAttachments = version >= ATTACHMENTS_SINCE;
-    const frame = packRequests(value.items, hasAttachments, HEAD_BYTES);
+    const batch = hasAttachments ? value.batch : value.batch.withoutAttachments();
+    const frame = batch.framed(HEAD_BYTES);
     writeHead(frame, REQUESTS_CODE);
     return frame;
   }

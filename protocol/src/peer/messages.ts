@@ -8,6 +8,7 @@
  */
 import type { PeerId, Zxid } from './proposal.js';
 import type { ProposalBatch } from './proposal-batch.js';
+import type { RequestBatch } from './request-batch.js';
 
 /** Consecutive counters of one epoch that a log holds: `first` to `last`, both included. */
 export interface EpochRange {
@@ -188,32 +189,10 @@ export type CoreMessage =
   | Confirm
   | ConfirmAck;
 
-/** What a client is known to be; an ACL entry of the same scheme may name it. */
-export interface Identity {
-  readonly scheme: string;
-  readonly id: string;
-}
-
-/** A client's write on its way to the leader; `body` is the jute record behind the header. */
-export interface ForwardedRequest {
-  /** Chosen by the origin, unique among all its requests, across its restarts too. */
-  readonly request: number;
-  readonly session: number;
-  /**
-   * The attachment of the session that it came by: see `Attach`. 0 when it is not told, as members
-   * of the first wire version do not, and for a session that only the origin knows.
-   */
-  readonly attachment: number;
-  readonly opcode: number;
-  readonly body: Uint8Array;
-  /** The identities of the connection when the request came; the leader checks ACLs with them. */
-  readonly identities: readonly Identity[];
-}
-
 /** Follower to leader: writes of clients, in the order they came, batched per turn. */
 export interface Requests {
   readonly kind: 'requests';
-  readonly items: readonly ForwardedRequest[];
+  readonly batch: RequestBatch;
 }
 
 /**

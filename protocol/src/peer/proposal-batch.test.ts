@@ -154,6 +154,29 @@ describe('a batch of proposals', () => {
     );
   });
 
+  it('is written in its place, behind others that stay as they are, as long as there is room', () => {
+    const bodies = fc.array(fc.constantFrom(0, 1, 100, 9_000, 70_000, 1_100_000), {
+      maxLength: 40,
+    });
+    const check = (sizes: readonly number[], perTurn: number) => {
+      const writer = new BatchWriter();
+      const batches: ProposalBatch[] = [];
+      for (const [index, size] of sizes.entries()) {
+        if (!writer.hasRoomFor(size) || writer.count === perTurn) batches.push(writer.take());
+        const jute = writer.begin(index + 1, index);
+        jute.raw(new Uint8Array(size).fill(index));
+        jute.endFrame();
+      }
+      if (writer.count > 0) batches.push(writer.take());
+      const written = batches.flatMap((batch) => [...batch]);
+      expect(written.map(({ zxid }) => zxid)).toEqual(sizes.map((_, index) => index + 1));
+      for (const [index, { body }] of written.entries()) {
+        expect(Buffer.compare(body, new Uint8Array(sizes[index] ?? 0).fill(index))).toBe(0);
+      }
+    };
+    fc.assert(fc.property(bodies, fc.integer({ min: 1, max: 50 }), check), { numRuns: 30 });
+  });
+
   it('is read or refused when it is garbage, damaged or cut', () => {
     const check = (packed: Uint8Array) => {
       try {

@@ -9,6 +9,7 @@
  * and each of its proposals names the one before it.
  */
 import { assert } from '../assert.js';
+import { withHead } from '../framing.js';
 import { bufferOf, type JuteReader } from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
@@ -18,6 +19,8 @@ import type { Proposal, Zxid } from './proposal.js';
 const HEADER_BYTES = 20;
 /** The headroom of a batch that is created here. */
 const HEADROOM_BYTES = 16;
+/** Many batches lie in one piece of memory, which stays until the last of them is forgotten. */
+const SLAB_BYTES = 1 << 20;
 const COUNTER_SPAN = 0x1_0000_0000;
 
 interface BatchFacts {
@@ -167,17 +170,10 @@ export class ProposalBatch implements Iterable<Proposal> {
    */
   framed(headBytes: number, writeHead: (frame: Buffer) => void): Buffer {
     if (this.#frame !== null) return this.#frame;
-    const { bytes, headroom } = this;
-    if (headroom < headBytes) {
-      const copy = Buffer.allocUnsafeSlow(headBytes + bytes.length);
-      bytes.copy(copy, headBytes);
-      writeHead(copy);
-      return copy;
-    }
-    const start = bytes.byteOffset - headBytes;
-    this.#frame = Buffer.from(bytes.buffer, start, headBytes + bytes.length);
-    writeHead(this.#frame);
-    return this.#frame;
+    const frame = withHead(this.bytes, this.headroom, headBytes);
+    writeHead(frame);
+    if (this.headroom >= headBytes) this.#frame = frame;
+    return frame;
   }
 }
 
@@ -217,9 +213,12 @@ export class ProposalCursor {
   }
 }
 
-/** Creates batches; each proposal is written in its final place. */
+/**
+ * Creates batches one behind the other in the same memory. Each proposal is written in its final
+ * place, where links and log read it.
+ */
 export class BatchWriter {
-  readonly #writer = new JuteWriter();
+  readonly #writer = new JuteWriter(null, SLAB_BYTES);
   #previous: Zxid = 0;
   #first: Zxid = 0;
   #last: Zxid = 0;
@@ -231,13 +230,22 @@ export class BatchWriter {
   }
   /** The bytes of these proposals. */
   get bytes(): number {
-    return this.#writer.length;
+    return this.#count === 0 ? 0 : this.#writer.length - HEADROOM_BYTES;
+  }
+
+  /**
+   * Whether a proposal with a body of so many bytes can be added without moving those before it,
+   * which is right but costs a copy: `take` comes first then.
+   */
+  hasRoomFor(bodyBytes: number): boolean {
+    return this.#count === 0 || HEADER_BYTES + bodyBytes <= this.#writer.room;
   }
 
   /** The caller writes the body and ends the frame. Asserts that it continues the batch. */
   begin(zxid: Zxid, previous: Zxid): JuteWriter {
     assert(zxid > previous, () => `${formatZxid(zxid)} is after ${formatZxid(previous)}`);
     if (this.#count === 0) {
+      this.#writer.claim(HEADROOM_BYTES);
       this.#previous = previous;
       this.#first = zxid;
     } else {
@@ -254,7 +262,7 @@ export class BatchWriter {
   /** Returns the batch of what was written since the last call: at least one proposal. */
   take(): ProposalBatch {
     assert(this.#count > 0, 'a batch is not empty');
-    const bytes = this.#writer.takeCopy(HEADROOM_BYTES).subarray(HEADROOM_BYTES);
+    const bytes = bufferOf(this.#writer.take()).subarray(HEADROOM_BYTES);
     const facts = {
       ...{ previous: this.#previous, first: this.#first, last: this.#last },
       count: this.#count,

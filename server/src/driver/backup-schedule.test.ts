@@ -5,7 +5,7 @@
 import { assert, type BackupNews, type PeerId, type PeerMessage } from '@rookery/protocol';
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { ManualTimers } from '../net/manual-timers.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import {
   BackupSchedule,
   RETRY_MS,

@@ -6,7 +6,7 @@
  */
 import { type CoreMessage, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ManualTimers } from '../net/manual-timers.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Storage } from '../storage/storage.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';

@@ -1,7 +1,7 @@
 /** What is kept of digests: by a leader of what it was told, by a member until its heartbeat. */
 import { type Digests, type Diverged, makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { keptLog } from '../net/testing/fixtures.js';
+import { keptLog } from '../simulated/net/fixtures.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Counters } from './counters.js';
 import { DigestWatch, type MemberRole } from './digest-watch.js';
@@ -17,7 +17,7 @@ function bench(role: 'leading' | 'following') {
   const options = { id: 1, members: 3 };
   const parts = { counters, options, logger: keptLog().logger } as unknown as DriverParts;
   const watch = new DigestWatch(parts, {
-    links: { tell: (_peer, message) => told.push(message as Digests | Diverged) },
+    port: () => ({ tell: (_peer, message) => told.push(message as Digests | Diverged) }),
     distrust: () => undefined,
   });
   const at = (zxid: number): MemberRole => {

@@ -1,8 +1,8 @@
 /** The file of discarded transactions: its bound, what is left out, and what is never in it. */
 import { formatZxid, makeZxid, type Proposal } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { keptLog } from '../net/testing/fixtures.js';
-import { encodeTxn } from '../state/testing.js';
+import { keptLog } from '../simulated/net/fixtures.js';
+import { encodeTxn } from '../simulated/state/encoded-txn.js';
 import type { TxnOp } from '../state/txn.js';
 import { Counters } from './counters.js';
 import { keepDiscarded } from './discarded.js';

@@ -1,7 +1,7 @@
 // Tests at which free bytes a disk counts as nearly full, full, and recovered.
 import pino from 'pino';
 import { expect, it } from 'vitest';
-import { ManualTimers } from '../net/manual-timers.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { DiskSpace, defaultReserve, type Space } from './disk-space.js';
 
 const MB = 1_000_000;

@@ -35,14 +35,12 @@ import type { Answer, LeaderService } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
-import { type MessageToDriver, peerEvents } from './peer-events.js';
-import { type ConnectedLink, PeerLinks } from './peer-links.js';
+import { type ConnectedLink, type MessageToDriver, peerEvents } from './peer-events.js';
 import { PeerQuestions } from './peer-questions.js';
 import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
-import { forwardToLeader } from './to-leader.js';
 import type { Transfers } from './transfers.js';
 import { Turns } from './turns.js';
 
@@ -57,13 +55,11 @@ export class Driver {
   readonly #turns: Turns;
   readonly #batcher: ProposalBatcher;
   readonly #readOnly: ReadOnlyMode;
-  readonly #links: PeerLinks;
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
   readonly #clock: ClockKeeper;
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
-  readonly #toLeader = (message: LeaderMessage): void => this.#sendToLeader(message);
   readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
@@ -92,10 +88,10 @@ export class Driver {
     });
     this.#batcher = new ProposalBatcher(parts.timers, () => this.#turns.run(() => undefined));
     this.#clock = new ClockKeeper(parts);
-    this.#links = new PeerLinks(() => parts.peerPort());
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
-    this.#digests = new DigestWatch(parts, { links: this.#links, distrust });
-    this.questions = new PeerQuestions(parts.timers, this.#links, this.#turns);
+    const port = () => parts.peerPort();
+    this.#digests = new DigestWatch(parts, { port, distrust });
+    this.questions = new PeerQuestions(parts.timers, port, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
     const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
@@ -105,7 +101,6 @@ export class Driver {
     });
     const { transfers, receiver } = bulkTransfers(parts, {
       keeper: this.keeper,
-      isUp: (peer, link) => this.#links.isUp(peer, link),
       step: (input) => this.#turns.run(() => this.#step(input)),
       send: (peer, link, message) =>
         this.#turns.run(() => parts.peerPort().send(peer, link, message)),
@@ -147,7 +142,6 @@ export class Driver {
     this.#turns.stop();
     this.#leaderService = null;
     this.#pipeline.stopServing();
-    this.#links.clear();
     this.#transfers.stop();
   }
 
@@ -172,7 +166,7 @@ export class Driver {
   }
 
   #sendAll(): void {
-    forwardToLeader(this.#parts, this.#toLeader);
+    for (const message of this.#pipeline.takeForLeader()) this.#sendToLeader(message);
     this.#propose();
     // Peers come first, so a client that has its answer finds the write at the other members.
     this.#parts.peerPort().flush();
@@ -200,11 +194,12 @@ export class Driver {
     if (nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
       this.#touchedAtMs = nowMs;
       const sessions = this.#pipeline.takeTouches();
-      if (sessions.length > 0) this.#toLeader({ kind: 'touch', sessions });
-      for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
+      if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
+      for (const peer of this.#clock.listeners)
+        this.#parts.peerPort().tell(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
-      this.#parts.diskSpace.onHeartbeat(this, this.#links);
-      this.#parts.backups.onHeartbeat(this, this.#links);
+      this.#parts.diskSpace.onHeartbeat(this, this.#parts.peerPort());
+      this.#parts.backups.onHeartbeat(this, this.#parts.peerPort());
     }
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
@@ -224,31 +219,30 @@ export class Driver {
 
   /** Drops the message if there is no leader: all client connections have ended with the role. */
   #sendToLeader(message: LeaderMessage): void {
-    const { id } = this.#parts.options;
-    if (this.#leaderQueue !== null) return this.#leaderQueue.onMessage(id, message);
-    if (this.#role === 'following') this.#links.tell(this.#leader, message);
+    const { counters, options } = this.#parts;
+    if (message.kind === 'attach') counters.resumes += 1;
+    if (this.#leaderQueue !== null) return this.#leaderQueue.onMessage(options.id, message);
+    if (this.#role === 'following') this.#parts.peerPort().tell(this.#leader, message);
   }
 
   #answer(member: PeerId, answer: Answer): void {
     if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
-    else this.#links.tell(member, answer);
+    else this.#parts.peerPort().tell(member, answer);
   }
 
   #onConnected(at: ConnectedLink, hello: Hello): void {
-    this.#links.onConnected(at);
     const isServing = this.#role !== 'looking';
     const distrust = checkStarts(this.#parts, { peer: at.peer, hello, isServing });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    if (this.#clock.onConnected(at)) this.#links.tell(at.peer, this.#clock.message);
+    if (this.#clock.onConnected(at)) this.#parts.peerPort().tell(at.peer, this.#clock.message);
     this.#level.onConnected(at.peer, hello);
     this.#parts.treeBound.onConnected(at.peer, hello);
     this.#step({ kind: 'connected', ...at });
   }
 
   #onDisconnected(peer: PeerId, link: number): void {
-    this.#links.onDisconnected(peer, link);
     this.#level.onDisconnected(peer);
     this.#clock.onDisconnected(peer);
     this.#leaderService?.onMemberGone(peer);

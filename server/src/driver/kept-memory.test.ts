@@ -13,8 +13,8 @@ import {
 } from '@rookery/protocol';
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
+import { TestLeaderService } from '../simulated/driver/test-leader-service.js';
 import { ProposalWindow } from '../zab/window.js';
-import { TestLeaderService } from './testing-leader-service.js';
 
 const MB = 1 << 20;
 const COUNT = 50;
@@ -64,6 +64,7 @@ function write(request: number): QueueEntry {
     attachment: 1,
     isForwarded: true,
     syncedAt: null,
+    znode: null,
     sinceMs: 0,
     answerBytes: 0,
     changes: 1,

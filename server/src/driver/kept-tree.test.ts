@@ -1,6 +1,6 @@
 /** The file of a tree that is given up: its lines, its bound, and what happens without a file. */
 import { expect, it } from 'vitest';
-import { keptLog } from '../net/testing/fixtures.js';
+import { keptLog } from '../simulated/net/fixtures.js';
 import type { ChangeSink } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { TxnOp } from '../state/txn.js';

@@ -1,7 +1,7 @@
 /** Which starts of a directory are earlier than one that was seen, exactly. */
 import type { Hello, StartOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { HELLO } from '../net/testing/peer-member.js';
+import { HELLO } from '../simulated/net/peer-member.js';
 import { KnownStarts, NO_START, type SeenStart, type StartsStore } from './known-starts.js';
 
 class Store implements StartsStore {

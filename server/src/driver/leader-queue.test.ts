@@ -1,5 +1,5 @@
 // The service takes time for a multi: the clock moves when one is decided.
-import { type ForwardedRequest, OpCode } from '@rookery/protocol';
+import { type ForwardedRequest, OpCode, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { LeaderQueue } from './leader-queue.js';
 import type { LeaderService, Share } from './leader-service.js';
@@ -46,7 +46,7 @@ function requests(opcode: number, from: number, count: number) {
     ...{ request: from + index, session: 1, attachment: 1, opcode },
     ...{ body: new Uint8Array(0), identities: [] },
   }));
-  return { kind: 'requests', items } as const;
+  return { kind: 'requests', batch: RequestBatch.of(items) } as const;
 }
 
 function bench() {

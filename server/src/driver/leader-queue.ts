@@ -8,24 +8,16 @@
  * quorum. Most of the time nothing waits. Owned by the driver for one term; `leader-service.ts`
  * does the work.
  */
-import {
-  type Attach,
-  Fifo,
-  OpCode,
-  type PeerId,
-  type Requests,
-  type SyncRequest,
-  type Touch,
-  unreachable,
-} from '@rookery/protocol';
+import { Fifo, OpCode, type PeerId, type Touch, unreachable } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';
+import type { ForLeader } from '../pipeline/outbox.js';
 import type { LeaderService, Share } from './leader-service.js';
 
-export type LeaderMessage = Requests | SyncRequest | Attach | Touch;
+export type LeaderMessage = ForLeader | Touch;
 
 interface Waiting {
   readonly origin: PeerId;
-  readonly message: Exclude<LeaderMessage, Touch>;
+  readonly message: ForLeader;
   /** The number of its requests that are decided. */
   done: number;
 }
@@ -90,8 +82,8 @@ export class LeaderQueue {
     switch (message.kind) {
       case 'requests':
         this.#share.from = head.done;
-        head.done = this.#leaderService.onRequests(origin, message.items, this.#share);
-        return head.done >= message.items.length;
+        head.done = this.#leaderService.onRequests(origin, message.batch.items, this.#share);
+        return head.done >= message.batch.items.length;
       case 'sync':
         this.#leaderService.onSync(origin, message);
         return true;

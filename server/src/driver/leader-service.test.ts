@@ -1,7 +1,7 @@
 /** Goal: what the leader does by itself has headroom of its own, and a bound of its own. */
 import { CreateSessionRequest, encode, OpCode, SetDataRequest } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { TestLeaderService } from './testing-leader-service.js';
+import { TestLeaderService } from '../simulated/driver/test-leader-service.js';
 
 const IN_FLIGHT_MAX = 10;
 

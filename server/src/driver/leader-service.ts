@@ -23,14 +23,17 @@ import type { ProposalSizes } from '../net/member-view.js';
 import type { QuotaExcess } from '../pipeline/quota-guard.js';
 import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/request-preparer.js';
 import type { TreeRefusals } from '../pipeline/tree-room.js';
+import type { Expiries } from '../sessions/expiries.js';
 import { atMost } from '../state/at-most.js';
 import type { SessionId, Txn } from '../state/txn.js';
-import { writeTxn } from '../state/txn-codec.js';
+import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 
 export type Answer = Attached | Detach | Synced;
 
 export interface LeaderServiceHooks {
   time(): LeaderTime;
+  /** Logs which sessions have expired. */
+  onExpired(expiries: Expiries): void;
   /** Logs that a quota is exceeded. */
   onQuotaExceeded(excess: QuotaExcess): void;
   /** Logs that writes were refused because the tree is at its bound. */
@@ -68,7 +71,7 @@ interface Unapplied {
 const BATCH_BYTES = 512 << 10;
 /** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
 const CHANGES_PER_TICK_MAX = 1000;
-/** Exceeded quotas are logged at most this often, with each path once. */
+/** Expiries, exceeded quotas and refused writes are logged at most this often. */
 const NOTES_MS = 1000;
 
 export class LeaderService {
@@ -196,6 +199,8 @@ export class LeaderService {
     this.#continueEnds();
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
+      const expired = this.preparer.takeExpiries();
+      if (expired !== null) this.#hooks.onExpired(expired);
       for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
       const refusals = this.preparer.takeRefusals();
       if (refusals !== null) this.#hooks.noRoom(refusals);
@@ -248,6 +253,7 @@ export class LeaderService {
   }
 
   #collect({ zxid, txn }: PreparedTxn): void {
+    if (!this.#writer.hasRoomFor(txnBytesOf(txn))) this.#batches.push(this.#writer.take());
     const writer = this.#writer.begin(zxid, this.#last);
     const before = writer.length;
     writeTxn(writer, txn);

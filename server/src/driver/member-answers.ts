@@ -1,28 +1,51 @@
 /**
  * What a member tells another one that asks for an operator: its status, its events, and which
- * sessions are connected to it. Questions come from a wire: what is not understood gets null.
+ * sessions are connected to it and what they watch in one directory. A leader ends a session if it
+ * is asked to. Questions come from a wire: what is not understood gets null.
  */
+import { nameOf, parentOf } from '@rookery/protocol';
 import type { EventRing } from '../events/event-ring.js';
+import type { SummaryView } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
+import type { SessionId } from '../state/txn.js';
+import type { WatcherId, WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Answerer } from './peer-questions.js';
+import { sessionAnswer, WATCH_MODES } from './session-answer.js';
 
 /** The events in one answer; each takes 2 KB at most. */
 export const EVENTS_PER_ANSWER = 100;
 /** The sessions whose ids fit into one question. */
 export const SESSIONS_PER_QUESTION = 150;
 
-export function memberAnswers(context: () => WordContext, events: EventRing | null): Answerer {
+/** The watches of one session that are looked at in each mode. */
+const WATCHES_MAX = 1000;
+/** The names of one session's watches that are told. */
+const NAMES_MAX = 20;
+
+export interface AnsweringMember {
+  context(): WordContext;
+  readonly watches: Pick<WatchTable, 'pathsOf'>;
+  watcherOf(session: SessionId): WatcherId | undefined;
+  /** False where another member leads. */
+  expireSession(session: SessionId): boolean;
+}
+
+export function memberAnswers(member: AnsweringMember, events: EventRing | null): Answerer {
   return (question) => {
     const asked = fieldsOf(question);
     switch (asked['kind']) {
       case 'status':
-        return JSON.stringify(statusOf(context()));
+        return JSON.stringify(statusOf(member.context()));
+      case 'end':
+        return JSON.stringify({ ended: endSession(member, asked['session']) });
       case 'events':
         return events === null ? null : JSON.stringify(eventsAfter(events, asked));
+      case 'session':
+        return JSON.stringify(sessionAnswer(member, asked['session']));
       case 'clients':
-        return JSON.stringify(clientsAmong(context(), asked['sessions']));
+        return JSON.stringify(clientsAmong(member, asked));
       default:
         return null;
     }
@@ -64,8 +87,27 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     },
     requests: { received: stats.packetsReceived, sent: stats.packetsSent },
     latencyMs: { average: stats.latency.averageMs, max: stats.latency.maxMs },
+    timings: {
+      reads: timingOf(stats.readLatency),
+      updates: timingOf(stats.updateLatency),
+      syncs: timingOf(inside.counters.syncs),
+    },
+    counters: {
+      commits: inside.counters.commits,
+      slowSyncs: inside.counters.slowSyncs,
+      expiredSessions: inside.counters.expiredSessions,
+    },
     checkpoint: { zxid: prefixedHex(inside.checkpoint.zxid), wallMs: inside.checkpoint.wallMs },
   };
+}
+
+/**
+ * Count and sum grow since the start, so two looks give an average between them; the percentile
+ * covers the last 5 to 10 minutes.
+ */
+function timingOf(measured: SummaryView) {
+  const { count, sum: sumMs, max: maxMs } = measured;
+  return { count, sumMs, maxMs, p99Ms: measured.percentile(0.99) };
 }
 
 /** If the reader names another process than this one, all events are new to it. */
@@ -83,14 +125,58 @@ export function eventsAfter(
   return { start, newest, lost: ring.lostAfter(after), restarted, events };
 }
 
-function clientsAmong(context: WordContext, asked: unknown) {
-  const wanted = new Set(Array.isArray(asked) ? asked.slice(0, SESSIONS_PER_QUESTION) : []);
-  const clients: { session: string; host: string; port: number }[] = [];
-  for (const { remoteAddress: host, remotePort: port, stats } of context.connections()) {
+interface ClientFacts {
+  readonly session: string;
+  readonly host: string;
+  readonly port: number;
+  /** Names in the directory that was asked for; null if there are too many watches to know. */
+  readonly watches?: readonly string[] | null;
+}
+
+function clientsAmong(
+  member: AnsweringMember,
+  asked: { readonly sessions?: unknown; readonly directory?: unknown },
+) {
+  const { sessions, directory } = asked;
+  const wanted = new Set(Array.isArray(sessions) ? sessions.slice(0, SESSIONS_PER_QUESTION) : []);
+  const clients: ClientFacts[] = [];
+  for (const { remoteAddress: host, remotePort: port, stats } of member.context().connections()) {
     const session = prefixedHex(stats.sessionId);
-    if (wanted.has(session)) clients.push({ session, host, port });
+    if (!wanted.has(session)) continue;
+    const isAsked = typeof directory === 'string';
+    const watches = isAsked ? watchedIn(member, directory, Number(stats.sessionId)) : undefined;
+    clients.push({ session, host, port, ...(watches === undefined ? {} : { watches }) });
   }
   return { clients };
+}
+
+/**
+ * The names of children of a directory whose data or existence a session that is connected here
+ * watches; null if it has more watches than are looked at, or is not connected.
+ */
+function watchedIn(
+  member: Pick<AnsweringMember, 'watches' | 'watcherOf'>,
+  directory: string,
+  session: SessionId,
+): readonly string[] | null {
+  const watcher = member.watcherOf(session);
+  if (watcher === undefined) return null;
+  const names = new Set<string>();
+  for (const mode of WATCH_MODES) {
+    let looked = 0;
+    for (const path of member.watches.pathsOf(mode, watcher)) {
+      if (looked === WATCHES_MAX || names.size === NAMES_MAX) return null;
+      looked += 1;
+      if (path !== '/' && parentOf(path) === directory) names.add(nameOf(path));
+    }
+  }
+  return [...names];
+}
+
+/** As if its time were up; only while this member leads. */
+function endSession(member: AnsweringMember, session: unknown): boolean {
+  if (typeof session !== 'string' || !/^0x[\da-f]{1,13}$/.test(session)) return false;
+  return member.expireSession(Number(session));
 }
 
 function fieldsOf(question: string): Readonly<Record<string, unknown>> {

@@ -3,6 +3,7 @@
  * from the member's options. Keeps nothing.
  */
 import type { Zxid } from '@rookery/protocol';
+import { prefixedHex } from '../net/four-letter/format.js';
 import { RequestPreparer } from '../pipeline/request-preparer.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
@@ -18,7 +19,7 @@ export interface Term {
 }
 
 /** What only the driver can do for the service. */
-export type DriverHooks = Omit<LeaderServiceHooks, 'onQuotaExceeded' | 'noRoom'>;
+export type DriverHooks = Omit<LeaderServiceHooks, 'onExpired' | 'onQuotaExceeded' | 'noRoom'>;
 
 export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHooks) {
   const { options, random16, logger, treeBound } = parts;
@@ -43,6 +44,10 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
   );
   const deskHooks: LeaderServiceHooks = {
     ...hooks,
+    onExpired: ({ count, sessions }) => {
+      const named = sessions.map((one) => ({ ...one, session: prefixedHex(one.session) }));
+      logger.info({ count, sessions: named }, 'sessions.expired');
+    },
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };

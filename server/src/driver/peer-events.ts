@@ -3,9 +3,15 @@
  */
 import type { Ask, Hello, PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import type { PeerHandler } from '../net/peer-handler.js';
-import type { ConnectedLink } from './peer-links.js';
 import type { PeerQuestions } from './peer-questions.js';
 import type { Turns } from './turns.js';
+
+export interface ConnectedLink {
+  readonly peer: PeerId;
+  readonly link: number;
+  /** The wire version of the link. */
+  readonly version: number;
+}
 
 export interface PeerInput {
   onConnected(at: ConnectedLink, hello: Hello): void;

@@ -1,14 +1,14 @@
 /** Questions between members: answered once, by the one who was asked, and within bounds. */
 import type { PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { ManualTimers } from '../net/manual-timers.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { ANSWER_BYTES_MAX, PeerQuestions } from './peer-questions.js';
 
 function pair() {
   const timers = new ManualTimers();
   const sent: (readonly [PeerId, PeerMessage])[] = [];
   const tell = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
-  const one = new PeerQuestions(timers, { tell }, { run: (action) => action() });
+  const one = new PeerQuestions(timers, () => ({ tell }), { run: (action) => action() });
   return { timers, sent, one };
 }
 

@@ -1,6 +1,6 @@
 /** What a leader proposes at once, and what it lets wait for company. */
 import { describe, expect, it } from 'vitest';
-import { ManualTimers } from '../net/manual-timers.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { BATCH_MIN, LINGER_MS, ProposalBatcher } from './proposal-batcher.js';
 
 function newBatcher() {

@@ -1,6 +1,6 @@
 /** The rhythm of a member that is stopped, between its turns and in the middle of one. */
 import { describe, expect, it } from 'vitest';
-import { ManualTimers } from '../net/manual-timers.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { Turns } from './turns.js';
 
 const TICK_MS = 20;

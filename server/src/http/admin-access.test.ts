@@ -1,12 +1,35 @@
 /** Who is let in at the admin port. */
 import { expect, it } from 'vitest';
+import { digestOf } from '../digest-of.js';
 import { AdminAccess, FAILURES_MAX } from './admin-access.js';
+import { HttpError } from './http-error.js';
 
 /** `ops:hunter2`. */
 const USER = 'ops:1vdFRDCql3UzcxJ7kySyFCmtSF0=';
 
-function access(users: readonly string[] = [], now = { ms: 0 }) {
-  return new AdminAccess({ users, hosts: ['zk1.example'], nowMs: () => now.ms });
+/** `viewer:see`. */
+const READER = digestOf('viewer:see');
+
+function access(
+  users: readonly string[] = [],
+  {
+    now = { ms: 0 },
+    ...more
+  }: { now?: { ms: number }; readers?: string[]; origins?: string[] } = {},
+) {
+  const { readers = [], origins = [] } = more;
+  const hosts = ['zk1.example'];
+  return new AdminAccess({ users, readers, origins, hosts, nowMs: () => now.ms });
+}
+
+function refusalOf(ask: () => unknown): HttpError {
+  try {
+    ask();
+  } catch (error) {
+    if (error instanceof HttpError) return error;
+    throw error;
+  }
+  throw new Error('it was let in');
 }
 
 function statusOf(ask: () => unknown): number {
@@ -61,9 +84,54 @@ it('takes a password of a user, by the scheme of ZooKeeper or as Basic', () => {
   }
 });
 
+it('tells who may only read, and lets a user who is both do more', () => {
+  const one = access([USER], { readers: [READER, USER] });
+  const ask = (authorization: string) =>
+    one.require({ remoteAddress: '10.0.0.1', headers: { host: 'localhost', authorization } });
+  expect(ask('digest viewer:see')).toEqual({ user: 'viewer', mayChange: false });
+  expect(ask('digest ops:hunter2')).toEqual({ user: 'ops', mayChange: true });
+  expect(statusOf(() => ask('digest viewer:hunter2'))).toBe(401);
+  // Where there are only readers, a password is needed all the same.
+  const { require } = AdminAccess.prototype;
+  const readersOnly = access([], { readers: [READER] });
+  const anybody = { remoteAddress: '10.0.0.1', headers: { host: 'localhost' } };
+  expect(statusOf(() => require.call(readersOnly, anybody))).toBe(401);
+  expect(require.call(access(), anybody)).toEqual({ user: null, mayChange: true });
+});
+
+it('is reached through a proxy by the origin that is configured, and by no header of it', () => {
+  const one = access([], { origins: ['https://zk.example', 'http://other.example:8443'] });
+  const ask = (headers: Record<string, string>) =>
+    statusOf(() => one.require({ remoteAddress: '10.0.0.1', headers }));
+  const origin = 'https://zk.example';
+  // A proxy passes the name on, or puts the address of the port in its place.
+  for (const host of ['zk.example', 'other.example:8443', '10.0.0.7:8080', 'zk1.example']) {
+    expect(ask({ host, origin }), host).toBe(200);
+  }
+  for (const wrong of ['http://zk.example', 'https://zk.example:8443', 'https://zk.example.evil']) {
+    expect(ask({ host: '10.0.0.7:8080', origin: wrong }), wrong).toBe(403);
+  }
+  expect(ask({ host: 'elsewhere.example', 'x-forwarded-host': 'zk.example' })).toBe(421);
+});
+
+it('asks for a password by a prompt of the browser, but not for the console, which has a form', () => {
+  const one = access([USER]);
+  const challenge = (headers: Record<string, string>) => {
+    const request = { remoteAddress: '10.0.0.1', headers: { host: 'localhost', ...headers } };
+    return refusalOf(() => one.require(request)).headers['www-authenticate'];
+  };
+  expect(challenge({})).toMatch(/^Basic /);
+  expect(challenge({ 'x-requested-with': 'XMLHttpRequest' })).toMatch(/^Basic /);
+  const own = { 'x-requested-with': 'rookery-console' };
+  for (const authorization of [undefined, 'digest ops:wrong']) {
+    const headers = authorization === undefined ? own : { ...own, authorization };
+    expect(challenge(headers)).toBe('Rookery realm="rookery"');
+  }
+});
+
 it('looks at so many wrong passwords a second and at no more, not even at a right one', () => {
   const now = { ms: 0 };
-  const one = access([USER], now);
+  const one = access([USER], { now });
   const ask = (password: string, remoteAddress = '10.0.0.1') =>
     statusOf(() => {
       const headers = { host: 'localhost', authorization: `digest ops:${password}` };

@@ -1,18 +1,22 @@
 /**
- * What the admin port answers: `/commands/*`, `/api/v1`, and what the metrics port has. Access is
- * checked for all but the probes, which tell anyone whether the member serves, and why not only
- * those who are let in.
+ * What the admin port answers: `/console/`, `/commands/*`, `/api/v1`, and what the metrics port
+ * has. Access is checked for all but the probes, which tell anyone whether the member serves, and
+ * why not only those who are let in, and but the files of the console, which are public.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
-import type { AdminAccess } from './admin-access.js';
-import type { ApiMember, ApiRoutes } from './api/api-member.js';
+import type { AdminAccess, Admitted } from './admin-access.js';
+import type { ApiRoutes } from './api/api-call.js';
+import type { ApiMember } from './api/api-member.js';
 import { API, Api } from './api/api-router.js';
+import { Callers } from './api/caller.js';
+import { memberRoutes } from './api/member-api.js';
 import { OtherMembers } from './api/other-members.js';
 import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
+import { ConsoleFiles } from './console-files.js';
 import { EventAnswers } from './events-answer.js';
 import { healthAnswer, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
@@ -28,39 +32,25 @@ export interface AdminParts {
   readonly events: EventRing;
   readonly access: AdminAccess;
   readonly metrics: Router;
+  readonly console: ConsoleFiles;
   readonly logger: Logger;
 }
 
+const READ_ONLY = 'This port is for reading only (adminReadOnly).';
 const RESTORE =
   'A running ensemble is not restored: stop it, and restore a backup into empty directories.';
 
 export function adminRouter(parts: AdminParts): Router {
-  const { member, config, self, events, access, metrics, logger } = parts;
-  const backups = new BackupAnswers(member);
-  const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
-  const superIdentities = new Set(config.superIdentities);
-  const rules = { superDigest, superIdentities, skipAcl };
-  const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
-  const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
-  const joined = new JoinedEvents({ id: self.id, ring: events }, others);
-  const more: ApiRoutes = {
-    '/events': { GET: new EventAnswers(events, joined).answer },
-    '/backup': {
-      GET: ({ request, caller: { user, remoteAddress: remote } }) => {
-        if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
-        logger.info({ user, remote }, 'admin.backup');
-        return backups.answer(user);
-      },
-    },
-  };
-  const api = new Api({ member, others, servers: config.servers, rules, isReadOnly, logger, more });
+  const { member, access, metrics, console: files } = parts;
+  const api = apiOf(parts);
   return (request) => {
-    const { method, path, query } = request;
+    const { method, path } = request;
     if (probeOf(path) !== null) {
       requireReading(method);
       const { health } = member.context().view;
       return healthAnswer(request, { health }, { mayTell: isLetIn(access, request) });
     }
+    if (ConsoleFiles.has(path)) return files.answer(request);
     if (path === API || path.startsWith(`${API}/`)) {
       try {
         return api.answer(request, access.require(request));
@@ -69,22 +59,55 @@ export function adminRouter(parts: AdminParts): Router {
         throw error;
       }
     }
-    const user = access.require(request);
+    const admitted = access.require(request);
     if (path === '/metrics') return metrics(request);
-    if (path === '/' || path === '/commands' || path === '/commands/') return linksAnswer(request);
-    const [, asked] = /^\/commands\/([\w.-]+)\/?$/.exec(path) ?? [];
-    if (asked === undefined) throw new HttpError(404, `There is no ${path}.`);
-    if (asked === 'restore' || asked === 'rest') throw new HttpError(501, RESTORE);
-    requireReading(method);
-    const name = commandNamed(asked);
-    if (name !== null && CHANGING.has(name)) {
-      if (isReadOnly) throw new HttpError(403, 'This port is for reading only (adminReadOnly).');
-      if (method === 'HEAD') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
-      logger.info({ command: name, user, remote: request.remoteAddress }, 'admin.command');
-    }
-    const answer = commandAnswer(asked, { ...member.context(), config, self }, query);
-    return { status: 200, type: 'application/json', body: jsonPieces(answer) };
+    if (path === '/') return linksAnswer(request, [`<a href="console/">console</a>`]);
+    if (path === '/commands' || path === '/commands/') return linksAnswer(request, []);
+    return answerToCommand(parts, request, admitted);
   };
+}
+
+function apiOf({ member, config, self, events, logger }: AdminParts): Api {
+  const backups = new BackupAnswers(member);
+  const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
+  const superIdentities = new Set(config.superIdentities);
+  const callers = new Callers({ superDigest, superIdentities, skipAcl });
+  const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
+  const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
+  const joined = new JoinedEvents({ id: self.id, ring: events }, others);
+  const { servers } = config;
+  const routes: ApiRoutes = {
+    ...memberRoutes({ member, others, servers, logger }),
+    '/events': { GET: new EventAnswers(events, joined).answer },
+    '/backup': {
+      GET: ({ request, caller: { user, remoteAddress: remote } }) => {
+        if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
+        logger.info({ user, remote }, 'admin.backup');
+        return backups.answer();
+      },
+    },
+  };
+  return new Api({ routes: () => routes, callers, readOnly: isReadOnly ? READ_ONLY : null });
+}
+
+function answerToCommand(
+  { member, config, self, logger }: AdminParts,
+  { method, path, query, remoteAddress: remote }: HttpRequest,
+  { user, mayChange }: Admitted,
+): HttpAnswer {
+  const [, asked] = /^\/commands\/([\w.-]+)\/?$/.exec(path) ?? [];
+  if (asked === undefined) throw new HttpError(404, `There is no ${path}.`);
+  if (asked === 'restore' || asked === 'rest') throw new HttpError(501, RESTORE);
+  requireReading(method);
+  const name = commandNamed(asked);
+  if (name !== null && CHANGING.has(name)) {
+    if (config.adminReadOnly) throw new HttpError(403, READ_ONLY);
+    if (!mayChange) throw new HttpError(403, 'This user may only read.');
+    if (method === 'HEAD') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
+    logger.info({ command: name, user, remote }, 'admin.command');
+  }
+  const answer = commandAnswer(asked, { ...member.context(), config, self }, query);
+  return { status: 200, type: 'application/json', body: jsonPieces(answer) };
 }
 
 function isLetIn(access: AdminAccess, request: HttpRequest): boolean {
@@ -97,8 +120,9 @@ function isLetIn(access: AdminAccess, request: HttpRequest): boolean {
   }
 }
 
-function linksAnswer({ method }: HttpRequest): HttpAnswer {
+function linksAnswer({ method }: HttpRequest, more: readonly string[]): HttpAnswer {
   requireReading(method);
-  const links = COMMAND_NAMES.map((name) => `<a href="/commands/${name}">${name}</a>\n<br/>\n`);
+  const commands = COMMAND_NAMES.map((name) => `<a href="/commands/${name}">${name}</a>`);
+  const links = [...more, ...commands].map((link) => `${link}\n<br/>\n`);
   return { status: 200, type: 'text/html;charset=utf-8', body: links.join('') };
 }

@@ -1,8 +1,8 @@
 /**
  * `/api/v1/backup`: the state of the member for `rookery backup save`, as it is on its disk.
  *
- * It has the data of every znode, whatever its ACL says, so it is only for users of the admin port,
- * and never where the port asks for no password. One at a time.
+ * It has the data of every znode, whatever its ACL says, so the router leaves it to users of the
+ * admin port who may do more than read. One at a time.
  */
 import { encodedBackup, type StreamedBackup } from '../offline/backup-stream.js';
 import { HttpError } from './http-error.js';
@@ -20,11 +20,8 @@ export class BackupAnswers {
     this.#member = member;
   }
 
-  /** `user` is null where the port has no users. Throws HttpError. */
-  async answer(user: string | null): Promise<HttpAnswer> {
-    if (user === null) {
-      throw new HttpError(403, 'A backup holds all data: configure adminUsers first.');
-    }
+  /** Throws HttpError while another one is being taken. */
+  async answer(): Promise<HttpAnswer> {
     if (this.#isUnderWay) throw new HttpError(429, 'Another backup is being taken.');
     this.#isUnderWay = true;
     try {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { checkSettings } from '../config-schema.js';
 import { ServerStats } from '../net/server-stats.js';
-import { memberView } from '../net/testing/fixtures.js';
+import { memberView } from '../simulated/net/fixtures.js';
 import { jsonPieces } from './json-text.js';
 import { expiries, watchedPathsOf } from './session-facts.js';
 import { settingsText } from './zab-facts.js';

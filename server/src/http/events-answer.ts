@@ -8,7 +8,7 @@
  * those of all members: see joined-events.ts.
  */
 import type { EventRing, MemberEvent } from '../events/event-ring.js';
-import { type ApiCall, jsonAnswer } from './api/api-member.js';
+import { type ApiCall, jsonAnswer } from './api/api-call.js';
 import { oneOf, wholeNumber } from './api/api-query.js';
 import { badRequest } from './api/problem.js';
 import { eventStream, STREAMS_MAX } from './event-stream.js';

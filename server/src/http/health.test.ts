@@ -1,6 +1,6 @@
 /** Which facts make a member not live, and which only not ready. */
 import { expect, it } from 'vitest';
-import { memberView } from '../net/testing/fixtures.js';
+import { memberView } from '../simulated/net/fixtures.js';
 import { BEHIND_MAX, healthAnswer } from './health.js';
 
 const { health } = memberView();

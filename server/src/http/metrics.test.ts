@@ -5,11 +5,11 @@
 import { expect, it } from 'vitest';
 import { Durations } from '../measures/durations.js';
 import { ServerStats } from '../net/server-stats.js';
-import { memberView } from '../net/testing/fixtures.js';
+import { readExposition } from '../simulated/http/exposition.js';
+import { memberView } from '../simulated/net/fixtures.js';
 import { histogram } from './histogram.js';
 import { textOf } from './metric.js';
 import { metricsRouter } from './metrics-router.js';
-import { readExposition } from './testing/exposition.js';
 
 const FREE = { read: async () => ({ data: 1 << 30, log: null }) };
 /** Nobody leaves, and nobody sends a body. */

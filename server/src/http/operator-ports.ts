@@ -14,6 +14,7 @@ import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
 import type { BackupMember } from './backup-answer.js';
+import { ConsoleFiles, consoleDirectory } from './console-files.js';
 import { FreeBytes } from './free-bytes.js';
 import { HttpPort, type Router } from './http-port.js';
 import { metricsRouter } from './metrics-router.js';
@@ -61,7 +62,10 @@ export async function openOperatorPorts(
   }
   if (adminPort !== undefined) {
     const access = newAccess(config, self);
-    const admin = adminRouter({ member, config, self, events, access, metrics, logger });
+    const nowMs = () => performance.now();
+    const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
+    const of = { member, config, self, events, access, metrics, console: files, logger };
+    const admin = adminRouter(of);
     await open('admin', admin, config.adminHost, adminPort);
   }
   return { close };
@@ -74,10 +78,10 @@ function hostsOf(self: ServerAddress): readonly string[] {
 }
 
 function newAccess(config: Config, self: ServerAddress): AdminAccess {
-  const { adminUsers, superDigest, adminHost } = config;
+  const { adminUsers, superDigest, adminHost, adminReaders: readers } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
   return new AdminAccess({
-    users,
+    ...{ users, readers, origins: config.adminOrigins },
     hosts: [...hostsOf(self), adminHost],
     nowMs: () => performance.now(),
   });

@@ -1,16 +1,23 @@
 /**
- * The client port over the network in memory: the door, frames in order, backpressure both ways,
+ * The client port over the network in memory: words, frames in order, backpressure both ways,
  * and how connections end.
  */
 import { describe, expect, it } from 'vitest';
+import {
+  dialled,
+  type FarEnd,
+  frameOf,
+  keptLog,
+  memberView,
+  RecordingHandler,
+} from '../simulated/net/fixtures.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
+import { MemoryNetwork } from '../simulated/net/memory-transport.js';
 import type { ClientConnection } from './client-connection.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort, type ClientPortOptions } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
-import { ManualTimers } from './manual-timers.js';
-import { MemoryNetwork } from './memory-transport.js';
 import { ServerStats } from './server-stats.js';
-import { FarEnd, frameOf, keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
 
 const ADDRESS = { host: 'server', port: 2181 };
 
@@ -41,11 +48,7 @@ async function bench(changes: Partial<ClientPortOptions> = {}): Promise<Bench> {
     handler,
   });
   await port.listen();
-  const connect = async (host = 'client'): Promise<FarEnd> => {
-    const dialled = network.transport(host).dial(ADDRESS, 1000);
-    await timers.advance(1);
-    return new FarEnd(await dialled);
-  };
+  const connect = (from = 'client') => dialled(network, timers, { to: ADDRESS, from });
   return { timers, network, port, handler, stats, log, connect };
 }
 

@@ -320,7 +320,7 @@ export class ClientPort {
 
   #open(id: number, stream: ByteStream): ClientConnection {
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
-    const proven = provenBy(stream.secured);
+    const proven = provenBy(stream.secured, this.#parts.tls?.settings.identity);
     const connection = new ClientConnection({ id, stream, owner: this, stats, proven });
     this.#sessionless.dropBy(id, () => connection.close('no session in time', 'told'));
     this.#connections.add(connection);

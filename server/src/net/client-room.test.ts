@@ -3,12 +3,18 @@
  * once, when the client has taken enough.
  */
 import { expect, it } from 'vitest';
+import {
+  FarEnd,
+  frameOf,
+  keptLog,
+  memberView,
+  RecordingHandler,
+} from '../simulated/net/fixtures.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
+import { MemoryNetwork } from '../simulated/net/memory-transport.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
-import { ManualTimers } from './manual-timers.js';
-import { MemoryNetwork } from './memory-transport.js';
 import { ServerStats } from './server-stats.js';
-import { FarEnd, frameOf, keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
 
 const ADDRESS = { host: 'server', port: 2181 };
 

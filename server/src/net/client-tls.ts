@@ -19,13 +19,14 @@ export class ClientTls extends WatchedTls {
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
   constructor(parts: ClientTlsParts) {
-    super({ ...parts, name: 'tls', port: 'client' });
+    const { handshakesMax } = parts.settings;
+    super({ ...parts, name: 'tls', port: 'client', handshakesMax });
     this.settings = parts.settings;
   }
 
   /** Each listener has an acceptor of its own, whose sessions are not resumed at another one. */
   newAcceptor(name: string): TlsAcceptor {
-    const { clientAuth, handshakeTimeoutMs, handshakesMax } = this.settings;
-    return this.addAcceptor({ name, clientAuth, handshakeTimeoutMs, handshakesMax });
+    const { clientAuth, handshakeTimeoutMs } = this.settings;
+    return this.addAcceptor({ name, clientAuth, handshakeTimeoutMs });
   }
 }

@@ -1,7 +1,7 @@
 /** Goal: no round reads more than its share of unfinished frames, and everybody gets on. */
 import { expect, it } from 'vitest';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { InputPace } from './input-pace.js';
-import { ManualTimers } from './manual-timers.js';
 
 const MEGABYTE = 1 << 20;
 const READ_BYTES = 64 << 10;

@@ -5,12 +5,10 @@
 import type { Claim, HelloOffer } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { describe, expect, it } from 'vitest';
-import type { ManualTimers } from './manual-timers.js';
-import type { MemoryNetwork } from './memory-transport.js';
+import type { FarEnd } from '../simulated/net/fixtures.js';
+import { dialMember1, HELLO, Member, PORT, world } from '../simulated/net/peer-member.js';
+import { messagesOf, relay, TappedNetwork } from '../simulated/net/tapped-network.js';
 import type { PeerSecurity } from './peer-admission.js';
-import type { FarEnd } from './testing/fixtures.js';
-import { HELLO, Member, PORT, world } from './testing/peer-member.js';
-import { messagesOf, relay, strangerAt, TappedNetwork } from './testing/tapped-network.js';
 
 const SECRET = Buffer.from('a secret of more than thirty characters');
 const NEXT = Buffer.from('the secret that takes the place of it');
@@ -193,7 +191,7 @@ describe('a stranger at a port that needs a proof', () => {
     ['a refusal', encodePeerFrame({ kind: 'refuse', reason: 'x', isLasting: true })],
   ])('that sends %s gets one sentence at most, and no event is told', async (_what, bytes) => {
     const { timers, network, one } = await hardened();
-    const stranger = await dial(network, timers);
+    const stranger = await dialMember1(network, timers);
     stranger.stream.write(bytes);
     await timers.advance(3_000);
     expect(stranger.isClosed).toBe(true);
@@ -206,7 +204,7 @@ describe('a stranger at a port that needs a proof', () => {
 
   it('that claims a member gets a challenge, and for a guess the reason and nothing else', async () => {
     const { timers, network, one } = await hardened();
-    const stranger = await dial(network, timers);
+    const stranger = await dialMember1(network, timers);
     stranger.stream.write(encodePeerFrame(CLAIM));
     await timers.advance(10);
     const codes = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
@@ -230,7 +228,7 @@ describe('a stranger at a port that needs a proof', () => {
     network.crash('m2');
     await timers.advance(1_000);
     expect(taps.kindsTo('m1').slice(0, 3)).toEqual(['claim', 'proof', 'hello']);
-    const replay = await dial(network, timers);
+    const replay = await dialMember1(network, timers);
     for (const bytes of taps.writtenTo('m1')) {
       replay.stream.write(bytes);
       await timers.advance(5);
@@ -271,7 +269,7 @@ describe('a stranger at a port that needs a proof', () => {
     await one.port.listen();
     const strangers: FarEnd[] = [];
     for (let index = 0; index < 40; index++) {
-      const stranger = await dial(network, timers);
+      const stranger = await dialMember1(network, timers);
       strangers.push(stranger);
       // A third of them is refused, a third is challenged, and all stay connected.
       if (index % 3 === 0) stranger.stream.write(encodePeerFrame(HELLO));
@@ -306,8 +304,4 @@ async function hardened() {
   const identity = { ensembleId: 'the-ensemble', founded: true, level: 1 };
   found.one.identity = identity;
   return found;
-}
-
-function dial(network: MemoryNetwork, timers: ManualTimers): Promise<FarEnd> {
-  return strangerAt(network, (ms) => timers.advance(ms), { host: 'm1', port: PORT });
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { TestAuthority } from '../security/testing/certificates.js';
+import { TestAuthority } from '../simulated/security/certificates.js';
 import { certificateProblem, type MemberName } from './peer-certificate.js';
 
 let directory = '';

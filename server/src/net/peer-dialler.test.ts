@@ -1,9 +1,9 @@
 /** When members dial each other: back-off, knocks, and what cannot come of them. */
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { describe, expect, it } from 'vitest';
-import { MemoryNetwork } from './memory-transport.js';
-import { FarEnd } from './testing/fixtures.js';
-import { HELLO, Member, PORT, pair, world } from './testing/peer-member.js';
+import { FarEnd } from '../simulated/net/fixtures.js';
+import { MemoryNetwork } from '../simulated/net/memory-transport.js';
+import { HELLO, Member, PORT, pair, world } from '../simulated/net/peer-member.js';
 
 describe('a dialler', () => {
   it('backs off from 50 ms to 1 s, and logs an unreachable member once', async () => {

@@ -5,11 +5,17 @@ import { InvariantViolation, ProposalBatch, WIRE_VERSION_MAX } from '@rookery/pr
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
+import {
+  dialMember1,
+  HELLO,
+  Member,
+  NO_START,
+  PORT,
+  pair,
+  VERSIONS,
+  world,
+} from '../simulated/net/peer-member.js';
 import { ListenError } from './listen-error.js';
-import type { ManualTimers } from './manual-timers.js';
-import type { MemoryNetwork } from './memory-transport.js';
-import { FarEnd } from './testing/fixtures.js';
-import { HELLO, Member, NO_START, PORT, pair, VERSIONS, world } from './testing/peer-member.js';
 
 const LATER = {
   ...{ wireMin: 90, release: '9.9', level: 1, levelMax: 9, levelAgreed: 9 },
@@ -221,7 +227,7 @@ describe('a hello', () => {
     ['one who dialled the wrong address', { to: 3 }, /hello is for member 3/],
   ])('of %s is answered with the reason', async (_name, changes, reason) => {
     const { timers, network, one } = await pair();
-    const stranger = await dial(network, timers);
+    const stranger = await dialMember1(network, timers);
     stranger.stream.write(encodePeerFrame({ ...HELLO, ...changes }));
     await timers.advance(10);
     expect(stranger.text).toMatch(reason);
@@ -288,7 +294,7 @@ describe('two releases', () => {
 
   it('of which one has no range refuse each other: its hello is read, and ours by it', async () => {
     const { timers, network, one } = await pair();
-    const old = await dial(network, timers);
+    const old = await dialMember1(network, timers);
     const packr = new Packr({ useRecords: false });
     const payload = packr.pack([25, 6, 3, 1, 'x', '', false]);
     const length = Buffer.alloc(4);
@@ -310,7 +316,7 @@ describe('a peer that is no peer', () => {
     ['a message before the hello', encodePeerFrame({ kind: 'ack', zxid: 1 })],
   ])('that sends %s is closed with one log line', async (_name, bytes) => {
     const { timers, network, one } = await pair();
-    const stranger = await dial(network, timers);
+    const stranger = await dialMember1(network, timers);
     stranger.stream.write(bytes);
     await timers.advance(10);
     expect(stranger.isClosed).toBe(true);
@@ -321,7 +327,7 @@ describe('a peer that is no peer', () => {
   it('that says nothing is closed in time, or at once when too many have come since', async () => {
     const { timers, network, one } = await pair({ unprovenMax: 2 });
     const silent = [];
-    for (let index = 0; index < 3; index++) silent.push(await dial(network, timers));
+    for (let index = 0; index < 3; index++) silent.push(await dialMember1(network, timers));
     await timers.advance(5);
     expect(silent.map((far) => far.isClosed)).toEqual([true, false, false]);
     await timers.advance(3_000);
@@ -332,8 +338,8 @@ describe('a peer that is no peer', () => {
 
   it('that come in a storm are told of at most once a second, with their number', async () => {
     const { timers, network, one } = await pair({ unprovenMax: 1 });
-    await dial(network, timers);
-    for (let index = 0; index < 50; index++) await dial(network, timers);
+    await dialMember1(network, timers);
+    for (let index = 0; index < 50; index++) await dialMember1(network, timers);
     const lines = () => one.logged('peer.too_many_unproven').map(({ leftOut }) => leftOut);
     expect(lines()).toEqual([undefined]);
     await timers.advance(1_000);
@@ -346,7 +352,7 @@ describe('a peer that is no peer', () => {
     let strangers = 0;
     const comeAgain = async (): Promise<void> => {
       strangers += 1;
-      const far = await dial(network, timers);
+      const far = await dialMember1(network, timers);
       while (!far.isClosed) await timers.advance(1);
       if (strangers < 200) await comeAgain();
     };
@@ -387,10 +393,3 @@ describe('the peer port', () => {
     expect(two.events).toEqual(['connected 1 i1', 'disconnected 1']);
   });
 });
-
-/** Dials member 1 as a stranger. */
-async function dial(network: MemoryNetwork, timers: ManualTimers): Promise<FarEnd> {
-  const dialled = network.transport('stranger').dial({ host: 'm1', port: PORT }, 1000);
-  await timers.advance(1);
-  return new FarEnd(await dialled);
-}

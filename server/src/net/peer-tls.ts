@@ -25,10 +25,7 @@ export interface PeerTlsParts {
 
 /** A link has two seconds in all until its hello. */
 const HANDSHAKE_TIMEOUT_MS = 2_000;
-/**
- * This is above the number of links that are not admitted, where the oldest makes room for the
- * newest: here the newest would be refused, and silent strangers would keep members out.
- */
+/** This is above the number of links that are not admitted, which has a bound of its own. */
 const HANDSHAKES_MAX = 1_024;
 
 export class PeerTls extends WatchedTls {
@@ -37,11 +34,12 @@ export class PeerTls extends WatchedTls {
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
   constructor(parts: PeerTlsParts) {
-    super({ ...parts, name: 'the certificate of peerAuth', port: 'peer' });
+    const name = 'the certificate of peerAuth';
+    super({ ...parts, name, port: 'peer', handshakesMax: HANDSHAKES_MAX });
     this.ensemble = parts.settings.ensemble;
     this.acceptor = this.addAcceptor({
       ...{ name: 'peer', clientAuth: 'need' },
-      ...{ handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS, handshakesMax: HANDSHAKES_MAX },
+      handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
     });
   }
 

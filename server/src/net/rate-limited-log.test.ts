@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { ManualTimers } from './manual-timers.js';
+import { keptLog } from '../simulated/net/fixtures.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { RateLimitedLog } from './rate-limited-log.js';
-import { keptLog } from './testing/fixtures.js';
 
 function bench() {
   const timers = new ManualTimers();

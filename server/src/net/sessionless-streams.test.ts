@@ -4,13 +4,13 @@
  * client port over the network in memory, and the list of streams by itself.
  */
 import { describe, expect, it } from 'vitest';
+import { keptLog, memberView, RecordingHandler } from '../simulated/net/fixtures.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
+import { MemoryNetwork } from '../simulated/net/memory-transport.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
-import { ManualTimers } from './manual-timers.js';
-import { MemoryNetwork } from './memory-transport.js';
 import { ServerStats } from './server-stats.js';
 import { SessionlessStreams } from './sessionless-streams.js';
-import { keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
 import type { Timer } from './timers.js';
 
 const TIMEOUT_MS = 10_000;

@@ -7,9 +7,9 @@
  */
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { keptLog } from '../simulated/net/fixtures.js';
+import { type WatchedStream, watchedStream } from '../simulated/net/watched-stream.js';
 import { TcpTransport } from './tcp.js';
-import { keptLog } from './testing/fixtures.js';
-import { type WatchedStream, watchedStream } from './testing/watched-stream.js';
 import type { ByteStream, Chunks } from './transport.js';
 
 const LOCAL = '127.0.0.1';

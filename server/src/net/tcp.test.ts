@@ -3,14 +3,14 @@
  */
 import net from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { keptLog, memberView, RecordingHandler } from '../simulated/net/fixtures.js';
+import { type WatchedStream, watchedStream } from '../simulated/net/watched-stream.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ListenError } from './listen-error.js';
 import { PeerNames } from './peer-names.js';
 import { ServerStats } from './server-stats.js';
 import { TcpTransport } from './tcp.js';
-import { keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
-import { type WatchedStream, watchedStream } from './testing/watched-stream.js';
 import { systemTimers } from './timers.js';
 import type { ByteStream } from './transport.js';
 

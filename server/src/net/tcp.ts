@@ -172,8 +172,8 @@ class TcpStream implements ByteStream {
   readonly secured: Secured | null;
   readonly #socket: net.Socket;
   readonly #isLending: boolean;
-  /** Null without TLS. */
-  readonly #records: TlsRecords | null;
+  /** Of a client by TLS, from its first frame on. */
+  #records: TlsRecords | null = null;
   #error: Error | undefined;
   #closed = false;
   #handlers: StreamHandlers | null = null;
@@ -183,7 +183,6 @@ class TcpStream implements ByteStream {
     this.#socket = socket;
     this.secured = secured;
     this.#isLending = isLending;
-    this.#records = socket instanceof tls.TLSSocket ? new TlsRecords(socket) : null;
     this.remoteAddress = plainAddress(socket.remoteAddress ?? 'unknown');
     this.remotePort = socket.remotePort ?? 0;
     // Set at once, because an 'error' event without a listener would end the process.
@@ -222,10 +221,20 @@ class TcpStream implements ByteStream {
     this.#handlers?.onData(chunk);
   }
 
-  write(bytes: Uint8Array, lastAt = 0): void {
+  write(bytes: Uint8Array, lastAt?: number): void {
     if (!this.#socket.writable) return;
-    if (this.#records === null) this.#socket.write(bytes);
-    else this.#records.write(bytes, lastAt);
+    if (lastAt === undefined || !(this.#socket instanceof tls.TLSSocket)) {
+      this.#socket.write(bytes);
+      return;
+    }
+    this.#records ??= new TlsRecords(this.#socket);
+    this.#records.write(bytes, lastAt);
+  }
+
+  writePieces(pieces: readonly Uint8Array[]): void {
+    this.#socket.cork();
+    for (const piece of pieces) this.write(piece);
+    this.#socket.uncork();
   }
 
   pause(): void {

@@ -1,21 +1,22 @@
 /**
  * TLS at a listener: who passes by which certificate, the first byte, bounds, renewal, resumption.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { loadTlsFiles, type TlsFiles } from '../security/tls-files.js';
+import { keptLog } from '../simulated/net/fixtures.js';
 import {
   TestAuthority,
   type TestCertificate,
   writePkcs12,
-} from '../security/testing/certificates.js';
-import { loadTlsFiles, type TlsFiles } from '../security/tls-files.js';
+} from '../simulated/security/certificates.js';
+import { FairSlots } from './fair-slots.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { TcpTransport } from './tcp.js';
-import { keptLog } from './testing/fixtures.js';
 import { systemTimers } from './timers.js';
 import { TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
 import { TLS_FAILURES, TlsFigures } from './tls-figures.js';
@@ -50,9 +51,15 @@ interface TlsPort {
   readonly events: () => { msg: string; kind?: unknown; reason?: unknown }[];
 }
 
+interface PortOptions {
+  readonly allowsPlain?: boolean;
+  readonly with?: TlsFiles;
+  readonly handshakesMax?: number;
+}
+
 /** A listener whose streams send back what they get. */
 async function useTlsPort(
-  options: Partial<TlsAcceptorOptions> & { allowsPlain?: boolean; with?: TlsFiles } = {},
+  options: Partial<TlsAcceptorOptions> & PortOptions = {},
 ): Promise<TlsPort> {
   const { logger, lines } = keptLog();
   const rateLimited = new RateLimitedLog(logger, systemTimers());
@@ -60,9 +67,10 @@ async function useTlsPort(
   const acceptor = new TlsAcceptor({
     material: loadTlsFiles(options.with ?? files),
     options: {
-      ...{ name: 'client', clientAuth: 'none', handshakeTimeoutMs: 10_000, handshakesMax: 100 },
+      ...{ name: 'client', clientAuth: 'none', handshakeTimeoutMs: 10_000 },
       ...options,
     },
+    slots: new FairSlots(options.handshakesMax ?? 100),
     figures,
     rateLimited,
   });
@@ -192,15 +200,39 @@ it('trusts the authorities of caFile alone, whatever else a PKCS#12 file contain
 
 it('ends a handshake that does not come to an end, and bounds how many are under way', async () => {
   const { port, figures, events } = await useTlsPort({ handshakeTimeoutMs: 300, handshakesMax: 3 });
-  const silent = Array.from({ length: 3 }, () => connectTcp({ port, host: '127.0.0.1' }));
+  const silent = Array.from({ length: 4 }, () => connectTcp({ port, host: '127.0.0.1' }));
   for (const socket of silent) socket.on('error', () => undefined);
-  await expect.poll(() => figures.underWay).toBe(3);
-  expect(await echoOf(dial(port))).not.toBe('echo');
-  expect(figures.failures('too_many')).toBe(1);
   await expect.poll(() => figures.failures('timeout')).toBe(3);
+  expect(figures.failures('too_many')).toBe(1);
   expect(figures.underWay).toBe(0);
   expect(events().map(({ kind }) => kind)).toContain('timeout');
   expect(await echoOf(dial(port))).toBe('echo');
+});
+
+it('lets silent ones of the address that has most make room for whoever comes', async () => {
+  const { port, figures, events } = await useTlsPort({ handshakesMax: 3 });
+  const silentFrom = async (localAddress: string, count: number) => {
+    const before = figures.underWay + figures.failures('too_many');
+    const sockets = Array.from({ length: count }, () => {
+      const socket = connectTcp({ port, host: '127.0.0.1', localAddress });
+      return socket.on('error', () => undefined);
+    });
+    const isHere = () => figures.underWay + figures.failures('too_many') - before;
+    await expect.poll(isHere).toBe(count);
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    return sockets;
+  };
+  await silentFrom('127.0.0.2', 3);
+  // A slow client is not driven out by more of those, and neither are those who come fast.
+  const [slow] = await silentFrom('127.0.0.3', 1);
+  if (slow === undefined) throw new Error('there is a slow client');
+  await silentFrom('127.0.0.2', 20);
+  expect(await echoOf(dial(port))).toBe('echo');
+  expect(await echoOf(dial(port, { socket: slow }))).toBe('echo');
+  const reasons = events().filter(({ kind }) => kind === 'too_many');
+  expect(reasons[0]?.reason).toBe('its address has most of those under way');
 });
 
 it('has room again for each client that goes away in the middle of a handshake', async () => {
@@ -285,6 +317,61 @@ it.each(['TLSv1.2', 'TLSv1.3'] as const)(
     expect(await echoOf(open, 'still here')).toBe('still here');
   },
 );
+
+it('heeds every list of a file of revocation lists, of several authorities', async () => {
+  const other = new TestAuthority(directory, 'other-authority');
+  const [good, revoked] = [other.client('other-good'), other.client('other-revoked')];
+  const lists = [authority.revocationList('own-list'), other.revocationList('other', [revoked])];
+  const [caFile, crlFile] = [join(directory, 'both.pem'), join(directory, 'both.crl')];
+  writeFileSync(caFile, Buffer.concat([authority.ca, other.ca]));
+  writeFileSync(crlFile, lists.map((path) => readFileSync(path, 'utf8')).join(''));
+  const both = { ...files, caFile, crlFiles: [crlFile] };
+  const { port, figures } = await useTlsPort({ clientAuth: 'need', with: both });
+  expect(await echoOf(dial(port, client))).toBe('echo');
+  expect(await echoOf(dial(port, good))).toBe('echo');
+  expect(await echoOf(dial(port, revoked))).not.toBe('echo');
+  await expect.poll(() => figures.failures('bad_certificate')).toBe(1);
+});
+
+/** Everything that comes until the other side ends its side. */
+function everything(socket: Socket): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let got = '';
+    socket.on('data', (chunk) => {
+      got += chunk.toString();
+    });
+    socket.on('error', reject);
+    socket.on('end', () => resolve(got));
+  });
+}
+
+it.each([
+  ['TCP', null],
+  ['TLSv1.2', 'TLSv1.2'],
+  ['TLSv1.3', 'TLSv1.3'],
+] as const)('answers over %s a client that has ended its side', async (_, version) => {
+  const { port, streams } = await useTlsPort({ allowsPlain: true });
+  const tcp = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const versions = { minVersion: version ?? undefined, maxVersion: version ?? undefined };
+  const socket = version === null ? tcp : dial(port, { socket: tcp, ...versions });
+  const text = 'z'.repeat(500_000);
+  const got = everything(socket);
+  socket.end(text);
+  expect(await got).toBe(text);
+  await expect.poll(() => streams.length).toBe(0);
+});
+
+it('answers a client that ends its TCP connection without a word of TLS', async () => {
+  const { port, streams, figures } = await useTlsPort();
+  const tcp = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true });
+  const socket = dial(port, { socket: tcp });
+  const got = everything(socket);
+  const text = 'z'.repeat(500_000);
+  socket.write(text, () => tcp.end());
+  expect(await got).toBe(text);
+  await expect.poll(() => streams.length).toBe(0);
+  expect(figures.secured).toBe(1);
+});
 
 it('shows a renewed certificate to those who come later', async () => {
   const { port, acceptor } = await useTlsPort();

@@ -5,9 +5,10 @@
  * keep theirs, handshakes that begin later get the new one, and no session from before is resumed.
  * Sessions are resumed only at the listener that gave them out. It decides who passes: with `need`
  * nobody does without a certificate that the authorities have signed and not revoked; with `want`
- * a client may have none, but not a bad one. Handshakes have a deadline and a number that may be
- * under way, and begin a few in each turn, because a signature takes a millisecond of everybody's
- * time. Used by the TCP transport.
+ * a client may have none, but not a bad one. Handshakes have a deadline, and a number of them may
+ * be under way: past it, the oldest from the address that has most makes room (fair-slots.ts). They
+ * begin a few in each turn, because a signature takes a millisecond of everybody's time. Used by
+ * the TCP transport.
  */
 import { constants, createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
@@ -19,7 +20,9 @@ import {
   type TlsOptions,
 } from 'node:tls';
 import { Fifo } from '@rookery/protocol';
+import { addressGroup } from '../security/address-group.js';
 import type { TlsMaterial } from '../security/tls-files.js';
+import type { FairSlot, FairSlots } from './fair-slots.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { TlsFailure, TlsFigures } from './tls-figures.js';
 
@@ -30,12 +33,19 @@ export interface TlsAcceptorOptions {
   readonly name: string;
   readonly clientAuth: ClientAuth;
   readonly handshakeTimeoutMs: number;
-  readonly handshakesMax: number;
+}
+
+/** A handshake that is under way, as whoever bounds them knows it. */
+export interface HandshakeSlot extends FairSlot {
+  /** It has lost its place to another one. */
+  evict(): void;
 }
 
 export interface TlsAcceptorParts {
   readonly material: TlsMaterial;
   readonly options: TlsAcceptorOptions;
+  /** The places for handshakes, which acceptors may share. */
+  readonly slots: FairSlots<HandshakeSlot>;
   readonly figures: TlsFigures;
   readonly rateLimited: RateLimitedLog;
 }
@@ -48,7 +58,7 @@ export interface Handshake {
   onRefused(): void;
 }
 
-interface Pending {
+interface Pending extends HandshakeSlot {
   readonly socket: Socket;
   readonly remote: string;
   /** Its addresses, because Node reports a handshake with another socket object. */
@@ -92,8 +102,12 @@ export class TlsAcceptor {
 
   /** The socket may have bytes that were read and put back. It is the acceptor's from now on. */
   accept(socket: Socket, handshake: Handshake): void {
-    const { options, figures } = this.#parts;
-    const pending = { socket, remote: remoteOf(socket), key: keyOf(socket), handshake };
+    const { figures, slots } = this.#parts;
+    const pending: Pending = {
+      ...{ socket, handshake, remote: remoteOf(socket), key: keyOf(socket) },
+      group: addressGroup(socket.remoteAddress ?? ''),
+      evict: () => this.#refuse(pending, 'too_many', 'its address has most of those under way'),
+    };
     // A client has used its address again, or was gone so soon that its address is not known.
     const former = this.#pending.get(pending.key);
     if (former !== undefined) this.#refuse(former, 'closed', 'the connection was closed');
@@ -101,9 +115,7 @@ export class TlsAcceptor {
     this.#pending.set(pending.key, pending);
     socket.on('error', () => undefined);
     socket.once('close', () => this.#onClosed(pending));
-    if (figures.underWay > options.handshakesMax) {
-      return this.#refuse(pending, 'too_many', `${options.handshakesMax} are under way`);
-    }
+    slots.add(pending)?.evict();
     this.#line.push(pending);
     this.#startSoon();
   }
@@ -125,10 +137,13 @@ export class TlsAcceptor {
     this.#isStarting = true;
     setImmediate(() => {
       this.#isStarting = false;
-      for (let left = STARTS_PER_TURN; left > 0; left--) {
+      let left = STARTS_PER_TURN;
+      while (left > 0) {
         const pending = this.#line.shift();
         if (pending === undefined) return;
-        if (!pending.socket.destroyed) this.#server.emit('connection', pending.socket);
+        if (pending.socket.destroyed) continue;
+        left -= 1;
+        this.#server.emit('connection', pending.socket);
       }
       this.#startSoon();
     });
@@ -140,7 +155,7 @@ export class TlsAcceptor {
       socket.destroy();
       return;
     }
-    const { figures, options } = this.#parts;
+    const { figures, options, slots } = this.#parts;
     const certificate = socket.getPeerX509Certificate();
     // Node reports one and the same error for no certificate and for an untrusted one.
     if (certificate === undefined && options.clientAuth === 'need') {
@@ -151,6 +166,7 @@ export class TlsAcceptor {
       return this.#refuse(pending, 'bad_certificate', reason);
     }
     this.#pending.delete(pending.key);
+    slots.delete(pending);
     figures.underWay -= 1;
     figures.secured += 1;
     if (socket.isSessionReused()) figures.resumed += 1;
@@ -191,7 +207,8 @@ export class TlsAcceptor {
   #refuse(pending: Pending, kind: TlsFailure, reason: string): void {
     if (this.#pending.get(pending.key) !== pending) return;
     this.#pending.delete(pending.key);
-    const { figures, rateLimited } = this.#parts;
+    const { figures, rateLimited, slots } = this.#parts;
+    slots.delete(pending);
     figures.underWay -= 1;
     figures.failed(kind);
     const facts = { remote: pending.remote, kind, reason };

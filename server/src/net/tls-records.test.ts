@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { TestAuthority } from '../security/testing/certificates.js';
+import { TestAuthority } from '../simulated/security/certificates.js';
 import { TlsRecords } from './tls-records.js';
 
 const APPLICATION_DATA = 23;

@@ -41,9 +41,11 @@ export interface ByteStream {
   handle(handlers: StreamHandlers): void;
   /**
    * The bytes may be written over as soon as none are buffered. `lastAt` is where the last of
-   * several frames among them begins, which matters to TLS alone.
+   * several frames to a client begins, 0 for a single one, which matters to TLS alone.
    */
   write(bytes: Uint8Array, lastAt?: number): void;
+  /** Writes the pieces in order by one system call. Absent where that saves nothing. */
+  writePieces?(pieces: readonly Uint8Array[]): void;
   pause(): void;
   resume(): void;
   /** Sends what is buffered, then ends the stream without a reset. */

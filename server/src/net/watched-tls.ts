@@ -9,9 +9,10 @@
 import type { Logger } from 'pino';
 import { loadTlsFiles, pathsOf, type TlsFiles, type TlsMaterial } from '../security/tls-files.js';
 import { WatchedFiles } from '../security/watched-files.js';
+import { FairSlots } from './fair-slots.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import type { Timers } from './timers.js';
-import { TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
+import { type HandshakeSlot, TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
 import { TlsFigures } from './tls-figures.js';
 
 export interface WatchedTlsParts {
@@ -19,6 +20,8 @@ export interface WatchedTlsParts {
   /** The name of the files in the log. */
   readonly name: string;
   readonly port: 'client' | 'peer';
+  /** How many handshakes may be under way at all of its acceptors together. */
+  readonly handshakesMax: number;
   readonly logger: Logger;
   readonly timers: Timers;
 }
@@ -32,12 +35,14 @@ export class WatchedTls {
   readonly #parts: WatchedTlsParts;
   readonly #files: WatchedFiles<TlsMaterial>;
   readonly #rateLimited: RateLimitedLog;
+  readonly #slots: FairSlots<HandshakeSlot>;
   readonly #acceptors: TlsAcceptor[] = [];
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
   constructor(parts: WatchedTlsParts) {
     const { settings, name, logger, timers } = parts;
     this.#parts = parts;
+    this.#slots = new FairSlots(parts.handshakesMax);
     this.#rateLimited = new RateLimitedLog(logger, timers);
     this.#files = new WatchedFiles({
       ...{ name, logger, timers },
@@ -69,8 +74,9 @@ export class WatchedTls {
   }
 
   protected addAcceptor(options: TlsAcceptorOptions): TlsAcceptor {
-    const { figures } = this;
-    const parts = { material: this.material, options, figures, rateLimited: this.#rateLimited };
+    const { figures, material } = this;
+    const shared = { slots: this.#slots, rateLimited: this.#rateLimited };
+    const parts = { material, options, figures, ...shared };
     const acceptor = new TlsAcceptor(parts);
     this.#acceptors.push(acceptor);
     return acceptor;

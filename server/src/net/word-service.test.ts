@@ -5,13 +5,19 @@
  * wants, on a clock that passes only where a test lets it.
  */
 import { describe, expect, it } from 'vitest';
+import {
+  FarEnd,
+  frameOf,
+  keptLog,
+  memberView,
+  RecordingHandler,
+} from '../simulated/net/fixtures.js';
+import { ManualTimers } from '../simulated/net/manual-timers.js';
+import { MemoryNetwork } from '../simulated/net/memory-transport.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort, type ClientPortOptions } from './client-port.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
-import { ManualTimers } from './manual-timers.js';
 import type { MemberView } from './member-view.js';
-import { MemoryNetwork } from './memory-transport.js';
 import { ServerStats } from './server-stats.js';
-import { FarEnd, frameOf, keptLog, memberView, RecordingHandler } from './testing/fixtures.js';
 import type { Timer } from './timers.js';
 
 const ADDRESS = { host: 'server', port: 2181 };

@@ -16,8 +16,8 @@ import {
   SetDataRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { OPEN_ACL, type Reply, type TestClient } from './test-client.js';
-import { fakeDigestOf, TestEnsemble } from './test-ensemble.js';
+import { OPEN_ACL, type Reply, type TestClient } from '../simulated/pipeline/test-client.js';
+import { fakeDigestOf, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const NO_AUTH = -102;
 const BOB = fakeDigestOf('bob:secret');

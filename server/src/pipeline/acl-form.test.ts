@@ -41,6 +41,21 @@ describe('an ACL list of a request', () => {
     expect(legalAcl([WORLD, acl], []) === null).toBe(!legal);
   });
 
+  it.each([
+    ['x509', 'CN=bob', 'x509', true],
+    ['x509', 'spiffe://a/b', 'x509', false],
+    ['x509', 'spiffe://a/b', 'x509-san-uri', true],
+    ['x509', 'batch.example.org', 'x509-san-uri', false],
+    ['x509', 'batch.example.org', 'x509-san-dns', true],
+    ['x509', 'Batch.example.org', 'x509-san-dns', false],
+    ['x509', 'CN=bob', 'x509-san-dns', false],
+    ['sasl', 'bob', 'sasl', true],
+    ['sasl', 'bob', 'x509', false],
+  ] as const)('with %s:%s where clients prove %s is legal: %s', (scheme, id, proven, legal) => {
+    const acl = { perms: 31, scheme, id };
+    expect(legalAcl([acl], [], new Set([proven]))).toEqual(legal ? [acl] : null);
+  });
+
   it('loses its duplicates and keeps its order', () => {
     const read = { ...WORLD, perms: 1 };
     expect(legalAcl([read, WORLD, read, WORLD], [])).toEqual([read, WORLD]);

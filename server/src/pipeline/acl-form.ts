@@ -5,6 +5,7 @@
  * of the connection, is replaced by them. Otherwise the order is the request's. What is stored has
  * a bound, so that the answer of getACL is always one that a client takes. Called by prepare-op.
  */
+import { isAlternativeName } from '../security/alternative-names.js';
 import type { Acl } from '../state/txn.js';
 import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';
@@ -19,7 +20,13 @@ const STORED_SIZE_MAX = 256 << 10;
 /** The size of an entry besides its two strings. */
 const ENTRY_BYTES = 12;
 
-const NO_SCHEMES: ReadonlySet<string> = new Set();
+/**
+ * What ACLs may name only where clients can prove it. `x509` stands for subjects of certificates;
+ * the other two for URIs and DNS names in them, whose scheme is x509, too.
+ */
+export type ProvenScheme = 'sasl' | 'x509' | 'x509-san-uri' | 'x509-san-dns';
+
+const NO_SCHEMES: ReadonlySet<ProvenScheme> = new Set();
 
 /**
  * Returns what is stored, or null if the list is invalid (-114). Nobody can prove to be a user of
@@ -29,7 +36,7 @@ const NO_SCHEMES: ReadonlySet<string> = new Set();
 export function legalAcl(
   requested: readonly Acl[] | null,
   identities: Identities,
-  schemes: ReadonlySet<string> = NO_SCHEMES,
+  schemes: ReadonlySet<ProvenScheme> = NO_SCHEMES,
 ): readonly Acl[] | null {
   if (requested === null || requested.length === 0) return null;
   // Nearly every create has only the world in its list.
@@ -78,7 +85,7 @@ function isWorld(acl: Acl): boolean {
   return acl.scheme === 'world' && acl.id === 'anyone';
 }
 
-function isLegal(acl: Acl, schemes: ReadonlySet<string>): boolean {
+function isLegal(acl: Acl, schemes: ReadonlySet<ProvenScheme>): boolean {
   switch (acl.scheme) {
     case 'world':
       return isWorld(acl);
@@ -87,12 +94,18 @@ function isLegal(acl: Acl, schemes: ReadonlySet<string>): boolean {
     case 'ip':
       return isAddressRange(acl.id);
     case 'x509':
-      return schemes.has('x509') && isDistinguishedName(acl.id);
+      return isCertificateName(acl.id, schemes);
     case 'sasl':
       return schemes.has('sasl') && isSaslUser(acl.id);
     default:
       return false;
   }
+}
+
+function isCertificateName(id: string, schemes: ReadonlySet<ProvenScheme>): boolean {
+  if (schemes.has('x509-san-uri') && isAlternativeName('uri', id)) return true;
+  if (schemes.has('x509-san-dns') && isAlternativeName('dns', id)) return true;
+  return schemes.has('x509') && isDistinguishedName(id);
 }
 
 /** `user:digest`. ZooKeeper splits it as Java does, which ignores colons at the end. */

@@ -13,11 +13,11 @@ import {
   OpCode,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
+import { encodeTxn } from '../simulated/state/encoded-txn.js';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
-import { encodeTxn } from '../state/testing.js';
 import { NO_NODE } from '../state/tree.js';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
 
 const FRAME_BYTES_MAX = 1_048_575;
 /** As many as a frame holds. */
@@ -33,7 +33,7 @@ describe('a multi of the largest size', () => {
     const ops = Array.from({ length: count }, () => ({ opcode: OpCode.create, request: create }));
     client.send(OpCode.multi, MultiRequest, { ops });
     const { preparer, time, leader } = ensemble;
-    const [forwarded] = leader.pipeline.takeForwards();
+    const [forwarded] = taken(leader.pipeline).requests;
     if (forwarded === undefined) throw new Error('the multi is forwarded');
     const prepared = preparer.onRequest(1, forwarded, time);
     if (prepared === null) throw new Error('the multi is prepared');

@@ -4,11 +4,10 @@
  * answered, or never. Method: members whose requests reach the leader one by one, in the orders
  * that a network allows.
  */
-import { type ForwardedRequest, OpCode, PathRequest } from '@rookery/protocol';
+import { type ForwardedRequest, OpCode, PathRequest, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { forwardToLeader } from '../driver/to-leader.js';
-import type { TestClient } from './test-client.js';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 function has(ensemble: TestEnsemble, path: string): boolean {
   return ensemble.leader.state.tree.find(path) !== -1;
@@ -29,7 +28,7 @@ function deliver(
 /** The leader takes the attach of this client, and its member hears the answer. */
 function attach(ensemble: TestEnsemble, memberId: number): void {
   const { pipeline } = ensemble.member(memberId);
-  for (const one of pipeline.takeAttaches()) {
+  for (const one of taken(pipeline).attaches) {
     const attached = ensemble.preparer.onAttach(memberId, one, ensemble.time);
     ensemble.sendDetaches();
     pipeline.onAttached(attached?.request ?? 0, attached?.valid === true, attached?.timeoutMs ?? 0);
@@ -49,9 +48,9 @@ describe('a session that goes to another member and comes back', () => {
       const first = ensemble.connect(home);
       // The first connection's writes are on their way for long: two of them, one by one.
       first.create('/one');
-      const one = [...pipeline.takeForwards()];
+      const one = taken(pipeline).requests;
       first.create('/two');
-      const two = [...pipeline.takeForwards()];
+      const two = taken(pipeline).requests;
       const away = resume(ensemble, 3, first);
       attach(ensemble, 3);
       expect(isWelcome(away)).toBe(true);
@@ -78,7 +77,7 @@ describe('a session that goes to another member and comes back', () => {
     first.create('/one');
     ensemble.forward();
     first.create('/two');
-    const two = [...pipeline.takeForwards()];
+    const two = taken(pipeline).requests;
     const away = resume(ensemble, 2, first);
     attach(ensemble, 2);
     const back = resume(ensemble, 1, first);
@@ -99,7 +98,7 @@ describe('a session that comes back to its member by a new connection', () => {
     expect(first.state).toBe('open');
     resume(ensemble, 1, first);
     expect(first.state).toBe('ended');
-    expect(ensemble.leader.pipeline.takeAttaches()).toHaveLength(2);
+    expect(taken(ensemble.leader.pipeline).attaches).toHaveLength(2);
   });
 
   it('finds what the older one had sent on, and nothing that it had not', () => {
@@ -127,7 +126,7 @@ describe('a session that comes back to its member by a new connection', () => {
     const { pipeline } = ensemble.member(2);
     const first = ensemble.connect(2);
     first.create('/late');
-    const late = [...pipeline.takeForwards()];
+    const late = taken(pipeline).requests;
     const second = resume(ensemble, 2, first);
     attach(ensemble, 2);
     // A network does not do this between two members, but the rule does not depend on that.
@@ -143,14 +142,14 @@ describe('a member that does not tell attachments', () => {
     const { pipeline } = ensemble.member(2);
     const first = ensemble.connect(2);
     const untold = (requests: readonly ForwardedRequest[]) =>
-      requests.map((request) => ({ ...request, attachment: 0 }));
+      RequestBatch.of(requests).withoutAttachments().items;
     const { password } = first;
     const session = Number(first.session);
     const { preparer, time } = ensemble;
     preparer.onAttach(2, { kind: 'attach', request: 1, attachment: 0, session, password }, time);
     preparer.takeDetaches();
     first.create('/a');
-    expect(deliver(ensemble, 2, untold(pipeline.takeForwards()))).toBe(1);
+    expect(deliver(ensemble, 2, untold(taken(pipeline).requests))).toBe(1);
     pipeline.onDetach({ session, attachment: 0, request: 0 });
     expect(first.state).toBe('ended');
   });
@@ -165,9 +164,7 @@ describe('what a turn brought for the leader', () => {
     resume(ensemble, 2, mover);
     asker?.send(OpCode.sync, PathRequest, { path: '/' });
     writer?.create('/a');
-    const kinds: string[] = [];
-    const counters = { resumes: 0 };
-    forwardToLeader({ pipeline, counters }, ({ kind }) => kinds.push(kind));
-    expect([kinds, counters.resumes]).toEqual([['requests', 'sync', 'attach'], 1]);
+    const kinds = pipeline.takeForLeader().map(({ kind }) => kind);
+    expect(kinds).toEqual(['requests', 'sync', 'attach']);
   });
 });

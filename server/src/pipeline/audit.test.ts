@@ -3,8 +3,8 @@
  */
 import { AuthPacket, ErrorCode, MultiRequest, OpCode, SetAclRequest } from '@rookery/protocol';
 import { expect, it } from 'vitest';
+import { TestEnsemble, type TestEnsembleOptions } from '../simulated/pipeline/test-ensemble.js';
 import type { AuditRecord } from './audit.js';
-import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.js';
 
 function setUp(pipeline: TestEnsembleOptions['pipeline'] = {}) {
   const records: AuditRecord[] = [];

@@ -97,6 +97,14 @@ export class Auditor {
     }
   }
 
+  /** The znode that a write names; null if that is none, or many. */
+  znodeOf(opcode: number, body: Uint8Array): string | null {
+    if (opcode === OpCode.reconfig) return CONFIG_NODE;
+    if (opcode === OpCode.multi) return null;
+    const path = firstText(body);
+    return path === null ? null : cut(path);
+  }
+
   /** The connection has ended before these were answered. */
   onDropped(entries: readonly QueueEntry[]): void {
     for (const entry of entries) {
@@ -179,11 +187,9 @@ function identityText({ scheme, id }: { readonly scheme: string; readonly id: st
 
 /** What can be told of a request without its transaction. */
 function requestOf(entry: QueueEntry): Pick<AuditRecord, 'operation' | 'znode'> {
-  const operation = OPERATIONS.get(entry.opcode) ?? `opcode ${entry.opcode}`;
-  if (entry.opcode === OpCode.reconfig) return { operation, znode: CONFIG_NODE };
-  if (entry.opcode === OpCode.multi || entry.opcode === OpCode.closeSession) return { operation };
-  const path = firstText(entry.body);
-  return path === null ? { operation } : { operation, znode: cut(path) };
+  const { opcode, znode } = entry;
+  const operation = OPERATIONS.get(opcode) ?? `opcode ${opcode}`;
+  return znode === null ? { operation } : { operation, znode };
 }
 
 /** Every request for one znode begins with its path. */

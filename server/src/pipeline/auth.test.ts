@@ -10,8 +10,8 @@ import {
   WhoAmIResponse,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { fakeDigestOf, resume, TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { fakeDigestOf, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const AUTH_XID = -4;
 const BOB = fakeDigestOf('bob:secret');

@@ -7,14 +7,13 @@
  * When a write is applied it is therefore always at the head: earlier reads have run, later ones
  * have not. This class only orders; the pipeline runs, forwards and answers. It owns its entries.
  */
-import { assert, Fifo, type Zxid } from '@rookery/protocol';
+import { assert, Fifo, type ForwardedRequest, type Zxid } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 import type { Requester } from './access.js';
-import type { OutgoingRequest } from './outbox.js';
 import type { ConnectionId } from './output.js';
 
 /** It includes what is sent to the leader. */
-export interface QueueEntry extends OutgoingRequest {
+export interface QueueEntry extends ForwardedRequest {
   readonly connection: ConnectionId;
   /** The connection's session; `session` is the same for all local ones, unknown to the leader. */
   readonly ownSession: SessionId;
@@ -22,9 +21,14 @@ export interface QueueEntry extends OutgoingRequest {
   readonly kind: 'read' | 'write' | 'close' | 'sync';
   readonly xid: number;
   /**
-   * A copy of the jute record after the header; for an auth, its outcome instead (see Requests).
+   * The jute record after the header, for an auth its outcome instead (see Requests): lent while
+   * the request comes in, and then a copy. Empty once the message to the leader has it.
    */
-  readonly body: Uint8Array;
+  body: Uint8Array;
+  /** The size of the body and the identities. */
+  readonly bytes: number;
+  /** The znode that a write names, for the audit; null where nothing is audited. */
+  readonly znode: string | null;
   /** What the connection was known to be when the request came. */
   readonly requester: Requester;
   /** The member's number of a write or sync, 0 for a read. */
@@ -32,7 +36,7 @@ export interface QueueEntry extends OutgoingRequest {
   readonly sinceMs: number;
   /** The estimated size of the answer to a waiting read; 0 for anything else. */
   readonly answerBytes: number;
-  /** The work of the write, as FairForwarding counts it; 0 before it was given to that. */
+  /** The work of the write, as the outbox counts it; 0 before it was given to that. */
   changes: number;
   /** A write that was forwarded: the leader has it or will have it. */
   isForwarded: boolean;
@@ -67,6 +71,16 @@ export class CommitQueue {
 
   get head(): QueueEntry | undefined {
     return this.#entries.first;
+  }
+
+  /** The write or sync of this number, mostly the first entry. The numbers of a queue only grow. */
+  find(request: number): QueueEntry | undefined {
+    for (let index = 0; index < this.#entries.length; index++) {
+      const entry = this.#entries.at(index);
+      if (entry?.request === request) return entry;
+      if (entry !== undefined && entry.request > request) break;
+    }
+    return undefined;
   }
 
   /** The largest body of a write since the queue was last empty. */

@@ -10,8 +10,8 @@ import {
   OpCode,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const { create, create2, createContainer, createTtl } = OpCode;
 

@@ -4,7 +4,7 @@
 
 import { AddWatchMode, AddWatchRequest, OpCode } from '@rookery/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { TestEnsemble } from './test-ensemble.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const DEPTH = 2000;
 const pathOf = (depth: number): string => '/n'.repeat(depth);

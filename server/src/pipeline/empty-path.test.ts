@@ -2,8 +2,8 @@
 // may end the member.
 import { OpCode, PathRequest, SetWatchesRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const setWatches = (client: TestClient): number =>
   client.send(OpCode.setWatches, SetWatchesRequest, {

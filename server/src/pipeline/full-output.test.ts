@@ -2,8 +2,8 @@
 // waiting until there is room, and still run before the session's next write is applied.
 import { OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 const LARGE = 'x'.repeat(500_000);
 
@@ -73,7 +73,7 @@ describe('reads behind a write', () => {
     readLarge(client, 3);
     client.create('/c');
     client.create('/d');
-    expect(ensemble.leader.pipeline.takeForwards()).toHaveLength(2);
+    expect(taken(ensemble.leader.pipeline).requests).toHaveLength(2);
   });
 
   it('keep the next write back when a write before them made what they read large', () => {
@@ -82,7 +82,7 @@ describe('reads behind a write', () => {
     client.setData('/small', LARGE);
     for (let index = 0; index < 3; index++) client.getData('/small');
     client.create('/c');
-    expect(ensemble.leader.pipeline.takeForwards()).toHaveLength(2);
+    expect(taken(ensemble.leader.pipeline).requests).toHaveLength(2);
   });
 
   it('let the writes behind them go on as the answers are taken', () => {

@@ -202,13 +202,12 @@ export class Handshake {
   #create(connection: Connection): void {
     const body = encode(CreateSessionRequest, { timeoutMs: connection.timeoutMs });
     const bytes = body.length + connection.identityBytes;
-    this.#outbox.forward({
+    this.#outbox.create({
       request: this.#ask(connection, bytes),
       session: 0,
       attachment: connection.attachment,
       opcode: OpCode.createSession,
       body,
-      bytes,
       identities: connection.requester.identities,
     });
   }

@@ -15,10 +15,10 @@ import {
   PathRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type Reply, type TestClient } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import { NO_NODE } from '../state/tree.js';
 import { LocalSessions } from './local-sessions.js';
-import { OPEN_ACL, type Reply, type TestClient } from './test-client.js';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
 
 function localEnsemble(size = 1): TestEnsemble {
   return new TestEnsemble({ size, pipeline: { localSessions: true } });
@@ -58,7 +58,7 @@ describe('a local session', () => {
       expect(Number.isSafeInteger(client.session)).toBe(true);
     }
     expect(new Set(clients.map((client) => client.session)).size).toBe(2);
-    expect(ensemble.leader.pipeline.takeForwards()).toEqual([]);
+    expect(ensemble.leader.pipeline.takeForLeader()).toEqual([]);
     expect(ensemble.leader.pipeline.localSessions.count).toBe(1);
   });
 
@@ -210,11 +210,7 @@ describe('read-only mode', () => {
     expect(errors).toEqual(new Set([ErrorCode.notReadOnly]));
     client.send(OpCode.closeSession, Empty, null);
     expect([client.takeOne().error, client.state]).toEqual([0, 'ended']);
-    expect([pipeline.takeForwards(), pipeline.takeSyncs(), pipeline.outstanding]).toEqual([
-      [],
-      [],
-      0,
-    ]);
+    expect([pipeline.takeForLeader(), pipeline.outstanding]).toEqual([[], 0]);
     expect(state.digest()).toBe(digest);
   });
 

@@ -101,7 +101,9 @@ export class LocalSessions {
    */
   expire(monotonicMs: number): readonly SessionId[] {
     this.#nowMs = this.#clock.read(monotonicMs);
-    const expired = this.#leases.expired(this.#nowMs, this.#sessions.size);
+    const expired = this.#leases
+      .expired(this.#nowMs, this.#sessions.size)
+      .map(({ session }) => session);
     for (const id of expired) this.#sessions.delete(id);
     return expired;
   }

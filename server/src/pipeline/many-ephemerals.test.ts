@@ -7,8 +7,8 @@ import {
   OpCode,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const EPHEMERAL = 1;
 /** The operations of one multi. */

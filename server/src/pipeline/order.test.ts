@@ -8,8 +8,8 @@ import {
   SetWatchesRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 function dataOf(body: Uint8Array): string {
   return Buffer.from(body.subarray(4, 4 + Buffer.from(body).readInt32BE(0))).toString();
@@ -131,8 +131,9 @@ describe('sync', () => {
     sync(client);
     client.create('/a');
     client.getData('/a');
-    const [asked] = pipeline.takeSyncs();
-    expect(pipeline.takeForwards()).toEqual([]);
+    const { syncs, requests } = taken(pipeline);
+    const [asked] = syncs;
+    expect(requests).toEqual([]);
     pipeline.onSynced(asked?.request ?? 0, ensemble.leader.state.lastZxid);
     expect(client.takeSummary()).toEqual(['reply 1 0']);
     ensemble.settle();

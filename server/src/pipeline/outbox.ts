@@ -1,46 +1,136 @@
 /**
- * The requests of this member's clients to the leader, until the driver takes them; and the numbers
- * of requests.
+ * What this member's clients ask of the leader: in fair order, and written once into the messages
+ * that the driver takes. It also gives requests and connections their numbers.
  *
- * Every write, sync and attach has a number by which its answer is recognised. Every connection
- * that requests a session of the ensemble has a number by which the leader distinguishes it from
- * others of the same session. It never sends anything. It is discarded as a whole when the role
- * ends.
+ * The leader decides on writes in the order of their arrival. A member therefore bounds what it has
+ * in flight to the leader, counted in changes: a multi of a thousand operations counts as a
+ * thousand. There are two lanes, each with that bound: one for multis that are larger than a
+ * connection's share of a turn, one for all other writes, so a single write never waits for a large
+ * multi of another client. Writes beyond the bound wait here, and the connections of a lane take
+ * turns (deficit round robin): in each turn a connection may hand on a certain number of changes,
+ * and one whose next write is larger accumulates its share over several turns. The writes of one
+ * connection stay in order: it waits in the lane of its oldest one. Every member counts by itself.
+ * Requests, Handshake and Throttle call it. What it holds is discarded when the role ends.
  */
-import type { Attach, ForwardedRequest, SyncRequest } from '@rookery/protocol';
+import {
+  type Attach,
+  countMultiOps,
+  Fifo,
+  type ForwardedRequest,
+  JuteReader,
+  OpCode,
+  type Requests,
+  RequestWriter,
+  type SyncRequest,
+} from '@rookery/protocol';
+import type { QueueEntry } from './commit-queue.js';
+import type { Connection } from './connection.js';
+import type { PipelineOptions } from './options.js';
 
-/** A request that waits for the driver, which divides messages by size. */
-export interface OutgoingRequest extends ForwardedRequest {
-  /** The size of the body and the identities; it is not sent. */
-  readonly bytes: number;
-}
-
+/**
+ * A lane hands writes on while fewer changes than this are in flight; the last write may exceed it.
+ * It is more than single writes reach, of which `outstandingMax` may be pending.
+ */
+const CHANGES_MAX = 1_024;
+/**
+ * The number of changes that a connection may hand on in one turn; a larger write is a large multi.
+ */
+const CHANGES_PER_TURN = 64;
 /** After this number, attachments start again from 1; no attachment lives as long as that takes. */
 const ATTACHMENT_MAX = 0x7fffffff;
+const NOTHING: readonly ForLeader[] = [];
+const NO_BYTES = new Uint8Array(0);
+
+/** A message for the leader. */
+export type ForLeader = Requests | SyncRequest | Attach;
+
+interface Held {
+  readonly entries: Fifo<QueueEntry>;
+  /** The changes that it may still hand on. */
+  credit: number;
+}
+
+interface Lane {
+  /** Changes that were handed on and are not answered. */
+  changes: number;
+  /** Connections whose oldest held write belongs to this lane, in the order of their turns. */
+  readonly held: Map<Connection, Held>;
+}
 
 export class Outbox {
-  #next: number;
-  #attachment = 0;
-  #forwards: OutgoingRequest[] = [];
+  readonly #changesMax: number;
+  readonly #multiOpsMax: number;
+  readonly #small: Lane = { changes: 0, held: new Map() };
+  readonly #large: Lane = { changes: 0, held: new Map() };
+  readonly #writer = new RequestWriter();
   #syncs: SyncRequest[] = [];
   #attaches: Attach[] = [];
+  #nextRequest: number;
+  #attachment = 0;
 
-  constructor(firstRequest: number) {
-    this.#next = firstRequest;
+  /** Up to `outstandingMax` single writes are never held. */
+  constructor({
+    firstRequest,
+    outstandingMax,
+    multiOpsMax,
+  }: Pick<PipelineOptions, 'firstRequest' | 'outstandingMax' | 'multiOpsMax'>) {
+    this.#nextRequest = firstRequest;
+    this.#changesMax = Math.max(CHANGES_MAX, outstandingMax + 1);
+    this.#multiOpsMax = multiOpsMax;
   }
 
+  /** The number by which the answer to a write, a sync or an attach is recognised. */
   nextRequest(): number {
-    return this.#next++;
+    return this.#nextRequest++;
   }
 
-  /** Unique in this process. What an earlier attachment has sent precedes what this one sends. */
+  /**
+   * The number by which the leader distinguishes a connection from others of the same session;
+   * unique in this process. What an earlier attachment has sent precedes what this one sends.
+   */
   nextAttachment(): number {
     this.#attachment = (this.#attachment % ATTACHMENT_MAX) + 1;
     return this.#attachment;
   }
 
-  forward(request: OutgoingRequest): void {
-    this.#forwards.push(request);
+  /** The number of changes in flight to the leader and back. */
+  get changes(): number {
+    return this.#small.changes + this.#large.changes;
+  }
+
+  /** The write goes to the leader, now or when its connection's turn comes. */
+  forward(connection: Connection, entry: QueueEntry): void {
+    entry.changes = entry.opcode === OpCode.multi ? this.#operationsOf(entry) : 1;
+    const held = this.#heldOf(connection);
+    if (held !== undefined) return held.entries.push(entry);
+    const lane = this.#laneOf(entry);
+    if (lane.held.size === 0 && lane.changes < this.#changesMax) return this.#handOn(entry);
+    const entries = new Fifo<QueueEntry>();
+    entries.push(entry);
+    lane.held.set(connection, { entries, credit: 0 });
+  }
+
+  /** A write that was handed on has been applied or refused. */
+  answered(entry: Pick<QueueEntry, 'changes'>): void {
+    let lane = this.#laneOf(entry);
+    lane.changes -= entry.changes;
+    while (this.#takeTurns(lane)) lane = lane === this.#small ? this.#large : this.#small;
+  }
+
+  /**
+   * The connection is gone: writes that were not handed on never will be. But a client that closes
+   * its session need not wait for the answer: the close is handed on, with everything that was sent
+   * before it.
+   */
+  dropped(connection: Connection): void {
+    const entries = this.#heldOf(connection)?.entries.takeAll() ?? [];
+    for (const { held } of [this.#small, this.#large]) held.delete(connection);
+    if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#handOn(entry);
+  }
+
+  /** A new session is requested, which has a bound of its own: see Throttle. */
+  create(request: ForwardedRequest): void {
+    this.#writer.add(request);
   }
 
   sync(request: number): void {
@@ -51,27 +141,79 @@ export class Outbox {
     this.#attaches.push({ kind: 'attach', ...attach });
   }
 
-  takeForwards(): readonly OutgoingRequest[] {
-    const taken = this.#forwards;
-    if (taken.length > 0) this.#forwards = [];
-    return taken;
-  }
-
-  takeSyncs(): readonly SyncRequest[] {
-    const taken = this.#syncs;
-    if (taken.length > 0) this.#syncs = [];
-    return taken;
-  }
-
-  takeAttaches(): readonly Attach[] {
-    const taken = this.#attaches;
-    if (taken.length > 0) this.#attaches = [];
-    return taken;
-  }
-
-  clear(): void {
-    this.#forwards = [];
+  /**
+   * Returns what the leader must get, in this order: writes, then syncs, then attaches. A session
+   * that returns on a new connection thus attaches after everything that its old connection sent
+   * through this member; the leader accepts nothing from the old attachment afterwards.
+   */
+  take(): readonly ForLeader[] {
+    const batches = this.#writer.take();
+    const [syncs, attaches] = [this.#syncs, this.#attaches];
+    if (batches.length + syncs.length + attaches.length === 0) return NOTHING;
     this.#syncs = [];
     this.#attaches = [];
+    const writes = batches.map((batch) => ({ kind: 'requests', batch }) as const);
+    return [...writes, ...syncs, ...attaches];
+  }
+
+  /** The role has ended, and with it every connection. */
+  clear(): void {
+    this.#writer.clear();
+    this.#syncs = [];
+    this.#attaches = [];
+  }
+
+  /** An empty or a malformed multi costs work, too; one beyond the limit is refused early. */
+  #operationsOf({ body }: QueueEntry): number {
+    return Math.max(1, countMultiOps(new JuteReader(body), this.#multiOpsMax));
+  }
+
+  #laneOf({ changes }: Pick<QueueEntry, 'changes'>): Lane {
+    return changes > CHANGES_PER_TURN ? this.#large : this.#small;
+  }
+
+  #heldOf(connection: Connection): Held | undefined {
+    if (this.#small.held.size === 0 && this.#large.held.size === 0) return undefined;
+    return this.#small.held.get(connection) ?? this.#large.held.get(connection);
+  }
+
+  /** Whether a connection has moved to the other lane, where it may have a turn at once. */
+  #takeTurns(lane: Lane): boolean {
+    let hasMoved = false;
+    for (const [connection, held] of lane.held) {
+      const isCutOff = this.#takeTurn(lane, held);
+      // It stays the next one, with the rest of its share.
+      if (isCutOff) break;
+      lane.held.delete(connection);
+      const head = held.entries.first;
+      if (head === undefined) continue;
+      const next = this.#laneOf(head);
+      // It goes to the end of the lane; if it is this lane the loop reaches it again.
+      next.held.set(connection, held);
+      if (next !== lane) hasMoved = true;
+    }
+    return hasMoved;
+  }
+
+  /** True if the bound is reached before the turn is over. */
+  #takeTurn(lane: Lane, held: Held): boolean {
+    let head = held.entries.first;
+    if (head !== undefined && head.changes > held.credit) held.credit += CHANGES_PER_TURN;
+    while (head !== undefined && this.#laneOf(head) === lane && head.changes <= held.credit) {
+      if (lane.changes >= this.#changesMax) return true;
+      held.credit -= head.changes;
+      held.entries.shift();
+      this.#handOn(head);
+      head = held.entries.first;
+    }
+    return false;
+  }
+
+  /** From here on the message has the body. */
+  #handOn(entry: QueueEntry): void {
+    entry.isForwarded = true;
+    this.#laneOf(entry).changes += entry.changes;
+    this.#writer.add(entry);
+    entry.body = NO_BYTES;
   }
 }

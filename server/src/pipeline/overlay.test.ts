@@ -15,13 +15,13 @@ import {
 } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
+import { decodeTxn, encodeTxn } from '../simulated/state/encoded-txn.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { decodeTxn, encodeTxn } from '../state/testing.js';
 import type { TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { Prepare, type PreparedTxn, type WriteRules } from './prepare.js';
-import { OPEN_ACL } from './test-client.js';
 import { NO_BOUND } from './tree-room.js';
 
 const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep', '/b', '/b/x', '/b/y'];

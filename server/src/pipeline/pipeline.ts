@@ -3,21 +3,16 @@
  *
  * It owns connections, their queues and watches, and calls `ReplicatedState.apply`, so that events,
  * the replies to this member's clients and the reads after them come out in the one legal order. It
- * never does I/O and never keeps time: the driver calls it, and takes what is for the leader
- * (`takeX`).
- *
- * The driver's turn: feed all input; then send `takeForwards`, `takeSyncs` and `takeAttaches` to
- * the leader, in this order (on the leader: to its own RequestPreparer); then let net flush.
+ * never does I/O and never keeps time. The driver's turn: feed all input; then send what
+ * `takeForLeader` returns to the leader, which may be this member; then let net flush.
  */
 import {
-  type Attach,
   assert,
   type Detach,
   formatZxid,
   JuteReader,
   OpCode,
   type Stat,
-  type SyncRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -29,13 +24,12 @@ import { Auditor } from './audit.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
-import { FairForwarding } from './fair-forwarding.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
 import { isLocalId, LocalSessions } from './local-sessions.js';
 import { operationName } from './operation-names.js';
 import type { PipelineDependencies, PipelineOptions } from './options.js';
-import { Outbox, type OutgoingRequest } from './outbox.js';
+import { type ForLeader, Outbox } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
@@ -58,8 +52,6 @@ export class Pipeline {
   readonly #auditor: Auditor | null;
   readonly #connections = new Connections();
   readonly #touches = new Touches();
-  /** The live connections by session. */
-  readonly #sessions = new Map<SessionId, Connection>();
   #state: ReplicatedState;
   #applier: Applier;
   #serving: Serving = 'nobody';
@@ -72,17 +64,16 @@ export class Pipeline {
     this.#auditor = audit === null ? null : new Auditor(audit);
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
-    const outbox = new Outbox(options.firstRequest);
+    const outbox = new Outbox(options);
     this.#outbox = outbox;
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
-    const forwarding = new FairForwarding(outbox, options);
-    const throttle = new Throttle(options, this.#connections, forwarding);
+    const throttle = new Throttle(options, this.#connections, outbox);
     this.#throttle = throttle;
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
     this.#authenticator = new Authenticator({ ...options, digestOf, sasl });
     this.#requests = new Requests(state, {
-      ...{ outbox, throttle, forwarding, authenticator: this.#authenticator },
+      ...{ outbox, throttle, authenticator: this.#authenticator },
       watches: this.watches,
       ...{ connections: this.#connections, auditor: this.#auditor },
       multiOpsMax: options.multiOpsMax,
@@ -114,7 +105,7 @@ export class Pipeline {
   }
   /** The number of live sessions at this member. */
   get sessionCount(): number {
-    return this.#sessions.size;
+    return this.#connections.sessionCount;
   }
 
   /** A role in which clients may be served has begun; its whole initial history is applied. */
@@ -225,20 +216,14 @@ export class Pipeline {
     if (connection !== undefined) this.#forget(connection);
   }
 
-  /** Returns the writes for the leader, in order. */
-  takeForwards(): readonly OutgoingRequest[] {
-    return this.#outbox.takeForwards();
-  }
-  takeSyncs(): readonly SyncRequest[] {
-    return this.#outbox.takeSyncs();
-  }
-  takeAttaches(): readonly Attach[] {
-    return this.#outbox.takeAttaches();
+  /** Returns what clients ask of the leader, in the order in which it must arrive. */
+  takeForLeader(): readonly ForLeader[] {
+    return this.#outbox.take();
   }
 
   /** Returns the sessions that were heard from since the last call. */
   takeTouches(): readonly SessionId[] {
-    return this.#touches.take(this.#sessions);
+    return this.#touches.take(this.#connections);
   }
 
   /** A quorum confirmed the leader: the sync is answered when `zxid` is applied here. */
@@ -262,7 +247,7 @@ export class Pipeline {
     const refused = this.#handshake.take(request);
     if (refused !== undefined) this.#end(refused);
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
-    const live = this.#sessions.get(session);
+    const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
     this.#throttle.left(request);
     this.#auditor?.onRefused(request);
@@ -282,7 +267,7 @@ export class Pipeline {
     const begins = txn.op.kind === 'beginClose';
     if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
     // From here on the session receives nothing more, except the answer to the request for its end.
-    const isAwaited = begins && isOwn && this.#requests.waits(txn.request);
+    const isAwaited = begins && isOwn && this.#requests.waits(txn);
     if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#endLive(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
@@ -294,7 +279,7 @@ export class Pipeline {
   }
   /** The connection by which the session is served here; undefined for none. */
   connectionOf(session: SessionId): ConnectionId | undefined {
-    return this.#sessions.get(session)?.id;
+    return this.#connections.of(session)?.id;
   }
   view(id: ConnectionId): ConnectionView | undefined {
     return this.#connections.get(id)?.view();
@@ -361,7 +346,7 @@ export class Pipeline {
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
     this.#endLive(session);
     connection.phase = 'live';
-    this.#sessions.set(session, connection);
+    this.#connections.bind(connection);
     writeWelcome(connection, opened, this.isReadOnly);
     this.#auditor?.onSession(connection, this.#state.lastZxid);
     output.bindSession({ id: session, timeoutMs: connection.timeoutMs });
@@ -393,7 +378,7 @@ export class Pipeline {
   }
 
   #endLive(session: SessionId): void {
-    const connection = this.#sessions.get(session);
+    const connection = this.#connections.of(session);
     if (connection !== undefined) this.#end(connection);
   }
 
@@ -408,12 +393,10 @@ export class Pipeline {
   }
 
   #forget(connection: Connection): void {
-    this.#connections.delete(connection.id);
+    this.#connections.delete(connection);
     this.watches.removeWatcher(connection.id);
     this.#handshake.forget(connection);
     this.#requests.drop(connection);
-    const { session } = connection;
-    if (this.#sessions.get(session) === connection) this.#sessions.delete(session);
     connection.phase = 'gone';
   }
 }

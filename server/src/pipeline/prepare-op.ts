@@ -22,7 +22,7 @@ import type { CreateView, SetDataView, WithPath } from '../state/op-view.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester as Principal } from './access.js';
-import { legalAcl } from './acl-form.js';
+import { legalAcl, type ProvenScheme } from './acl-form.js';
 import { type AskedMode, createModeOf } from './create-mode.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { NodeView } from './node-view.js';
@@ -56,7 +56,7 @@ export interface Requester extends Principal {
   /** The number of segments that the path of a created znode may have. */
   readonly pathDepthMax: number;
   /** The schemes of `WriteRules`. */
-  readonly aclSchemes?: ReadonlySet<string> | undefined;
+  readonly aclSchemes?: ReadonlySet<ProvenScheme> | undefined;
   readonly quotas: QuotaGuard;
   readonly room: TreeRoom;
 }

@@ -14,8 +14,8 @@ import {
   StatResponse,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { OPEN_ACL, type Reply, type TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import { OPEN_ACL, type Reply, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 interface Case {
   readonly ensemble: TestEnsemble;

@@ -33,7 +33,7 @@ import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { NodeAges } from '../state/tree-reads.js';
 import type { NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
-import { sizeOfAcl } from './acl-form.js';
+import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
 import { EpochZxids } from './epoch-zxids.js';
 import { failure, multiFailure } from './failure.js';
@@ -75,7 +75,7 @@ export interface WriteRules {
   readonly skipAcl: boolean;
   readonly extendedTypes: boolean;
   /** Those of `x509` and `sasl` that ACLs may have; absent for none. */
-  readonly aclSchemes?: ReadonlySet<string> | undefined;
+  readonly aclSchemes?: ReadonlySet<ProvenScheme> | undefined;
   readonly enforceQuota: boolean;
   readonly ephemeralsPerSessionMax: number;
   readonly multiOpsMax: number;

@@ -9,8 +9,8 @@ import {
   ReconfigRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const QUOTA = '/zookeeper/quota/q';
 

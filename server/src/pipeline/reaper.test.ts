@@ -2,10 +2,10 @@
 // the leader ticks; times are arguments, so nothing waits.
 import { CreateTtlRequest, MultiRequest, type MultiRequestOp, OpCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, type TestEnsembleOptions } from '../simulated/pipeline/test-ensemble.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { Reaper } from './reaper.js';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.js';
 
 const CHECK_MS = 1_000;
 const PER_MINUTE = 60_000;

@@ -13,9 +13,9 @@ import {
   OpCode,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, type TestEnsembleOptions } from '../simulated/pipeline/test-ensemble.js';
 import { NO_NODE } from '../state/tree.js';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.js';
 
 const OPS_MAX = 5;
 const DEPTH_MAX = 4;

@@ -15,6 +15,7 @@ import {
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
+import { type Expiries, ExpiryNotes } from '../sessions/expiries.js';
 import { Leases } from '../sessions/leases.js';
 import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -74,6 +75,7 @@ export class RequestPreparer {
   #inFlight = 0;
   /** The highest zxid that was proposed. */
   #level: number;
+  readonly #expiryNotes = new ExpiryNotes();
   #expiries = 0;
 
   /** `nowMs` is lease time; every session gets a fresh full timeout. */
@@ -224,8 +226,12 @@ export class RequestPreparer {
   onTick(time: LeaderTime, max: number): readonly PreparedTxn[] {
     const room = Math.min(max, this.#prepare.counterLeft());
     const prepared: PreparedTxn[] = [];
-    for (const session of this.#leases.expired(time.nowMs, room)) {
+    for (const lease of this.#leases.expired(time.nowMs, room)) {
+      const { session } = lease;
       if (!this.#prepare.overlay.sessions.isLive(session)) continue;
+      const member = this.#ownership.memberOf(session);
+      const ephemerals = this.#prepare.overlay.ephemeralsOwned(session);
+      this.#expiryNotes.add({ ...lease, member, ephemerals });
       prepared.push(this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs));
       this.#expiries += 1;
     }
@@ -259,6 +265,11 @@ export class RequestPreparer {
   /** The quotas that were exceeded since the last call, for the log. */
   takeExcesses(): readonly QuotaExcess[] {
     return this.#prepare.takeExcesses();
+  }
+
+  /** The sessions that expired since the last call, for the log; null if there are none. */
+  takeExpiries(): Expiries | null {
+    return this.#expiryNotes.take();
   }
 
   /** The estimated size of the state once everything in flight is applied. */

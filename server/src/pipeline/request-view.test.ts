@@ -16,12 +16,12 @@ import {
 } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
+import { encodeTxn } from '../simulated/state/encoded-txn.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import { encodeTxn } from '../state/testing.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { Prepare } from './prepare.js';
-import { OPEN_ACL } from './test-client.js';
 import { NO_BOUND } from './tree-room.js';
 
 const PATHS = ['/a', '/a/long-enough-for-words', '/ä'];

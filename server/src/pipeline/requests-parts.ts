@@ -4,7 +4,6 @@
 import type { WatchTable } from '../state/watches.js';
 import type { Auditor } from './audit.js';
 import type { Connections } from './connections.js';
-import type { FairForwarding } from './fair-forwarding.js';
 import type { Authenticator } from './identities.js';
 import type { Outbox } from './outbox.js';
 import type { Throttle } from './throttle.js';
@@ -12,7 +11,6 @@ import type { Throttle } from './throttle.js';
 export interface RequestsParts {
   readonly outbox: Outbox;
   readonly throttle: Throttle;
-  readonly forwarding: FairForwarding;
   readonly authenticator: Authenticator;
   readonly watches: WatchTable;
   readonly connections: Connections;

@@ -1,7 +1,7 @@
 // Tests requests that are malformed, and clients that ask for too much.
 import { AuthPacket, encode, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { resume, TestEnsemble } from './test-ensemble.js';
+import { resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 describe('bad requests', () => {
   it('a malformed read is answered -5 and sets no watch', () => {
@@ -179,7 +179,7 @@ describe('backpressure', () => {
     // It has moved elsewhere before its write reaches the leader.
     one.create('/refused', { data: 'x'.repeat(2000) });
     resume(ensemble, 1, one);
-    const [attach] = ensemble.leader.pipeline.takeAttaches();
+    const [attach] = taken(ensemble.leader.pipeline).attaches;
     if (attach === undefined) throw new Error('an attach was asked for');
     ensemble.preparer.onAttach(1, attach, ensemble.time);
     pipeline.onClosed(one.id);

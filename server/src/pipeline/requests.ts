@@ -34,7 +34,6 @@ import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.j
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
 import { answerSasl } from './sasl-answers.js';
-import { WaitingRequests } from './waiting-requests.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
@@ -51,8 +50,8 @@ type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export class Requests {
   readonly #parts: RequestsParts;
-  /** By the number of the write or sync. */
-  readonly #waiting = new WaitingRequests();
+  /** Pending syncs, and writes of sessions that the leader does not know, by their numbers. */
+  readonly #unnamed = new Map<number, QueueEntry>();
   readonly #dueSyncs = new DueSyncs();
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
@@ -112,7 +111,7 @@ export class Requests {
   onApplying(txn: Txn, nowMs: number): Connection | null {
     if (this.#parked.size === 0) return null;
     this.#nowMs = nowMs;
-    const entry = this.#waiting.get(txn.request);
+    const entry = this.#entryOfTxn(txn);
     if (entry === undefined) return null;
     const connection = this.#connectionOf(entry);
     const { queue, output } = connection;
@@ -130,10 +129,10 @@ export class Requests {
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
   onApplied(zxid: Zxid, txn: Txn, stats: readonly Stat[], nowMs: number): void {
     this.#nowMs = nowMs;
-    const entry = this.#waiting.get(txn.request);
+    const entry = this.#entryOfTxn(txn);
     this.#parts.auditor?.onApplied(zxid, txn, entry);
     if (entry === undefined) return this.#parts.throttle.left(txn.request);
-    this.#waiting.delete(txn.request);
+    this.#unnamed.delete(txn.request);
     const connection = this.#connectionOf(entry);
     assert(
       connection.queue.head === entry,
@@ -148,16 +147,16 @@ export class Requests {
     else this.#drain(connection);
   }
 
-  /** Whether a client here waits for the answer to the write or sync of this number. */
-  waits(request: number): boolean {
-    return this.#waiting.get(request) !== undefined;
+  /** Whether a client here waits for the answer to the write of this transaction. */
+  waits(txn: Txn): boolean {
+    return this.#entryOfTxn(txn) !== undefined;
   }
 
   onSynced(request: number, zxid: Zxid): void {
-    const entry = this.#waiting.get(request);
+    const entry = this.#unnamed.get(request);
     // The leader may answer only what was a sync; anything else keeps waiting.
     if (entry?.kind !== 'sync') return;
-    this.#waiting.delete(request);
+    this.#unnamed.delete(request);
     entry.syncedAt = zxid;
     const connection = this.#connectionOf(entry);
     if (zxid <= this.#state.lastZxid) this.#drain(connection);
@@ -183,14 +182,14 @@ export class Requests {
   drop(connection: Connection): void {
     this.#parked.delete(connection);
     const pending = connection.queue.takeAll();
-    for (const entry of pending) if (entry.request !== 0) this.#waiting.delete(entry.request);
+    for (const { request } of pending) this.#unnamed.delete(request);
     this.#parts.throttle.dropped(connection, pending);
     this.#parts.auditor?.onDropped(pending);
   }
 
   /** The role has ended; every connection was dropped. */
   clear(): void {
-    assert(this.#waiting.size === 0, () => `${this.#waiting.size} requests wait after the role`);
+    assert(this.#unnamed.size === 0, () => `${this.#unnamed.size} requests wait after the role`);
     this.#dueSyncs.clear();
     this.#parts.auditor?.clear();
     this.#finished = [];
@@ -263,7 +262,7 @@ export class Requests {
   #entryOf(connection: Connection, header: ReadHeader, record: JuteReader): QueueEntry {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
-    const body = record.restCopy();
+    const body = record.rest();
     const { tree } = this.#state;
     const writeBytes = connection.queue.largestWriteBytes;
     return {
@@ -281,19 +280,23 @@ export class Requests {
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
       sinceMs: this.#nowMs,
       changes: 0,
+      znode: kind === 'write' ? (this.#parts.auditor?.znodeOf(opcode, body) ?? null) : null,
       answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
       isForwarded: false,
       syncedAt: null,
     };
   }
 
+  /** Only what is not forwarded at once is copied: the frame is valid until this returns. */
   #enqueue(connection: Connection, entry: QueueEntry): void {
+    const { throttle, outbox } = this.#parts;
     const admission = connection.queue.accept(entry);
-    this.#parts.throttle.added(connection, entry);
-    if (entry.kind === 'read') return;
-    this.#waiting.add(entry);
-    if (entry.kind === 'sync') this.#parts.outbox.sync(entry.request);
-    else if (admission === 'forward') this.#parts.forwarding.forward(connection, entry);
+    throttle.added(connection, entry);
+    const isNamed = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
+    if (entry.kind !== 'read' && !isNamed) this.#unnamed.set(entry.request, entry);
+    if (entry.kind === 'sync') outbox.sync(entry.request);
+    else if (admission === 'forward') outbox.forward(connection, entry);
+    if (!entry.isForwarded) entry.body = Buffer.from(entry.body);
   }
 
   /** Runs everything that can continue, in order, as long as the output has room. */
@@ -312,7 +315,7 @@ export class Requests {
       } else if (entry.kind === 'sync') {
         this.#answerSync(connection, entry);
       } else {
-        this.#parts.forwarding.forward(connection, entry);
+        this.#parts.outbox.forward(connection, entry);
       }
     }
     this.#maybeFinish(connection);
@@ -391,6 +394,12 @@ export class Requests {
     if (connection.phase === 'leaving' && connection.queue.length === 0) {
       this.#finished.push(connection);
     }
+  }
+
+  /** The request of a client here that became this transaction, if it waits for the answer. */
+  #entryOfTxn({ session, request }: Txn): QueueEntry | undefined {
+    if (session === LOCAL_SESSION) return this.#unnamed.get(request);
+    return this.#parts.connections.of(session)?.queue.find(request);
   }
 
   #connectionOf(entry: QueueEntry): Connection {

@@ -16,9 +16,9 @@ import {
 } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { SaslServer } from '../security/sasl.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble, type TestEnsembleOptions } from '../simulated/pipeline/test-ensemble.js';
 import { isDistinguishedName, isSaslUser } from './names-in-acls.js';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble, type TestEnsembleOptions } from './test-ensemble.js';
 
 const SUBJECT = 'CN=client one,O=Ex\\, Inc,C=DE';
 const X509 = [{ scheme: 'x509', id: SUBJECT }];
@@ -40,7 +40,7 @@ const sasl: SaslServer = {
 };
 
 function ensembleWith(pipeline: TestEnsembleOptions['pipeline'] = {}): TestEnsemble {
-  const preparer = { aclSchemes: new Set(['sasl', 'x509']) };
+  const preparer = { aclSchemes: new Set(['sasl', 'x509'] as const) };
   return new TestEnsemble({ sasl, pipeline, preparer });
 }
 
@@ -161,7 +161,7 @@ it.each([OpCode.ping, OpCode.getData, OpCode.setData, OpCode.closeSession, OpCod
 );
 
 it('asks for one of the schemes, and for no other', () => {
-  const ensemble = ensembleWith({ admission: new Set(['sasl', 'x509']) });
+  const ensemble = ensembleWith({ admission: new Set(['sasl', 'x509'] as const) });
   const bob = ensemble.connect();
   say(bob, '');
   say(bob, 'bob');

@@ -2,7 +2,7 @@
 // ends.
 import { OpCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
+import { isExpired, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 describe('closing a session', () => {
   it('answers, ends the connection, and deletes its ephemerals', () => {
@@ -140,7 +140,7 @@ describe('the end of a role', () => {
     expect(pipeline.stopServing()).toEqual([live.id, joining.id]);
     expect([live.state, joining.state, open.state]).toEqual(['ended', 'ended', 'open']);
     expect(live.takeSummary()).toEqual(['reply 1 0']);
-    expect(pipeline.takeForwards()).toEqual([]);
+    expect(pipeline.takeForLeader()).toEqual([]);
     expect(pipeline.watches.watchCount).toBe(0);
     expect(pipeline.stopServing()).toEqual([]);
     pipeline.startServing();

@@ -2,9 +2,9 @@
 // else is served.
 import { decode, MultiRequest, OpCode, WatcherEvent } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { OPEN_ACL } from './test-client.js';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const EPHEMERAL = 1;
 const PART = 10;

@@ -5,9 +5,9 @@
 import { OpCode, PathRequest, WATCH_XID } from '@rookery/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { Reply, TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import type { Pipeline } from './pipeline.js';
-import type { Reply, TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
 
 type Step =
   | { readonly kind: 'write' | 'read' | 'watch' | 'sync' | 'ping'; readonly who: number }

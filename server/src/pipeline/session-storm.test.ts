@@ -3,7 +3,7 @@
  * are answered in the order in which they came, and requests continue in between.
  */
 import { describe, expect, it } from 'vitest';
-import { resume, TestEnsemble } from './test-ensemble.js';
+import { resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 const OUTSTANDING_MAX = 40;
 /** A quarter. */
@@ -21,7 +21,7 @@ describe('a storm of new sessions', () => {
     const clients = Array.from({ length: STORM }, () => ensemble.open(2));
     for (const client of clients) client.connect();
     expect(pipeline.outstanding).toBe(HANDSHAKES_MAX);
-    expect(pipeline.takeForwards()).toHaveLength(HANDSHAKES_MAX);
+    expect(taken(pipeline).requests).toHaveLength(HANDSHAKES_MAX);
     const next = newEnsemble();
     const others = Array.from({ length: STORM }, () => next.open(2));
     for (const client of others) client.connect();
@@ -56,10 +56,10 @@ describe('a storm of new sessions', () => {
       client.connect();
       pipeline.onClosed(client.id);
     }
-    expect(pipeline.takeForwards()).toHaveLength(HANDSHAKES_MAX);
+    expect(taken(pipeline).requests).toHaveLength(HANDSHAKES_MAX);
     const late = ensemble.open(2);
     late.connect();
-    expect(pipeline.takeForwards()).toEqual([]);
+    expect(pipeline.takeForLeader()).toEqual([]);
     pipeline.stopServing();
     expect(pipeline.outstanding).toBe(0);
   });

@@ -1,7 +1,7 @@
 // Tests sessions through handshakes, moves, closes and expiry; the leader decides, followers lag.
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { isExpired, resume, TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { isExpired, resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 describe('a new session', () => {
   for (const [asked, granted] of [
@@ -120,7 +120,7 @@ describe('resuming a session', () => {
     const first = ensemble.connect(1);
     // Member 2's attach reaches the leader before member 1's write does.
     const second = resume(ensemble, 2, first);
-    const [attach] = ensemble.member(2).pipeline.takeAttaches();
+    const [attach] = taken(ensemble.member(2).pipeline).attaches;
     if (attach === undefined) throw new Error('an attach was asked for');
     const attached = ensemble.preparer.onAttach(2, attach, ensemble.time);
     if (attached === null) throw new Error('it is not closing');
@@ -164,9 +164,9 @@ describe('resuming a session', () => {
     const [one, two] = [ensemble.member(1).pipeline, ensemble.member(2).pipeline];
     const first = ensemble.connect(1);
     const away = resume(ensemble, 2, first);
-    const [there] = two.takeAttaches();
+    const [there] = taken(two).attaches;
     const back = resume(ensemble, 1, first);
-    const [again] = one.takeAttaches();
+    const [again] = taken(one).attaches;
     if (there === undefined || again === undefined) throw new Error('both ask the leader');
     const { preparer, time } = ensemble;
     const answers = [preparer.onAttach(2, there, time), preparer.onAttach(1, again, time)];
@@ -243,7 +243,7 @@ describe('resuming a session', () => {
     const ensemble = new TestEnsemble({ size: 2 });
     const first = ensemble.connect(1);
     const second = resume(ensemble, 2, first);
-    const [attach] = ensemble.member(2).pipeline.takeAttaches();
+    const [attach] = taken(ensemble.member(2).pipeline).attaches;
     ensemble.nowMs += 60_000;
     ensemble.tick();
     ensemble.apply(2);

@@ -16,8 +16,8 @@ import {
   SaslResponse,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { Reply, TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import type { Reply, TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const UNREADABLE = [{ perms: 30, scheme: 'world', id: 'anyone' }];
 

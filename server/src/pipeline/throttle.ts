@@ -14,8 +14,8 @@
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
-import type { FairForwarding } from './fair-forwarding.js';
 import type { PipelineOptions } from './options.js';
+import type { Outbox } from './outbox.js';
 
 /** The share of handshakes in what may be outstanding. */
 const HANDSHAKES_PART = 1 / 4;
@@ -24,7 +24,7 @@ export class Throttle {
   readonly #options: PipelineOptions;
   readonly #connections: Connections;
   readonly #throttled = new Set<Connection>();
-  readonly #forwarding: FairForwarding;
+  readonly #outbox: Outbox;
   /** Writes that the leader has and whose connections are gone, by their numbers. */
   readonly #orphans = new Map<number, Pick<QueueEntry, 'bytes' | 'changes'>>();
   #requests = 0;
@@ -39,10 +39,10 @@ export class Throttle {
   #heavy = false;
   #pauses = 0;
 
-  constructor(options: PipelineOptions, connections: Connections, forwarding: FairForwarding) {
+  constructor(options: PipelineOptions, connections: Connections, outbox: Outbox) {
     this.#options = options;
     this.#connections = connections;
-    this.#forwarding = forwarding;
+    this.#outbox = outbox;
   }
 
   get requests(): number {
@@ -101,7 +101,7 @@ export class Throttle {
   /** `entry` was answered and is out of the queue. */
   answered(connection: Connection, entry: QueueEntry): void {
     this.#subtract(entry.bytes);
-    if (entry.isForwarded) this.#forwarding.answered(entry);
+    if (entry.isForwarded) this.#outbox.answered(entry);
     const own = connection.queue.length;
     if (own === 0) this.#busy -= 1;
     connection.output.stats.outstanding = own;
@@ -118,7 +118,7 @@ export class Throttle {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#busy -= 1;
-    this.#forwarding.dropped(connection);
+    this.#outbox.dropped(connection);
     for (const { isForwarded, request, bytes, changes } of entries) {
       if (isForwarded) this.#orphans.set(request, { bytes, changes });
       else this.#subtract(bytes);
@@ -132,7 +132,7 @@ export class Throttle {
     if (orphan === undefined) return;
     this.#orphans.delete(request);
     this.#subtract(orphan.bytes);
-    this.#forwarding.answered(orphan);
+    this.#outbox.answered(orphan);
     this.#maybeOpen();
   }
 

@@ -7,6 +7,7 @@
  */
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
+import type { Connections } from './connections.js';
 
 export class Touches {
   #heard: SessionId[] = [];
@@ -18,13 +19,13 @@ export class Touches {
     this.#heard.push(connection.session);
   }
 
-  /** Returns the sessions heard from since the last call; `live` maps sessions to connections. */
-  take(live: ReadonlyMap<SessionId, Connection>): readonly SessionId[] {
+  /** Returns the sessions heard from since the last call; `live` has those that are still served. */
+  take(live: Pick<Connections, 'of'>): readonly SessionId[] {
     const heard = this.#heard;
     if (heard.length === 0) return heard;
     this.#heard = [];
     for (const session of heard) {
-      const connection = live.get(session);
+      const connection = live.of(session);
       if (connection !== undefined) connection.touched = false;
     }
     return heard;

@@ -11,9 +11,9 @@ import {
 } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import { nameBytesIn, payloadBytes, sessionBytes, znodeBytes } from '../state/tree-bytes.js';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
 
 const FULL = -125;
 

@@ -13,8 +13,8 @@ import {
   SetWatchesRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { OPEN_ACL, type TestClient } from './test-client.js';
-import { fakeDigestOf, TestEnsemble } from './test-ensemble.js';
+import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
+import { fakeDigestOf, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const BOBS: readonly Acl[] = [{ perms: 31, scheme: 'digest', id: fakeDigestOf('bob:secret') }];
 const UNREADABLE: readonly Acl[] = [{ perms: 30, scheme: 'world', id: 'anyone' }];

@@ -8,9 +8,9 @@ import {
   SetWatchesRequest,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 import { watchBytesOf } from '../state/watched-paths.js';
-import type { TestClient } from './test-client.js';
-import { resume, TestEnsemble } from './test-ensemble.js';
 
 const { ok, noNode, systemError } = ErrorCode;
 /** All paths here are as long as this one. */

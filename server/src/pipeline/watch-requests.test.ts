@@ -1,8 +1,8 @@
 // Tests addWatch, checkWatches, removeWatches and setWatches2, through a connection.
 import { AddWatchRequest, OpCode, SetWatches2Request, WatchesRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 const TYPES = { children: 1, data: 2, any: 3, persistent: 4, recursive: 5 } as const;
 

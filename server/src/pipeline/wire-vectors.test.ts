@@ -19,8 +19,8 @@ import {
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { digestOf } from '../digest-of.js';
-import type { TestClient } from './test-client.js';
-import { TestEnsemble } from './test-ensemble.js';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 interface Vector {
   readonly name: string;

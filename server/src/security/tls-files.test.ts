@@ -1,9 +1,13 @@
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OperatorError } from '../operator-error.js';
-import { TestAuthority, type TestCertificate, writePkcs12 } from './testing/certificates.js';
+import {
+  TestAuthority,
+  type TestCertificate,
+  writePkcs12,
+} from '../simulated/security/certificates.js';
 import { loadTlsFiles, pathsOf, type TlsFiles } from './tls-files.js';
 
 const NOTHING: TlsFiles = {
@@ -94,4 +98,18 @@ it('refuses what does not belong together, is no certificate, or is open to othe
   );
   const bundle = secret('damaged-bundle', authority.ca.toString().replace(/MII.{8}/, ''));
   expect(refusal({ ...pem, caFile: bundle })).toContain('The certificate 1 of the list');
+});
+
+it('takes every revocation list of a file, and names the one that cannot be read', () => {
+  const [first, second] = ['first', 'second'].map((name) => {
+    return readFileSync(authority.revocationList(name), 'utf8');
+  });
+  const both = secret('both.crl', `# of two authorities\n${first}${second}`);
+  expect(loadTlsFiles({ ...pem, crlFiles: [both] }).options.crl).toHaveLength(2);
+  const damaged = secret('damaged.crl', `${first}${second?.replace(/\nMI.{9}/, '\n')}`);
+  expect(refusal({ ...pem, crlFiles: [damaged] })).toContain(
+    `The block 2 of the revocation list ${damaged} cannot be read`,
+  );
+  const cut = secret('cut.crl', `${first}${second?.slice(0, -30)}`);
+  expect(refusal({ ...pem, crlFiles: [cut] })).toContain('has an incomplete PEM block "X509 CRL"');
 });

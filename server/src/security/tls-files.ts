@@ -82,14 +82,32 @@ function ownPart(files: TlsFiles): SecureContextOptions {
   return { cert, key };
 }
 
+/** Every list in the files, each by itself, because Node reads only the first one of a text. */
 function crlPart(crlFiles: readonly string[]): SecureContextOptions {
   if (crlFiles.length === 0) return {};
-  const crl = crlFiles.map((path) => readPublicFile(path, 'The revocation list'));
-  crl.forEach((one, index) => {
-    if (one.includes('-----BEGIN X509 CRL-----')) return;
-    throw new OperatorError(`The revocation list ${crlFiles[index]} has no PEM block "X509 CRL".`);
+  const lists = crlFiles.flatMap(revocationListsOf);
+  if (lists.length <= CRLS_MAX) return { crl: lists };
+  throw new OperatorError(
+    `crlFiles have ${lists.length} revocation lists: expected ${CRLS_MAX} at most.`,
+  );
+}
+
+function revocationListsOf(path: string): string[] {
+  const text = readPublicFile(path, 'The revocation list').toString('latin1');
+  const blocks = text.match(PEM_CRL) ?? [];
+  if (blocks.length === 0 || blocks.length !== text.split(PEM_CRL_BEGIN).length - 1) {
+    const problem = blocks.length === 0 ? 'no' : 'an incomplete';
+    throw new OperatorError(`The revocation list ${path} has ${problem} PEM block "X509 CRL".`);
+  }
+  blocks.forEach((block, index) => {
+    try {
+      createSecureContext({ crl: block });
+    } catch (cause) {
+      const which = `block ${index + 1} of the revocation list ${path}`;
+      throw new OperatorError(`The ${which} cannot be read: ${reasonOf(cause)}.`, { cause });
+    }
   });
-  return { crl };
+  return blocks;
 }
 
 /** Makes a context of the options once, which is how their problems are found. */
@@ -127,6 +145,10 @@ function reasonOf(error: unknown): string {
   return text;
 }
 
+/** Each handshake looks for the authorities of a chain among them. */
+const CRLS_MAX = 1_000;
+const PEM_CRL_BEGIN = '-----BEGIN X509 CRL-----';
+const PEM_CRL = /-----BEGIN X509 CRL-----[^-]*-----END X509 CRL-----/g;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** One object for each certificate, because Node would ignore what it cannot read among them. */

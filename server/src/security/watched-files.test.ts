@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { keptLog } from '../net/testing/fixtures.js';
+import { keptLog } from '../simulated/net/fixtures.js';
 import { WatchedFiles } from './watched-files.js';
 
 /** Files with a watch whose every look is waited for: no time passes by itself. */

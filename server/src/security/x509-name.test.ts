@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TestAuthority } from '../simulated/security/certificates.js';
 import { DerError } from './der-reader.js';
-import { TestAuthority } from './testing/certificates.js';
 import { nameText, x509Name } from './x509-name.js';
 
 let directory = '';

@@ -1,25 +1,28 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ExpiryNotes } from './expiries.js';
 import { LeaseClock } from './lease-clock.js';
-import { Leases } from './leases.js';
+import { type ExpiredLease, Leases } from './leases.js';
 
 const OPTIONS = { slackMs: 50, bucketMs: 100 };
+
+const sessionsOf = (expired: readonly ExpiredLease[]) => expired.map(({ session }) => session);
 
 describe('Leases', () => {
   it('a session expires after its timeout and the slack, not before', () => {
     const leases = new Leases(OPTIONS);
     leases.add(1, 1_000, 5_000_000_000);
-    expect(leases.expired(5_000_001_050 - 1, 10)).toEqual([]);
-    expect(leases.expired(5_000_001_150, 10)).toEqual([1]);
-    expect(leases.expired(5_000_009_000, 10)).toEqual([]);
+    expect(sessionsOf(leases.expired(5_000_001_050 - 1, 10))).toEqual([]);
+    expect(sessionsOf(leases.expired(5_000_001_150, 10))).toEqual([1]);
+    expect(sessionsOf(leases.expired(5_000_009_000, 10))).toEqual([]);
     expect(leases.count).toBe(0);
   });
 
   it('at most the requested number expires at once, and the rest is not forgotten', () => {
     const leases = new Leases(OPTIONS);
     for (let session = 1; session <= 5; session++) leases.add(session, 1_000, 0);
-    const first = leases.expired(10_000, 3);
-    const rest = leases.expired(10_000, 3);
+    const first = sessionsOf(leases.expired(10_000, 3));
+    const rest = sessionsOf(leases.expired(10_000, 3));
     expect([first.length, rest.length]).toEqual([3, 2]);
     expect([...first, ...rest].sort()).toEqual([1, 2, 3, 4, 5]);
   });
@@ -29,8 +32,8 @@ describe('Leases', () => {
     leases.add(1, 1_000, 1_000);
     leases.touch(1, 0);
     leases.touch(2, 0);
-    expect(leases.expired(2_000, 10)).toEqual([]);
-    expect(leases.expired(2_200, 10)).toEqual([1]);
+    expect(sessionsOf(leases.expired(2_000, 10))).toEqual([]);
+    expect(sessionsOf(leases.expired(2_200, 10))).toEqual([1]);
   });
 
   it('a session that is ended expires at the next check, once, however it is touched', () => {
@@ -39,9 +42,9 @@ describe('Leases', () => {
     for (const session of [1, 2, 3, 9]) leases.end(session);
     leases.touch(1, 500);
     leases.remove(2);
-    expect(leases.expired(0, 1)).toEqual([1]);
-    expect(leases.expired(0, 10)).toEqual([3]);
-    expect(leases.expired(1_150, 10)).toEqual([4]);
+    expect(sessionsOf(leases.expired(0, 1))).toEqual([1]);
+    expect(sessionsOf(leases.expired(0, 10))).toEqual([3]);
+    expect(sessionsOf(leases.expired(1_150, 10))).toEqual([4]);
     expect(leases.count).toBe(0);
   });
 
@@ -70,7 +73,7 @@ describe('Leases', () => {
             leases.remove(session);
             model.delete(session);
           } else if (kind === 'expire') {
-            const expired = leases.expired(nowMs, 3);
+            const expired = sessionsOf(leases.expired(nowMs, 3));
             for (const gone of expired) {
               expect(model.get(gone)?.deadlineMs).toBeLessThanOrEqual(nowMs);
               model.delete(gone);
@@ -84,6 +87,33 @@ describe('Leases', () => {
         }
       }),
     );
+  });
+});
+
+describe('ExpiryNotes', () => {
+  it('tells how long a session was silent, and whether an operator ended it', () => {
+    const leases = new Leases(OPTIONS);
+    leases.add(1, 1_000, 0);
+    leases.add(2, 1_000, 0);
+    leases.touch(1, 300);
+    leases.end(2);
+    expect(leases.expired(500, 10)).toEqual([
+      { session: 2, timeoutMs: 1_000, silentMs: 500, wasEnded: true },
+    ]);
+    expect(leases.expired(1_500, 10)).toEqual([
+      { session: 1, timeoutMs: 1_000, silentMs: 1_200, wasEnded: false },
+    ]);
+  });
+
+  it('counts all expiries and names the first ten', () => {
+    const notes = new ExpiryNotes();
+    expect(notes.take()).toBeNull();
+    const known = { timeoutMs: 1_000, silentMs: 2_000, wasEnded: false, member: 2, ephemerals: 0 };
+    for (let session = 1; session <= 12; session++) notes.add({ session, ...known });
+    const taken = notes.take();
+    expect(taken?.count).toBe(12);
+    expect(taken?.sessions.map(({ session }) => session)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(notes.take()).toBeNull();
   });
 });
 

@@ -10,6 +10,16 @@
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
+/** A lease whose time is up. */
+export interface ExpiredLease {
+  readonly session: SessionId;
+  readonly timeoutMs: number;
+  /** How long nothing was heard of the session. */
+  readonly silentMs: number;
+  /** Whether `end` was called, so that it did not expire by itself. */
+  readonly wasEnded: boolean;
+}
+
 interface Lease {
   readonly session: SessionId;
   readonly timeoutMs: number;
@@ -75,10 +85,10 @@ export class Leases {
     if (this.#leases.has(session)) this.#ended.add(session);
   }
 
-  /** Removes and returns at most `max` sessions whose deadline has passed. */
-  expired(nowMs: number, max: number): readonly SessionId[] {
+  /** Removes and returns at most `max` leases whose deadline has passed. */
+  expired(nowMs: number, max: number): readonly ExpiredLease[] {
     const due = Math.floor(nowMs / this.#bucketMs);
-    const expired = this.#takeEnded(max);
+    const expired = this.#takeEnded(nowMs, max);
     while (this.#next <= due && this.#buckets.size > 0) {
       const bucket = this.#buckets.get(this.#next);
       if (bucket !== undefined && !this.#empty(bucket, nowMs, expired, max)) return expired;
@@ -89,25 +99,32 @@ export class Leases {
     return expired;
   }
 
-  #takeEnded(max: number): SessionId[] {
-    const taken: SessionId[] = [];
+  #takeEnded(nowMs: number, max: number): ExpiredLease[] {
+    const taken: ExpiredLease[] = [];
     for (const session of this.#ended) {
       if (taken.length === max) break;
       this.#ended.delete(session);
-      if (this.#leases.delete(session)) taken.push(session);
+      const lease = this.#leases.get(session);
+      if (lease !== undefined) taken.push(this.#remove(lease, nowMs, true));
     }
     return taken;
   }
 
+  #remove(lease: Lease, nowMs: number, wasEnded: boolean): ExpiredLease {
+    const { session, timeoutMs, deadlineMs } = lease;
+    this.#leases.delete(session);
+    const heardMs = deadlineMs - timeoutMs - this.#slackMs;
+    return { session, timeoutMs, silentMs: nowMs - heardMs, wasEnded };
+  }
+
   /** Returns true if the whole bucket was examined, false if `max` was reached first. */
-  #empty(bucket: Lease[], nowMs: number, expired: SessionId[], max: number): boolean {
+  #empty(bucket: Lease[], nowMs: number, expired: ExpiredLease[], max: number): boolean {
     for (let lease = bucket.pop(); lease !== undefined; lease = bucket.pop()) {
       if (this.#leases.get(lease.session) !== lease) continue;
       if (lease.deadlineMs > nowMs) {
         this.#file(lease);
       } else if (expired.length < max) {
-        this.#leases.delete(lease.session);
-        expired.push(lease.session);
+        expired.push(this.#remove(lease, nowMs, false));
       } else {
         bucket.push(lease);
         return false;

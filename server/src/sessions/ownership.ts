@@ -23,6 +23,11 @@ export class Ownership {
     return this.#newest.size;
   }
 
+  /** The member that serves the session; null if it has not been attached in this term. */
+  memberOf(session: SessionId): PeerId | null {
+    return this.#newest.get(session)?.member ?? null;
+  }
+
   /** Whether this member serves the session, by whatever connection. */
   isAt(session: SessionId, member: PeerId): boolean {
     return this.#newest.get(session)?.member === member;

@@ -2,8 +2,8 @@
  * A clean stop of whole members: what is on disk when somebody does not wait for its end.
  */
 import { describe, expect, it } from 'vitest';
-import type { MemoryStore } from '../storage/index.js';
 import { connected, everyoneServes, expectEqual, names, serving, write } from './scenario.js';
+import type { MemoryStore } from './storage/memory-store.js';
 
 /** How many of the records of meta say that the log went beyond its base. */
 function marked(tree: MemoryStore): number {

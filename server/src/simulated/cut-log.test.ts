@@ -5,9 +5,9 @@
  */
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import type { MemoryLogDirectory } from '../storage/index.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, everyoneServes, expectEqual, names, serving, write } from './scenario.js';
+import type { MemoryLogDirectory } from './storage/memory-log.js';
 
 async function allThere(ensemble: MemoryEnsemble, paths: readonly string[]): Promise<boolean> {
   const reader = await connected(ensemble, ensemble.leader);

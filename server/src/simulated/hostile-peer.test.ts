@@ -4,7 +4,7 @@
  * member would send: every kind, well-typed, with fields drawn at random. The bodies of proposals
  * are left alone: what a leader has decided is believed.
  */
-import { FrameReader, OpCode, type PeerMessage } from '@rookery/protocol';
+import { FrameReader, OpCode, type PeerMessage, RequestBatch } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { expect, it } from 'vitest';
 import type { ByteStream, Transport } from '../net/transport.js';
@@ -83,8 +83,8 @@ class Forger {
       identities: this.#pick([[], [{ scheme: 'ip', id: '1.2.3.4' }]]),
     });
     return this.#pick<() => PeerMessage>([
-      () => ({ kind: 'requests', items: [item(), item()] }),
-      () => ({ kind: 'requests', items: [item()] }),
+      () => ({ kind: 'requests', batch: RequestBatch.of([item(), item()]) }),
+      () => ({ kind: 'requests', batch: RequestBatch.of([item()]) }),
       () => ({ kind: 'sync', request: uint() }),
       () => ({ kind: 'synced', request: uint(), zxid: zxid() }),
       () => ({

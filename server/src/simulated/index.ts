@@ -7,11 +7,9 @@ export type { Config } from '../config.js';
 export { settingsJsonSchema } from '../config-schema.js';
 export type { MemberObserver } from '../driver/observer.js';
 export { Member } from '../member.js';
-export { MemoryNetwork } from '../net/memory-transport.js';
 export { PeerDialler } from '../net/peer-dialler.js';
 export { PeerNames } from '../net/peer-names.js';
 export { TcpTransport } from '../net/tcp.js';
-export { keptLog } from '../net/testing/fixtures.js';
 export { systemTimers, type Timer, type Timers } from '../net/timers.js';
 export type {
   Address,
@@ -22,13 +20,6 @@ export type {
   OnStream,
   Transport,
 } from '../net/transport.js';
-export type { TestClient } from '../pipeline/test-client.js';
-export { isExpired, resume, TestEnsemble } from '../pipeline/test-ensemble.js';
-export {
-  TestAuthority,
-  type TestCertificate,
-  writePkcs12,
-} from '../security/testing/certificates.js';
 export { nameText, x509Name } from '../security/x509-name.js';
 export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
@@ -36,14 +27,7 @@ export { ephemeralPaths } from '../state/ephemeral-paths.js';
 export { LEVEL } from '../state/level.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
-export {
-  MemoryLogDirectory,
-  MemoryStore,
-  openStores,
-  type Recovered,
-  Storage,
-  StorageFault,
-} from '../storage/index.js';
+export { openStores, type Recovered, Storage, StorageFault } from '../storage/index.js';
 export {
   decodeHeader,
   parseSegmentName,
@@ -62,6 +46,10 @@ export type {
 } from '../zab/index.js';
 export { MemoryClient } from './memory-client.js';
 export { MemoryEnsemble, simulatedConfig } from './memory-ensemble.js';
+export { keptLog } from './net/fixtures.js';
+export { MemoryNetwork } from './net/memory-transport.js';
+export type { TestClient } from './pipeline/test-client.js';
+export { isExpired, resume, TestEnsemble } from './pipeline/test-ensemble.js';
 export {
   connected,
   everyoneServes,
@@ -73,4 +61,11 @@ export {
   TINY_LOG,
   write,
 } from './scenario.js';
+export {
+  TestAuthority,
+  type TestCertificate,
+  writePkcs12,
+} from './security/certificates.js';
 export { seededRandom } from './seeded-random.js';
+export { MemoryLogDirectory } from './storage/memory-log.js';
+export { MemoryStore } from './storage/memory-store.js';

@@ -4,9 +4,9 @@
  * In the place of one follower there is a peer that sends what it likes: it takes itself for a
  * leader towards the other follower, and takes that one for a leader.
  */
-import type { PeerMessage } from '@rookery/protocol';
+import { type PeerMessage, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { Member as ScriptedPeer } from '../net/testing/peer-member.js';
+import { Member as ScriptedPeer } from './net/peer-member.js';
 import { connected, serving } from './scenario.js';
 
 const PEER_PORT = 2881;
@@ -43,10 +43,11 @@ async function withImpostor() {
 function questions(): readonly PeerMessage[] {
   const body = new Uint8Array(0);
   const at = { session: 12_345, attachment: 1 };
+  const request = { ...at, request: 7, opcode: 5, body, identities: [] };
   return [
     { kind: 'attach', ...at, request: 5, password: PASSWORD },
     { kind: 'sync', request: 6 },
-    { kind: 'requests', items: [{ ...at, request: 7, opcode: 5, body, identities: [] }] },
+    { kind: 'requests', batch: RequestBatch.of([request]) },
   ];
 }
 

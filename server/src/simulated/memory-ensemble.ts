@@ -10,14 +10,15 @@ import type { Config } from '../config.js';
 import type { Space } from '../driver/disk-space.js';
 import type { MemberObserver } from '../driver/observer.js';
 import { Member } from '../member.js';
-import { ManualTimers } from '../net/manual-timers.js';
-import { MemoryNetwork } from '../net/memory-transport.js';
 import type { Timers } from '../net/timers.js';
 import type { Transport } from '../net/transport.js';
-import { MemoryLogDirectory, MemoryStore } from '../storage/index.js';
 import type { Tuning } from '../tuning.js';
 import { MemoryClient } from './memory-client.js';
+import { ManualTimers } from './net/manual-timers.js';
+import { MemoryNetwork } from './net/memory-transport.js';
 import { seededRandom } from './seeded-random.js';
+import { MemoryLogDirectory } from './storage/memory-log.js';
+import { MemoryStore } from './storage/memory-store.js';
 
 export interface MemoryEnsembleOptions {
   readonly size: number;
@@ -320,7 +321,7 @@ export function simulatedConfig(
     holdLevel: null,
     metricsHost: null,
     adminHost: '127.0.0.1',
-    adminUsers: [],
+    ...{ adminUsers: [], adminReaders: [], adminOrigins: [] },
     adminReadOnly: false,
     ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
     ...{ auditFile: null, auditBytesMax: 64 << 20, auditFilesKept: 10, auditRequired: false },

@@ -7,9 +7,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChildPages } from './child-pages.js';
+import type { NameSelection } from './name-selection.js';
 
 const NODE = 7;
 const ROOMY = 1 << 20;
+/** A page of so many names is no short one. */
+const LONG = 5_000;
 /** What makes a directory small, kept, or too large to be kept. */
 const CLASSES = [
   { count: 1, keptBytesMax: ROOMY },
@@ -30,7 +33,7 @@ class Directory {
 
   page(startAfter: string, limit: number, bytesMax = ROOMY) {
     const list = () => [...this.names];
-    const directory = { node: NODE, count: this.#count, list };
+    const directory = { node: NODE, count: this.#count, list, select: selectFrom(list) };
     return this.pages.page(directory, { startAfter, limit, bytesMax });
   }
 
@@ -39,6 +42,14 @@ class Directory {
     else this.names.delete(name);
     if (this.pages.keeps(NODE)) this.pages.changed(NODE, name, exists);
   }
+}
+
+/** What the tree does without a string for every name. */
+function selectFrom(list: () => string[]) {
+  return ({ startAfter, limit }: NameSelection) => {
+    const behind = list().filter((one) => one > startAfter);
+    return behind.sort().slice(0, limit);
+  };
 }
 
 const name = fc.string({
@@ -74,6 +85,36 @@ describe('a page', () => {
       expect(directory.page('bbbb', 9, 8)).toEqual({ names: ['ää'], more: false });
     }
   });
+});
+
+describe('a short page of a large directory', () => {
+  it('makes no list of all names, however often it is asked for', () => {
+    const { pages, listed } = counted();
+    for (const startAfter of ['', 'b', '', 'c']) pages(startAfter, 1);
+    expect(listed()).toBe(0);
+  });
+
+  it('is followed by an order of all names when somebody reads on from its end', () => {
+    const { pages, listed } = counted();
+    expect(pages('', 2).names).toEqual(['a', 'b']);
+    expect(pages('b', 1)).toEqual({ names: ['c'], more: true });
+    expect(pages('c', 2)).toEqual({ names: ['d'], more: false });
+    expect(listed()).toBe(1);
+  });
+
+  function counted() {
+    let lists = 0;
+    const kept = new ChildPages();
+    const names = () => ['d', 'b', 'a', 'c'];
+    const list = () => {
+      lists += 1;
+      return names();
+    };
+    const directory = { node: NODE, count: 1_000_000, list, select: selectFrom(names) };
+    const pages = (startAfter: string, limit: number) =>
+      kept.page(directory, { startAfter, limit, bytesMax: ROOMY });
+    return { pages, listed: () => lists };
+  }
 });
 
 describe('paging through a directory that changes', () => {
@@ -113,7 +154,7 @@ describe('paging through a directory that changes', () => {
 
   it('drops a list that has changed too much, and that of a deleted directory', () => {
     const directory = new Directory(['a', 'b'], CLASSES[1]);
-    directory.page('', 1);
+    directory.page('', LONG);
     expect(directory.pages.keeps(NODE)).toBe(true);
     for (let index = 0; index < 1_400; index++) directory.change(`n${index}`, true);
     expect(directory.pages.keeps(NODE)).toBe(false);
@@ -123,27 +164,28 @@ describe('paging through a directory that changes', () => {
   });
 
   it('keeps no more than fits, the most recently used', () => {
-    const pages = new ChildPages(100);
+    const pages = new ChildPages(40_000);
     const page = (node: number, name: string) =>
       pages.page(
-        { node, count: 5_000, list: () => [name] },
-        { startAfter: '', limit: 1, bytesMax: ROOMY },
+        { node, count: 1_000, list: () => [name], select: selectFrom(() => [name]) },
+        { startAfter: '', limit: LONG, bytesMax: ROOMY },
       );
-    for (const node of [1, 2, 1, 3]) page(node, 'a');
+    for (const node of [1, 2, 1, 3]) page(node, 'a'.repeat(19_000));
     expect([1, 2, 3].filter((node) => pages.keeps(node))).toEqual([1, 3]);
-    expect(page(4, 'a'.repeat(100)).names).toHaveLength(1);
+    expect(page(4, 'a'.repeat(40_000)).names).toHaveLength(1);
     expect([1, 3, 4].filter((node) => pages.keeps(node))).toEqual([1, 3]);
     // A directory that has grown too large meanwhile.
-    pages.changed(1, 'b'.repeat(100), true);
+    pages.changed(1, 'b'.repeat(30_000), true);
     page(1, 'a');
     expect(pages.keeps(1)).toBe(false);
   });
 
   it('keeps the lists of few directories', () => {
     const pages = new ChildPages();
-    const asked = { startAfter: '', limit: 1, bytesMax: ROOMY };
+    const asked = { startAfter: '', limit: LONG, bytesMax: ROOMY };
+    const list = () => ['a'];
     for (const node of [1, 2, 3, 4, 1, 5]) {
-      pages.page({ node, count: 5_000, list: () => ['a'] }, asked);
+      pages.page({ node, count: 5_000, list, select: selectFrom(list) }, asked);
     }
     expect([1, 2, 3, 4, 5].filter((node) => pages.keeps(node))).toEqual([1, 3, 4, 5]);
   });

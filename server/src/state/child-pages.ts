@@ -1,19 +1,26 @@
 /**
  * Makes pages of the names below a node, in code-unit order.
  *
- * The tree keeps children in no order. A small directory is sorted for each page. The names of a
- * large one are kept, sorted as far as pages were read. For a directory that is too large to be
- * kept, each page selects its names from all of them without sorting the rest. What is kept is
- * bounded in directories, in bytes and in changes, and none of it is replicated. Called by Tree,
- * which reports changes.
+ * The tree keeps children in no order. A small directory is sorted for each page. A short page of
+ * a large one is selected from its names without sorting the rest. The names are only kept, sorted
+ * as far as pages were read, for somebody who asks for a long page or reads on from where a short
+ * one ended: a completion or the top of a list never pays for an order of all names. For a
+ * directory that is too large to be kept, every page is selected. What is kept is bounded in
+ * directories, in bytes and in changes, and none of it is replicated. Called by Tree, which reports
+ * changes.
  */
-import { LazyOrder } from './lazy-order.js';
+import { LazyOrder, NAME_BYTES } from './lazy-order.js';
+import type { NameSelection } from './name-selection.js';
 
 /** Directories with fewer names are sorted for each page. */
 const KEPT_FROM = 1000;
 /** The bound over all directories: more than two million short names. */
 const KEPT_BYTES_MAX = 128 << 20;
 const KEPT_DIRECTORIES_MAX = 4;
+/** The directories of which it is known where the last short page ended. */
+const ENDS_MAX = 64;
+/** The names in the longest page that is selected although all names could be kept. */
+const SHORT_PAGE = 1000;
 /** An order with more changes than this, and than a quarter of its names, is rebuilt instead. */
 const CHANGES_MIN = 1000;
 
@@ -33,8 +40,20 @@ export interface Page {
   readonly more: boolean;
 }
 
+export interface PagedDirectory {
+  readonly node: number;
+  /** The number of its names. */
+  readonly count: number;
+  /** Makes all names, in any order. */
+  list(): string[];
+  /** Makes those that are wanted, in code-unit order. */
+  select(wanted: NameSelection): string[];
+}
+
 export class ChildPages {
   readonly #bytesMax: number;
+  /** The last name of the last short page of a directory; the most recently asked one is last. */
+  readonly #ends = new Map<number, string>();
   /** In the order of use, the most recently used directory last. */
   readonly #kept = new Map<number, LazyOrder>();
 
@@ -61,27 +80,46 @@ export class ChildPages {
   /** The directory was deleted. */
   forget(directory: number): void {
     this.#kept.delete(directory);
+    this.#ends.delete(directory);
   }
 
-  /** `list` makes the names of the directory, `count` of them, in any order. */
-  page(
-    directory: { readonly node: number; readonly count: number; list(): string[] },
-    asked: PageRequest,
-  ): Page {
+  page(directory: PagedDirectory, asked: PageRequest): Page {
     const { node, count } = directory;
     if (count < KEPT_FROM) {
       return cut(directory.list().sort(), asked);
     }
     const known = this.#kept.get(node);
     this.#kept.delete(node);
-    const names = known === undefined ? directory.list() : [];
-    const kept = known ?? new LazyOrder(names);
-    if (kept.bytes > this.#bytesMax) {
-      return cut(pick(known === undefined ? names : directory.list(), asked), asked);
+    const isTooLarge = (known?.bytes ?? count * NAME_BYTES) > this.#bytesMax;
+    if (isTooLarge || (known === undefined && this.#isShort(node, asked))) {
+      return this.#selected(directory, asked);
     }
+    const kept = known ?? new LazyOrder(directory.list());
+    if (kept.bytes > this.#bytesMax) return this.#selected(directory, asked);
+    this.#ends.delete(node);
     this.#kept.set(node, kept);
     this.#makeRoom();
     return cut(kept.above(asked.startAfter), asked);
+  }
+
+  /** Whether nobody seems to read the whole directory. */
+  #isShort(node: number, { startAfter, limit }: PageRequest): boolean {
+    return limit <= SHORT_PAGE && (startAfter === '' || this.#ends.get(node) !== startAfter);
+  }
+
+  #selected(directory: PagedDirectory, asked: PageRequest): Page {
+    const { startAfter, limit, bytesMax } = asked;
+    // A name takes at least 5 bytes; one more tells whether there are further ones.
+    const wanted = Math.min(limit, Math.ceil(bytesMax / 5)) + 1;
+    const page = cut(directory.select({ startAfter, limit: wanted }), asked);
+    const last = page.names.at(-1);
+    this.#ends.delete(directory.node);
+    if (last !== undefined) this.#ends.set(directory.node, last);
+    for (const node of this.#ends.keys()) {
+      if (this.#ends.size <= ENDS_MAX) break;
+      this.#ends.delete(node);
+    }
+    return page;
   }
 
   #makeRoom(): void {
@@ -115,26 +153,4 @@ function cut(names: Iterable<string>, asked: PageRequest): Page {
     page.push(name);
   }
   return { names: page, more: false };
-}
-
-/**
- * Returns the first names above `startAfter`, in order: one more than the limit, if there are so
- * many.
- */
-function pick(names: readonly string[], { startAfter, limit, bytesMax }: PageRequest): string[] {
-  // A name takes at least 5 bytes.
-  const wanted = Math.min(limit, Math.ceil(bytesMax / 5)) + 1;
-  let picked: string[] = [];
-  let bound: string | null = null;
-  for (const name of names) {
-    if (name <= startAfter || (bound !== null && name > bound)) {
-      continue;
-    }
-    picked.push(name);
-    if (picked.length === 2 * wanted) {
-      picked = picked.sort().slice(0, wanted);
-      bound = picked[wanted - 1] ?? null;
-    }
-  }
-  return picked.sort().slice(0, wanted);
 }

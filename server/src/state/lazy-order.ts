@@ -16,8 +16,8 @@ const SAMPLES = 31;
  * A cut that leaves more than this part on one side is useless: somebody chose the names for it.
  */
 const LOPSIDED = 15 / 16;
-/** The memory of a string and its place in an array. */
-const NAME_BYTES = 40;
+/** The memory of a string and its place in an array, beside its characters. */
+export const NAME_BYTES = 40;
 
 interface Run {
   /** Every name in the run is equal to or above this one, and below the next run's. */

@@ -3,7 +3,7 @@
 import { EventType } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PathTree } from './path-tree.js';
+import { PathTree } from '../simulated/state/path-tree.js';
 import { watchedPaths } from './watch-listing.js';
 import { watchBytesOf } from './watched-paths.js';
 import { type WatchChange, type WatchMode, WatchTable } from './watches.js';

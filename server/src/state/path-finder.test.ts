@@ -1,13 +1,13 @@
 // Tests names that were chosen to collide: in the public hash, where that must not matter at all,
 // and in the keyed one, as if the key were known.
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { collidingNames } from '../simulated/state/colliding-names.js';
+import { encodeTxn, proposalOf } from '../simulated/state/encoded-txn.js';
 import { IGNORE_CHANGES } from './change-sink.js';
-import { collidingNames } from './colliding-names.js';
 import { NodeStore } from './node-store.js';
 import { CHAIN_NODES_MAX } from './path-finder.js';
 import { KNOWN_PATH_KEY, PathHash } from './path-hash.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn, proposalOf } from './testing.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
 import { TxnViews } from './txn-views.js';

@@ -1,7 +1,7 @@
 // Tests HalfSipHash-1-3 with 32 bits of output against the vectors with which Linux tests its own:
 // the key is the bytes 0 to 7, the input of vector n the bytes 0 to n - 1.
 import { describe, expect, it } from 'vitest';
-import { collidingNames } from './colliding-names.js';
+import { collidingNames } from '../simulated/state/colliding-names.js';
 import { hashPath } from './hash.js';
 import { KNOWN_PATH_KEY, PathHash, pathKeyOf } from './path-hash.js';
 

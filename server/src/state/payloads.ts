@@ -210,6 +210,46 @@ export class Payloads {
     return this.#slabs.bytes(location).toString(encoding, start, start + size);
   }
 
+  /** Compares the names of two nodes by their code units: below, at or above 0. */
+  compareNames(a: number, b: number): number {
+    const shapeA = this.#store.int(a, INT.shape);
+    const shapeB = this.#store.int(b, INT.shape);
+    if (((shapeA | shapeB) & FLAG.wide) !== 0) return this.compareName(a, this.name(b));
+    const locationA = this.#store.int(a, INT.location);
+    const locationB = this.#store.int(b, INT.location);
+    const bytesA = this.#slabs.bytes(locationA);
+    const bytesB = this.#slabs.bytes(locationB);
+    const atA = this.#slabs.offset(locationA);
+    const atB = this.#slabs.offset(locationB);
+    const sizeA = nameBytesOf(shapeA);
+    const sizeB = nameBytesOf(shapeB);
+    const common = Math.min(sizeA, sizeB);
+    for (let i = 0; i < common; i++) {
+      const difference = (bytesA[atA + i] ?? 0) - (bytesB[atB + i] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return sizeA - sizeB;
+  }
+
+  /** Compares the name of a node with a text by their code units: below, at or above 0. */
+  compareName(node: number, text: string): number {
+    const shape = this.#store.int(node, INT.shape);
+    const isWide = (shape & FLAG.wide) !== 0;
+    const location = this.#store.int(node, INT.location);
+    const bytes = this.#slabs.bytes(location);
+    const start = this.#slabs.offset(location);
+    const length = isWide ? nameBytesOf(shape) >>> 1 : nameBytesOf(shape);
+    const common = Math.min(length, text.length);
+    for (let i = 0; i < common; i++) {
+      const unit = isWide
+        ? (bytes[start + 2 * i] ?? 0) | ((bytes[start + 2 * i + 1] ?? 0) << 8)
+        : (bytes[start + i] ?? 0);
+      const difference = unit - text.charCodeAt(i);
+      if (difference !== 0) return difference;
+    }
+    return length - text.length;
+  }
+
   /** Writes the name as a jute string. */
   encodeName(node: number, writer: JuteWriter): void {
     const shape = this.#store.int(node, INT.shape);

@@ -8,11 +8,18 @@
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodeTxn, proposalOf } from '../simulated/state/encoded-txn.js';
+import {
+  dumpModel,
+  dumpState,
+  Model,
+  OPEN,
+  READ,
+  type Wish,
+} from '../simulated/state/naive-model.js';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { ephemeralPaths } from './ephemeral-paths.js';
-import { dumpModel, dumpState, Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn, proposalOf } from './testing.js';
 import type { NodeMode } from './txn.js';
 import { TxnViews } from './txn-views.js';
 

@@ -7,11 +7,11 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodeTxn, proposalOf } from '../simulated/state/encoded-txn.js';
+import { Model, OPEN, READ, type Wish } from '../simulated/state/naive-model.js';
 import { encodeAcl } from './acl-codec.js';
 import { IGNORE_CHANGES } from './change-sink.js';
-import { Model, OPEN, READ, type Wish } from './naive-model.js';
 import { ReplicatedState } from './replicated-state.js';
-import { encodeTxn, proposalOf } from './testing.js';
 import { aclListBytes, nameBytesIn, payloadBytes, sessionBytes, znodeBytes } from './tree-bytes.js';
 import type { NodeMode } from './txn.js';
 import { TxnViews } from './txn-views.js';

@@ -19,6 +19,7 @@ import { type Family, familiesOf } from './ephemeral-paths.js';
 import { Ephemerals } from './ephemerals.js';
 import { type ListingLimits, Listings } from './listings.js';
 import { MODE, NODE_MODES } from './modes.js';
+import { type NameSelection, selectNames } from './name-selection.js';
 import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
 import type { CreateView } from './op-view.js';
 import { PathFinder } from './path-finder.js';
@@ -203,7 +204,13 @@ export class TreeReads {
   /** The names in code-unit order, as many as fit a page. */
   childPage(node: number, asked: PageRequest): Page {
     const count = this.childCount(node);
-    return this.listings.pages.page({ node, count, list: () => this.children(node) }, asked);
+    const list = () => this.children(node);
+    const select = (wanted: NameSelection) => {
+      const nodes: number[] = [];
+      this.visitChildren(node, (child) => nodes.push(child) > 0);
+      return selectNames(this.payloads, nodes, wanted);
+    };
+    return this.listings.pages.page({ node, count, list, select }, asked);
   }
   /** The number of all nodes below `node`, itself not included. */
   descendantCount(node: number): number {

@@ -45,6 +45,8 @@ export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 const bodyReader = new JuteReader(new Uint8Array(0));
 /** Longer bytes are copied faster through a view of them. */
 const VIEW_BYTES_MAX = 512;
+/** A setData or a create has so many bytes besides path and data, if its ACL is the usual one. */
+const FIXED_BYTES_MAX = 64;
 /** Stands in place of the number of entries. */
 export const WORLD_ANYONE = -1;
 
@@ -55,6 +57,16 @@ export function writeTxn(writer: JuteWriter, { origin, request, session, time, o
   writer.long(session);
   writer.long(time);
   writeOp(writer, op);
+}
+
+/**
+ * About the bytes that `writeTxn` writes, for the kinds that come often or may be large: at most a
+ * few less. 0 for others, whose size is not known before they are written.
+ */
+export function txnBytesOf({ op }: Txn): number {
+  if (op.kind !== 'setData' && op.kind !== 'create') return 0;
+  if (op instanceof OpView) return FIXED_BYTES_MAX + op.dataStart - op.pathStart + op.dataBytes;
+  return FIXED_BYTES_MAX + op.path.length + (op.data?.length ?? 0);
 }
 
 /** Data and passwords are views of the body. Throws MarshallingError. */

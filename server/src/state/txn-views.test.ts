@@ -1,8 +1,8 @@
 import { MarshallingError } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { decodeTxn, encodeTxn, proposalOf } from '../simulated/state/encoded-txn.js';
 import { OpView } from './op-view.js';
-import { decodeTxn, encodeTxn, proposalOf } from './testing.js';
 import type { NodeOp, Txn } from './txn.js';
 import { TxnViews } from './txn-views.js';
 

@@ -1,9 +1,8 @@
 /** Checkpoints and the purge behind them, while proposals keep coming. */
 import type { Zxid } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
-import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
 import {
   type Opened,
   openToy,
@@ -11,7 +10,8 @@ import {
   proposalsIn,
   seededRandom,
   TINY,
-} from './testing.js';
+} from '../simulated/storage/toy-state.js';
+import { Checkpointer, type CheckpointOptions } from './checkpointer.js';
 
 const OPTIONS: Partial<CheckpointOptions> = { dirtyCountMax: 5, sliceCount: 2, intervalMs: 1000 };
 

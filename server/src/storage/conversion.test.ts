@@ -7,15 +7,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { writeFormerMeta, writeFormerSegment } from '../simulated/storage/former-writer.js';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import {
+  type Opened,
+  openToy,
+  proposalsAfter,
+  proposalsIn,
+  seededRandom,
+} from '../simulated/storage/toy-state.js';
 import { StorageFault } from './errors.js';
 import type { KeyValueStore } from './key-value.js';
 import { LevelStore } from './level-store.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
 import { OwnedDirectory } from './owned-directory.js';
 import { openStores } from './stores.js';
-import { writeFormerMeta, writeFormerSegment } from './testing/former-writer.js';
-import { type Opened, openToy, proposalsAfter, proposalsIn, seededRandom } from './testing.js';
 
 const FIRST = proposalsAfter(0, { epoch: 1, counter: 1, count: 8 });
 const ALL = [...FIRST, ...proposalsAfter(makeZxid(1, 8), { epoch: 2, counter: 1, count: 12 })];

@@ -7,9 +7,22 @@
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import {
+  Disk,
+  type Expected,
+  failAt,
+  lifeUntil,
+  stateAt,
+  zxidsOf,
+} from '../simulated/storage/life.js';
+import {
+  type Opened,
+  openToy,
+  proposalsAfter,
+  proposalsIn,
+  seededRandom,
+} from '../simulated/storage/toy-state.js';
 import { StorageFault } from './errors.js';
-import { Disk, type Expected, failAt, lifeUntil, stateAt, zxidsOf } from './testing/life.js';
-import { type Opened, openToy, proposalsAfter, proposalsIn, seededRandom } from './testing.js';
 
 const whens = {
   tree: ['before', 'after'],

@@ -5,10 +5,10 @@
  */
 import type { Proposal, Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { type Disk, lifeUntil, zxidsOf } from '../simulated/storage/life.js';
+import { type Opened, openToy, seededRandom } from '../simulated/storage/toy-state.js';
 import { HistoryGoneError } from './errors.js';
 import { RECORDS_START } from './log-segment.js';
-import { type Disk, lifeUntil, zxidsOf } from './testing/life.js';
-import { type Opened, openToy, seededRandom } from './testing.js';
 
 /** After a script that ended with a quiet moment. */
 async function quietDisk(seed: number) {

@@ -4,12 +4,12 @@ import { link, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/p
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DiskChange, WatchedDisk } from '../simulated/storage/watched-disk.js';
 import { DamagedError, StorageFault, StoreLockedError } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
 import { type LogDisk, SYSTEM_DISK } from './log-disk.js';
 import { CLEARED_BYTES, type LogFile } from './log-files.js';
 import { OwnedDirectory } from './owned-directory.js';
-import { type DiskChange, WatchedDisk } from './testing/watched-disk.js';
 
 const MB = 1 << 20;
 /** Only the superuser may, and not in every container. */

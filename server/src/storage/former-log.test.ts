@@ -4,6 +4,16 @@
  */
 import { makeZxid, type Proposal, type Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import {
+  END,
+  type FormerSegment,
+  HEADER,
+  keyOf,
+  SUCCESSOR,
+  writeFormerSegment,
+} from '../simulated/storage/former-writer.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import { proposalsAfter, proposalsIn } from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
 import {
   destroyFormerLog,
@@ -12,17 +22,7 @@ import {
   openFormerLog,
 } from './former-log.js';
 import type { KeyValueStore } from './key-value.js';
-import { MemoryStore } from './memory-store.js';
 import { addChecksum, jsonWithChecksum, verifiedPayload } from './records.js';
-import {
-  END,
-  type FormerSegment,
-  HEADER,
-  keyOf,
-  SUCCESSOR,
-  writeFormerSegment,
-} from './testing/former-writer.js';
-import { proposalsAfter, proposalsIn } from './testing.js';
 
 const GENERATION = 3;
 

@@ -30,8 +30,6 @@ export {
 } from './errors.js';
 export type { KeyValueStore } from './key-value.js';
 export type { LogDirectory, LogFile } from './log-files.js';
-export { MemoryLogDirectory, type MemoryLogOptions } from './memory-log.js';
-export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
 export { Storage } from './storage.js';
 export { StorageQueue, type StorageQueueHooks } from './storage-queue.js';
 export { openStores, type Stores } from './stores.js';

@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import { makeZxid } from '@rookery/protocol';
 import { Level } from 'level';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToy, proposalsAfter } from '../simulated/storage/toy-state.js';
 import { StoreLockedError } from './errors.js';
 import { openStores } from './stores.js';
-import { openToy, proposalsAfter } from './testing.js';
 
 let directory = '';
 beforeEach(async () => {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Proposal } from '@rookery/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToy, proposalsAfter, proposalsIn, TINY } from '../simulated/storage/toy-state.js';
 import type { Recovered } from './contract.js';
 import { RECORDS_START } from './log-segment.js';
 import { openStores } from './stores.js';
-import { openToy, proposalsAfter, proposalsIn, TINY } from './testing.js';
 
 const ONE_SEGMENT = { segmentBytesMax: 1 << 16 };
 

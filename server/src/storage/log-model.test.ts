@@ -13,10 +13,10 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { proposalsAfter, proposalsIn, seededRandom } from '../simulated/storage/toy-state.js';
 import { StorageFault } from './errors.js';
 import { recoverLog } from './log-recovery.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { proposalsAfter, proposalsIn, seededRandom } from './testing.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
 const OPTIONS = { segmentBytesMax: 600, firstPart: 0.5, groupBytesMax: 150 };

@@ -1,11 +1,16 @@
 /** What a start makes of a log: lost files, foreign ones, and what is left in their space. */
 import { makeZxid, type Zxid } from '@rookery/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import {
+  type Opened,
+  openToy,
+  proposalsAfter,
+  seededRandom,
+} from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
 import { decodeHeader, encodeHeader, RECORDS_START } from './log-segment.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
-import { type Opened, openToy, proposalsAfter, seededRandom } from './testing.js';
 
 let random = seededRandom(1);
 let disk = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };

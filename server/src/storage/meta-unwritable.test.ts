@@ -6,14 +6,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import { proposalsAfter, TINY, ToyState } from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueDatabase, KeyValueStore } from './key-value.js';
 import type { LogDirectory } from './log-files.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
 import { META_NAME } from './meta.js';
 import { Storage } from './storage.js';
-import { proposalsAfter, TINY, ToyState } from './testing.js';
 
 const DAMAGE = 'corrupted compressed block contents';
 

@@ -10,17 +10,28 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeZxid, type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import {
+  type Chance,
+  DiskHistory,
+  homeOn,
+  type MemoryDisk,
+} from '../simulated/storage/memory-disk.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import {
+  proposalsAfter,
+  proposalsIn,
+  seededRandom,
+  TINY,
+  ToyState,
+} from '../simulated/storage/toy-state.js';
+import { WatchedDisk } from '../simulated/storage/watched-disk.js';
 import { changeWithChecksum } from './checkpoint.js';
 import type { StorageOptions } from './contract.js';
 import { FileLogDirectory } from './file-log.js';
 import { SYSTEM_DISK } from './log-disk.js';
 import type { LogDirectory } from './log-files.js';
-import { MemoryStore } from './memory-store.js';
 import { OwnedDirectory } from './owned-directory.js';
 import { Storage } from './storage.js';
-import { type Chance, DiskHistory, homeOn, type MemoryDisk } from './testing/memory-disk.js';
-import { WatchedDisk } from './testing/watched-disk.js';
-import { proposalsAfter, proposalsIn, seededRandom, TINY, ToyState } from './testing.js';
 
 const OPTIONS: StorageOptions = { ...TINY, segmentBytesMax: 1500, groupBytesMax: 400 };
 const PROCESSES = 3;

@@ -2,9 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { counterOf, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { proposalsAfter } from '../simulated/storage/toy-state.js';
 import type { LogFile } from './log-files.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { proposalsAfter } from './testing.js';
 import { TxnLog } from './txn-log.js';
 
 const SEGMENT_BYTES = 8 << 20;

@@ -5,9 +5,9 @@
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
-import { openToy, proposalsAfter, seededRandom } from './testing.js';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
 
 const LOG = '0-0.log';
 const ONE_SEGMENT = { segmentBytesMax: 1 << 20, groupBytesMax: 40 };

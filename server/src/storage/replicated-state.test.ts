@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { makeZxid, ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import { seededRandom } from '../simulated/storage/toy-state.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { TxnOp } from '../state/txn.js';
 import { Checkpointer } from './checkpointer.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
 import { Storage } from './storage.js';
-import { seededRandom } from './testing.js';
 
 const SILENT = { created() {}, deleted() {}, dataChanged() {}, sessionClosed() {} };
 

@@ -2,8 +2,8 @@
 import { BatchWriter, type ProposalBatch } from '@rookery/protocol';
 import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import { expect, it } from 'vitest';
-import { MemoryLogDirectory } from './memory-log.js';
-import { proposalsIn } from './testing.js';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { proposalsIn } from '../simulated/storage/toy-state.js';
 import { TxnLog } from './txn-log.js';
 
 const OPTIONS = { segmentBytesMax: 1 << 20, groupBytesMax: 1 << 10, firstPart: 1 };

@@ -1,10 +1,10 @@
 /** The queue between the core and the disk: order, group commit, and what a failure does. */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
 import { StorageQueue } from './storage-queue.js';
-import { openToy, proposalsAfter, seededRandom } from './testing.js';
 
 async function setUp() {
   const treeStore = new MemoryStore();

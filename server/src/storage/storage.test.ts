@@ -13,14 +13,14 @@ import {
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
+import { type Opened, openToy, proposalsAfter, TINY } from '../simulated/storage/toy-state.js';
 import { HistoryGoneError, SnapshotDamagedError } from './errors.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
 import { META_NAME } from './meta.js';
 import { jsonWithChecksum, verifiedJson } from './records.js';
 import type { Storage } from './storage.js';
 import { openStores } from './stores.js';
-import { type Opened, openToy, proposalsAfter, TINY } from './testing.js';
 
 const SEEDLESS = () => 0;
 

@@ -1,9 +1,9 @@
 /** Goal: what is joined is what came, in pieces of some size; what is no batch is damage. */
 import type { ProposalBatch } from '@rookery/protocol';
 import { expect, it } from 'vitest';
+import { proposalsAfter, proposalsIn } from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
 import { BatchJoiner, storedBatch } from './stored-batches.js';
-import { proposalsAfter, proposalsIn } from './testing.js';
 
 it('batches are joined until they are large enough, and the rest at the end', () => {
   const whole = proposalsAfter(0, { epoch: 1, counter: 1, count: 50 });

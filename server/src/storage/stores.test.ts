@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openToy, proposalsAfter, proposalsIn } from '../simulated/storage/toy-state.js';
 import { DirectoryError, FormatError, IdentityError, StoreLockedError } from './errors.js';
 import { openStores } from './stores.js';
-import { openToy, proposalsAfter, proposalsIn } from './testing.js';
 
 let directory = '';
 beforeEach(async () => {

@@ -6,11 +6,8 @@
  */
 import type { Proposal } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { changeWithChecksum } from './checkpoint.js';
-import { HistoryGoneError } from './errors.js';
-import { decodeHeader, encodeHeader, parseSegmentName, RECORDS_START } from './log-segment.js';
-import { MemoryLogDirectory } from './memory-log.js';
-import { MemoryStore } from './memory-store.js';
+import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
+import { MemoryStore } from '../simulated/storage/memory-store.js';
 import {
   type Opened,
   openToy,
@@ -18,7 +15,10 @@ import {
   proposalsIn,
   seededRandom,
   TINY,
-} from './testing.js';
+} from '../simulated/storage/toy-state.js';
+import { changeWithChecksum } from './checkpoint.js';
+import { HistoryGoneError } from './errors.js';
+import { decodeHeader, encodeHeader, parseSegmentName, RECORDS_START } from './log-segment.js';
 
 const OPTIONS = { ...TINY, retainedBytesMin: 1200 };
 

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Level } from 'level';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { seededRandom } from '../simulated/storage/toy-state.js';
 import { crc32c, maskedCrc32c } from './crc32c.js';
 import { DamagedError } from './errors.js';
 import { checkFiles } from './level-files.js';
-import { seededRandom } from './testing.js';
 import { BLOCK_BYTES, scanWriteAhead, WriteAheadScan } from './write-ahead-scan.js';
 
 const FULL = 1;

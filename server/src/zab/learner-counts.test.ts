@@ -5,8 +5,8 @@
  */
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { proposalsAfter } from '../storage/testing.js';
-import { LEADER, TestFollower } from './testing/follower.js';
+import { proposalsAfter } from '../simulated/storage/toy-state.js';
+import { LEADER, TestFollower } from '../simulated/zab/follower.js';
 
 const FIRST = makeZxid(2, 1);
 const batch = proposalsAfter(0, { epoch: 2, counter: 1, count: 1 });

@@ -5,7 +5,7 @@
  * once. Expected times follow from H of the leader and of the member, whichever is less.
  */
 import { describe, expect, it } from 'vitest';
-import { OWN_LEASE_MS, TestFollower } from './testing/follower.js';
+import { OWN_LEASE_MS, TestFollower } from '../simulated/zab/follower.js';
 
 /** Serves at 1,000 ms; its leader has answered a ping of that time, and never will again. */
 function following(leaseMs: number): TestFollower {

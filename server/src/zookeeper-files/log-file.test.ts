@@ -6,10 +6,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { adler32Of } from '../simulated/zookeeper-files/snapshot-writer.js';
 import { FileError } from './byte-cursor.js';
 import { readLogFile } from './log-file.js';
 import { decodeLogRecord, TYPE } from './log-record.js';
-import { adler32Of } from './testing/snapshot-writer.js';
 
 const HEADER = Buffer.from('5a4b4c47000000020000000000000000', 'hex');
 const OPEN = Buffer.concat([int(1), int(31), text('world'), text('anyone')]);

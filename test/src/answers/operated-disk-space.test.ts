@@ -10,7 +10,8 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
+import { ShellUser } from '../client/shell/shell-command.js';
+import { type Ensemble, newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { skipOrFail } from '../harness/foreign.js';
 import { httpGet, scrape } from '../harness/http.js';
 import type { Member } from '../harness/member.js';
@@ -66,6 +67,14 @@ async function untilAnswered(client: WireClient, error: ErrorCode): Promise<void
   );
 }
 
+/** What `rookery check` finds. */
+async function checked(ensemble: Ensemble): Promise<unknown> {
+  const user = new ShellUser('127.0.0.1:1', newTestDirectory());
+  const config = join(ensemble.directory, 'config-1.json');
+  const { out } = await user.run(['check', '--config', config, '-o', 'json']);
+  return JSON.parse(out);
+}
+
 async function survivesFullDisk(ensemble: Ensemble, member: Member, other: Member): Promise<void> {
   const client = await useClient(other);
   await create(client, '/leftover');
@@ -81,6 +90,13 @@ async function survivesFullDisk(ensemble: Ensemble, member: Member, other: Membe
   expect([ready.status, ready.text]).toEqual([503, expect.stringContaining('[-]disk failed: ')]);
   expect((await httpGet(member.metricsPort, '/livez')).status).toBe(200);
   expect((await httpGet(other.metricsPort, '/readyz')).status).toBe(200);
+  expect(await checked(ensemble)).toEqual([
+    {
+      kind: 'not-ready',
+      what: expect.stringContaining(`member ${member.id} is not ready: [-]disk failed: `),
+      remedy: expect.stringContaining('a full disk needs room'),
+    },
+  ]);
   expect((await scrape(member.metricsPort)).get('rookery_disk_full')).toBe(1);
 
   rmSync(filler);
@@ -102,6 +118,7 @@ it(
     const [follower, third] = await ensemble.followers();
     if (follower === undefined || third === undefined) throw new Error('there are two followers');
     await create(await useClient(leader), '/written');
+    expect(await checked(ensemble)).toEqual([]);
     await survivesFullDisk(ensemble, leader, third);
     await survivesFullDisk(ensemble, follower, third);
     const counted = (await scrape(leader.metricsPort)).get('rookery_disk_refused_writes_total');

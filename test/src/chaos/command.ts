@@ -1,5 +1,5 @@
 /**
- * Runs the system's own programs (`ip`, `tc`, `mount`) and tells what they said when they fail.
+ * Runs the system's own programs (`ip`, `tc`, `mount`) and reports what they print when they fail.
  *
  * Arguments are passed as they are, never through a shell.
  */
@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 
 const DEADLINE_MS = 20_000;
 
-/** Resolves with standard output; rejects with the command and what it said. */
+/** Resolves with standard output; rejects with the command and what it printed. */
 export function command(file: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const options = { timeout: DEADLINE_MS, maxBuffer: 16 * 1024 * 1024 };

@@ -1,5 +1,5 @@
 /**
- * What befalls disks, on directories laid out as a member's.
+ * Tests the damage of disks on directories that are laid out as a member's.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ it('one bit is flipped, in the first half of a file of a database or of the log'
     expect([1, 2, 4, 8, 16, 32, 64, 128]).toContain(bytes[0]?.value);
     struck.add(name);
   }
-  // Neither notes, lock, spare files and member.json, nor a log that may have a single record.
+  // Neither text logs, locks, spare files and member.json, nor a log with perhaps a single record.
   expect([...struck].sort()).toEqual(STRUCK);
 });
 

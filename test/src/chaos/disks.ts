@@ -1,10 +1,10 @@
 /**
- * What can befall a member's disk while the member is down, or (only `fill`) while it runs.
+ * Damages a member's disk while the member is down; `fill` alone also works while it runs.
  *
- * Knows which files are the log's and the databases' own; leaves alone LevelDB's notes to people
- * (LOG), locks, spare files, and member.json, whose loss is the operator's to mend. Bits are
- * flipped in the first half of a file only, mostly not in its last record, which nobody can tell
- * from a torn write.
+ * It damages the files of the log and of the databases. It leaves alone the text log of LevelDB
+ * (LOG), locks, spare files, and member.json, whose loss an operator has to repair. It flips bits
+ * in the first half of a file only, because a flipped bit in the last record looks like a torn
+ * write.
  */
 import {
   closeSync,
@@ -22,11 +22,11 @@ import type { Random } from '../simulation/random.js';
 
 const FILLER = 'filler';
 const CHUNK_BYTES = 1024 * 1024;
-/** Below this a file of records may hold a single one. */
+/** A smaller file of records may hold a single record. */
 const FLIPPED_LOG_BYTES_MIN = 8 * 1024;
 const DATA_FILE = /(?:^|\/)(?:\d+\.(?:log|ldb)|\d+-\d+\.log|MANIFEST-\d+|CURRENT)$/;
 
-/** Takes all the room that is left. */
+/** Uses all the space that is left. */
 export async function fill(directory: string): Promise<void> {
   const file = await open(join(directory, FILLER), 'a');
   try {
@@ -48,19 +48,19 @@ async function tryWrite(file: FileHandle, chunk: Buffer): Promise<boolean> {
   }
 }
 
-/** Gives back what `fill` took. */
+/** Frees the space that `fill` used. */
 export function free(directory: string): void {
   rmSync(join(directory, FILLER), { force: true });
 }
 
-/** Removes everything: a new disk. */
+/** Removes everything, as if the disk had been replaced by a new one. */
 export function wipe(directory: string): void {
   for (const name of readdirSync(directory)) {
     rmSync(join(directory, name), { recursive: true, force: true });
   }
 }
 
-/** Changes one bit of one file; says which, or null where there is nothing to flip. */
+/** Flips one bit of one file. Returns which one, or null if there is nothing to flip. */
 export function flip(directory: string, random: Random): string | null {
   const candidates = dataFiles(directory).filter(({ path, sizeBytes }) => {
     return sizeBytes >= (path.endsWith('.log') ? FLIPPED_LOG_BYTES_MIN : 2);
@@ -80,7 +80,7 @@ export function flip(directory: string, random: Random): string | null {
   return `bit ${bit} of byte ${offset} of ${sizeBytes} in ${relative(directory, path)}`;
 }
 
-/** Cuts the tail off one file; says which, or null where there is nothing to cut. */
+/** Cuts the tail off one file. Returns which one, or null if there is nothing to cut. */
 export function truncate(directory: string, random: Random): string | null {
   const candidates = dataFiles(directory).filter(({ sizeBytes }) => sizeBytes > 1);
   if (candidates.length === 0) return null;
@@ -95,7 +95,10 @@ interface DataFile {
   readonly sizeBytes: number;
 }
 
-/** Mostly as a disk would choose, by size; but small files are what everything else hangs on. */
+/**
+ * Mostly chooses by size, as the damage of a disk does; but also small files, because everything
+ * else depends on them.
+ */
 function struckFile(files: readonly DataFile[], random: Random): DataFile {
   if (random.chance(1 / 3)) return random.pick(files);
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
@@ -108,7 +111,7 @@ function struckFile(files: readonly DataFile[], random: Random): DataFile {
   return struck;
 }
 
-/** In an order of their names, so that the same choice strikes the same file. */
+/** Returns the files in the order of their names, so that the same choice hits the same file. */
 export function dataFiles(directory: string): DataFile[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .filter((name) => DATA_FILE.test(name))

@@ -1,6 +1,7 @@
 /**
- * The inner process of `npm run chaos`: started by main.ts in the clients' namespace, with what it
- * has decided as JSON. Prints the progress and the report; exit code 1 when that is not valid.
+ * The inner process of `npm run chaos`. main.ts starts it in the clients' namespace and passes its
+ * decisions as JSON. It prints the progress and the report; exit code 1 says that the run is not
+ * valid.
  */
 import { Layout } from './namespaces.js';
 import type { WeatherMaker } from './network.js';
@@ -18,7 +19,7 @@ export interface Handed {
 
 const EXIT_INTERRUPTED = 130;
 
-// Members are killed by what is registered for the exit.
+// A handler that is registered for the exit kills the members.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => process.exit(EXIT_INTERRUPTED));
 }

@@ -1,10 +1,10 @@
 /**
- * `npm run chaos`: real members under real faults. `--help` for the options.
+ * `npm run chaos` tests real members under real faults; `--help` prints the options.
  *
- * Makes the namespaces, runs inside.ts among them and removes them, whatever comes of it; what runs
- * that were killed have left is removed first. Exit code 0 when all is well, 1 on any violation and
- * where a run of this length should have tested more (report.ts), 2 when the arguments are wrong or
- * the machine cannot do it, 130 when interrupted.
+ * It makes the network namespaces, runs inside.ts in one of them, and removes them whatever
+ * happens. It first removes what killed runs have left. Exit codes: 0 when all is well; 1 on a
+ * violation, or when a run of this length should have tested more (report.ts); 2 when the arguments
+ * are wrong or the machine cannot run it; 130 when it was interrupted.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -85,11 +85,11 @@ async function runInNamespaces(handed: Handed): Promise<number> {
   }
 }
 
-/** It ends with us, even if we are killed. */
+/** The process ends with this one, even if this one is killed. */
 function spawnInside(layout: Layout, handed: Handed): ChildProcess {
   const inNamespace = ['netns', 'exec', layout.namespace('clients')];
   const endsWithUs = ['setpriv', '--pdeathsig', 'KILL'];
-  // A workload freezes clients on purpose; each of them would say so.
+  // A workload freezes clients on purpose, and each of them would warn about it.
   const node = [process.execPath, '--disable-warning=ROOKERY_LAG'];
   const inside = [...node, INSIDE, JSON.stringify(handed)];
   return spawn('ip', [...inNamespace, ...endsWithUs, ...inside], { stdio: 'inherit' });

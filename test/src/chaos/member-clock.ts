@@ -1,9 +1,10 @@
 /**
- * Loaded into a member before anything else (`node --import`): a date that can be made to jump.
+ * Makes the date of a member jump. It is loaded into the member before anything else
+ * (`node --import`).
  *
- * The kernel has no namespace for the time of day, so the member's `Date` is shifted by the ms that
- * a file names; the file is read again and again. Monotonic clocks are left alone, as they are when
- * somebody sets the date of a machine. The product knows nothing of it.
+ * The kernel has no namespace for the time of day, so this file shifts the member's `Date` by the
+ * number of ms in a file, which it reads again and again. Monotonic clocks stay as they are, just
+ * as when somebody sets the date of a machine. The product does not know about it.
  */
 import { readFileSync } from 'node:fs';
 
@@ -25,7 +26,7 @@ globalThis.Date = new Proxy(RealDate, {
   get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
 });
 
-/** Empty while the file is being written anew: then the clock stays. */
+/** The file is empty while it is being rewritten; the clock then stays as it is. */
 function readOffset(path: string): number {
   const text = readFileSync(path, 'utf8');
   return text === '' ? offsetMs : Number(text);

@@ -1,12 +1,12 @@
 /**
- * The members of a run: one real process each, in its own namespace, on a small disk of its own.
+ * The members of a run. Each is a real process in its own network namespace, with a small disk of
+ * its own.
  *
- * Watches over them as a supervisor does: who ends without having been killed from here is a
+ * This class supervises them: a member that ends without having been killed by the run is a
  * finding, unless its disk was full, and is started again. Each process asks the kernel to end it
- * with ours, and its disk is a tmpfs of our own mount namespace, so nothing outlives a run. Called
- * by the run and by nemeses.
+ * with this one, and its disk is a tmpfs in this process's mount namespace, so nothing outlives a
+ * run. Called by the run and by nemeses.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -16,11 +16,12 @@ import { ROOKERY_MAIN } from '../harness/product.js';
 import { until } from '../harness/wait.js';
 import { command } from './command.js';
 import type { Layout } from './namespaces.js';
+import type { Security } from './security.js';
 
 export const CLIENT_PORT = 2181;
 const PEER_PORT = 2888;
 const TICK_TIME_MS = 500;
-/** Room for a run's tree and log many times over; what fills it up is in memory. */
+/** Many times the tree and the log of a run. Full disks take this much memory. */
 const DISK_MB = 96;
 const RESTART_DELAY_MS = 500;
 const LEVEL_DEADLINE_MS = 60_000;
@@ -30,25 +31,24 @@ const CLOCK_MODULE = new URL('./member-clock.js', import.meta.url).pathname;
 
 export interface MembersOptions {
   readonly layout: Layout;
-  /** Of the run: logs and configuration; the disks are mounted below it. */
+  /** The run's directory, for logs and configuration; the disks are mounted below it. */
   readonly directory: string;
-  /** `ROOKERY_...` variables for every member. */
+  /** The `ROOKERY_...` variables that every member gets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether members prove to each other that they know a secret. */
-  readonly authenticated: boolean;
-  /** Told of each end that nobody asked for. */
+  readonly security: Pick<Security, 'settingsOf'>;
+  /** Called for each member that ended although the run did not end it. */
   readonly onFinding: (finding: string) => void;
 }
 
 export class Members {
   readonly #options: MembersOptions;
   readonly #processes = new Map<number, Member>();
-  /** Those that are to run: whoever is not among them was killed from here. */
+  /** The members that should run; the run has killed the others. */
   readonly #wanted = new Set<number>();
   readonly #paused = new Set<number>();
-  /** Those whose process was killed from here, until its end is seen. */
+  /** The members whose process the run has killed, until the process has ended. */
   readonly #ending = new Set<number>();
-  /** Those whose disk is full: they may end by themselves. */
+  /** The members whose disk is full; they may end by themselves. */
   readonly #excused = new Set<number>();
 
   constructor(options: MembersOptions) {
@@ -59,27 +59,25 @@ export class Members {
     return this.#options.layout.ids;
   }
 
-  /** Where this member's data is: `tree/` and `log/` below it. */
+  /** The directory with this member's `tree/` and `log/`. */
   directory(id: number): string {
     return join(this.#options.directory, 'disks', String(id));
   }
 
-  /** Mounts the disks and writes the configuration; starts none. */
+  /** Mounts the disks and writes the configuration; starts no member. */
   async prepare(): Promise<void> {
-    const { directory, layout, authenticated } = this.#options;
-    const secretFile = join(directory, 'peer.secret');
-    writeFileSync(secretFile, randomBytes(32).toString('base64'), { mode: 0o600 });
+    const { directory, layout, security } = this.#options;
     const config = {
-      peerAuth: authenticated ? { secretFile } : 'none',
       dataDir: join(directory, 'disks'),
       tickTimeMs: TICK_TIME_MS,
       servers: layout.ids.map((id) => ({
         ...{ id, host: layout.address(id), clientPort: CLIENT_PORT, peerPort: PEER_PORT },
       })),
     };
-    const configFile = join(directory, 'config.json');
-    writeFileSync(configFile, `${JSON.stringify(config, null, 2)}\n`);
     for (const id of this.ids) {
+      const configFile = join(directory, `config-${id}.json`);
+      const own = { ...config, ...security.settingsOf(id) };
+      writeFileSync(configFile, `${JSON.stringify(own, null, 2)}\n`);
       mkdirSync(this.directory(id), { recursive: true });
       const size = `size=${DISK_MB}m`;
       await command('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', this.directory(id)]);
@@ -92,7 +90,7 @@ export class Members {
     return this.#process(id).running;
   }
 
-  /** Nothing happens to those that run. */
+  /** Starts these members; those that run stay as they are. */
   start(ids: readonly number[] = this.ids): void {
     for (const id of ids) {
       this.#wanted.add(id);
@@ -100,7 +98,7 @@ export class Members {
     }
   }
 
-  /** SIGKILL; resolves when they are gone. */
+  /** Kills these members with SIGKILL; resolves when their processes have ended. */
   async kill(ids: readonly number[]): Promise<void> {
     for (const id of ids) this.#wanted.delete(id);
     await Promise.all(
@@ -114,7 +112,7 @@ export class Members {
     );
   }
 
-  /** SIGSTOP. One that does not run stays as it is. */
+  /** Stops these processes with SIGSTOP; a member that does not run stays as it is. */
   pause(ids: readonly number[]): void {
     for (const id of ids) {
       if (!this.#process(id).running) continue;
@@ -129,17 +127,17 @@ export class Members {
     }
   }
 
-  /** From now on its end is no finding; it is still started again. */
+  /** From now on the member may end without a finding; it is still started again. */
   excuse(id: number): void {
     this.#excused.add(id);
   }
 
-  /** Ends that happened before are still excused. */
+  /** Ends the excuse of these members; what happened before stays excused. */
   excuseNoLonger(ids: readonly number[] = this.ids): void {
     for (const id of ids) this.#excused.delete(id);
   }
 
-  /** How far the member's clock is ahead, in its present process and those to come. */
+  /** Sets how far the member's clock is ahead, in this process of the member and later ones. */
   setClock(id: number, offsetMs: number): void {
     writeFileSync(this.#clockFile(id), String(offsetMs));
   }
@@ -148,14 +146,14 @@ export class Members {
     return statusOf(CLIENT_PORT, this.#options.layout.address(id));
   }
 
-  /** The member that says it leads just now. */
+  /** Resolves with the member that reports that it leads; null if none does. */
   async leader(ids: readonly number[] = this.ids): Promise<number | null> {
     const modes = await Promise.all(ids.map(async (id) => (await this.status(id))?.mode));
     const index = modes.indexOf('leader');
     return ids[index] ?? null;
   }
 
-  /** Resolves once all of these serve clients. */
+  /** Resolves once all these members serve clients. */
   async serving(deadlineMs: number, ids: readonly number[] = this.ids): Promise<void> {
     for (const id of ids) {
       await until(`member ${id} serves`, deadlineMs, async () => {
@@ -164,7 +162,7 @@ export class Members {
     }
   }
 
-  /** Resolves once each of these has applied everything that was acknowledged before the call. */
+  /** Resolves once each member has applied everything that was acknowledged before the call. */
   async level(ids: readonly number[]): Promise<void> {
     const zxid = await until('a member leads', LEVEL_DEADLINE_MS, async () => {
       const leader = await this.leader(ids);
@@ -178,7 +176,9 @@ export class Members {
     }
   }
 
-  /** Resolves once all are at one zxid, with what is wrong: null when their digests are equal. */
+  /**
+   * Resolves once all are at one zxid: with null if their digests are equal, else with the problem.
+   */
   async disagreement(deadlineMs: number): Promise<string | null> {
     return await until('all members are at one zxid', deadlineMs, async () => {
       const { layout } = this.#options;
@@ -193,7 +193,7 @@ export class Members {
     }).then(({ wrong }) => wrong);
   }
 
-  /** SIGTERM to all; an end with another code than 0 is a finding. */
+  /** Ends all members with SIGTERM; any exit code but 0 is a finding. */
   async stop(): Promise<void> {
     this.#wanted.clear();
     this.resume();
@@ -211,7 +211,8 @@ export class Members {
     const { layout, directory, environment } = this.#options;
     const server = ['server', '--config', configFile, '--id', String(id)];
     const node = ['--import', pathToFileURL(CLOCK_MODULE).href, ROOKERY_MAIN, ...server];
-    // All of these replace themselves by the next, so the child's process id is the member's.
+    // Each of these programs replaces itself by the next, so the child's process id is the
+    // member's.
     const inNamespace = ['netns', 'exec', layout.namespace(id)];
     const endsWithUs = ['setpriv', '--pdeathsig', 'KILL'];
     return new Member({
@@ -236,7 +237,8 @@ export class Members {
 
   #onExit(id: number, exit: Exit): void {
     const wasKilled = this.#ending.delete(id);
-    // Killed and started again by two nemeses in one moment: wanted, and gone as it should be.
+    // Two nemeses may kill and start a member at one moment; it is then gone although it should
+    // run.
     if (!this.#wanted.has(id)) return;
     if (!wasKilled && !this.#isExcused(id, exit)) this.#report(id, `ended with ${describe(exit)}`);
     setTimeout(() => {
@@ -244,7 +246,7 @@ export class Members {
     }, RESTART_DELAY_MS);
   }
 
-  /** Full disks are no excuse for another end than the one that says so. */
+  /** A full disk excuses only the exit code that reports a full disk. */
   #isExcused(id: number, { code }: Exit): boolean {
     return this.#excused.has(id) && code === 1 && FULL_DISK.test(this.#lastLines(id));
   }

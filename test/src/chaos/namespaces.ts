@@ -1,23 +1,25 @@
 /**
- * The network of one run: a namespace for each member, one for the clients, and a router between.
+ * The network of one run has a namespace for each member, one for the clients, and a router between
+ * them.
  *
  * Every host has one veth pair to the router's namespace, which forwards from one to the other, so
- * all faults of the network are made in that one place (network.ts). Nothing of it is connected to
- * the machine's own network: addresses may repeat from run to run. Names carry the process id and
- * start time of the run that made them, so the leftovers of a dead run are known as such and
- * removed by the next; parallel runs do not meet. Called by main.ts, outside of all of them.
+ * all network faults are made in that one place (network.ts). None of it is connected to the
+ * machine's own network, so addresses may repeat from run to run. The names contain the process id
+ * and the start time of the run that made them. The next run thereby recognizes and removes what a
+ * dead run has left, and parallel runs do not disturb each other. Called by main.ts, outside of all
+ * the namespaces.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { command } from './command.js';
 
 const PREFIX = 'rkchaos';
-/** Where iproute2 keeps the names. */
+/** The directory in which iproute2 keeps the names. */
 const NAMES = '/run/netns';
 
-/** Everybody with an address. */
+/** Every host with an address: the members, and the one of the clients. */
 export type Host = number | 'clients';
 
-/** Names and addresses of one run's network; says nothing about whether it was made. */
+/** The names and addresses of one run's network, whether or not it exists. */
 export class Layout {
   readonly run: string;
   readonly members: number;
@@ -43,7 +45,7 @@ export class Layout {
     return `${PREFIX}-${this.run}-${host}`;
   }
 
-  /** The router's end of the pair to this host. */
+  /** The router's end of the veth pair to this host. */
   device(host: Host): string {
     return `to-${host}`;
   }
@@ -61,28 +63,28 @@ function numberOf(host: Host): number {
   return host === 'clients' ? 0 : host;
 }
 
-/** Names a run by the process that makes it, so that others see whether it lives. */
+/** Names a run after the process that makes it, so that others see whether that process lives. */
 export function runNameOf(pid: number): string {
   return `${pid}-${startTimeOf(pid) ?? 0}`;
 }
 
-/** Whether the process that a run is named after is gone, and another one with its id is not it. */
+/** Whether the process that a run is named after has ended, even if its id is used again. */
 export function isDead(run: string): boolean {
   const [pid = '', started = ''] = run.split('-');
   return startTimeOf(Number(pid)) !== Number(started);
 }
 
-/** The run of a namespace's name; null for a namespace that is not ours. */
+/** Returns the run in a namespace's name; null for a namespace of somebody else. */
 export function runOfNamespace(name: string): string | null {
   return /^rkchaos-(\d+-\d+)-(?:router|clients|\d+)$/.exec(name)?.[1] ?? null;
 }
 
-/** Makes them all and lets them reach each other. What was made stays when it rejects. */
+/** Makes all namespaces and connects them. If it rejects, those that it has made stay. */
 export async function makeNamespaces(layout: Layout): Promise<void> {
   const { router } = layout;
   await command('ip', ['netns', 'add', router]);
   await command('ip', ['-n', router, 'link', 'set', 'lo', 'up']);
-  // Each network namespace has its own; the machine's is not touched.
+  // Each network namespace has this setting of its own; the machine's stays as it is.
   const forward = 'echo 1 > /proc/sys/net/ipv4/ip_forward';
   await command('ip', ['netns', 'exec', router, 'sh', '-c', forward]);
   for (const host of layout.hosts) await makeHost(layout, host);
@@ -105,26 +107,26 @@ async function makeHost(layout: Layout, host: Host): Promise<void> {
   await command('ip', [...inside, 'route', 'add', 'default', 'via', layout.gateway(host)]);
 }
 
-/** Removes what there is of a run's network, and ends what still runs in it. */
+/** Removes what exists of a run's network, and ends the processes in it. */
 export async function removeNamespaces(run: string): Promise<void> {
   for (const name of namesOf((candidate) => candidate === run)) {
     try {
       await removeNamespace(name);
     } catch (error) {
-      // Another run that starts at the same time may remove the same leftovers.
+      // Another run that starts at the same time may remove the same namespaces.
       if (namespaceNames().includes(name)) throw error;
     }
   }
 }
 
 async function removeNamespace(name: string): Promise<void> {
-  // Of a dead run: its own children, known by the namespace that only they were started in.
+  // Only children of the dead run were started in this namespace.
   const pids = (await command('ip', ['netns', 'pids', name])).split('\n').filter(Boolean);
   for (const pid of pids) killIfThere(Number(pid));
   await command('ip', ['netns', 'delete', name]);
 }
 
-/** Removes what runs left that were killed; resolves with their names. */
+/** Removes what killed runs have left; resolves with the names of the runs. */
 export async function removeLeftovers(): Promise<string[]> {
   const dead = new Set(namesOf(isDead).map((name) => runOfNamespace(name) ?? ''));
   for (const run of dead) await removeNamespaces(run);
@@ -142,7 +144,7 @@ function namespaceNames(): string[] {
   try {
     return readdirSync(NAMES);
   } catch (error) {
-    // iproute2 makes the directory with the first name.
+    // iproute2 makes the directory when it makes the first name.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
     throw error;
   }
@@ -152,22 +154,22 @@ function killIfThere(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch (error) {
-    // It has ended in the meantime.
+    // The process has ended in the meantime.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
 
-/** The process's start in clock ticks since boot; null when there is none (a zombie is none). */
+/** When the process started, in clock ticks since boot; null if there is none, or a zombie. */
 function startTimeOf(pid: number): number | null {
   let text: string;
   try {
     text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   } catch {
-    // No such process, or none that may be seen: then it is not a run of ours.
+    // There is no such process, or we may not see it: then it is not a run of ours.
     return null;
   }
-  // Its name stands in parentheses and may hold spaces; the state is the third field, the start
-  // the 22nd.
+  // The name is in parentheses and may contain spaces. The state is the third field, and the start
+  // is the 22nd.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' ? null : Number(fields[19]);
 }

@@ -1,11 +1,11 @@
 /**
- * The faults of a run's network, all made in the router's namespace with `ip` and `tc` alone.
+ * Makes the faults of a run's network, all in the router's namespace, with `ip` and `tc` alone.
  *
- * A cut from one host to another is a policy rule that drops what is forwarded between the two, in
- * silence, as a network does; the other way goes on. Loss and delay are a queueing discipline on
- * the router's way to a host: netem where the kernel has it; else a classifier that throws dice
- * (cls_bpf) for loss, and a narrow line, on which packets queue up, for delay. Always holds:
- * `healAll` undoes everything, however far a fault had come. Called by nemeses.
+ * A cut from one host to another is a policy rule that silently drops packets in that direction;
+ * the other direction is not affected. Loss and delay are a queueing discipline on the router's
+ * device to a host: netem where the kernel has it. Otherwise a classifier drops packets at random
+ * (cls_bpf), and a low bandwidth, at which packets queue up, makes the delay. `healAll` undoes
+ * everything, however far a fault had got. Called by nemeses.
  */
 import { command } from './command.js';
 import type { Host, Layout } from './namespaces.js';
@@ -17,18 +17,18 @@ export interface Cut {
 
 /** What happens to packets on their way to a host. */
 export interface Weather {
-  /** Of all packets, 0 to 100. */
+  /** How many of all packets are lost, from 0 to 100. */
   readonly lossPercent: number;
-  /** Of each packet, with netem. */
+  /** By how much netem delays each packet. */
   readonly delayMs: number;
-  /** How narrow the line is where there is no netem, kbit/s; 0 for no limit. */
+  /** The bandwidth where there is no netem, in kbit/s; 0 for no limit. */
   readonly rateKbit: number;
 }
 
-/** How loss and delay can be made here. */
+/** What makes loss and delay on this machine. */
 export type WeatherMaker = 'netem' | 'bpf';
 
-/** Longer than this in the queue of a narrow line, and a packet is lost. */
+/** A packet that would wait longer than this in the queue of a slow link is lost. */
 const QUEUE_LATENCY_MS = 400;
 
 export class Network {
@@ -43,12 +43,12 @@ export class Network {
     this.#maker = maker;
   }
 
-  /** Null where neither way of making loss and delay is there. */
+  /** Null if this machine has no means of making loss and delay. */
   get weatherMaker(): WeatherMaker | null {
     return this.#maker;
   }
 
-  /** Cuts that are there already stay. */
+  /** Adds these cuts; those that exist stay. */
   async cut(cuts: readonly Cut[]): Promise<void> {
     for (const { from, to } of cuts) {
       const key = `${from}>${to}`;
@@ -58,7 +58,7 @@ export class Network {
     }
   }
 
-  /** Those that are not there are passed over. */
+  /** Removes these cuts; ignores those that do not exist. */
   async uncut(cuts: readonly Cut[]): Promise<void> {
     for (const cut of cuts) {
       if (!this.#cuts.delete(`${cut.from}>${cut.to}`)) continue;
@@ -66,7 +66,7 @@ export class Network {
     }
   }
 
-  /** Of what lies on the way to the host; the weather that was there is over. */
+  /** Sets the weather of everything on its way to the host, in place of the former weather. */
   async storm(to: Host, weather: Weather): Promise<void> {
     if (this.#maker === null) throw new Error('this kernel can make neither loss nor delay');
     await this.calm(to);
@@ -77,7 +77,7 @@ export class Network {
 
   async calm(to: Host): Promise<void> {
     if (!this.#stormy.has(to)) return;
-    // What was not put there cannot be removed: a storm that failed half-way may have left nothing.
+    // A storm that failed half-way may have left nothing that could be removed.
     const device = this.layout.device(to);
     const shown = await this.#tc(['qdisc', 'show', 'dev', device, 'root']);
     if (/\b(?:netem|htb|tbf)\b/.test(shown))
@@ -85,7 +85,7 @@ export class Network {
     this.#stormy.delete(to);
   }
 
-  /** Pulls the host's plug: it loses its carrier. */
+  /** Unplugs the host's network device, which loses its carrier. */
   async unplug(host: Host): Promise<void> {
     this.#down.add(host);
     await this.#ip(['link', 'set', this.layout.device(host), 'down']);
@@ -124,7 +124,7 @@ function hostOf(text: string): Host {
   return text === 'clients' ? 'clients' : Number(text);
 }
 
-/** The arguments of the `tc` commands that make this weather on a device that has none. */
+/** Returns the arguments of the `tc` commands that make this weather on a device without any. */
 export function weatherCommands(device: string, weather: Weather, maker: WeatherMaker): string[][] {
   const { lossPercent, delayMs, rateKbit } = weather;
   if (maker === 'netem') {
@@ -150,11 +150,13 @@ export function weatherCommands(device: string, weather: Weather, maker: Weather
 }
 
 const PASSED = '1:1';
-/** Its queue keeps nothing. */
+/** The class whose queue drops every packet. */
 const LOST = '1:2';
 const UNLIMITED = ['htb', 'rate', '10gbit', 'quantum', '60000'];
 
-/** Classic BPF: load a random word (SKF_AD_RANDOM), and match below the threshold. */
+/**
+ * Classic BPF that loads a random word (SKF_AD_RANDOM) and matches if it is below the threshold.
+ */
 function diceBytecode(lossPercent: number): string {
   const threshold = Math.min(0xffffffff, Math.floor((lossPercent / 100) * 2 ** 32));
   const LOAD_RANDOM = '32 0 0 4294963256';

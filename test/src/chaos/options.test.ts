@@ -1,5 +1,5 @@
 /**
- * The arguments of a chaos run.
+ * Tests the arguments of a chaos run.
  */
 import { expect, it } from 'vitest';
 import { commandOf, parseOptions, UsageError } from './options.js';

@@ -6,15 +6,15 @@ import { parseArgs } from 'node:util';
 export interface ChaosOptions {
   readonly minutes: number;
   readonly members: number;
-  /** Names; null for all that are possible here. */
+  /** The names of the nemeses to use; null for all that are possible on this machine. */
   readonly nemeses: readonly string[] | null;
   readonly workloads: readonly string[] | null;
   readonly seed: number;
-  /** Where histories and logs stay; null for a directory that is removed when all is well. */
+  /** The directory that keeps histories and logs; null for one that is removed when all is well. */
   readonly keep: string | null;
 }
 
-/** Somebody gave arguments that make no sense; the message is for them. */
+/** The arguments make no sense; the message tells the user why. */
 export class UsageError extends Error {}
 
 export const USAGE = `Usage: npm run chaos -- [options], as root
@@ -31,7 +31,7 @@ export interface Known {
   readonly workloads: readonly string[];
 }
 
-/** `chooseSeed` is asked when none is given. Throws UsageError. */
+/** Calls `chooseSeed` if no seed is given. Throws UsageError. */
 export function parseOptions(
   args: readonly string[],
   known: Known,
@@ -53,7 +53,7 @@ export function parseOptions(
   };
 }
 
-/** The command line of a run with the same choices. */
+/** Returns the command line of a run with the same choices. */
 export function commandOf(options: ChaosOptions): string {
   const { minutes, members, nemeses, workloads, seed } = options;
   const parts = [`npm run chaos -- --minutes ${minutes} --members ${members} --seed ${seed}`];

@@ -1,5 +1,5 @@
 /**
- * The plan of a run, from its seed.
+ * Tests the plan that follows from a seed.
  */
 import { expect, it } from 'vitest';
 import { Random } from '../simulation/random.js';

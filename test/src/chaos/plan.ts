@@ -1,8 +1,8 @@
 /**
- * Who strikes when: drawn from the seed alone, without end.
+ * Decides which nemesis strikes when, from the seed alone and without end.
  *
  * Each nemesis comes once before any comes again. Sometimes a second one strikes at the same time.
- * Pure: how far the plan is carried out depends on how long the members need to recover.
+ * The plan is pure; how far a run gets with it depends on how long the members need to recover.
  */
 import type { Random } from '../simulation/random.js';
 import { shuffled } from './nemeses/victims.js';
@@ -10,14 +10,14 @@ import { shuffled } from './nemeses/victims.js';
 export interface Strike {
   readonly nemesis: string;
   readonly holdMs: number;
-  /** Of the nemesis's own choices. */
+  /** The source of the nemesis's own choices. */
   readonly random: Random;
 }
 
 export interface Step {
-  /** Before it, with everybody well. */
+  /** How long all members are well before the step. */
   readonly calmMs: number;
-  /** One or two, at the same time. */
+  /** One strike, or two at the same time. */
   readonly strikes: readonly Strike[];
 }
 
@@ -27,7 +27,9 @@ export interface Planned {
 }
 
 const CALM_MS = { min: 1_500, max: 4_000 } as const;
-/** From shorter than members need to notice to longer than sessions live. */
+/**
+ * How long a fault lasts: from less than members need to notice it, to more than a session lives.
+ */
 const LINGER_MS = { min: 700, max: 9_000 } as const;
 const SECOND_STRIKE = 1 / 4;
 
@@ -56,7 +58,7 @@ export class Plan {
       calmMs: random.between(CALM_MS.min, CALM_MS.max),
       strikes: names.map((nemesis, index) => ({
         nemesis,
-        // As often between one second and two as between four and eight.
+        // A time between one second and two is as likely as one between four and eight.
         holdMs: LINGER_MS.min * (LINGER_MS.max / LINGER_MS.min) ** random.next(),
         random: random.fork(`strike ${index}`),
       })),

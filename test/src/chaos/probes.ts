@@ -1,8 +1,9 @@
 /**
- * Clients that write all the time, one small value each, to see when the ensemble takes writes.
+ * Clients that write small values all the time, to see when the ensemble takes writes.
  *
- * Several, each with its servers in another order, so that a gap is the ensemble's and not the one
- * of a client that happens to be at a bad member. They check nothing; that is what workloads do.
+ * There are several, each with the servers in another order. A gap is therefore the ensemble's and
+ * not that of a client that happens to be connected to a bad member. They check nothing; that is
+ * what workloads do.
  */
 import { type Client, connect, ensurePath } from '@rookery/client';
 import type { Availability } from './availability.js';
@@ -37,7 +38,7 @@ export class Probes {
     this.#running = Promise.all(clients.map((client) => this.#run(client)));
   }
 
-  /** Resolves when their sessions are closed. */
+  /** Stops the clients; resolves when their sessions are closed. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
@@ -49,7 +50,7 @@ export class Probes {
         await client.setData(PARENT, '');
         this.#availability.onAcknowledged(performance.now());
       } catch {
-        // Whatever it was, no write was acknowledged: that is all that counts here.
+        // Whatever the error was, no write was acknowledged, and only that counts here.
       }
       await new Promise((resolve) => {
         setTimeout(resolve, PAUSE_MS);

@@ -1,5 +1,5 @@
 /**
- * What a report says of what was found.
+ * Tests what a report says about findings.
  */
 import { expect, it } from 'vitest';
 import { Availability } from './availability.js';

@@ -1,32 +1,35 @@
 /**
- * What a run found, for people and for programs. Pure.
+ * Reports what a run has found, for people and for programs. It is pure.
  *
  * A run is valid when no workload found a violation, nothing else went wrong, and it has tested
- * what its length allows: after ten minutes every nemesis has struck and every workload is judged.
- * In a shorter one a nemesis may not have had its turn, and what is `unknown` is only said.
+ * what its length allows: after ten minutes every nemesis has struck and every workload has a
+ * verdict. In a shorter run a nemesis may not have had its turn, and `unknown` verdicts are only
+ * reported.
  */
 import { unreachable } from '@rookery/protocol';
 import { type ChaosOptions, commandOf } from './options.js';
 import type { Checked, Outcomes } from './workload-runs.js';
 
-/** From here on the run must have tested all: see "within ten minutes" in plan.test.ts. */
+/**
+ * A run of this length must have tested everything; plan.test.ts ("within ten minutes") shows it.
+ */
 const WHOLE_RUN_MS = 600_000;
 
-/** One step of the plan as it went. */
+/** What happened in one step of the plan. */
 export interface StepDone {
-  /** Of the one or two nemeses, joined by ' + '. */
+  /** The kinds of its one or two nemeses, joined by ' + '. */
   readonly kind: string;
-  /** From the start of the run. */
+  /** The time of the strike since the start of the run. */
   readonly atMs: number;
-  /** What was done. */
+  /** What the nemeses did. */
   readonly notes: readonly string[];
-  /** Nemeses among them that found nothing to do, or failed. */
+  /** The nemeses of this step that found nothing to do, or failed. */
   readonly missed: readonly string[];
-  /** From the strike until all members served again. */
+  /** The time from the strike until all members served again. */
   readonly lastedMs: number;
-  /** Of that, after the healing. */
+  /** The part of that time that came after the healing. */
   readonly recoveryMs: number;
-  /** The longest time without an acknowledged write in it. */
+  /** The longest time without an acknowledged write during the step. */
   readonly unavailableMs: number;
 }
 
@@ -34,11 +37,11 @@ export interface Findings {
   readonly options: ChaosOptions;
   readonly directory: string;
   readonly lastedMs: number;
-  /** What this machine cannot do. */
+  /** The faults that this machine cannot make. */
   readonly without: readonly string[];
   readonly steps: readonly StepDone[];
   readonly workloads: readonly Checked[];
-  /** Whatever else went wrong. */
+  /** Everything else that went wrong. */
   readonly findings: readonly string[];
 }
 
@@ -51,12 +54,14 @@ export interface FaultSummary {
 
 export interface Report extends Findings {
   readonly valid: boolean;
-  /** Runs the same again. */
+  /** The command that repeats the run. */
   readonly command: string;
   readonly faults: readonly FaultSummary[];
-  /** Nemeses that never struck although they were asked for. */
+  /** The nemeses that never struck although they were asked for. */
   readonly absent: readonly string[];
-  /** What a run of this length tests and this one did not; with any of it, it is not valid. */
+  /**
+   * What a run of this length should test and this one did not; it must be empty in a valid run.
+   */
   readonly untested: readonly string[];
 }
 
@@ -83,7 +88,9 @@ function isViolated({ workloads, findings }: Findings): boolean {
   return findings.length > 0 || workloads.some(({ verdict }) => verdict.valid === false);
 }
 
-/** Each comes once before any comes again: after so many steps, too, all must have struck. */
+/**
+ * Each nemesis comes once before any comes again, so after that many steps all must have struck.
+ */
 function untestedNemeses(
   { steps, lastedMs }: Findings,
   planned: readonly string[],
@@ -96,7 +103,7 @@ function untestedNemeses(
   return absent.map((name) => `the nemesis ${name} never struck ${after}`);
 }
 
-/** A verdict: of a run that is long enough, and of any in which nothing at all succeeded. */
+/** Whether a verdict is missing: the run was long enough for one, or nothing at all succeeded. */
 function isOwed({ lastedMs }: Findings, { verdict, outcomes }: Checked): boolean {
   return verdict.valid === 'unknown' && (lastedMs >= WHOLE_RUN_MS || outcomes.ok === 0);
 }
@@ -105,7 +112,7 @@ function unjudged({ name, verdict }: Checked): string {
   return `the workload ${name} could not be judged: ${verdict.problems.join('; ')}`;
 }
 
-/** In the order of their first strike. */
+/** Returns the faults in the order of their first strike. */
 function faultsOf(steps: readonly StepDone[]): FaultSummary[] {
   const kinds = new Map<string, FaultSummary>();
   for (const { kind, unavailableMs, recoveryMs } of steps) {

@@ -1,10 +1,10 @@
 /**
- * One chaos run, from empty disks to the report, inside the clients' namespace.
+ * Carries out one chaos run inside the clients' namespace, from empty disks to the report.
  *
- * Owns the order of things: members are started and workloads set up in calm; then strikes and
- * calm take turns while workloads and probes run; then everything is healed, the final reads are
- * made, the members must agree, and the histories are checked. A step ends when all members serve
- * again: that they come back in time is part of what is tested. Called by inside.ts.
+ * First, members are started and workloads set up without faults. Then strikes alternate with quiet
+ * times while workloads and probes run. In the end everything is healed, the final reads are made,
+ * the members must agree, and the histories are checked. A step ends when all members serve again,
+ * because the run also tests that they come back in time. Called by inside.ts.
  */
 import { appendFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,15 +22,16 @@ import type { ChaosOptions } from './options.js';
 import { Plan, type Step } from './plan.js';
 import { Probes } from './probes.js';
 import { type Report, reportOf, type StepDone } from './report.js';
+import { describeSecurity, makeSecurity, planSecurity, type Security } from './security.js';
 import { WorkloadRuns } from './workload-runs.js';
 import { allWorkloads } from './workloads/all.js';
 import type { ConnectTarget } from './workloads/workload.js';
 
 const SERVING_DEADLINE_MS = 60_000;
 const AGREEMENT_DEADLINE_MS = 30_000;
-/** Of each thing that is done at the end: sessions that vanished expire, clients give up. */
+/** How long each part of the end may take; abandoned sessions expire in it, and clients give up. */
 const END_DEADLINE_MS = 60_000;
-/** Sizes so small that logs are purged all the time and who was away is sent a snapshot. */
+/** Sizes so small that logs are purged all the time, and a member that was away gets a snapshot. */
 const TUNINGS = [
   { segment: 64, keep: 128, checkpoint: 64, window: 32 },
   { segment: 256, keep: 1_024, checkpoint: 512, window: 256 },
@@ -48,7 +49,7 @@ export interface RunSetup {
   readonly directory: string;
   readonly weather: WeatherMaker | null;
   readonly without: readonly string[];
-  /** One line of progress. */
+  /** Prints one line of progress. */
   readonly say: (line: string) => void;
 }
 
@@ -70,8 +71,10 @@ export class ChaosRun {
     const random = new Random(options.seed);
     const onFinding = (finding: string) => this.#onFinding(finding);
     const environment = tuningOf(random.fork('tuning'));
-    const authenticated = random.fork('peerAuth').chance(0.5);
-    this.#members = new Members({ layout, directory, environment, authenticated, onFinding });
+    const plan = planSecurity(random);
+    setup.say(describeSecurity(plan));
+    const security = makeSecurity(plan, { directory, addressOf: (id) => layout.address(id) });
+    this.#members = new Members({ layout, directory, environment, security, onFinding });
     this.#network = new Network(layout, setup.weather);
     this.#nemeses = NEMESES.filter(
       ({ name, needs }) =>
@@ -79,7 +82,7 @@ export class ChaosRun {
         (needs !== 'weather' || setup.weather !== null),
     );
     this.#plan = new Plan(this.#nemeses, random.fork('plan'));
-    const target = targetOf(layout);
+    const target = targetOf(layout, security.connectOptions);
     const workloads = allWorkloads().filter(
       ({ name }) => options.workloads?.includes(name) ?? true,
     );
@@ -102,7 +105,7 @@ export class ChaosRun {
     const beganMs = performance.now();
     const endMs = beganMs + options.minutes * 60_000;
     while (performance.now() < endMs && (await this.#step(this.#plan.next(), beganMs, endMs))) {
-      // Each step tells whether the members came back: without them there is nothing to strike.
+      // The run ends with a step after which the members did not come back.
     }
     const lastedMs = performance.now() - beganMs;
     await this.#end();
@@ -120,7 +123,7 @@ export class ChaosRun {
     return report;
   }
 
-  /** False when the members did not come back. */
+  /** Returns false if the members did not come back. */
   async #step(step: Step, beganMs: number, endMs: number): Promise<boolean> {
     await sleep(Math.max(0, Math.min(step.calmMs, endMs - performance.now())));
     if (performance.now() >= endMs) return true;
@@ -181,7 +184,7 @@ export class ChaosRun {
     }
   }
 
-  /** What does not come to its end is a finding; what comes after it is tried all the same. */
+  /** A part that does not end in time is a finding; the later parts are done all the same. */
   async #end(): Promise<void> {
     await this.#inTime('the workloads end', this.#workloads.stop());
     await this.#inTime('the probes end', this.#probes.stop());
@@ -229,7 +232,9 @@ export class ChaosRun {
     appendFileSync(join(this.#setup.directory, 'faults.jsonl'), `${line}\n`);
   }
 
-  /** The disks go with this process; of a run that found something they are evidence. */
+  /**
+   * Copies the disks, which end with this process; they are evidence of a run that found something.
+   */
   #keepDisks(): void {
     for (const id of this.#members.ids) {
       const kept = join(this.#setup.directory, 'disks-at-the-end', String(id));
@@ -249,7 +254,7 @@ function tuningOf(random: Random): Record<string, string> {
   };
 }
 
-function targetOf(layout: Layout): ConnectTarget {
+function targetOf(layout: Layout, security: Security['connectOptions']): ConnectTarget {
   const servers = layout.ids.map((id) => `${layout.address(id)}:${CLIENT_PORT}`);
-  return { connectString: servers.join(','), options: CONNECT_OPTIONS };
+  return { connectString: servers.join(','), options: { ...CONNECT_OPTIONS, ...security } };
 }

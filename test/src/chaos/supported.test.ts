@@ -1,6 +1,6 @@
 /**
- * What does not depend on the machine, and on a machine that can make namespaces, that the trial
- * leaves none behind.
+ * Tests what does not depend on the machine; and that the trial leaves no namespace behind, on a
+ * machine that can make them.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
@@ -12,7 +12,7 @@ it('a run is dead when its process is gone or another one has its id', () => {
   const run = runNameOf(process.pid);
   expect(isDead(run)).toBe(false);
   expect(isDead(`${process.pid}-1`)).toBe(true);
-  // Larger than any process id of Linux.
+  // This is larger than any process id of Linux.
   expect(isDead('4194305-17')).toBe(true);
 });
 

@@ -1,8 +1,8 @@
 /**
- * Whether a run is possible on this machine, found out by trying what it needs on a tiny network.
+ * Finds out whether a run is possible on this machine, by trying what it needs on a tiny network.
  *
- * Nothing of the trial is left behind, whatever comes of it. Called by main.ts before a run, and by
- * the tests, which say why they are skipped.
+ * The trial leaves nothing behind, whatever happens. Called by main.ts before a run, and by the
+ * tests, which say why they are skipped.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export type Support =
   | {
       readonly kind: 'possible';
       readonly weather: WeatherMaker | null;
-      /** What cannot be done here, in sentences. */
+      /** The faults that cannot be made here, in sentences. */
       readonly without: readonly string[];
     }
   | { readonly kind: 'impossible'; readonly reason: string };
@@ -61,7 +61,7 @@ async function trial(layout: Layout): Promise<Support> {
   return { kind: 'possible', weather, without };
 }
 
-/** In a mount namespace of its own (`ip netns exec` makes one), so it goes with its process. */
+/** Mounts in the mount namespace that `ip netns exec` makes, so it ends with its process. */
 async function tryMount(layout: Layout): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-chaos-'));
   try {
@@ -82,7 +82,7 @@ async function tryWeather(layout: Layout): Promise<WeatherMaker | null> {
       }
       return maker;
     } catch {
-      // This kernel has not what it takes; clear what came of it for the next.
+      // This kernel lacks something; remove what was made before the next trial.
       await command('tc', ['-n', layout.router, 'qdisc', 'del', 'dev', device, 'root']).catch(
         () => undefined,
       );

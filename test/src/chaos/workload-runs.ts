@@ -1,8 +1,8 @@
 /**
- * The life of all workloads of a run: set up, run under faults, finished, checked.
+ * Sets up all workloads of a run, runs them under faults, finishes them and checks them.
  *
- * Each has a path and a history file of its own; a workload that throws is an error of the run and
- * is told as such, next to the verdicts of the others. Called by run.ts.
+ * Each workload has its own path and history file. A workload that throws is an error of the run,
+ * and is reported as one beside the verdicts of the others. Called by run.ts.
  */
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { readHistory } from './history/history-reader.js';
 import { HistoryWriter } from './history/history-writer.js';
 import type { ConnectTarget, Verdict, Workload, WorkloadContext } from './workloads/workload.js';
 
-/** How many operations ended how. */
+/** How many operations ended in each way. */
 export interface Outcomes {
   ok: number;
   fail: number;
@@ -63,14 +63,14 @@ export class WorkloadRuns {
     });
   }
 
-  /** Rejects when one cannot be set up: the ensemble is calm, so nothing stands in the way. */
+  /** Sets up all workloads. Rejects if one cannot be set up although there are no faults yet. */
   async setup(): Promise<void> {
     for (const { workload, context } of this.#runs) await workload.setup(context);
   }
 
-  /** All clients of all workloads, until `stop`. */
+  /** Starts all clients of all workloads; they run until `stop`. */
   start(): void {
-    // Every client listens to it, often more than once.
+    // Every client listens to this signal, often more than once.
     setMaxListeners(0, this.#stop.signal);
     this.#running = Promise.all(
       this.#runs.flatMap(({ workload, context }) =>
@@ -83,13 +83,13 @@ export class WorkloadRuns {
     );
   }
 
-  /** Resolves when all clients are done. */
+  /** Stops the clients; resolves when all of them have ended. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
   }
 
-  /** Final reads, with everybody well; then the histories are on disk. */
+  /** Makes the final reads while all members are well; the histories are on disk afterwards. */
   async finish(): Promise<void> {
     for (const { workload, context } of this.#runs) {
       await this.#told(`the end of ${workload.name}`, () => workload.finish(context));
@@ -97,7 +97,7 @@ export class WorkloadRuns {
     }
   }
 
-  /** One after the other: each history may be large. */
+  /** Checks the workloads one after the other, because each history may be large. */
   async check(): Promise<Checked[]> {
     const checked: Checked[] = [];
     for (const { workload, historyFile } of this.#runs) {

@@ -8,12 +8,13 @@
  * adds up in the heap. Nothing here catches a rejection that nobody awaits: Node then ends the
  * process.
  *
- *   node --expose-gc soak-process.js <servers>
+ *   node soak-process.js <servers>
  */
 import { setMaxListeners } from 'node:events';
-import { getHeapCodeStatistics } from 'node:v8';
+import { writeHeapSnapshot } from 'node:v8';
 import { type Client, connect } from '@rookery/client';
 import { within } from '../harness/wait.js';
+import { heapBytes } from './heap-bytes.js';
 import { EVENTS, type Event } from './recipe-events.js';
 
 /** What the parent is told when it asks. */
@@ -47,7 +48,11 @@ const warnings: string[] = [];
 process.on('warning', ({ name, message }) => {
   if (name !== 'RookeryWarning' && warnings.length < WARNINGS_MAX) warnings.push(message);
 });
-process.on('message', () => void answer());
+process.on('message', (question) => {
+  const [, file] = /^snapshot (.+)$/.exec(String(question)) ?? [];
+  if (file !== undefined) writeHeapSnapshot(file);
+  void answer();
+});
 process.once('SIGTERM', () => {
   stop.abort();
   process.disconnect();
@@ -113,15 +118,6 @@ async function opened(name: string): Promise<Client> {
 }
 
 async function answer(): Promise<void> {
-  for (let round = 0; round < 3; round++) {
-    // What is weakly held goes only between turns.
-    await new Promise(setImmediate);
-    globalThis.gc?.();
-  }
-  // V8 goes on compiling for many minutes, and keeps machine code and its metadata in the heap.
-  const code = getHeapCodeStatistics();
-  const codeBytes = code.code_and_metadata_size + code.bytecode_and_metadata_size;
-  const heapBytes = process.memoryUsage().heapUsed - codeBytes;
-  const status: SoakStatus = { heapBytes, events, begun, endings, warnings };
+  const status: SoakStatus = { heapBytes: await heapBytes(), events, begun, endings, warnings };
   if (process.connected) process.send?.(status);
 }

@@ -131,36 +131,22 @@ export const requestMutants: readonly Mutant[] = [
     replace: '    const isIdle = queue.length === 0 || header.opcode === OpCode.ping;\n',
   },
   {
-    name: 'writes-forwarded-in-pairs-reversed',
+    name: 'writes-decided-in-pairs-reversed',
     area: 'pipeline',
     breaks: "a session's writes are applied in the order in which they were sent",
-    file: 'pipeline/outbox.ts',
-    find: `    if (taken.length > 0) this.#forwards = [];
-    return taken;
-  }
-
-  takeSyncs()`,
-    replace: `    if (taken.length > 0) this.#forwards = [];
-    return taken.length === 2 ? taken.reverse() : taken;
-  }
-
-  takeSyncs()`,
+    file: 'driver/leader-service.ts',
+    find: 'const item = items[next];',
+    replace: 'const item = items[items.length === 2 ? 1 - next : next];',
   },
   {
     name: 'write-forwarded-twice',
     area: 'pipeline',
     breaks: 'a write is executed once',
     file: 'pipeline/outbox.ts',
-    find: `    if (taken.length > 0) this.#forwards = [];
-    return taken;
-  }
-
-  takeSyncs()`,
-    replace: `    if (taken.length > 0) this.#forwards = taken.length > 2 ? taken.slice(0, 1) : [];
-    return taken;
-  }
-
-  takeSyncs()`,
+    find: '    this.#writer.add(entry);\n',
+    replace: `    this.#writer.add(entry);
+    if (entry.request % 8 === 0) this.#writer.add(entry);
+`,
   },
   {
     name: 'clients-survive-the-role',

@@ -156,8 +156,8 @@ export const sessionMutants: readonly Mutant[] = [
     area: 'driver',
     breaks: 'members report touches with each heartbeat',
     file: 'driver/driver.ts',
-    find: 'if (sessions.length > 0) this.#toLeader(',
-    replace: 'if (sessions.length > 0 && this.#leaderService !== null) this.#toLeader(',
+    find: 'if (sessions.length > 0) this.#sendToLeader(',
+    replace: 'if (sessions.length > 0 && this.#leaderService !== null) this.#sendToLeader(',
   },
   {
     name: 'stall-goes-unnoticed',

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-const PACKAGES = ['protocol', 'server', 'client', 'cli', 'test', 'bench'] as const;
+const PACKAGES = ['protocol', 'server', 'client', 'console', 'cli', 'test', 'bench'] as const;
 
 export interface SourceFile {
   /** The path from the root of the repository, with slashes. */
@@ -29,7 +29,7 @@ export function sourceFiles(): SourceFile[] {
   return PACKAGES.flatMap((name) => {
     const entries = readdirSync(join(root, name, 'src'), { recursive: true, encoding: 'utf8' });
     return entries
-      .filter((entry) => entry.endsWith('.ts'))
+      .filter((entry) => /\.tsx?$/.test(entry))
       .map((entry) => `${name}/src/${entry.replaceAll('\\', '/')}`)
       .sort()
       .map((path) => sourceFile(path, readFileSync(join(root, path), 'utf8')));

@@ -10,9 +10,8 @@ import { clockCheck } from '../../config-checks.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
 import { parseStatus, reasonOf, type ServerStatus } from '../../status/server-status.js';
-import { addressesIn, addressesOf } from '../addresses.js';
 import { type Call, EXIT } from '../command.js';
-import { targetOf } from '../target.js';
+import { serversFor } from '../servers-for.js';
 import {
   type Answers,
   configurationFindings,
@@ -42,8 +41,7 @@ const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 export async function check(call: Call): Promise<number> {
   const { output, signal } = call;
   const config = call.text('config');
-  const listed = config === undefined ? addressesOf(connectOf(call)) : addressesIn(config);
-  const servers = listed.map(({ id, host, port, address }) => {
+  const servers = serversFor(call).map(({ id, host, port, address }) => {
     return { name: id === null ? address : `member ${id}`, host, port };
   });
   const findings = [
@@ -56,11 +54,6 @@ export async function check(call: Call): Promise<number> {
     raw: ({ what }) => what,
   });
   return findings.length === 0 ? EXIT.done : EXIT.no;
-}
-
-function connectOf(call: Call): string {
-  const options = { connect: call.text('connect'), timeoutMs: 1, readOnly: false };
-  return targetOf(options, call.around.environment).connect;
 }
 
 async function membersFindings(

@@ -1,5 +1,5 @@
 /**
- * What `/api/v1` needs of a member, and what a route gets and answers.
+ * What `/api/v1` needs of a member.
  */
 
 import type { WordContext } from '../../net/four-letter/context.js';
@@ -7,8 +7,6 @@ import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
 import type { SessionId } from '../../state/txn.js';
 import type { WatcherId, WatchTable } from '../../state/watches.js';
-import type { HttpAnswer, HttpRequest } from '../http-port.js';
-import type { Caller } from './caller.js';
 
 export interface ApiMember {
   /** The member's state as the four-letter words see it at this moment. */
@@ -27,28 +25,4 @@ export interface ApiMember {
   askMember(id: number, question: string): Promise<string | null>;
   /** A stream at its client port, from within the process. */
   openStream(client: InnerClient): InnerStream;
-}
-
-export interface ApiCall {
-  readonly request: HttpRequest;
-  readonly query: URLSearchParams;
-  readonly caller: Caller;
-  /** The segments of the path that the route leaves open, in their order. */
-  readonly names: readonly string[];
-}
-
-/** May throw HttpError. */
-export type ApiRoute = (call: ApiCall) => HttpAnswer | Promise<HttpAnswer>;
-
-/** The methods of one path; a last segment in braces stands for a name. */
-export type ApiMethods = Readonly<Partial<Record<ApiMethod, ApiRoute>>>;
-export type ApiMethod = 'GET' | 'PUT' | 'POST' | 'DELETE';
-
-export type ApiRoutes = Readonly<Record<string, ApiMethods>>;
-
-export function jsonAnswer(
-  value: unknown,
-  { status = 200, headers = {} }: Partial<Pick<HttpAnswer, 'status' | 'headers'>> = {},
-): HttpAnswer {
-  return { status, type: 'application/json', body: `${JSON.stringify(value)}\n`, headers };
 }

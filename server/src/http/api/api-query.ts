@@ -55,10 +55,16 @@ export function oneOf<T extends string>(
   return found;
 }
 
-/** A session as this API writes it: `0x` and hex digits; null where the parameter is absent. */
-export function sessionIn(text: string | null, name: string): number | null {
+/** A session as this API writes it, `0x` and hex digits; null where the parameter is absent. */
+export function sessionIn(text: string | null, name: string): string | null {
   if (text === null) return null;
-  const value = /^0x[\da-f]{1,16}$/i.test(text) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value)) return value;
+  const [, digits] = /^0x0*([\da-f]{1,16})$/i.exec(text) ?? [];
+  if (digits !== undefined) return `0x${digits.toLowerCase()}`;
   throw badRequest(`${name}: expected a session, as in 0x1a0000002b.`);
+}
+
+/** The same as a number, as a member of Rookery has it; 0, which is no session, for none. */
+export function sessionNumberIn(text: string | null, name: string): number {
+  const value = Number(sessionIn(text, name) ?? 0);
+  return Number.isSafeInteger(value) ? value : 0;
 }

@@ -1,128 +1,119 @@
 /**
- * `/api/v1`: which route answers which path and method, and that every error is a problem in JSON.
+ * `/api/v1`: which route answers which path and method, that each caller gets only what is for him,
+ * and that every error is a problem in JSON.
  *
- * The caller has been let in by then (`admin-access.ts`). With `adminReadOnly` nothing that changes
- * anything is a route. docs/operations/openapi.json describes all of them, which a test checks.
+ * The caller has been let in by then (`admin-access.ts`). What a caller may not do is refused here,
+ * and is not among the paths that the index lists for him. docs/operations/openapi.json describes
+ * all paths of a member, which a test checks. Knows nothing of where the routes take their facts
+ * from: a member has its routes (`member-api.ts`), and `rookery console` its own.
  */
-import type { Logger } from 'pino';
-import type { ServerAddress } from '../../config.js';
+import type { Admitted } from '../admin-access.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
-import {
-  type ApiMember,
-  type ApiMethods,
-  type ApiRoute,
-  type ApiRoutes,
-  jsonAnswer,
-} from './api-member.js';
-import { type CallerRules, Callers } from './caller.js';
-import { MemberRoutes } from './member-routes.js';
-import { NodeReads } from './node-routes.js';
-import type { OtherMembers } from './other-members.js';
+import { type ApiMethods, type ApiRoute, type ApiRoutes, jsonAnswer } from './api-call.js';
+import type { Callers } from './caller.js';
 import { problemAnswer } from './problem.js';
-import { recipeRoute, recipesRoute } from './recipe-routes.js';
-import { Scans, searchRoute } from './search-route.js';
-import { SessionRoutes } from './session-routes.js';
-import { WatchStreams } from './watch-route.js';
-import { NodeWrites } from './write-routes.js';
 
 export const API = '/api/v1';
 
+/** What only users with a name may have, with the sentence for those who have none. */
+const FOR_USERS: ReadonlyMap<string, string> = new Map([
+  ['GET /backup', 'A backup holds all data: configure adminUsers first.'],
+  ['DELETE /sessions/{id}', 'Ending a session needs a user: configure adminUsers first.'],
+]);
+/** It shows data whatever ACLs say, so it is more than reading. */
+const BACKUP = '/backup';
+
 export interface ApiParts {
-  readonly member: ApiMember;
-  readonly others: OtherMembers;
-  readonly servers: readonly ServerAddress[];
-  readonly rules: CallerRules;
-  readonly isReadOnly: boolean;
-  readonly logger: Logger;
-  /** Further routes, by their paths below `/api/v1`. */
-  readonly more: ApiRoutes;
+  /** By their paths below `/api/v1`; what is not there at the moment is not among them. */
+  routes(): ApiRoutes;
+  readonly callers: Callers;
+  /** The sentence with which changes are refused, whoever asks; null where they are not. */
+  readonly readOnly: string | null;
+}
+
+interface Found {
+  /** As the routes have it: a last segment in braces stands for a name. */
+  readonly path: string;
+  readonly methods: ApiMethods;
+  readonly names: readonly string[];
 }
 
 export class Api {
-  readonly routes: ApiRoutes;
+  readonly #own: ApiRoutes = { '': { GET: (call) => this.#index(call) } };
+  readonly #more: () => ApiRoutes;
   readonly #callers: Callers;
-  readonly #isReadOnly: boolean;
+  readonly #readOnly: string | null;
 
-  constructor(parts: ApiParts) {
-    const { member, logger, others } = parts;
-    this.#isReadOnly = parts.isReadOnly;
-    this.#callers = new Callers(parts.rules);
-    const reads = new NodeReads(member);
-    const writes = new NodeWrites(member, logger);
-    const sessions = new SessionRoutes(member, others, logger);
-    const members = new MemberRoutes(member, parts.servers, others);
-    const scans = new Scans();
-    this.routes = {
-      '': { GET: this.#index },
-      '/members': { GET: members.list },
-      '/members/{id}': { GET: members.one },
-      '/node': { GET: reads.facts, POST: writes.create, DELETE: writes.remove },
-      '/node/data': { GET: reads.data, PUT: writes.setData },
-      '/node/acl': { GET: reads.acl, PUT: writes.setAcl },
-      '/children': { GET: reads.children },
-      '/search': { GET: searchRoute(member, scans) },
-      '/recipe': { GET: recipeRoute(member, others) },
-      '/recipes': { GET: recipesRoute(member, scans) },
-      '/watch': { GET: new WatchStreams(member).answer },
-      '/sessions': { GET: sessions.list },
-      '/sessions/{id}': { GET: sessions.one, DELETE: sessions.end },
-      '/watches': { GET: sessions.watches },
-      ...parts.more,
-    };
+  constructor({ routes, callers, readOnly }: ApiParts) {
+    this.#more = routes;
+    this.#callers = callers;
+    this.#readOnly = readOnly;
   }
 
-  /** `user` is a user of the admin port. Never throws HttpError: a refusal is an answer, too. */
-  async answer(request: HttpRequest, user: string | null): Promise<HttpAnswer> {
+  /** Never throws HttpError: a refusal is an answer, too. */
+  async answer(request: HttpRequest, admitted: Admitted): Promise<HttpAnswer> {
     try {
       const { query } = request;
-      const { methods, names } = this.#find(request.path.slice(API.length).replace(/\/$/, ''));
-      const route = this.#routeOf(methods, request.method);
-      const caller = this.#callers.callerOf(request, user);
-      return await route({ request, query, caller, names });
+      const found = this.#find(request.path.slice(API.length).replace(/\/$/, ''));
+      const route = this.#routeOf(found, request.method, admitted);
+      const caller = this.#callers.callerOf(request, admitted);
+      return await route({ request, query, caller, names: found.names });
     } catch (error) {
       if (error instanceof HttpError) return problemAnswer(error);
       throw error;
     }
   }
 
-  readonly #index: ApiRoute = ({ caller }) =>
-    jsonAnswer({
+  get #routes(): ApiRoutes {
+    return { ...this.#own, ...this.#more() };
+  }
+
+  #index({ caller }: Parameters<ApiRoute>[0]): HttpAnswer {
+    const paths = Object.entries(this.#routes).map(([path, methods]): [string, string[]] => {
+      const open = Object.keys(methods).filter((one) => this.#refusal(path, one, caller) === null);
+      return [`${API}${path}`, open];
+    });
+    return jsonAnswer({
       user: caller.user,
       identities: caller.requester.identities.map(({ scheme, id }) => ({
         scheme,
         id: id.replace(/:.*/s, ''),
       })),
-      readOnly: this.#isReadOnly,
-      paths: Object.fromEntries(
-        Object.entries(this.routes).map(([path, methods]) => [
-          `${API}${path}`,
-          Object.keys(methods),
-        ]),
-      ),
+      readOnly: this.#readOnly !== null || !caller.mayChange,
+      paths: Object.fromEntries(paths.filter(([, methods]) => methods.length > 0)),
     });
-
-  #find(path: string): { readonly methods: ApiMethods; readonly names: readonly string[] } {
-    const known = Object.hasOwn(this.routes, path) ? this.routes[path] : undefined;
-    if (known !== undefined) return { methods: known, names: [] };
-    const slash = path.lastIndexOf('/');
-    const named = `${path.slice(0, slash)}/{id}`;
-    const methods = Object.hasOwn(this.routes, named) ? this.routes[named] : undefined;
-    if (methods === undefined) throw new HttpError(404, `There is no ${API}${path}.`);
-    return { methods, names: [path.slice(slash + 1)] };
   }
 
-  #routeOf(methods: ApiMethods, method: string): ApiRoute {
+  /** The sentence with which a caller is refused; null if he is not. */
+  #refusal(path: string, method: string, { user, mayChange }: Admitted): string | null {
+    const isRead = method === 'GET';
+    if (!isRead && this.#readOnly !== null) return this.#readOnly;
+    if (!mayChange && !(isRead && path !== BACKUP)) return 'This user may only read.';
+    return user === null ? (FOR_USERS.get(`${method} ${path}`) ?? null) : null;
+  }
+
+  #find(path: string): Found {
+    const routes = this.#routes;
+    const known = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (known !== undefined) return { path, methods: known, names: [] };
+    const slash = path.lastIndexOf('/');
+    const named = `${path.slice(0, slash)}/{id}`;
+    const methods = Object.hasOwn(routes, named) ? routes[named] : undefined;
+    if (methods === undefined) throw new HttpError(404, `There is no ${API}${path}.`);
+    return { path: named, methods, names: [path.slice(slash + 1)] };
+  }
+
+  #routeOf({ path, methods }: Found, method: string, admitted: Admitted): ApiRoute {
     const asked = method === 'HEAD' ? 'GET' : method;
-    const allowed = Object.keys(methods).filter((one) => one === 'GET' || !this.#isReadOnly);
     const route = Object.entries(methods).find(([one]) => one === asked)?.[1];
-    const allow = allowed.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ');
     if (route === undefined) {
+      const known = Object.keys(methods);
+      const allow = known.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ');
       throw new HttpError(405, `Expected ${allow}, got ${method}.`, { allow });
     }
-    if (asked !== 'GET' && this.#isReadOnly) {
-      throw new HttpError(403, 'This port is for reading only (adminReadOnly).', { allow });
-    }
+    const refusal = this.#refusal(path, asked, admitted);
+    if (refusal !== null) throw new HttpError(403, refusal);
     return route;
   }
 }

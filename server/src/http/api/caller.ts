@@ -11,6 +11,7 @@ import { AuthPacket, encode } from '@rookery/protocol';
 import { digestOf } from '../../digest-of.js';
 import type { Identities, Requester } from '../../pipeline/access.js';
 import { Authenticator } from '../../pipeline/identities.js';
+import type { Admitted } from '../admin-access.js';
 import { credentialsOf } from '../credentials.js';
 import type { HttpRequest } from '../http-port.js';
 import { badRequest } from './problem.js';
@@ -19,9 +20,7 @@ export const AUTH_HEADER = 'x-rookery-auth';
 /** The number of identities that one request may bring. */
 const AUTHS_MAX = 8;
 
-export interface Caller {
-  /** The user of the admin port; null where it has none. */
-  readonly user: string | null;
+export interface Caller extends Admitted {
   readonly remoteAddress: string;
   readonly requester: Requester;
   /** Each `user:password`, as a client would send it. */
@@ -44,7 +43,7 @@ export class Callers {
   }
 
   /** Throws HttpError. */
-  callerOf(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>, user: string | null): Caller {
+  callerOf(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>, admitted: Admitted): Caller {
     const { headers, remoteAddress } = request;
     const auths = authsOf(headers);
     let identities: Identities = [];
@@ -55,7 +54,7 @@ export class Callers {
       identities = gained;
     }
     const { skipAcl } = this.#rules;
-    return { user, remoteAddress, auths, requester: { identities, skipAcl } };
+    return { ...admitted, remoteAddress, auths, requester: { identities, skipAcl } };
   }
 }
 

@@ -5,7 +5,8 @@ import type { ServerAddress } from '../../config.js';
 import { statusOf } from '../../driver/member-answers.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
+import { type ApiCall, jsonAnswer } from './api-call.js';
+import type { ApiMember } from './api-member.js';
 import type { OtherMembers } from './other-members.js';
 
 export class MemberRoutes {

@@ -1,15 +1,14 @@
 /**
- * A znode as `/api/v1` tells of it, and what a caller may see of it.
+ * A znode as `/api/v1` tells of it, and what a caller may see of it. Pure.
  *
  * zxids and sessions are hex strings, because they have more digits than a number of JSON is safe
  * for; times are ms since 1970.
  */
-import { type Acl, ErrorCode, Perms, type Stat } from '@rookery/protocol';
+import { type Acl, Perms, type Stat } from '@rookery/protocol';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { mayDo, type Requester } from '../../pipeline/access.js';
-import type { ReplicatedState } from '../../state/replicated-state.js';
-import { NO_NODE, type Tree } from '../../state/tree.js';
-import { keeperProblem } from './problem.js';
+
+export type StatFacts = ReturnType<typeof statFacts>;
 
 export function statFacts(stat: Stat) {
   const { ephemeralOwner, ctime, mtime, version, cversion, aversion } = stat;
@@ -18,28 +17,16 @@ export function statFacts(stat: Stat) {
     mzxid: prefixedHex(stat.mzxid),
     pzxid: prefixedHex(stat.pzxid),
     ...{ ctime: Number(ctime), mtime: Number(mtime), version, cversion, aversion },
-    ephemeralOwner: ephemeralOwner === 0 ? null : prefixedHex(ephemeralOwner),
+    ephemeralOwner: Number(ephemeralOwner) === 0 ? null : prefixedHex(ephemeralOwner),
     dataLength: stat.dataLength,
     numChildren: stat.numChildren,
   };
 }
 
-/** The number of the znode, which the caller may read. Throws HttpError 404 and 403. */
-export function readableNode(state: ReplicatedState, path: string, requester: Requester): number {
-  const { tree } = state;
-  const node = tree.find(path);
-  if (node === NO_NODE) throw keeperProblem(ErrorCode.noNode, { path });
-  if (!mayReadNode(tree, node, requester)) throw keeperProblem(ErrorCode.noAuth, { path });
-  return node;
-}
+export type Rights = ReturnType<typeof rightsAt>;
 
-export function mayReadNode(tree: Tree, node: number, requester: Requester): boolean {
-  return tree.worldMay(node, Perms.read) || mayDo(requester, tree.acl(node), Perms.read);
-}
-
-/** What the caller may do with it, as the console shows it. */
-export function rightsAt(tree: Tree, node: number, requester: Requester) {
-  const acl = tree.acl(node);
+/** What the caller may do with a znode that has this ACL, as the console shows it. */
+export function rightsAt(acl: readonly Acl[], requester: Requester) {
   const may = (perms: number): boolean => mayDo(requester, acl, perms);
   return {
     read: may(Perms.read),
@@ -58,9 +45,14 @@ const LETTERS = [
   [Perms.admin, 'a'],
 ] as const;
 
+export interface AclFacts {
+  readonly scheme: string;
+  readonly id: string;
+  readonly perms: string;
+}
+
 /** Null if the caller may not see the ACL; without the right to administer, digests are cut. */
-export function aclFacts(tree: Tree, node: number, requester: Requester) {
-  const acl = tree.acl(node);
+export function aclFacts(acl: readonly Acl[], requester: Requester): readonly AclFacts[] | null {
   if (!mayDo(requester, acl, Perms.read | Perms.admin)) return null;
   const isWhole = mayDo(requester, acl, Perms.admin);
   return acl.map(({ scheme, id, perms }) => ({

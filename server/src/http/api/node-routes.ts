@@ -1,101 +1,57 @@
 /**
- * Reads of znodes: facts, data, and children in pages.
- *
- * All of it is what this member has applied, as a client that is connected to it would see it,
- * with the caller's rights. A page of children costs as much in a directory of a hundred thousand
- * as in one of ten, once its names are in order; what the caller may not read of a child is null.
+ * Reads of znodes: facts, data, and children in pages. What the caller may not read of a child is
+ * null.
  */
-import { formatZxid } from '@rookery/protocol';
-import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
+import { type ApiCall, jsonAnswer } from './api-call.js';
 import { flag, pathOf, wholeNumber } from './api-query.js';
-import { aclFacts, mayReadNode, readableNode, rightsAt, statFacts } from './node-facts.js';
+import type { NodeSource, Versioned } from './node-source.js';
 
-const PAGE_MAX = 1000;
-const PAGE = 200;
-/** Names of one page, as ZooKeeper would write them. */
-const PAGE_BYTES_MAX = 256 << 10;
+const PAGE = { min: 1, max: 1000, otherwise: 200 };
 
 export class NodeReads {
-  readonly #member: ApiMember;
+  readonly #source: NodeSource;
 
-  constructor(member: ApiMember) {
-    this.#member = member;
+  constructor(source: NodeSource) {
+    this.#source = source;
   }
 
-  readonly facts = ({ query, caller: { requester } }: ApiCall): HttpAnswer => {
-    const { path, node, tree } = this.#find(query, requester);
-    return jsonAnswer(
-      {
-        path,
-        mode: tree.mode(node),
-        ttlMs: tree.ttlMs(node) === 0 ? null : tree.ttlMs(node),
-        stat: statFacts(tree.stat(node)),
-        descendants: tree.descendantCount(node),
-        subtreeBytes: tree.subtreeDataBytes(node),
-        acl: aclFacts(tree, node, requester),
-        may: rightsAt(tree, node, requester),
-      },
-      { headers: this.#headersOf(node) },
-    );
+  readonly facts = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
+    const found = await this.#source.facts(pathOf(query), caller);
+    return jsonAnswer(found.value, { headers: headersOf(found) });
   };
 
-  readonly data = ({ query, caller: { requester } }: ApiCall): HttpAnswer => {
-    const { node, tree } = this.#find(query, requester);
-    const body = Uint8Array.from(tree.data(node) ?? []);
+  readonly data = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
+    const found = await this.#source.data(pathOf(query), caller);
     // Whatever it is, no browser shall run it.
     const headers = {
       'content-security-policy': "default-src 'none'; sandbox",
       'content-disposition': 'attachment',
-      ...this.#headersOf(node),
+      ...headersOf(found),
     };
-    return { status: 200, type: 'application/octet-stream', body, headers };
+    return { status: 200, type: 'application/octet-stream', body: found.value, headers };
   };
 
-  readonly acl = ({ query, caller: { requester } }: ApiCall): HttpAnswer => {
-    const { path, node, tree } = this.#find(query, requester);
-    const headers = { ...this.#headersOf(node), etag: `"${tree.aversion(node)}"` };
-    return jsonAnswer({ path, acl: aclFacts(tree, node, requester) }, { headers });
+  readonly acl = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
+    const path = pathOf(query);
+    const found = await this.#source.acl(path, caller);
+    return jsonAnswer({ path, acl: found.value }, { headers: headersOf(found) });
   };
 
-  readonly children = ({ query, caller: { requester } }: ApiCall): HttpAnswer => {
-    const { path, node, tree } = this.#find(query, requester);
-    const limit = wholeNumber(query, 'limit', { min: 1, max: PAGE_MAX, otherwise: PAGE });
-    const startAfter = query.get('after') ?? '';
-    const page = tree.childPage(node, { startAfter, limit, bytesMax: PAGE_BYTES_MAX });
-    const prefix = tree.pathPrefix(node);
-    const facts = (name: string): object => {
-      const child = tree.find(prefix + name);
-      if (!mayReadNode(tree, child, requester)) return { name, mode: null, stat: null };
-      return { name, mode: tree.mode(child), stat: statFacts(tree.stat(child)) };
-    };
-    const children = flag(query, 'stat') ? page.names.map(facts) : page.names;
-    const next = page.more ? (page.names.at(-1) ?? null) : null;
-    const { numChildren, cversion } = tree.stat(node);
+  readonly children = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
+    const path = pathOf(query);
+    const limit = wholeNumber(query, 'limit', PAGE);
+    const asked = { after: query.get('after') ?? '', limit, withStat: flag(query, 'stat') };
+    const found = await this.#source.children(path, asked, caller);
+    const { names, children, hasMore, numChildren, cversion } = found.value;
+    const next = hasMore ? (names.at(-1) ?? null) : null;
     return jsonAnswer(
-      { path, numChildren, cversion, children, next },
-      { headers: this.#headersOf(node) },
+      { path, numChildren, cversion, children: children ?? names, next },
+      { headers: headersOf(found) },
     );
   };
-
-  #find(query: URLSearchParams, requester: ApiCall['caller']['requester']) {
-    requireServing(this.#member);
-    const path = pathOf(query);
-    const { state } = this.#member;
-    return { path, node: readableNode(state, path, requester), tree: state.tree };
-  }
-
-  #headersOf(node: number): Readonly<Record<string, string>> {
-    const { tree, lastZxid } = this.#member.state;
-    return { etag: `"${tree.version(node)}"`, 'x-rookery-zxid': formatZxid(lastZxid) };
-  }
 }
 
-/** What is not served to clients is not shown here either. Throws HttpError 503. */
-export function requireServing(member: Pick<ApiMember, 'context'>): void {
-  if (member.context().view.serving) return;
-  throw new HttpError(503, 'This member serves nobody at the moment: it has no leader.', {
-    'retry-after': '1',
-  });
+function headersOf({ version, zxid }: Versioned<unknown>): Readonly<Record<string, string>> {
+  return { etag: `"${version}"`, ...(zxid === null ? {} : { 'x-rookery-zxid': zxid }) };
 }

@@ -7,6 +7,7 @@
 
 import { z } from 'zod';
 import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
+import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
 import { socketAddress } from '../connection-facts.js';
@@ -27,14 +28,36 @@ const eventsSchema = z.object({
   events: z.array(eventSchema).max(EVENTS_PER_ANSWER),
 });
 const clientsSchema = z.object({
-  clients: z.array(z.object({ session: z.string(), host: z.string(), port: z.int() })),
+  clients: z.array(
+    z.object({
+      ...{ session: z.string(), host: z.string(), port: z.int() },
+      watches: z.array(z.string()).nullable().optional(),
+    }),
+  ),
 });
+const figure = z.number();
+const sessionSchema = z
+  .object({
+    traffic: z.object({
+      ...{ established: figure, received: figure, sent: figure, outstanding: figure },
+      ...{ lastOperation: z.string(), averageLatencyMs: figure, maxLatencyMs: figure },
+    }),
+    watched: z.array(z.object({ path: z.string(), mode: z.enum(WATCH_MODES) })).max(WATCHED_MAX),
+  })
+  .nullable();
+const endedSchema = z.object({ ended: z.boolean() });
+/** A question has 4096 characters at most, of which the sessions take the most. */
+const DIRECTORY_CHARACTERS_MAX = 500;
 
 export type MemberEvents = z.infer<typeof eventsSchema>;
+
+export type RemoteSession = z.infer<typeof sessionSchema>;
 
 export interface RemoteClient {
   readonly member: number;
   readonly address: string;
+  /** The names in the directory that it watches; null where that is not known. */
+  readonly watches: readonly string[] | null;
 }
 
 export class OtherMembers {
@@ -60,26 +83,46 @@ export class OtherMembers {
     return this.#answer(id, { kind: 'events', ...asked }, eventsSchema);
   }
 
-  /** Finds which of the sessions are connected to other members, and where. */
-  async clients(sessions: readonly SessionId[]): Promise<ReadonlyMap<SessionId, RemoteClient>> {
+  /** What the member knows of a session that is connected to it; null if it does not answer. */
+  session(member: number, session: SessionId): Promise<RemoteSession> {
+    return this.#answer(member, { kind: 'session', session: prefixedHex(session) }, sessionSchema);
+  }
+
+  /** Ends a session at the member that leads; false if it does not lead or does not answer. */
+  async endSession(leader: number, session: SessionId): Promise<boolean> {
+    const question = { kind: 'end', session: prefixedHex(session) };
+    return (await this.#answer(leader, question, endedSchema))?.ended === true;
+  }
+
+  /**
+   * Finds which of the sessions are connected to other members, and where, and what they watch in
+   * a directory if one is given.
+   */
+  async clients(
+    sessions: readonly SessionId[],
+    directory: string | null = null,
+  ): Promise<ReadonlyMap<SessionId, RemoteClient>> {
     const found = new Map<SessionId, RemoteClient>();
     const byHex = new Map(sessions.map((session) => [prefixedHex(session), session]));
+    const escaped = JSON.stringify(directory ?? '').length;
+    const isAsked = directory !== null && escaped <= DIRECTORY_CHARACTERS_MAX;
     let asking = this.ids;
     for (let at = 0; at < sessions.length; at += SESSIONS_PER_QUESTION) {
       const asked = sessions.slice(at, at + SESSIONS_PER_QUESTION).map(prefixedHex);
       const answers = await Promise.all(
         asking.map(async (member) => {
-          const question = { kind: 'clients', sessions: asked };
+          const where = isAsked ? { directory } : {};
+          const question = { kind: 'clients', sessions: asked, ...where };
           return { member, answer: await this.#answer(member, question, clientsSchema) };
         }),
       );
       // A member that was silent is not asked again, because each question may take two seconds.
       asking = answers.filter(({ answer }) => answer !== null).map(({ member }) => member);
       for (const { member, answer } of answers) {
-        for (const { session, host, port } of answer?.clients ?? []) {
+        for (const { session, host, port, watches = null } of answer?.clients ?? []) {
           const known = byHex.get(session);
           const address = host === '' ? '' : socketAddress(host, port);
-          if (known !== undefined) found.set(known, { member, address });
+          if (known !== undefined) found.set(known, { member, address, watches });
         }
       }
     }

@@ -1,25 +1,17 @@
 /**
  * Who holds a lock, leads, has a permit, and who waits in which order, as the znodes below one
- * directory say it.
+ * directory say it. Pure: wherever the znodes come from, the judgement is the same.
  *
- * A directory is told in a bounded time: of one with more children than CHILDREN_MAX, those are
- * looked at that the tree has first, and the answer says so. Since when a holder holds is written
- * nowhere; `since` is when its znode was made, which is when it began to wait.
+ * A directory is told in a bounded time: of one with more children than CHILDREN_MAX, some are
+ * looked at, and the answer says so. Since when a holder holds is written nowhere; `since` is when
+ * its znode was made, which is when it began to wait.
  */
-
-import { joinPath } from '@rookery/protocol';
-import { prefixedHex } from '../../net/four-letter/format.js';
-import type { Requester } from '../../pipeline/access.js';
-import type { Tree } from '../../state/tree.js';
-import type { ApiMember } from './api-member.js';
-import { addressOf, type ClientsHere, WATCH_MODES } from './clients-here.js';
-import { mayReadNode } from './node-facts.js';
 import {
   compareParts,
   holdersOf,
   type Part,
-  partOf,
   type RecipeKind,
+  type RecipePart,
   recipeOf,
 } from './recipe-names.js';
 
@@ -27,6 +19,8 @@ export const CHILDREN_MAX = 10_000;
 const CONTENDERS_MAX = 100;
 /** The bytes that are shown of a contender's data, which is mostly its address or name. */
 const DATA_BYTES_MAX = 200;
+/** How many of those before it a contender may wait for. */
+const WATCHED_MAX = 64;
 
 export interface Recipe {
   readonly path: string;
@@ -55,120 +49,93 @@ export interface ContenderFacts {
   readonly since: number;
   /** Text of the znode, which most recipes use for an address or a name; null if it is none. */
   readonly data: string | null;
-  /** The sibling that it waits for and watches; known only if its client is connected here. */
+  /** The sibling that it waits for and watches. */
   readonly watches: string | null;
+  /** Whether it is known what its client watches: if so, a waiter that watches nobody is lost. */
+  readonly watchesKnown: boolean;
 }
 
-interface Contender extends NonNullable<ReturnType<typeof partOf>> {
-  readonly node: number;
+export interface Contender extends RecipePart {
   readonly name: string;
+  readonly isEphemeral: boolean;
+  /** When its znode was made, in ms since 1970. */
+  readonly createdMs: number;
 }
 
-export interface RecipeScene {
-  readonly member: ApiMember;
-  readonly clients: ClientsHere;
-  readonly requester: Requester;
+export interface Surroundings {
+  /** The data of the directory: kazoo's semaphore keeps the number of its permits there. */
+  readonly data: Uint8Array | null;
+  /** Whether somebody watches for the znode `ready`, as all do who wait at a double barrier. */
+  readonly isAwaited: boolean;
 }
 
-/** Null if the children are those of no known recipe. The znode itself may be read by then. */
-export function recipeAt(scene: RecipeScene, node: number): Recipe | null {
-  const { tree } = scene.member.state;
-  const { contenders, isTruncated } = contendersOf(tree, node);
+/** A recipe in its order; of the holders and the waiters, those that are shown. */
+export interface Queued<C extends Contender> extends Omit<Recipe, Shown> {
+  readonly queued: readonly C[];
+  readonly holders: readonly C[];
+  readonly waiters: readonly C[];
+}
+type Shown = 'path' | 'truncated' | 'holders' | 'waiters';
+
+/** Null if the contenders are those of no known recipe. */
+export function queuedRecipe<C extends Contender>(
+  contenders: readonly C[],
+  about: () => Surroundings,
+): Queued<C> | null {
   const named = recipeOf(new Set(contenders.map(({ part }) => part)));
-  if (named === null || (named === 'barrier' && !isGathering(tree, contenders))) return null;
+  if (named === null || (named === 'barrier' && !isGathering(contenders))) return null;
   const isReady = contenders.some(({ part }) => part === 'ready');
-  const path = tree.path(node);
-  // kazoo's semaphore keeps the number of its permits in the directory.
-  const permits = named === 'barrier' && !isReady ? permitsOf(tree.data(node)) : null;
-  const isBarrier = isReady || isAwaited(scene.member, joinPath(path, 'ready'));
-  const gathering = permits !== null ? 'semaphore' : isBarrier ? 'barrier' : 'group';
-  const kind = named === 'barrier' ? gathering : named;
+  const { kind, permits } =
+    named === 'barrier' ? gatheringOf(isReady, about()) : { kind: named, permits: null };
   const queued = contenders.filter(({ part }) => part !== 'ready').sort(compareParts);
   // At a barrier all wait until all have come, so nobody holds it before.
   const holding = kind === 'barrier' && !isReady ? 0 : holdersOf(kind, queued);
-  const facts = (one: Contender) => contenderFacts(scene, path, one, queued);
   const isQueue = kind === 'queue';
   const waiting = isQueue ? [] : queued.slice(holding);
   return {
-    ...{ path, kind, count: queued.length, truncated: isTruncated },
-    holders: queued.slice(0, Math.min(holding, CONTENDERS_MAX)).map(facts),
-    waiters: waiting.slice(0, CONTENDERS_MAX).map(facts),
-    oldest: isQueue
-      ? queued.reduce((at, one) => Math.min(at, tree.ctime(one.node)), Infinity)
-      : null,
+    ...{ kind, count: queued.length, queued },
+    holders: queued.slice(0, Math.min(holding, CONTENDERS_MAX)),
+    waiters: waiting.slice(0, CONTENDERS_MAX),
+    oldest: isQueue ? queued.reduce((at, one) => Math.min(at, one.createdMs), Infinity) : null,
     ready: kind === 'barrier' ? isReady : null,
     permits,
   };
 }
 
-function contendersOf(tree: Tree, node: number) {
-  const contenders: Contender[] = [];
-  let looked = 0;
-  tree.visitChildren(node, (child) => {
-    const name = tree.name(child);
-    const part = partOf(name);
-    if (part !== null) contenders.push({ ...part, node: child, name });
-    looked += 1;
-    return looked < CHILDREN_MAX;
-  });
-  return { contenders, isTruncated: tree.childCount(node) > looked };
-}
-
-/** Whether somebody watches for the znode `ready`, as all who wait at a double barrier do. */
-function isAwaited({ watches }: ApiMember, path: string): boolean {
-  return WATCH_MODES.some((mode) => [...watches.watchersOf(mode, path)].length > 0);
+/** What the names of members, which are only ids, belong to. */
+function gatheringOf(isReady: boolean, { data, isAwaited }: Surroundings) {
+  const permits = isReady ? null : permitsOf(data);
+  const isBarrier = isReady || isAwaited;
+  const kind = permits !== null ? 'semaphore' : isBarrier ? 'barrier' : 'group';
+  return { kind, permits } as const;
 }
 
 /** Names that are only ids are members of a recipe when they end with their sessions. */
-function isGathering(tree: Tree, contenders: readonly Contender[]): boolean {
+function isGathering(contenders: readonly Contender[]): boolean {
   const members = contenders.filter(({ part }) => part === 'member');
-  return members.length > 0 && members.every(({ node }) => tree.mode(node) === 'ephemeral');
+  return members.length > 0 && members.every(({ isEphemeral }) => isEphemeral);
 }
 
-function contenderFacts(
-  scene: RecipeScene,
-  path: string,
-  { node, name, part }: Contender,
-  queued: readonly Contender[],
-): ContenderFacts {
-  const { member, clients, requester } = scene;
-  const { tree } = member.state;
-  const owner = tree.owner(node);
-  const mayRead = mayReadNode(tree, node, requester);
-  const at = queued.findIndex((one) => one.node === node);
-  return {
-    ...{ name, part },
-    session: owner === 0 ? null : prefixedHex(owner),
-    member: clients.has(owner) ? member.context().view.inside.memberId : null,
-    address: owner === 0 ? null : addressOf(clients, owner),
-    since: mayRead ? tree.ctime(node) : 0,
-    data: mayRead ? textOf(tree.data(node)) : null,
-    watches: watchedBy(member, { owner, path, before: queued.slice(Math.max(0, at - 64), at) }),
-  };
-}
-
-/** Finds the nearest contender before it that its client watches. */
-function watchedBy(
-  member: ApiMember,
-  at: { readonly owner: number; readonly path: string; readonly before: readonly Contender[] },
+/** Finds the nearest contender before this one that its client watches. */
+export function watchedBefore<C extends Contender>(
+  queued: readonly C[],
+  contender: C,
+  isWatched: (name: string) => boolean,
 ): string | null {
-  const watcher = at.owner === 0 ? undefined : member.watcherOf(at.owner);
-  if (watcher === undefined) return null;
-  for (const { name } of [...at.before].reverse()) {
-    const watched = joinPath(at.path, name);
-    if (WATCH_MODES.some((mode) => member.watches.has(mode, watched, watcher))) return name;
-  }
-  return null;
+  const at = queued.indexOf(contender);
+  const before = queued.slice(Math.max(0, at - WATCHED_MAX), at).reverse();
+  return before.find(({ name }) => isWatched(name))?.name ?? null;
 }
 
 function permitsOf(data: Uint8Array | null): number | null {
-  const text = /^\d{1,9}$/.exec(textOf(data) ?? '');
+  const text = /^\d{1,9}$/.exec(shownText(data) ?? '');
   return text === null ? null : Number(text[0]);
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-function textOf(data: Uint8Array | null): string | null {
+/** Null for what is no text, or too long to be a name. */
+export function shownText(data: Uint8Array | null): string | null {
   if (data === null || data.length === 0 || data.length > DATA_BYTES_MAX) return null;
   try {
     return UTF8.decode(data);

@@ -3,17 +3,13 @@
  * znodes of a session, large ones. Found znodes are sent as they are found, a line of JSON each,
  * and a last line says how far the search went.
  */
-import type { Requester } from '../../pipeline/access.js';
-import type { Tree } from '../../state/tree.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import type { ApiCall, ApiMember } from './api-member.js';
+import type { ApiCall } from './api-call.js';
 import { oneOf, pathOrRoot, sessionIn, wholeNumber } from './api-query.js';
-import { matchesGlob } from './glob.js';
-import { mayReadNode, statFacts } from './node-facts.js';
-import { requireServing } from './node-routes.js';
+import type { Caller } from './caller.js';
+import { Glob } from './glob.js';
 import { badRequest } from './problem.js';
-import { TreeScan } from './tree-scan.js';
 
 /** The scans that may run at a time, because each takes a part of every turn while it lasts. */
 export const SCANS_MAX = 2;
@@ -42,51 +38,62 @@ async function* bytesOf(lines: AsyncIterable<object>): AsyncGenerator<Uint8Array
   for await (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`);
 }
 
-export function searchRoute(member: ApiMember, scans: Scans) {
-  return ({ query, request: { signal }, caller: { requester } }: ApiCall): HttpAnswer => {
-    requireServing(member);
-    const isWanted = filterOf(query, requester);
-    const limit = wholeNumber(query, 'limit', FOUND);
-    const scan = new TreeScan(member, { path: pathOrRoot(query), requester, signal });
-    const facts = (tree: Tree, node: number): object => {
-      const stat = mayReadNode(tree, node, requester) ? statFacts(tree.stat(node)) : null;
-      return { path: tree.path(node), mode: stat === null ? null : tree.mode(node), stat };
+/** A znode that may be wanted; each fact is looked up when it is asked for. */
+export interface Candidate {
+  readonly name: string;
+  readonly path: string;
+  readonly mode: string;
+  readonly dataLength: number;
+  /** In hex; null for a znode that is no session's. */
+  readonly owner: string | null;
+  /** Whether the caller may see more than its name. */
+  readonly isReadable: boolean;
+}
+
+export interface SearchAsked {
+  readonly path: string;
+  readonly isWanted: (candidate: Candidate) => boolean;
+  readonly limit: number;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Yields what is sent of each found znode, and last an object with `done`. Throws HttpError for a
+ * path that the caller may not read, before anything is yielded.
+ */
+export type Search = (asked: SearchAsked) => AsyncIterable<object> | Promise<AsyncIterable<object>>;
+
+export function searchRoute(search: Search, scans: Scans) {
+  return async ({ query, request: { signal }, caller }: ApiCall): Promise<HttpAnswer> => {
+    const asked = {
+      path: pathOrRoot(query),
+      isWanted: filterOf(query),
+      limit: wholeNumber(query, 'limit', FOUND),
+      ...{ caller, signal },
     };
-    return scans.answer(found(scan.slices(isWanted, facts, limit)));
+    return scans.answer(await search(asked));
   };
 }
 
-async function* found(slices: ReturnType<TreeScan['slices']>): AsyncGenerator<object> {
-  for (;;) {
-    const { value, done } = await slices.next();
-    if (done === true) {
-      yield { done: true, ...value };
-      return;
-    }
-    yield* value as readonly object[];
-  }
-}
-
-function filterOf(
-  query: URLSearchParams,
-  requester: Requester,
-): (tree: Tree, node: number) => boolean {
-  const text = textOf(query, 'match');
-  const glob = textOf(query, 'glob');
+function filterOf(query: URLSearchParams): (candidate: Candidate) => boolean {
+  const lower = textOf(query, 'match').toLowerCase();
+  const pattern = textOf(query, 'glob');
+  const glob = pattern === '' ? null : Glob.of(pattern);
+  if (glob === undefined) throw badRequest(`glob: ${Glob.EXPECTED}.`);
+  const isWholePath = pattern.includes('/');
   const session = sessionIn(query.get('session'), 'session');
   const minBytes = wholeNumber(query, 'minBytes', { otherwise: 0 });
   const mode = oneOf(query, 'mode', MODES, 'any');
-  const lower = text.toLowerCase();
-  const isWholePath = glob.includes('/');
   // A caller who may not read a znode learns only its name, from its parent.
   const isOfStat = session !== null || minBytes > 0 || mode !== 'any';
-  return (tree, node) => {
-    if (session !== null && tree.owner(node) !== session) return false;
-    if (tree.dataLength(node) < minBytes) return false;
-    if (mode !== 'any' && tree.mode(node) !== mode) return false;
-    if (lower !== '' && !tree.name(node).toLowerCase().includes(lower)) return false;
-    if (isOfStat && !mayReadNode(tree, node, requester)) return false;
-    return glob === '' || matchesGlob(glob, isWholePath ? tree.path(node) : tree.name(node));
+  return (one) => {
+    if (session !== null && one.owner !== session) return false;
+    if (minBytes > 0 && one.dataLength < minBytes) return false;
+    if (mode !== 'any' && one.mode !== mode) return false;
+    if (lower !== '' && !one.name.toLowerCase().includes(lower)) return false;
+    if (isOfStat && !one.isReadable) return false;
+    return glob === null || glob.matches(isWholePath ? one.path : one.name);
   };
 }
 

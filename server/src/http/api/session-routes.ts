@@ -2,21 +2,23 @@
  * Sessions and watches: who they are, from where, what they own and what they watch.
  *
  * Sessions are those of the whole ensemble. To which member each is connected and from where is
- * asked of the others; what else is known of a connection, and watches, are told for clients that
- * are connected here. Paths are shown whatever their ACLs
- * say, as `dump` and `wchp` do: this is for those who may use the port. Every list has a bound.
+ * asked of the others, and of one session also its traffic and its watches; in lists these are told
+ * for clients that are connected here. Paths are shown whatever their ACLs say, as `dump` and
+ * `wchp` do: this is for those who may use the port. Every list has a bound.
  */
 
 import type { Logger } from 'pino';
+import { watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { atMost } from '../../state/at-most.js';
 import { listedEphemerals } from '../../state/ephemeral-listing.js';
 import type { SessionId } from '../../state/txn.js';
-import type { WatcherId, WatchMode } from '../../state/watches.js';
+import type { WatchMode } from '../../state/watches.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
-import { type ApiCall, type ApiMember, jsonAnswer } from './api-member.js';
-import { pathOf, sessionIn, wholeNumber } from './api-query.js';
+import { type ApiCall, jsonAnswer } from './api-call.js';
+import type { ApiMember } from './api-member.js';
+import { pathOf, sessionNumberIn, wholeNumber } from './api-query.js';
 import {
   addressOf,
   type ClientsHere,
@@ -24,12 +26,19 @@ import {
   connectionFacts,
   WATCH_MODES,
 } from './clients-here.js';
-import { requireServing } from './node-routes.js';
+import { requireServing } from './member-nodes.js';
 import type { OtherMembers } from './other-members.js';
 
 const LIST = { min: 1, max: 1000, otherwise: 100 };
-/** The paths of ephemerals, and of watches, that are listed of one session. */
+/** The paths of ephemerals that are listed of one session. */
 const OWNED_MAX = 1000;
+
+/** A session that is connected to no member keeps its watches nowhere. */
+interface SessionFacts {
+  readonly member: number | null;
+  readonly address: string | null;
+  readonly connection: object | null;
+}
 
 interface WatchFacts {
   readonly path: string;
@@ -52,7 +61,7 @@ export class SessionRoutes {
   readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
     requireServing(this.#member);
     const limit = wholeNumber(query, 'limit', LIST);
-    const after = sessionIn(query.get('after'), 'after') ?? 0;
+    const after = sessionNumberIn(query.get('after'), 'after');
     const { sessions } = this.#member.state;
     const page: SessionId[] = [];
     let hasMore = false;
@@ -74,22 +83,22 @@ export class SessionRoutes {
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
     const ephemerals = [...atMost(OWNED_MAX, listedEphemerals(tree, id))];
-    const watcher = this.#member.watcherOf(id);
-    const watches = watcher === undefined ? [] : [...atMost(OWNED_MAX, this.#watchesOf(watcher))];
     const [facts] = await this.#factsOf([id]);
-    return jsonAnswer({ ...facts, ephemeralPaths: ephemerals, watched: watches });
+    const more = facts === undefined ? null : await this.#moreOf(id, facts);
+    return jsonAnswer({ ...facts, ...more, ephemeralPaths: ephemerals });
   };
 
-  readonly end = ({ names, caller: { user, remoteAddress: remote } }: ApiCall): HttpAnswer => {
-    if (user === null) {
-      throw new HttpError(403, 'Ending a session needs a user: configure adminUsers first.');
-    }
+  readonly end = async ({ names, caller }: ApiCall): Promise<HttpAnswer> => {
+    const { user, remoteAddress: remote } = caller;
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
     if (!this.#member.expireSession(id)) {
       const { leaderId } = this.#member.context().view.inside;
-      const sentence = `Only the leader ends sessions: ask member ${leaderId}.`;
-      throw new HttpError(409, sentence, {}, { leader: leaderId });
+      const isEnded = leaderId !== null && (await this.#others.endSession(leaderId, id));
+      if (!isEnded) {
+        const sentence = `The leader did not answer: ask member ${leaderId}.`;
+        throw new HttpError(409, sentence, {}, { leader: leaderId });
+      }
     }
     this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
     return { status: 202, type: 'application/json', body: '{}\n' };
@@ -105,7 +114,7 @@ export class SessionRoutes {
   };
 
   #known(text: string): SessionId {
-    const id = sessionIn(text, 'session') ?? 0;
+    const id = sessionNumberIn(text, 'session');
     if (this.#member.state.sessions.has(id)) return id;
     throw new HttpError(404, 'There is no such session.', {}, { session: text.slice(0, 20) });
   }
@@ -134,11 +143,21 @@ export class SessionRoutes {
     });
   }
 
+  /** `watched` is null where the member to which it is connected does not say. */
+  async #moreOf(id: SessionId, { member, address, connection }: SessionFacts) {
+    if (connection !== null) return { watched: watchedBy(this.#member, id) };
+    if (member === null) return { watched: [] };
+    const told = await this.#others.session(member, id);
+    if (told === null) return { watched: null };
+    return { connection: { address, ...told.traffic }, watched: told.watched };
+  }
+
   *#watches(query: URLSearchParams, clients: ClientsHere): Generator<WatchFacts> {
     const { watches } = this.#member;
-    const session = sessionIn(query.get('session'), 'session');
+    const session = query.get('session');
     const path = query.has('path') ? pathOf(query) : null;
-    const watcher = session === null ? null : this.#member.watcherOf(session);
+    const watcher =
+      session === null ? null : this.#member.watcherOf(sessionNumberIn(session, 'session'));
     if (watcher === undefined) return;
     for (const mode of WATCH_MODES) {
       for (const watched of path === null ? watches.paths(mode) : [path]) {
@@ -150,12 +169,6 @@ export class SessionRoutes {
           yield { path: watched, mode, session: prefixedHex(owner), address };
         }
       }
-    }
-  }
-
-  *#watchesOf(watcher: WatcherId): Generator<{ readonly path: string; readonly mode: WatchMode }> {
-    for (const mode of WATCH_MODES) {
-      for (const path of this.#member.watches.pathsOf(mode, watcher)) yield { path, mode };
     }
   }
 }

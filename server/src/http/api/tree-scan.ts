@@ -11,7 +11,7 @@
 import type { Requester } from '../../pipeline/access.js';
 import { NO_NODE, type Tree } from '../../state/tree.js';
 import type { ApiMember } from './api-member.js';
-import { mayReadNode, readableNode } from './node-facts.js';
+import { mayReadNode, readableNode } from './member-nodes.js';
 
 /** How long a scan may hold the event loop at a time, in ms. */
 const SLICE_MS = 2;
@@ -23,6 +23,9 @@ export interface ScanEnd {
   /** Null when it has gone through everything. */
   readonly cut: 'enough' | 'state replaced' | null;
 }
+
+/** What a scan has found, a list for each slice of time. */
+export type Slices<T> = AsyncGenerator<readonly T[], ScanEnd>;
 
 export class TreeScan {
   readonly #member: ApiMember;
@@ -47,7 +50,7 @@ export class TreeScan {
     isWanted: (tree: Tree, node: number) => boolean,
     make: (tree: Tree, node: number) => T,
     max: number,
-  ): AsyncGenerator<readonly T[], ScanEnd> {
+  ): Slices<T> {
     const { state } = this.#member;
     const { tree } = state;
     const limit = tree.nodeLimit;

@@ -5,10 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Summary } from '../../measures/summary.js';
+import { memberView } from '../../simulated/net/fixtures.js';
 import { counter } from '../figures.js';
 import type { MemberView } from '../member-view.js';
 import { ConnectionStats, ServerStats } from '../server-stats.js';
-import { memberView } from '../testing/fixtures.js';
 import type { ConnectionView } from './context.js';
 import { readEnvironment } from './envi.js';
 import { PERCENTILE_NAMES, SUMMARY_NAMES } from './mntr-names.js';

@@ -1,8 +1,8 @@
 /**
- * Judges the history of compare-and-set registers: each key by itself, by the search.
+ * Checks the history of compare-and-set registers for linearizability, each key by itself.
  *
- * A `fail` certainly took no effect, so it is left out; so is a write in doubt whose value nobody
- * ever saw or expected, for it explains nothing.
+ * A `fail` certainly took no effect, so it is left out. A write with an unknown outcome is left out
+ * if nobody ever saw or expected its value, because it explains nothing.
  */
 import { checkByKey } from '../../checking/by-key.js';
 import type { Operation } from '../../checking/model.js';
@@ -18,10 +18,10 @@ import { byKey, countsOf, listOf, numberOf, verdictOf } from './verdicts.js';
 
 type OnRegister = Operation<RegisterOp, RegisterResult>;
 
-/** Of a contradiction: the last of the operations that show it. */
+/** How many operations of a contradiction are shown: the last ones. */
 const SHOWN_MAX = 12;
 
-/** Every register begins with 0. */
+/** The model of a register, which begins with 0. */
 const model = casRegister(0);
 
 export function checkCasRegister(history: readonly HistoryEntry[]): Verdict {
@@ -72,7 +72,7 @@ function opOf({ f, asked }: HistoryOperation): RegisterOp {
   }
 }
 
-/** Again and again: who nobody saw has not seen anything either. */
+/** Repeats until nothing changes, because an operation that is left out has seen nothing either. */
 function withoutUnseen(history: readonly OnRegister[]): OnRegister[] {
   const seen = new Set(
     history.map(({ op, answer }) =>

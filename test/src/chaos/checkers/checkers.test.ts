@@ -1,6 +1,7 @@
 /**
- * Goal: each check accepts what the service may do and refuses each way to break its promise.
- * Method: short histories by hand; every refusal is next to its harmless neighbour.
+ * Each check accepts what the service may do and refuses each way to break its promise. The
+ * histories are short and written by hand, and each one that is refused is beside a similar one
+ * that is legal.
  */
 import { describe, expect, it } from 'vitest';
 import { checkCasRegister } from './cas-register.js';
@@ -14,7 +15,7 @@ import { checkUniqueIds } from './unique-ids.js';
 
 type Check = typeof checkSet;
 
-/** The word that must be in a problem. */
+/** Expects the check to refuse the history with a problem that contains the word. */
 function expectRefused(check: Check, told: Told, word: string): void {
   const { valid, problems } = check(told.entries);
   expect(problems.join('\n')).toContain(word);

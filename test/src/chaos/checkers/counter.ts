@@ -1,9 +1,9 @@
 /**
- * Judges the history of counters.
+ * Checks the history of counters.
  *
- * Sequence numbers tell how many children there were before, so every addition whose answer is
- * known has its exact place, and a read its own: behind the additions that it counts. What is not
- * known (additions in doubt) fills gaps, and no more than there were.
+ * Sequence numbers tell how many children there were before. Every addition with a known answer
+ * therefore has an exact position, and so has every read: behind the additions that it counts.
+ * Additions with an unknown outcome may fill gaps, each of them one.
  */
 import { checkPlaces, type Placed } from '../../checking/places.js';
 import type { HistoryEntry } from '../history/entry.js';
@@ -39,7 +39,7 @@ function addOf({ value, calledAt, endedAt }: HistoryOperation): Add {
   const [, step, numbers] = listOf(value);
   const given = listOf(numbers).map(numberOf);
   const first = Math.min(...given);
-  // Between the count before it and the count behind it.
+  // The position is between the count before the addition and the count after it.
   const place = first + 0.5;
   const name = `the addition from ${first}`;
   return { name, calledAt, answeredAt: endedAt, place, step: numberOf(step), numbers: given };

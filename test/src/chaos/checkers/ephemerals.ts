@@ -1,9 +1,9 @@
 /**
- * Judges ephemeral znodes by the reads of all of them.
+ * Checks ephemeral znodes by the reads that list all of them.
  *
- * A session was alive for as long as it is known to have sent something that was answered well: up
- * to then, what it had made and not asked to be deleted must be shown. What was deleted, or seen to
- * be gone, must not come back; and in the end, when every session is over, nothing is left.
+ * A session was alive at least until it called its last operation that succeeded. Until then, reads
+ * must show what it had created and not asked to delete. What was deleted, or was seen to be gone,
+ * must not come back. In the end, when every session is over, nothing may be left.
  */
 import type { HistoryEntry } from '../history/entry.js';
 import { type HistoryOperation, operationsOf } from '../history/history-reader.js';
@@ -20,10 +20,10 @@ interface Read {
 interface Life {
   readonly name: string;
   readonly session: string;
-  /** Infinity: in doubt. */
+  /** Infinity if the outcome of the create is unknown. */
   readonly createdAt: number;
   readonly calledAt: number;
-  /** When its deletion was asked for, and when that was answered; Infinity for never. */
+  /** When its deletion was called; Infinity if it never was. */
   readonly deletionCalledAt: number;
   readonly deletedAt: number;
 }
@@ -104,7 +104,7 @@ function returnProblems(reads: readonly Read[], lives: ReadonlyMap<string, Life>
   return problems;
 }
 
-/** Of each session, when it last called for something that was answered well. */
+/** Returns for each session when it called its last operation that succeeded. */
 function lastSignsOfLife(operations: readonly HistoryOperation[]): Map<string, number> {
   const signs = new Map<string, number>();
   for (const { f, session, outcome, calledAt } of operations) {
@@ -133,7 +133,7 @@ function missingProblems(
   return problems;
 }
 
-/** The first of the reads, which are in the order of their calls, that was called after `at`. */
+/** Returns the index of the first read that was called after `at`; reads are in order of calls. */
 function firstAfter(reads: readonly Read[], at: number): number {
   let low = 0;
   let high = reads.length;

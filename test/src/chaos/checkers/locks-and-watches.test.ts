@@ -1,6 +1,6 @@
 /**
- * Goal: the checks of locks and watches accept what may happen and refuse each way to break the
- * promise. Method: short histories by hand.
+ * The checks of locks and watches accept what may happen and refuse each way to break the promise.
+ * The histories are short and written by hand.
  */
 import { describe, expect, it } from 'vitest';
 import { checkLocks } from './locks.js';
@@ -46,7 +46,7 @@ describe('locks', () => {
 });
 
 describe('watches', () => {
-  /** Key 0 is written at 11, 13 and 15, key 1 at 12 and 14. */
+  /** Key 0 is written at zxids 11, 13 and 15, and key 1 at 12 and 14. */
   const base = () => {
     const told = new Told();
     for (const [key, zxid] of [

@@ -1,8 +1,10 @@
 /**
- * Judges the history of locks by what reached the register. Its version orders all writes: the
- * number written is that version, so nobody wrote over what he had not read; tokens never fall
- * along it; writes in doubt fill the gaps. And by the grants: tokens are unique, grow from one
- * answer to the next call, and no lease was given while the signal of another was not aborted.
+ * Checks the history of locks.
+ *
+ * The version of the register that the locks protect orders all writes. The number in it must be
+ * that version, so that no client has overwritten what it had not read; fencing tokens never
+ * decrease; writes with an unknown outcome may fill gaps. Tokens are unique and grow from one
+ * answer to the next call, and no lease is granted while another lease's signal is not aborted.
  */
 import { checkPlaces } from '../../checking/places.js';
 import type { HistoryEntry } from '../history/entry.js';

@@ -1,6 +1,6 @@
 /**
- * Judges plain reads: no reader goes back, values are those that were written, each by one write,
- * none before it was asked for; and writes are in the order of their answers and calls.
+ * Checks plain reads. No reader goes back in time. Each value was written by one write, which was
+ * called before the value was read. Writes have zxids in the order of their answers and calls.
  */
 import { checkPlaces } from '../../checking/places.js';
 import { checkPrefixReads, type PrefixStep } from '../../checking/prefix-reads.js';
@@ -47,7 +47,7 @@ function seenOf({ f, client, value, zxid, calledAt, endedAt }: HistoryOperation)
   };
 }
 
-/** Every register begins with 0, whose zxid is that of its making. */
+/** Finds wrong values. Every register begins with 0, at the zxid of its creation. */
 function valueProblems(seen: readonly Seen[], operations: readonly HistoryOperation[]): string[] {
   const problems: string[] = [];
   const asked = new Map<string, number>();

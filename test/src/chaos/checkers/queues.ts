@@ -1,6 +1,6 @@
 /**
- * Judges the histories of queues by the patterns that no queue shows, and names what was lost: put
- * in, never given, although the queue was drained.
+ * Checks the histories of queues for patterns that no queue shows, and names lost elements: those
+ * that were put in and never came out, although the queue was drained.
  */
 import { checkQueue, type QueueHistory } from '../../checking/queue-patterns.js';
 import type { HistoryEntry } from '../history/entry.js';

@@ -1,6 +1,6 @@
 /**
- * Judges the history of grow-only sets, and names what was lost: acknowledged, and not in the last
- * read.
+ * Checks the history of grow-only sets, and names lost elements: those that were acknowledged and
+ * are not in the last read.
  */
 import { checkGrowOnlySet } from '../../checking/grow-only-set.js';
 import type { HistoryEntry } from '../history/entry.js';

@@ -1,6 +1,6 @@
 /**
- * Histories for the tests of checks, in few words: what who did, in order, without overlap unless
- * said otherwise.
+ * Makes short histories for the tests of checks: which client did what, in order, and without
+ * overlap unless `begin` is used.
  */
 import type { HistoryEntry, Json } from '../history/entry.js';
 import { HistoryWriter, type Pending } from '../history/history-writer.js';
@@ -16,7 +16,7 @@ export class Told {
     });
   }
 
-  /** Begins, and is ended by the test; overlaps with what is told meanwhile. */
+  /** Begins an operation that the test ends later; it overlaps with what comes in between. */
   begin(client: number, f: string, value: Json): Pending {
     return this.#writer.recorder('test', client).invoke(f, value);
   }

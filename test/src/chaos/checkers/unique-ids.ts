@@ -1,6 +1,6 @@
 /**
- * Judges the history of unique ids: none twice, and none smaller than one that was answered before
- * it was asked for.
+ * Checks the history of unique ids: no id is given twice, and none is smaller than one that was
+ * answered before its own call.
  */
 import { checkPlaces } from '../../checking/places.js';
 import type { HistoryEntry } from '../history/entry.js';

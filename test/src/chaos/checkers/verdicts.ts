@@ -1,5 +1,5 @@
 /**
- * What the checks share: the verdict made of problems, and values of the history taken apart.
+ * What the checks share: they make a verdict of problems, and parse the values of the history.
  */
 import type { Json } from '../history/entry.js';
 import type { HistoryOperation } from '../history/history-reader.js';
@@ -9,12 +9,12 @@ const PROBLEMS_TOLD = 20;
 
 export interface Findings {
   readonly problems: readonly string[];
-  /** Why nobody can tell, where nobody can. */
+  /** Why the verdict is unknown, if it is. */
   readonly unknown?: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** `operations`: those of the whole history; without a single success there is nothing to judge. */
+/** Takes the operations of the whole history; without a single success the verdict is unknown. */
 export function verdictOf(operations: readonly HistoryOperation[], found: Findings): Verdict {
   const { problems, unknown = [], counts } = found;
   const told = problems.slice(0, PROBLEMS_TOLD);
@@ -25,7 +25,7 @@ export function verdictOf(operations: readonly HistoryOperation[], found: Findin
   return { valid: doubts.length > 0 ? 'unknown' : true, problems: doubts, counts };
 }
 
-/** Of an operation's name how often it ended well, and in doubt. */
+/** Counts for each name of an operation how often it succeeded, and how often that is unknown. */
 export function countsOf(operations: readonly HistoryOperation[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { f, outcome } of operations) {
@@ -54,7 +54,7 @@ function isList(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** Those of one key apart from those of others; the key is the first element of each value. */
+/** Groups operations by key, which is the first element of each value. */
 export function byKey(
   operations: readonly HistoryOperation[],
 ): Map<number, readonly HistoryOperation[]> {

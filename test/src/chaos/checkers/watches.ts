@@ -1,10 +1,10 @@
 /**
- * Judges watches, each client by itself, along what it was shown and told in its order.
+ * Checks watches, each client by itself, along its reads and events in their order.
  *
- * The recursive watch: from one event to the next no change is left out, but over a resync; none
- * comes twice or late; and no value is read whose change has not been told. One-shot watches: once
- * for each that was set, with the first change behind the value read, before any newer value is
- * shown. And nothing read is older than anything seen or told.
+ * The recursive watch reports every change between two events, except over a resync. It reports
+ * none twice or late, and no value is read before its change was reported. A one-shot watch fires
+ * once, with the first change after the value that was read, before any newer value is shown. No
+ * value that is read is older than anything that was read or reported before.
  */
 import { checkPrefixReads, type PrefixStep } from '../../checking/prefix-reads.js';
 import type { HistoryEntry, Json } from '../history/entry.js';
@@ -33,7 +33,7 @@ export function checkWatches(history: readonly HistoryEntry[]): Verdict {
   return verdictOf(operations, { problems, unknown, counts: countsOf(operations) });
 }
 
-/** All changes that anybody knows of: by their zxids, all together and of each key. */
+/** All known changes by their zxids, those of each key and those of all keys. */
 class Changes {
   readonly #all: readonly number[];
   readonly #byKey = new Map<number, readonly number[]>();
@@ -54,7 +54,7 @@ class Changes {
     this.#all = [...this.#byKey.values()].flat().sort((a, b) => a - b);
   }
 
-  /** The first one behind `low` and before `high`, of the key if one is given. */
+  /** Returns the first change after `low` and before `high`, of the key if one is given. */
   between(low: number, high: number, key?: number): number | undefined {
     const zxids = key === undefined ? this.#all : (this.#byKey.get(key) ?? []);
     const zxid = zxids[firstAbove(zxids, low)];
@@ -62,16 +62,16 @@ class Changes {
   }
 }
 
-/** What one client has been shown and told so far. */
+/** What one client has read so far, and which events it has received. */
 class Follower {
   readonly #name: string;
   readonly #changes: Changes;
   readonly #problems: string[];
-  /** The recursive watch has told of all changes up to here; null where that is not known. */
+  /** The recursive watch has reported all changes up to this zxid; null if that is not known. */
   #toldUpTo: number | null = null;
-  /** Of the last event of any watch. */
+  /** The zxid of the last event of any watch. */
   #last = 0;
-  /** Of each key, the zxid of the value read with a watch that has not fired. */
+  /** For each key, the zxid of the value that was read with a watch that has not fired. */
   readonly #armed = new Map<number, number>();
 
   constructor(client: number, changes: Changes, problems: string[]) {
@@ -105,7 +105,7 @@ class Follower {
     }
   }
 
-  /** A change may be told by several watches, but changes are told in their order. */
+  /** Several watches may report one change, but changes are reported in their order. */
   #checkOrder({ zxid }: WatchTold, at: number): void {
     if (zxid === null) return;
     if (zxid < this.#last) this.#problem(at, `an event of ${zxid} after one of ${this.#last}`);
@@ -171,7 +171,7 @@ function eventOf(value: Json): WatchTold {
   return { key: numberOf(key), type: textOf(type), zxid: known };
 }
 
-/** The change that a write made, a read showed or an event told. */
+/** Returns the change that a write made, a read showed or an event reported. */
 function changeOf({ f, value }: HistoryOperation): { key: number; zxid: number } | null {
   switch (f) {
     case 'write': {
@@ -193,7 +193,7 @@ function changeOf({ f, value }: HistoryOperation): { key: number; zxid: number }
   }
 }
 
-/** What an event tells has been seen like what a read shows. */
+/** Returns the step of a read or of an event, since both show a change to the client. */
 function stepOf(one: HistoryOperation): PrefixStep | null {
   const change = changeOf(one);
   if (change === null) return null;

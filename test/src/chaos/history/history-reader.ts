@@ -1,14 +1,14 @@
 /**
- * Reads a history back, line by line; and pairs what began with how it ended.
+ * Reads a history line by line, and pairs the beginning of each operation with its end.
  *
- * A file may have been cut off in its last line (the run was killed): that line is left out.
+ * If the run was killed, the file may be cut off in its last line; that line is left out.
  * Anything else that is not a line of a history is an error.
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { HistoryEntry, Json } from './entry.js';
 
-/** The entries of one workload, or of all, in the order of the file. */
+/** Resolves with the entries of one workload, or of all, in the order of the file. */
 export async function readHistory(path: string, workload?: string): Promise<HistoryEntry[]> {
   const entries: HistoryEntry[] = [];
   let broken: string | null = null;
@@ -36,29 +36,30 @@ function isEntry(value: unknown): value is HistoryEntry {
   return 'index' in value && 'process' in value && 'type' in value && 'f' in value;
 }
 
-/** An operation as checkers look at it. Positions are indexes of the history. */
+/** An operation as checkers see it. Positions are indexes of the history. */
 export interface HistoryOperation {
   readonly f: string;
   readonly client: number;
-  /** What was asked for. */
+  /** The argument of the operation. */
   readonly asked: Json;
   readonly calledAt: number;
   readonly calledNs: number;
-  /** `info` also when it never ended. */
+  /** Also `info` if the operation never ended. */
   readonly outcome: 'ok' | 'fail' | 'info';
-  /** What came of it; of a `fail` or `info` what was asked for. */
+  /** The result of an `ok`; otherwise the argument. */
   readonly value: Json;
-  /** Infinity when it never ended. */
+  /** Infinity if the operation never ended. */
   readonly endedAt: number;
   readonly endedNs: number;
   readonly session: string | null;
-  /** Highest zxid seen by the client at the end, 0 if unknown. */
+  /** The highest zxid that the client had seen at the end; 0 if that is unknown. */
   readonly zxid: number;
   readonly error: string | null;
 }
 
 /**
- * In the order of their calls. Throws when an end has no beginning, or a process did two things.
+ * Returns the operations in the order of their calls. Throws if an end has no beginning, or if a
+ * process did two operations at once.
  */
 export function operationsOf(history: readonly HistoryEntry[]): HistoryOperation[] {
   const operations: HistoryOperation[] = [];

@@ -1,44 +1,44 @@
 /**
- * Writes a history: JSON lines, streamed to a file as things happen.
+ * Writes a history as JSON lines, which are streamed to a file while the run goes on.
  *
- * One writer a file; `recorder()` gives each client of a workload its own pen, which allots process
- * numbers. Nothing is kept in memory but what the disk has not taken yet. Called by workloads; the
- * run opens and closes it. Entries are written in the order of the calls, so `index` and `time`
- * never go back within a file.
+ * There is one writer for each file; `recorder()` gives each client of a workload a recorder of its
+ * own, which assigns process numbers. Memory holds only what the disk has not taken yet. Called by
+ * workloads; the run opens and closes it. Entries are written in the order of the calls, so `index`
+ * and `time` never go back within a file.
  */
 import { createWriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
 import type { HistoryEntry, Json } from './entry.js';
 
-/** What is known of an operation's end besides its value. */
+/** What is known about an operation's end besides its value. */
 export interface Ending {
   readonly session?: string;
   readonly zxid?: number;
-  /** Of a `fail` or `info`: what it was about, when that was not known at the call. */
+  /** The argument of a `fail` or `info`, if it was not known at the call. */
   readonly about?: Json;
 }
 
-/** An operation under way: exactly one of the three ends it. */
+/** An operation in progress; exactly one of the three methods ends it. */
 export interface Pending {
   ok(value: Json, ending?: Ending): void;
-  /** It certainly took no effect. */
+  /** The operation certainly took no effect. */
   fail(error: string, ending?: Ending): void;
-  /** Nobody knows. */
+  /** Nobody knows whether the operation took effect. */
   info(error: string, ending?: Ending): void;
 }
 
-/** One client's pen. */
+/** Records the operations of one client. */
 export interface Recorder {
   readonly client: number;
   invoke(f: string, value: Json): Pending;
 }
 
 export interface HistoryWriterOptions {
-  /** Takes each line, with its newline. */
+  /** Called with each line, including its newline. */
   readonly write: (line: string) => void;
-  /** ns from the start of the run, monotonic. */
+  /** Returns the ns since the start of the run, by a monotonic clock. */
   readonly nowNs: () => number;
-  /** Resolves when all that was written is safe. */
+  /** Resolves when everything that was written is in the file. */
   readonly close?: () => Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export class HistoryWriter {
     this.#options = options;
   }
 
-  /** A new file; an old one of that name is replaced. `nowNs`: by default ns from now. */
+  /** Makes a new file, in place of an old one of that name. By default time begins now. */
   static open(path: string, nowNs: () => number = nsFromNow()): HistoryWriter {
     const stream = createWriteStream(path);
     let failure: unknown = null;
@@ -71,7 +71,7 @@ export class HistoryWriter {
     });
   }
 
-  /** How many entries were written. */
+  /** The number of entries that were written. */
   get count(): number {
     return this.#count;
   }
@@ -104,7 +104,7 @@ export class HistoryWriter {
     };
   }
 
-  /** Resolves when all is in the file. */
+  /** Resolves when everything is in the file. */
   async close(): Promise<void> {
     await this.#options.close?.();
   }
@@ -115,7 +115,7 @@ export class HistoryWriter {
   }
 }
 
-/** ns since the call, by the machine's monotonic clock. */
+/** Returns a clock that tells the ns since this call, by the machine's monotonic clock. */
 export function nsFromNow(): () => number {
   const originNs = process.hrtime.bigint();
   return () => Number(process.hrtime.bigint() - originNs);

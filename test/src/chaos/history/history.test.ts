@@ -1,5 +1,5 @@
 /**
- * Goal: what is written is what is read, also of a file that was cut off; processes end with an
+ * A history is read as it was written, even if its file was cut off; a process number ends with an
  * operation of unknown outcome.
  */
 import { appendFile, mkdtemp, rm } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Dates that jump, forth and back, by ms or by days: nothing but the times in stats may depend on
- * them. Made by member-clock.ts, in the member itself.
+ * Makes dates jump forward and back, by ms or by days; only the times in stats may depend on them.
+ * member-clock.ts does it inside the member.
  */
 import type { Random } from '../../simulation/random.js';
 import type { Nemesis } from './nemesis.js';
@@ -20,7 +20,7 @@ export const clockJump: Nemesis = {
   },
 };
 
-/** Between two times of day, several times a second. */
+/** Switches between two times of day several times a second. */
 export const clockStrobe: Nemesis = {
   name: 'clock-strobe',
   async strike({ members, pause, note }, random, holdMs) {
@@ -35,7 +35,7 @@ export const clockStrobe: Nemesis = {
   },
 };
 
-/** As likely small as large. */
+/** Returns a jump that is as likely small as large. */
 function jump(random: Random): number {
   const sizeMs = Math.round(JUMP_MS_MAX ** random.between(0.1, 1));
   return random.chance(1 / 2) ? sizeMs : -sizeMs;

@@ -1,10 +1,10 @@
 /**
- * A member loses, while it is down, something that it had on its disk: a bit is changed, the tail
- * of a file is cut off, or all is gone.
+ * Damages the disk of a member while it is down: flips a bit, cuts the tail off a file, or removes
+ * everything.
  *
- * One member at a time, and only once all others have everything that was acknowledged: the design
- * promises no more, because the tail of a log that ends between two records cannot be missed. The
- * run waits afterwards until the victim serves again, before anybody strikes.
+ * It damages one member at a time, and only once all others have everything that was acknowledged.
+ * The design promises no more, because nobody can tell that the tail of a log is missing if the log
+ * ends between two records. The run waits until the victim serves again before the next strike.
  */
 import type { Random } from '../../simulation/random.js';
 import { flip, truncate, wipe } from '../disks.js';
@@ -25,7 +25,7 @@ export const wipedMember = damaging('wiped-member', (directory) => {
   return 'everything is gone';
 });
 
-/** `befall` says what it did; null when no file is large enough for it. */
+/** `befall` returns what it did; null if no file is large enough for it. */
 function damaging(
   name: string,
   befall: (directory: string, random: Random) => string | null,

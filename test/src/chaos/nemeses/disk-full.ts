@@ -1,6 +1,6 @@
 /**
- * A disk without room: a member that cannot write ends, as it must, and is started again and again
- * until there is room. Nothing that was acknowledged may be lost by that.
+ * Fills a disk. A member that cannot write ends, as it must, and is started again and again until
+ * there is space. No acknowledged write may be lost by that.
  */
 import { fill, free } from '../disks.js';
 import type { Nemesis } from './nemesis.js';

@@ -1,5 +1,5 @@
 /**
- * All nemeses there are, in the order of their kinds.
+ * Lists all nemeses in the order of their kinds.
  */
 import { clockJump, clockStrobe } from './clock.js';
 import { flippedBit, truncatedFile, wipedMember } from './damage.js';

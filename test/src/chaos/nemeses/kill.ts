@@ -1,5 +1,5 @@
 /**
- * SIGKILL, and a start some time later: nothing of what the process had in memory survives.
+ * Kills members with SIGKILL and starts them some time later; nothing in their memory survives.
  */
 import type { Nemesis } from './nemesis.js';
 import { type Choice, shuffled, victims } from './victims.js';
@@ -9,7 +9,7 @@ export const killLeader = killing('leader');
 export const killSome = killing('some');
 export const killAll = killing('all');
 
-/** One after the other, each started again before it can have caught up. */
+/** Kills one member after the other, each before the one before it can have caught up. */
 export const killInTurn: Nemesis = {
   name: 'kill-in-turn',
   async strike({ members, pause, note }, random, holdMs) {

@@ -1,8 +1,9 @@
 /**
- * What a nemesis is: somebody who makes one kind of trouble, again and again.
+ * The type of a nemesis, which makes one kind of fault again and again.
  *
- * It strikes, holds for the time it is given, and undoes what it did. Whatever it leaves is healed
- * by the run afterwards. Its choices come from `random` alone, but for who leads. Types only.
+ * It strikes, keeps the fault for the time that it is given, and undoes it. The run afterwards
+ * heals whatever it leaves. Its choices depend on `random` alone, and on who leads. This file has
+ * types only.
  */
 import type { Random } from '../../simulation/random.js';
 import type { Members } from '../members.js';
@@ -11,23 +12,23 @@ import type { Network } from '../network.js';
 export interface Nemesis {
   readonly name: string;
   /**
-   * It destroys what a member has on its disk: it strikes one member, never together with another
-   * nemesis, and only when all others have everything that was acknowledged.
+   * Set if it destroys data on a member's disk. It then strikes one member, never together with
+   * another nemesis, and only when all others have everything that was acknowledged.
    */
   readonly isAlone?: true;
-  /** It needs what not every kernel can do. */
+  /** Set if it needs something that not every kernel can do. */
   readonly needs?: 'weather';
   strike(field: Field, random: Random, holdMs: number): Promise<void>;
 }
 
-/** What nemeses work on. */
+/** What nemeses have at hand. */
 export interface Field {
   readonly members: Members;
   readonly network: Network;
-  /** Resolves after this time, sooner when the run is broken off. */
+  /** Resolves after this time, or earlier when the run is interrupted. */
   pause(ms: number): Promise<void>;
-  /** What was done, for the report: one line. */
+  /** Reports in one line what was done. */
   note(text: string): void;
-  /** Why nothing could be done: in the report like a note, and it does not count as a strike. */
+  /** Reports why nothing could be done, which does not count as a strike. */
   miss(text: string): void;
 }

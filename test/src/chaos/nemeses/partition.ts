@@ -1,15 +1,15 @@
 /**
- * Cuts of the network between members, some of them from the clients too.
+ * Cuts the network between members, and sometimes between members and clients.
  *
- * Packets are dropped in silence. A one-way cut lets the other way pass, but no connection lives
- * long on that: its acknowledgements are what is lost.
+ * Packets are dropped silently. A one-way cut lets the other direction pass, but no connection
+ * lasts long on it, because its acknowledgements are lost.
  */
 import type { Host } from '../namespaces.js';
 import type { Cut } from '../network.js';
 import type { Field, Nemesis } from './nemesis.js';
 import { between, bridge, halves, leaderOrAny, oneWay, ring } from './victims.js';
 
-/** How often those cut off are out of the clients' reach as well. */
+/** How often clients cannot reach the members either that are cut off. */
 const CLIENTS_TOO = 1 / 3;
 
 export const partitionHalves: Nemesis = {
@@ -52,7 +52,7 @@ export const partitionLeader: Nemesis = {
   },
 };
 
-/** It hears nobody; what it says arrives. */
+/** One member receives nothing; what it sends arrives. */
 export const blindNode: Nemesis = {
   name: 'blind-node',
   async strike(field, random, holdMs) {
@@ -69,7 +69,7 @@ export const blindNode: Nemesis = {
   },
 };
 
-/** Nobody hears it; what others say arrives. */
+/** Nothing that one member sends arrives; it receives what others send. */
 export const blindOthers: Nemesis = {
   name: 'blind-others',
   async strike(field, random, holdMs) {
@@ -86,7 +86,7 @@ export const blindOthers: Nemesis = {
   },
 };
 
-/** Off and on in a moment, every time another one. */
+/** Cuts and heals within moments, each time in another place. */
 export const partitionFlapping: Nemesis = {
   name: 'partition-flapping',
   async strike(field, random, holdMs) {

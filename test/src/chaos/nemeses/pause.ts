@@ -1,5 +1,6 @@
 /**
- * SIGSTOP, and SIGCONT some time later: the process goes on in the belief that no time has passed.
+ * Stops members with SIGSTOP and continues them with SIGCONT some time later, as if no time had
+ * passed.
  */
 import type { Nemesis } from './nemesis.js';
 import { type Choice, leaderOrAny, victims } from './victims.js';
@@ -9,13 +10,13 @@ export const pauseLeader = pausing('leader');
 export const pauseSome = pausing('some');
 export const pauseAll = pausing('all');
 
-/** At least this long altogether, for a few leaders to come and go. */
+/** The least time of all pauses together, in which a few leaders come and go. */
 const STUTTER_MS_MIN = 6_000;
 
 /**
- * Whoever leads is stopped, again and again, for about as long as the others need to elect another
- * one but not so long that its clients leave: what they have asked meanwhile it finds unread when
- * it wakes, and does not know yet that it leads no more.
+ * Stops whichever member leads, again and again. Each stop is long enough for the others to elect
+ * another leader, but too short for its clients to leave. When it continues it finds the requests
+ * that they have sent meanwhile, and does not know yet that it no longer leads.
  */
 export const stutter: Nemesis = {
   name: 'stutter',

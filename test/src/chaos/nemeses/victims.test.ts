@@ -1,5 +1,5 @@
 /**
- * What cuts of the network leave: found by following every way that is open.
+ * Tests what the cuts of a network leave, by following every connection that is open.
  */
 import { expect, it } from 'vitest';
 import { Random } from '../../simulation/random.js';
@@ -63,7 +63,7 @@ function cases() {
   });
 }
 
-/** Itself and whom it reaches directly: members do not forward. */
+/** Returns the member and those that it reaches directly, because members do not forward. */
 function reachedBy(id: number, ids: readonly number[], cuts: readonly Cut[]): number[] {
   return ids.filter((to) => !cuts.some((cut) => cut.from === id && cut.to === to));
 }

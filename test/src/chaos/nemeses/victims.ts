@@ -1,5 +1,6 @@
 /**
- * Whom a nemesis strikes, and which ways of the network it cuts. Pure but for who leads.
+ * Chooses which members a nemesis strikes and which connections it cuts. It is pure, except that it
+ * asks who leads.
  */
 import type { Random } from '../../simulation/random.js';
 import type { Host } from '../namespaces.js';
@@ -8,7 +9,9 @@ import type { Field } from './nemesis.js';
 
 export type Choice = 'one' | 'leader' | 'some' | 'all';
 
-/** One where nobody leads; `some` are at least one and never all. */
+/**
+ * Chooses victims. `leader` is any member where nobody leads; `some` are at least one, never all.
+ */
 export async function victims(field: Field, random: Random, choice: Choice): Promise<number[]> {
   const { ids } = field.members;
   switch (choice) {
@@ -24,7 +27,7 @@ export async function victims(field: Field, random: Random, choice: Choice): Pro
 }
 
 export async function leaderOrAny(field: Field, random: Random): Promise<number> {
-  // Drawn in any case: what follows must not depend on who leads.
+  // Drawn in any case, because later choices must not depend on who leads.
   const any = random.pick(field.members.ids);
   return (await field.members.leader()) ?? any;
 }
@@ -41,7 +44,7 @@ export function shuffled<T>(items: readonly T[], random: Random): T[] {
   return result;
 }
 
-/** Both ways between each of these and each of those. */
+/** Returns the cuts of both directions between each of these and each of those. */
 export function between(these: readonly Host[], those: readonly Host[]): Cut[] {
   return these.flatMap((a) => those.flatMap((b) => [oneWay(a, b), oneWay(b, a)]));
 }
@@ -51,7 +54,7 @@ export function oneWay(from: Host, to: Host): Cut {
 }
 
 export interface Halves {
-  /** The larger one. */
+  /** The members of the larger side. */
   readonly majority: readonly number[];
   readonly minority: readonly number[];
 }
@@ -62,7 +65,9 @@ export function halves(ids: readonly number[], random: Random): Halves {
   return { majority: order.slice(0, size), minority: order.slice(size) };
 }
 
-/** Each reaches its two neighbours in a circle alone; of three, two do not reach each other. */
+/**
+ * Each member reaches only its two neighbours in a circle; of three, two do not reach each other.
+ */
 export function ring(ids: readonly number[], random: Random): Cut[] {
   const order = shuffled(ids, random);
   if (order.length <= 3) return between(order.slice(0, 1), order.slice(1, 2));
@@ -74,7 +79,7 @@ export function ring(ids: readonly number[], random: Random): Cut[] {
   );
 }
 
-/** Two sides that only reach one member in the middle. */
+/** Makes two sides that reach only the one member in the middle. */
 export function bridge(ids: readonly number[], random: Random): { middle: number; cuts: Cut[] } {
   const [middle = 0, ...rest] = shuffled(ids, random);
   const half = Math.ceil(rest.length / 2);

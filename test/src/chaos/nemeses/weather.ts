@@ -1,5 +1,5 @@
 /**
- * A bad network: packets are lost, or take long, on the way to every member or to one.
+ * Makes a bad network, in which packets to one member or to all of them are lost or delayed.
  */
 import { performance } from 'node:perf_hooks';
 import type { Random } from '../../simulation/random.js';
@@ -25,7 +25,7 @@ export const delay: Nemesis = {
   },
 };
 
-/** The plug is pulled and put back, again and again, until the host's carrier stays. */
+/** Unplugs and plugs in the host's network again and again, until it stays plugged in. */
 export const linkFlapping: Nemesis = {
   name: 'link-flapping',
   async strike({ members, network, pause, note }, random, holdMs) {

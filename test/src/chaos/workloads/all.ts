@@ -1,5 +1,5 @@
 /**
- * All workloads, made anew for each run: they keep what their clients share.
+ * Makes all workloads anew for each run, because they keep what their clients share.
  */
 import { casRegisterWorkload } from './cas-register.js';
 import { counterWorkload } from './counter.js';

@@ -1,15 +1,15 @@
 /**
- * One operation of a workload, recorded: what it asked for, and how it ended.
+ * Records one operation of a workload: its argument, and how it ended.
  *
- * Always holds: an error that is `ambiguous` is an `info`, never a `fail`; an operation that only
- * reads has no effect, so its errors are `fail`. What is not an error of the ensemble or the client
- * is a bug of the workload and thrown on, after it was recorded.
+ * An error that is `ambiguous` is an `info`, never a `fail`. An operation that only reads has no
+ * effect, so its errors are `fail`. Any error that is neither the ensemble's nor the client's is a
+ * bug of the workload, and is thrown again after it was recorded.
  */
 import { type Client, ClientError, KeeperError } from '@rookery/client';
 import type { Json } from '../history/entry.js';
 import type { Ending, Recorder } from '../history/history-writer.js';
 
-/** Thrown by an operation that has seen that it must not take place: certainly no effect. */
+/** Thrown by an operation that has found that it must not happen; it certainly had no effect. */
 export class NotDone extends Error {
   override readonly name = 'NotDone';
 }
@@ -19,14 +19,14 @@ export interface Attempt {
   readonly recorder: Recorder;
   readonly f: string;
   readonly value: Json;
-  /** It cannot have an effect, whatever happens. */
+  /** Set if the operation cannot have an effect, whatever happens. */
   readonly isRead?: boolean;
 }
 
-/** Says what the operation is about, once that is known: for the record, should it fail. */
+/** Tells the argument of the operation once it is known, for the record of a failure. */
 export type Note = (about: Json) => void;
 
-/** Whether it ended well. */
+/** Resolves with whether the operation succeeded. */
 export async function attempt(
   { client, recorder, f, value, isRead = false }: Attempt,
   work: (note: Note) => Promise<Json>,
@@ -56,7 +56,7 @@ export async function attempt(
   }
 }
 
-/** The errors of a step that only looks, as such that say that nothing was done. */
+/** Turns the errors of a step that only reads into errors that say that nothing was done. */
 export async function looking<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -66,7 +66,7 @@ export async function looking<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Null for an error that is nobody's answer. */
+/** Returns null for an error that is neither the ensemble's nor the client's. */
 export function isAmbiguous(error: unknown): boolean | null {
   if (error instanceof NotDone) return false;
   return error instanceof KeeperError || error instanceof ClientError ? error.ambiguous : null;

@@ -1,8 +1,8 @@
 /**
- * Registers that are read, written and compared-and-set: each znode must behave as one place of
- * memory. Reads are sync + get, some of a stream that does not wait for answers; a compare-and-set
- * reads the version and sets with it. Values are unique, so that every answer tells which write it
- * shows.
+ * Reads, writes, and compares and sets registers: each znode must behave like one variable in
+ * memory. A read is sync and getData; some reads are a stream that does not wait for answers. A
+ * compare-and-set reads the version and sets with it. Values are unique, so every answer tells
+ * which write it shows.
  *
  * History: `read` [key, null] -> [key, value]; `write` [key, value]; `cas` [key, [old, new]].
  */
@@ -15,14 +15,14 @@ import type { Workload, WorkloadContext } from './workload.js';
 
 const NAME = 'cas-register';
 const CLIENTS = 4;
-/** Enough for a fault to come and go within one; few enough to be judged quickly. */
+/** Enough turns that a fault begins and ends within one key, and few enough to check quickly. */
 const TURNS_EACH_KEY = 300;
 const STREAM = { intervalMaxMs: 400, underWayMax: 20 };
 
 export function casRegisterWorkload(): Workload {
   const keys = new Keys(TURNS_EACH_KEY, '0');
   const numbers = new Numbers();
-  /** Of each key the last value that anybody saw, so that a compare-and-set has a chance. */
+  /** For each key the last value that any client saw, so that a compare-and-set may succeed. */
   const lastSeen = new Map<number, number>();
 
   const read = (client: Client, recorder: Recorder, { prefix }: WorkloadContext, key: number) =>

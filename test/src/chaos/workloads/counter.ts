@@ -1,7 +1,7 @@
 /**
- * Counters: an addition of n is one multi of n sequential creates, the value is the number of
- * children. All of a multi counts or nothing of it, and the numbers given are the counter's states.
- * Each counter is added to by one n of its own, so that half a multi shows.
+ * Adds to counters. An addition of n is one multi of n sequential creates, and the value is the
+ * number of children. All of a multi counts or none of it, and the sequence numbers are the states
+ * of the counter. All additions to one counter have the same n, so half a multi would show.
  *
  * History: `add` [key, n] -> [key, n, [sequence numbers]]; `read` [key, null] -> [key, number of
  * children listed, number of children that the stat says].

@@ -1,7 +1,7 @@
 /**
- * Ephemeral znodes: those of sessions that live stay, those of sessions that ended go. Each client
- * has one session after the other: makes and deletes some, looks at all (sync + getChildren), and
- * leaves by closing or by falling silent, so that the session expires.
+ * Ephemeral znodes of live sessions stay, and those of ended sessions go. Each client has one
+ * session after the other: it creates and deletes some znodes, lists all of them (sync and
+ * getChildren), and ends by closing, or by falling silent so that the session expires.
  *
  * History: `create` name, which begins with the session's id; `delete` name; `read` null ->
  * [names]; `close` and `vanish` session; `final` null -> [names], when every session is over.
@@ -18,9 +18,9 @@ const CLIENTS = 4;
 const TURNS_MAX = 40;
 const PAUSE_MAX_MS = 50;
 const TROUBLE_MS = 50;
-/** Clients that stand still; the oldest is let go. */
+/** The most clients that are frozen at a time; the oldest of them is then dropped. */
 const SILENT_MAX = 20;
-/** Until the last session must have expired, when all is well. */
+/** In this time the last session must have expired when all members are well. */
 const EXPIRY_MS = 90_000;
 const POLL_MS = 200;
 
@@ -31,7 +31,7 @@ interface Silent {
 
 type Living = Pick<Station, 'client' | 'recorder' | 'random'> & {
   readonly prefix: string;
-  /** Names of this session's znodes begin so. */
+  /** The prefix of the names of this session's znodes. */
   readonly owner: string;
   readonly own: string[];
   readonly numbers: Numbers;
@@ -112,7 +112,7 @@ async function turn(living: Living): Promise<boolean> {
   });
 }
 
-/** How many there are; null when it could not be read. */
+/** Resolves with the number of znodes; null if they could not be read. */
 async function read(
   { client, recorder }: Pick<Station, 'client' | 'recorder'>,
   prefix: string,

@@ -1,6 +1,6 @@
 /**
- * A client's surroundings that can stand still: no timer fires while frozen, so that it sends no
- * heartbeat, as if its process had been stopped; its session then ends at the server.
+ * Timers of a client that can be frozen. No timer fires meanwhile, so the client sends no
+ * heartbeat, as if its process had been stopped, and its session expires at the server.
  */
 import { randomUUID } from 'node:crypto';
 import type { Surroundings } from '@rookery/client';
@@ -41,11 +41,11 @@ export class FreezableSurroundings implements Surroundings {
     this.#isFrozen = true;
   }
 
-  /** What came due meanwhile happens now. */
+  /** Fires the timers that have become due meanwhile. */
   thaw(): void {
     this.#isFrozen = false;
     for (const waiting of [...this.#due]) {
-      // An earlier one may have cancelled it.
+      // An earlier timer may have cancelled this one.
       if (this.#due.delete(waiting)) waiting.callback();
     }
   }

@@ -1,7 +1,8 @@
 /**
- * Locks with fencing tokens: holders of one lock take turns at a register, read it and write one
- * more through `fenced`. What counts is what the register went through: the number in it is its
- * version, or somebody wrote over another's work; the tokens in it never fall.
+ * Locks with fencing tokens. The holders of one lock take turns to read a register and to write one
+ * more through `fenced`. The states of the register are what counts: the number in it is its
+ * version, or else some client has overwritten another one's write; and the tokens in it never
+ * decrease.
  *
  * History: `acquire` null -> [token, tokens of others that are held at this moment]; `fenced-write`
  * [token, count] -> [token, count, version]; `release` token; `lost` token (a lease's signal was
@@ -20,7 +21,7 @@ const WRITES_MAX = 4;
 const HOLD_MAX_MS = 40;
 
 export function locksWorkload(): Workload {
-  /** Of all clients. */
+  /** The leases that any client holds. */
   const held = new Set<Lease>();
 
   async function turn(station: Station, { prefix }: WorkloadContext, lock: Lock): Promise<boolean> {
@@ -81,7 +82,7 @@ async function write({ client, recorder }: Station, path: string, lease: Lease):
   let count = 0;
   const reading = { client, recorder, f: 'look', value: token, isRead: true };
   const isRead = await attempt(reading, async () => {
-    // What the holder before wrote came before its lock was gone, and this session has seen that.
+    // The former holder wrote before its lock was gone, and this session has seen that it is gone.
     const [, seen] = countIn((await client.getData(path, { session: lease.sessionId })).data);
     count = seen;
     return [token, seen];
@@ -107,7 +108,7 @@ function tokenOf({ fencingToken }: Lease): number {
   return Number(fencingToken);
 }
 
-/** What the register holds: the token of who wrote it, and how many writes there were. */
+/** Parses the register: the token of its last writer, and the number of writes. */
 function countIn(data: Buffer | null): readonly [number, number] {
   const [token, count]: unknown[] = JSON.parse(`${data}`);
   return [Number(token), Number(count)];

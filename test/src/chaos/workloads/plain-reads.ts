@@ -1,7 +1,7 @@
 /**
- * Plain reads, without sync: they may be old, but each client sees the registers as they were after
- * some prefix of all writes, never goes back, and sees its own writes; over reconnects and new
- * sessions too.
+ * Reads without sync. They may be old, but each client sees the registers as they were after some
+ * prefix of all writes, never goes back in time, and sees its own writes, also over reconnects and
+ * new sessions.
  *
  * History: `write` [register, value] -> [register, value, zxid of the write]; `read`
  * [register, null] -> [register, value, zxid of the write shown].

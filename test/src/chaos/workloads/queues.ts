@@ -1,10 +1,11 @@
 /**
- * Two queues of sequential znodes. `total-queue`: whoever deletes an entry has it, in any order;
- * `linear-queue`: the parent's version is raised with every change, so that only the first of the
- * line can be taken, in order. What goes in comes out, once.
+ * Two queues of sequential znodes. In `total-queue` a client has the entry that it deletes, in any
+ * order. In `linear-queue` every change raises the parent's version, so that only the first entry
+ * can be taken. Each element that goes in comes out once.
  *
- * History of both: `enqueue` element; `dequeue` null -> element, null when it was empty (looked at
- * behind a sync). A `dequeue` in doubt has the element that it may have taken as its value.
+ * History of both: `enqueue` element; `dequeue` null -> element, or null if the queue was empty
+ * after a sync. A `dequeue` with an unknown outcome has the element that it may have taken as its
+ * value.
  */
 import type { Client } from '@rookery/client';
 import { checkLinearQueue, checkTotalQueue } from '../checkers/queues.js';
@@ -14,14 +15,14 @@ import { atTheEnd, Numbers, prepare, type Station, untilTrue, work } from './sta
 import type { Workload, WorkloadContext } from './workload.js';
 
 const CLIENTS = 4;
-/** Of those at the head, how many may be taken first in the queue without order. */
+/** From how many entries at the head the queue without order takes one. */
 const CHOICE = 3;
 
 interface QueueKind {
   readonly name: string;
   readonly check: Workload['check'];
   enqueue(client: Client, path: string, element: number): Promise<unknown>;
-  /** The element, or null when the queue is empty now. */
+  /** Resolves with the element; null if the queue is empty. */
   dequeue(station: Station, path: string, note: Note): Promise<number | null>;
 }
 
@@ -52,7 +53,7 @@ const linearQueue: QueueKind = {
     if (head === undefined) return null;
     const { data } = await looking(client.getData(`${path}/${head}`));
     note(Number(data));
-    // Nothing has come or gone since the version was read.
+    // This check fails if an entry has come or gone since the version was read.
     await client.multi([
       { kind: 'setData', path, data: '', version: stat.version },
       { kind: 'delete', path: `${path}/${head}` },
@@ -73,7 +74,7 @@ function queueWorkload(kind: QueueKind): Workload {
   const { name, check } = kind;
   const numbers = new Numbers();
 
-  /** Whether it went well; `onTaken` is told what came out. */
+  /** Resolves with whether it succeeded; calls `onTaken` with the element. */
   const dequeue = (station: Station, path: string, onTaken: (element: Json) => void) => {
     const { client, recorder } = station;
     return attempt({ client, recorder, f: 'dequeue', value: null }, async (note) => {

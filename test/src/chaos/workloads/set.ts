@@ -1,6 +1,6 @@
 /**
- * Sets of children that only grow: what was acknowledged is there, at every sync + getChildren from
- * then on.
+ * Sets of children that only grow: every sync and getChildren shows each element that was
+ * acknowledged before.
  *
  * History: `add` [key, element]; `read` [key, null] -> [key, [elements]].
  */

@@ -1,6 +1,6 @@
 /**
- * What workloads share: a client's loop, with its pauses; the patience of the first and last steps;
- * and keys that change after so many operations, so that each has a short history.
+ * What workloads share: the loop of a client, with its pauses; retries for the first and last
+ * steps; and keys that change after a number of operations, so that each has a short history.
  */
 import { setMaxListeners } from 'node:events';
 import { type Client, createClient, ensurePath, NodeExistsError } from '@rookery/client';
@@ -10,23 +10,23 @@ import type { Recorder } from '../history/history-writer.js';
 import { isAmbiguous } from './attempt.js';
 import type { WorkloadContext } from './workload.js';
 
-/** Between two operations of a client, at most. */
+/** The longest pause between two operations of a client. */
 const PAUSE_MAX_MS = 50;
-/** After one that failed. */
+/** The pause after an operation that failed. */
 const TROUBLE_MS = 50;
-/** Until the ensemble must have answered when it is well. */
+/** In this time an ensemble without faults must have answered. */
 const PATIENCE_MS = 90_000;
 
-/** What one client works with. */
+/** What one client of a workload has at hand. */
 export interface Station {
   readonly client: Client;
   readonly recorder: Recorder;
-  /** For what is done at the same time. */
+  /** Makes a recorder for operations at the same time. */
   readonly newRecorder: () => Recorder;
   readonly random: Random;
   readonly number: number;
   readonly signal: AbortSignal;
-  /** Records what happened to it by itself, such as an event: a process of its own, at once. */
+  /** Records something that happened without a call, such as an event, as a process of its own. */
   readonly tell: (f: string, value: Json) => void;
 }
 
@@ -38,8 +38,8 @@ export interface StationOptions {
 }
 
 /**
- * A turn after the other until the signal aborts; a turn says whether it went well. `besides` is
- * done at the same time, with the same client.
+ * Does one turn after the other until the signal aborts; a turn returns whether it succeeded.
+ * `besides` runs at the same time, with the same client.
  */
 export async function work(
   options: StationOptions,
@@ -62,16 +62,16 @@ export async function work(
 }
 
 export interface Stream {
-  /** Between the beginnings of two operations, at most. */
+  /** The longest time between the beginnings of two operations. */
   readonly intervalMaxMs: number;
-  /** Beyond it none is begun. */
+  /** The number of operations in progress at which no further one begins. */
   readonly underWayMax: number;
 }
 
 /**
- * Begins operations whether or not earlier ones have been answered, so that some are asked for
- * while a member stands still: what it answers when it goes on is then old, if it should not have
- * answered.
+ * Begins operations whether or not earlier ones have been answered. Some of them are thereby sent
+ * while a member is paused. When it continues, its answers show old values if it should not have
+ * answered at all.
  */
 export async function stream(
   { random, signal, newRecorder }: Station,
@@ -101,7 +101,7 @@ export async function stream(
 export function newStation({ workload, number, context, signal }: StationOptions): Station {
   const { connectString, options } = context.connect(number);
   const client = createClient(connectString, options);
-  // All clients of a run listen to one.
+  // All clients of a run listen to one signal.
   setMaxListeners(0, signal);
   const newRecorder = () => context.history.recorder(workload, number);
   let ear: Recorder | null = null;
@@ -116,7 +116,7 @@ export function newStation({ workload, number, context, signal }: StationOptions
   };
 }
 
-/** The workload's directory, and what `work` makes in it. */
+/** Creates the workload's directory, and in it what `work` makes. */
 export async function prepare(
   context: WorkloadContext,
   paths: readonly { readonly path: string; readonly data: string }[] = [],
@@ -131,7 +131,7 @@ export async function prepare(
   }
 }
 
-/** With a client of its own, numbered behind the others; for final steps. */
+/** Does final steps with a client of their own, whose number follows those of the others. */
 export async function atTheEnd(
   options: Omit<StationOptions, 'signal'>,
   last: (station: Station) => Promise<void>,
@@ -144,7 +144,7 @@ export async function atTheEnd(
   }
 }
 
-/** Again and again until it says true; throws when it does not for long although all is well. */
+/** Repeats `attempt` until it returns true; throws if it does not in PATIENCE_MS without faults. */
 export async function untilTrue(what: string, attempt: () => Promise<boolean>): Promise<void> {
   const endMs = performance.now() + PATIENCE_MS;
   while (!(await attempt())) {
@@ -153,7 +153,7 @@ export async function untilTrue(what: string, attempt: () => Promise<boolean>): 
   }
 }
 
-/** Again and again over errors of the ensemble; for what may be done twice. */
+/** Repeats a step that may be done twice, for as long as the ensemble answers with errors. */
 async function patiently(step: () => Promise<unknown>): Promise<void> {
   await untilTrue('a step of the preparation', async () => {
     try {
@@ -174,7 +174,7 @@ async function made(client: Client, path: string, data: string): Promise<void> {
   }
 }
 
-/** Returns early when the signal aborts. */
+/** Resolves after the time, or earlier when the signal aborts. */
 export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -189,8 +189,8 @@ export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Znodes `<prefix>/<number>`, a new one after so many turns of all clients together. Shared by the
- * clients of a workload.
+ * Znodes `<prefix>/<number>`, of which a new one is used after a number of turns of all clients
+ * together. The clients of a workload share them.
  */
 export class Keys {
   readonly #turnsEach: number;
@@ -203,12 +203,12 @@ export class Keys {
     this.#initial = initial;
   }
 
-  /** Of all that were used. */
+  /** All keys that were used. */
   get all(): number[] {
     return [...this.#there];
   }
 
-  /** The key of the next turn, with its znode made; null when that could not be done. */
+  /** Resolves with the key of the next turn once its znode exists; null if it could not be made. */
   async next({ client }: Station, prefix: string): Promise<number | null> {
     const key = Math.floor(this.#turns++ / this.#turnsEach);
     if (this.#there.has(key)) return key;
@@ -223,7 +223,7 @@ export class Keys {
   }
 }
 
-/** Numbers that no client uses twice. */
+/** Gives numbers of which no client gets one twice. */
 export class Numbers {
   #last = 0;
 
@@ -232,7 +232,7 @@ export class Numbers {
   }
 }
 
-/** The number behind a sequential znode's name. */
+/** Returns the number at the end of a sequential znode's name. */
 export function sequenceOf(path: string): number {
   return Number(path.slice(-10));
 }

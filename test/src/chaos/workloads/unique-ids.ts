@@ -1,6 +1,6 @@
 /**
- * Unique ids: the numbers of sequential znodes, half of which are deleted again at once. No number
- * is given twice, and they grow from one answer to the next call.
+ * Takes the numbers of sequential znodes as unique ids, and deletes half of the znodes at once. No
+ * number is given twice, and numbers grow from one answer to the next call.
  *
  * History: `generate` null -> number.
  */

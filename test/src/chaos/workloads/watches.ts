@@ -1,15 +1,15 @@
 /**
- * Watches: nothing is missed, and nothing is shown that is older than what was told.
+ * Watches miss nothing, and no read shows a value older than a reported change.
  *
- * Two writers change a few znodes. Watchers follow each of them by one-shot watches (read, wait,
- * read again), follow all by one persistent recursive watch, and now and then look at one without a
- * watch. At the end each znode is written once more, and every watcher must get to see that.
+ * Two writers change a few znodes. Watchers follow each znode by one-shot watches (read, wait, read
+ * again), follow all of them by one persistent recursive watch, and sometimes read one without a
+ * watch. In the end each znode is written once more, and every watcher must see that.
  *
  * History: `write` [key, value] -> [key, value, zxid]; `arm` [key] -> [key, zxid of the value read]
  * (a read with a watch); `look` [key] -> [key, zxid of the value read]; `follow` null (the
- * recursive watch stands). By themselves: `fired` [key, type, zxid or null] of a one-shot watch;
- * `event` [key, type, zxid or null] and `resync` reason, of the recursive one; `untold` what, at
- * the end, and `told` when that was looked into.
+ * recursive watch stands). Without a call: `fired` [key, type, zxid or null] of a one-shot watch;
+ * `event` [key, type, zxid or null] and `resync` reason, of the recursive one; in the end `untold`
+ * with what is missing, and `told` when that was checked.
  */
 import type { NodeEvent, WatchEvent } from '@rookery/client';
 import { checkWatches } from '../checkers/watches.js';
@@ -56,7 +56,7 @@ export function watchesWorkload(): Workload {
           return (await write(station, context.prefix, key)) !== null;
         });
       }
-      // Watches until the very end, over the signal.
+      // It watches until the very end, beyond the signal.
       const station = newStation({ ...options, signal: after.signal });
       const watcher = new Watcher(station, context.prefix);
       watchers.push(watcher);
@@ -89,14 +89,14 @@ export function watchesWorkload(): Workload {
   };
 }
 
-/** One client that follows all znodes in both ways. */
+/** A client that follows all znodes by both kinds of watches. */
 class Watcher {
   readonly #station: Station;
   readonly #prefix: string;
   readonly #following: Promise<unknown>;
-  /** Of each key, the zxid of the newest value that came of the one-shot watches. */
+  /** For each key, the zxid of the newest value that was read with a one-shot watch. */
   readonly #shown = new Map<number, number>();
-  /** Of each key, the zxid of the last event of the recursive watch. */
+  /** For each key, the zxid of the last event of the recursive watch. */
   readonly #told = new Map<number, number>();
   #resyncs = 0;
 
@@ -107,12 +107,12 @@ class Watcher {
     this.#following = Promise.all([this.#followAll(), ...loops]);
   }
 
-  /** How often it may have missed events of the recursive watch. */
+  /** The number of times that it may have missed events of the recursive watch. */
   get resyncs(): number {
     return this.#resyncs;
   }
 
-  /** `since`: its number of resyncs before the change was made. */
+  /** `since` is its number of resyncs before the change was made. */
   hasSeen(key: number, zxid: number, since: number): boolean {
     const isTold = (this.#told.get(key) ?? 0) >= zxid || this.#resyncs > since;
     return isTold && (this.#shown.get(key) ?? 0) >= zxid;
@@ -186,7 +186,7 @@ class Watcher {
     }
   }
 
-  /** The zxid of the value shown; null when it could not be read. */
+  /** Resolves with the zxid of the value that was read; null if it could not be read. */
   async #read(
     recorder: Recorder,
     f: 'arm' | 'look',

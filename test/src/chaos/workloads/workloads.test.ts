@@ -1,6 +1,6 @@
 /**
- * Goal: every workload runs, records and judges: against a whole ensemble in this process, of which
- * one member is killed and started again meanwhile, and finds nothing wrong.
+ * Every workload runs against a whole ensemble in this process, of which one member is killed and
+ * started again meanwhile. Its history is recorded, and its check finds nothing wrong.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const histories = new Map<string, string>();
 let ensemble: TestEnsemble;
 let directory: string;
 
-/** All at once, as in a chaos run. */
+/** All workloads run at once, as in a chaos run. */
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'rookery-workloads-'));
   ensemble = await startEnsemble();

@@ -142,6 +142,29 @@ it.for([
   },
 );
 
+it.for([
+  ['TypeScript 5.4', 'node_modules/typescript/bin/tsc'],
+  ['the newest TypeScript', TYPESCRIPT],
+] as const)(
+  '%s checks a strict CommonJS program, node16 resolution, and it takes a lock',
+  async ([, compiler], context) => {
+    project.need(context);
+    project.use('lock-typed-commonjs.cts');
+    const compilerOptions = {
+      ...{ module: 'node16', moduleResolution: 'node16', target: 'es2022', outDir: 'out-commonjs' },
+      ...{ lib: ['es2022', 'esnext.disposable'], types: ['node'] },
+      ...{ strict: true, skipLibCheck: false, exactOptionalPropertyTypes: true },
+    };
+    const config = { compilerOptions, files: ['lock-typed-commonjs.cts'] };
+    project.write('tsconfig.json', JSON.stringify(config));
+    const compiled = await project.node(compiler, '-p', '.');
+    expect(compiled).toEqual({ code: 0, stdout: '', stderr: '' });
+    const outcome = await project.node('out-commonjs/lock-typed-commonjs.cjs', servers());
+    const stdout = 'held true bigint\nheld true bigint\nmissing -101\n';
+    expect(outcome).toEqual({ code: 0, stdout, stderr: '' });
+  },
+);
+
 it('a program that only connects is bundled into less than 100 KB', async (context) => {
   project.need(context);
   project.write('connects.mjs', "export { connect } from '@rookery/client';\n");

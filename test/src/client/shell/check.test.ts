@@ -13,6 +13,8 @@ it('check says nothing when all is well, and names the members that are gone', a
   const user = new ShellUser(hosts.join(','), newTestDirectory());
   const well = await user.run(['check']);
   expect(well).toMatchObject({ code: 0, out: '', said: '' });
+  const status = await user.run(['status', '--wait', '10']);
+  expect([status.code, status.out]).toEqual([0, expect.stringContaining('All serve.')]);
   const leader = await ensemble.leader();
   const [gone, other] = ensemble.members.filter((member) => member !== leader);
   await gone?.kill();

@@ -18,7 +18,7 @@ import { type Outcome, outcomeOf } from './outcome.js';
 
 const RUN_DEADLINE_MS = 300_000;
 /** What the scenarios need and the simulator does not. */
-const COPIED = ['vitest.config.ts', 'test/traces', 'test/vectors'];
+const COPIED = ['vitest.config.ts', 'scripts', 'test/traces', 'test/vectors'];
 
 const wanted = process.argv.slice(2);
 const mutants = scenarioMutants.filter(

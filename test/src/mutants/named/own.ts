@@ -15,16 +15,9 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'attach-before-the-writes-of-its-turn',
     area: 'named',
-    file: 'driver/to-leader.ts',
-    find: '  for (const attach of attaches) toLeader(attach);\n',
-    replace: '',
-    also: [
-      {
-        file: 'driver/to-leader.ts',
-        find: '  // Avoids an iterator in turns that brought only reads.\n',
-        replace: '  for (const attach of attaches) toLeader(attach);\n',
-      },
-    ],
+    file: 'pipeline/outbox.ts',
+    find: 'return [...writes, ...syncs, ...attaches];',
+    replace: 'return [...attaches, ...writes, ...syncs];',
     breaks: 'what an older connection has forwarded is done before its session continues',
     scenario: { file: ATTACHMENTS, name: 'leaves as writes, then syncs, then attaches' },
   },

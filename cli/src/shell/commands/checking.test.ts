@@ -1,0 +1,123 @@
+/**
+ * `check` against servers in this test that answer as members do: each finding, and silence where
+ * all is well. Real members are in test/src/client/shell/check.test.ts, and a disk that is really
+ * full in test/src/answers/operated-disk-space.test.ts.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { Call } from '../command.js';
+import { Output } from '../output.js';
+import { check } from './checking.js';
+
+interface Scripted {
+  readonly mode: string;
+  /** The zxid that it tells, each time it is asked. */
+  readonly zxid: () => string;
+  readonly clockMs?: number;
+  readonly readiness?: readonly [status: number, text: string];
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+const GOAL = '0x100000020';
+const LEADER: Scripted = { mode: 'leader', zxid: () => GOAL };
+const FOLLOWER: Scripted = { mode: 'follower', zxid: () => GOAL };
+
+async function listening(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+function answerTo(word: string, { mode, zxid }: Scripted): string {
+  if (word === 'conf') return 'tickTime=2000\nserver.1=a\n';
+  if (word === 'hash') return '100000020: ca752c0c02bd08cd\n';
+  return `Zookeeper version: 3.8.0\nZxid: ${zxid()}\nMode: ${mode}\n`;
+}
+
+async function member(id: number, scripted: Scripted) {
+  const { clockMs = 0, readiness = [200, 'ok\n'] } = scripted;
+  const client = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (word) => socket.end(answerTo(String(word), scripted)));
+  });
+  const http = createHttpServer((request, response) => {
+    const [status, text] = request.url === '/livez' ? [200, 'ok\n'] : readiness;
+    response.writeHead(status, { date: new Date(Date.now() + clockMs).toUTCString() }).end(text);
+  });
+  const [clientPort, metricsPort] = [await listening(client), await listening(http)];
+  return { id, host: '127.0.0.1', clientPort, peerPort: 1000 + id, metricsPort };
+}
+
+async function checked(all: readonly Scripted[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'rookery-check-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const servers = await Promise.all(all.map((scripted, at) => member(at + 1, scripted)));
+  const config = join(folder, 'ensemble.json');
+  writeFileSync(config, JSON.stringify({ dataDir: 'data', servers, peerAuth: 'none' }));
+  let text = '';
+  const write = async (data: string | Uint8Array) => {
+    text += String(data);
+  };
+  const output = new Output({ format: 'json', out: write, error: write, isTerminal: false });
+  const never = () => Promise.reject(new Error('check asks for nothing else'));
+  const around = {
+    ...{ output, client: never, other: never, connect: () => '', directory: '/' },
+    ...{ signal: new AbortController().signal, isInteractive: false, confirm: never },
+    ...{ handOver: never, readInput: never, isShell: false, environment: {} },
+  };
+  const code = await check(new Call(around, [], { config }));
+  const findings: { kind: string; what: string; remedy: string }[] = JSON.parse(text);
+  return { code, findings };
+}
+
+it('says nothing when all members are well, keep up and agree', async () => {
+  expect(await checked([LEADER, FOLLOWER, FOLLOWER])).toEqual({ code: 0, findings: [] });
+});
+
+it('names the member that does not keep up, after it has had time to', async () => {
+  let nowMs = 0;
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  let asked = 0;
+  const zxid = () => {
+    asked += 1;
+    nowMs += 1000;
+    return '0x10000001f';
+  };
+  const { code, findings } = await checked([LEADER, FOLLOWER, { mode: 'follower', zxid }]);
+  expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['lag']]);
+  expect(findings[0]?.what).toContain(`member 3 is at zxid 0x10000001f`);
+  expect(findings[0]?.what).toContain(GOAL);
+  expect(asked).toBeGreaterThan(2);
+});
+
+it('does not blame a member that catches up while it is looked at', async () => {
+  let asked = 0;
+  const zxid = () => (++asked < 3 ? '0x10000001f' : GOAL);
+  expect(await checked([LEADER, { mode: 'follower', zxid }])).toEqual({ code: 0, findings: [] });
+  expect(asked).toBe(3);
+});
+
+it('names the member whose clock is apart', async () => {
+  const { code, findings } = await checked([LEADER, { ...FOLLOWER, clockMs: -60_000 }]);
+  expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['clock']]);
+  expect(findings[0]?.what).toMatch(/clocks of member 2 and of this machine are (59|60)\.\d s/);
+});
+
+it('names the member whose disk is full, and what to do', async () => {
+  const full = '[+]quorum ok\n[-]disk failed: 1 MB is free\nreadyz check failed\n';
+  const { code, findings } = await checked([{ ...LEADER, readiness: [503, full] }, FOLLOWER]);
+  expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['not-ready']]);
+  expect(findings[0]?.what).toBe('member 1 is not ready: [-]disk failed: 1 MB is free.');
+  expect(findings[0]?.remedy).toContain('a full disk needs room');
+});

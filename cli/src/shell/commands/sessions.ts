@@ -1,0 +1,148 @@
+/**
+ * `sessions ls`, `sessions get` and `sessions end`: who is connected, what a session owns and
+ * watches, and how to end one.
+ *
+ * Servers of either product are asked by four-letter words. With `--url` a member of Rookery is
+ * asked at its admin port, which tells more and can end a session.
+ */
+import { OperatorError } from '@rookery/server';
+import { type Call, EXIT } from '../command.js';
+import { NoAnswerError } from '../failures.js';
+import { serversFor } from '../servers-for.js';
+import { SessionsFromAdminPort } from '../sessions/from-admin-port.js';
+import { SessionsFromWords } from '../sessions/from-words.js';
+import type { Session, SessionDetail, SessionSource } from '../sessions/session.js';
+import { clean, timeOf } from '../values.js';
+
+const HEAD = ['SESSION', 'CLIENT', 'SERVER', 'TIMEOUT', 'OWNS', 'SINCE', 'LAST', 'AVG/MAX MS'];
+
+export async function listSessions(call: Call): Promise<number> {
+  const source = sourceOf(call);
+  await call.output.table(source.list(call.signal), {
+    head: HEAD,
+    json: sessionJson,
+    cells: cellsOf,
+    raw: ({ session }) => session,
+  });
+  return await conclude(call, source);
+}
+
+export async function getSession(call: Call): Promise<number> {
+  const source = sourceOf(call);
+  const session = sessionOf(call);
+  const detail = await source.one(session, call.signal);
+  if (detail === null) throw new NoAnswerError(`There is no session ${session}.`);
+  const { ephemeralPaths, watched } = detail;
+  const json = { ...sessionJson(detail), ephemeralPaths, watched: watched?.map(copyOf) ?? null };
+  await call.output.value(json, () => textOf(detail));
+  return await conclude(call, source);
+}
+
+export async function endSession(call: Call): Promise<number> {
+  const { output, signal, around } = call;
+  const url = call.text('url');
+  if (url === undefined) {
+    throw new OperatorError(
+      'Give --url http://host:port, the admin port of a member: no four-letter word ends a session.',
+    );
+  }
+  const port = new SessionsFromAdminPort(url, around.environment);
+  const session = sessionOf(call);
+  const detail = await port.one(session, signal);
+  if (detail === null) throw new NoAnswerError(`There is no session ${session}.`);
+  const { ephemerals, address } = detail;
+  const from = address === null ? 'which is not connected' : `of ${address}`;
+  const what = `session ${session} ${from}, with its ${ephemerals} ephemeral znodes`;
+  if (call.isDryRun) {
+    await output.value({ session, address, ephemerals }, () => '');
+    await output.talk(`Would end ${what}.`);
+    return EXIT.done;
+  }
+  if (!call.flag('yes')) {
+    if (!around.isInteractive) {
+      throw new OperatorError(`${what}, would end; give --yes where nobody can be asked.`);
+    }
+    if (!(await around.confirm(`End ${what}?`))) {
+      await output.talk('Nothing is ended.');
+      return EXIT.no;
+    }
+  }
+  await port.end(session, signal);
+  await output.value({ session, address, ephemerals }, () => '');
+  await output.talk(`Ended ${what}.`);
+  return EXIT.done;
+}
+
+function sourceOf(call: Call): SessionSource {
+  const url = call.text('url');
+  if (url === undefined) return new SessionsFromWords(serversFor(call));
+  for (const other of ['connect', 'context', 'config']) {
+    if (call.text(other) !== undefined) throw new OperatorError(`Give --url or --${other}.`);
+  }
+  return new SessionsFromAdminPort(url, call.around.environment);
+}
+
+/** Throws OperatorError for what is no session id. */
+function sessionOf(call: Call): string {
+  const text = (call.arg(0) ?? '').toLowerCase();
+  const [, digits] = /^(?:0x)?0*([\da-f]{1,16})$/.exec(text) ?? [];
+  if (digits !== undefined) return `0x${digits}`;
+  throw new OperatorError(`Expected a session in hex, such as 0x1000a2b, got ${text}.`);
+}
+
+/** What could not be told is said, and the exit code is that of a failure. */
+async function conclude({ output }: Call, { gaps }: SessionSource): Promise<number> {
+  for (const gap of new Set(gaps)) await output.talk(gap);
+  return gaps.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+function sessionJson({ sinceMs, ...session }: Session) {
+  const { server, address, timeoutMs, ephemerals, lastOperation, received } = session;
+  const { sent, outstanding, averageLatencyMs, maxLatencyMs } = session;
+  return {
+    ...{ session: session.session, server, address, timeoutMs, ephemerals },
+    ...{ since: sinceMs === null ? null : timeOf(sinceMs), lastOperation, received, sent },
+    ...{ outstanding, averageLatencyMs, maxLatencyMs },
+  };
+}
+
+function copyOf({ path, mode }: { readonly path: string; readonly mode: string | null }) {
+  return { path, mode };
+}
+
+function cellsOf(one: Session): readonly string[] {
+  const { averageLatencyMs: average, maxLatencyMs: max } = one;
+  const latency = average === null || max === null ? '-' : `${rounded(average)}/${rounded(max)}`;
+  return [
+    one.session,
+    clean(one.address ?? 'not connected'),
+    one.server ?? '-',
+    one.timeoutMs === null ? '-' : `${one.timeoutMs / 1000} s`,
+    one.ephemerals === null ? '-' : String(one.ephemerals),
+    one.sinceMs === null ? '-' : timeOf(one.sinceMs),
+    clean(one.lastOperation ?? '-'),
+    latency,
+  ];
+}
+
+function rounded(ms: number): string {
+  return String(Math.round(ms * 10) / 10);
+}
+
+function textOf(detail: SessionDetail): string {
+  const cells = cellsOf(detail);
+  const rows = HEAD.map((head, at) => `${head.toLowerCase().padEnd(12)} ${cells[at] ?? ''}`);
+  const owned = detail.ephemeralPaths.map((path) => `  ${clean(path)}`);
+  const watched = detail.watched?.map(({ path, mode }) => {
+    return `  ${clean(path)}${mode === null ? '' : ` (${mode})`}`;
+  });
+  return [
+    ...rows,
+    `It owns ${owned.length === 0 ? 'nothing.' : `${owned.length} ephemeral znodes:`}`,
+    ...owned,
+    watched === undefined
+      ? 'What it watches is not told.'
+      : `It watches ${watched.length === 0 ? 'nothing.' : `${watched.length} paths:`}`,
+    ...(watched ?? []),
+  ].join('\n');
+}

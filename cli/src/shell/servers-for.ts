@@ -1,0 +1,26 @@
+/** Which servers a command asks one by one that opens no session, such as check and top. */
+import { OperatorError } from '@rookery/server';
+import { addressesIn, addressesOf, type NamedAddress } from './addresses.js';
+import type { Call } from './command.js';
+import { targetOf } from './target.js';
+
+/**
+ * Returns the servers that `--config`, `--connect` or `--context` of a command names; without any,
+ * those of the shell in which it runs, of the selected context, or the default. Throws
+ * OperatorError.
+ */
+export function serversFor(call: Call): readonly NamedAddress[] {
+  const [config, connect, context] = [
+    call.text('config'),
+    call.text('connect'),
+    call.text('context'),
+  ];
+  if (config !== undefined) {
+    if (connect === undefined && context === undefined) return addressesIn(config);
+    throw new OperatorError('Give --config, or --connect host:port,..., not both.');
+  }
+  const isNamed = connect !== undefined || context !== undefined;
+  if (!isNamed) return addressesOf(call.around.connect());
+  const options = { connect, context, timeoutMs: 1, readOnly: false };
+  return addressesOf(targetOf(options, call.around.environment).connect);
+}

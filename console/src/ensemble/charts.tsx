@@ -1,0 +1,131 @@
+/**
+ * The charts with the timeline below them, over one time axis.
+ */
+import { lazy, Suspense, useMemo, useState } from 'react';
+import { EventRow } from '../events/event-row.js';
+import '../events/events.css';
+import { isNotable, keyOf, type MemberEvent, topicOf } from '../events/member-event.js';
+import type { Mark } from './line-chart.js';
+import { CHARTS, type ChartSpec, type Line, linesOf } from './series.js';
+import { COLOURS, Timeline } from './timeline.js';
+import type { LookedAt } from './use-members.js';
+
+const LineChart = lazy(async () => ({ default: (await import('./line-chart.js')).LineChart }));
+
+const SPANS = [
+  { minutes: 2, title: '2 min' },
+  { minutes: 5, title: '5 min' },
+  { minutes: 15, title: '15 min' },
+] as const;
+const LISTED = 30;
+
+export interface ChartsProps {
+  readonly look: LookedAt;
+  readonly events: readonly MemberEvent[];
+  /** The class with the colour of a member. */
+  readonly seriesOf: (member: number) => string;
+}
+
+export function Charts({ look, events, seriesOf }: ChartsProps) {
+  const [minutes, setMinutes] = useState<number>(SPANS[0].minutes);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const { atMs: toMs, points, members } = look;
+  const fromMs = toMs - 60_000 * minutes;
+  const notable = useMemo(() => events.filter(isNotable), [events]);
+  const shown = notable.filter(({ time }) => {
+    const ms = Date.parse(time);
+    return ms >= fromMs && ms <= toMs;
+  });
+  const marks: readonly Mark[] = shown.map((event) => ({
+    atMs: Date.parse(event.time),
+    colour: COLOURS[topicOf(event)],
+    isChosen: keyOf(event) === chosen,
+  }));
+  const ids = members.map(({ id }) => id);
+  const charts = CHARTS.map((spec) => ({
+    spec,
+    lines: linesOf(spec.figure, { points, members: ids }, fromMs),
+  })).filter(({ spec, lines }) => isTold(spec, lines));
+  return (
+    <section className="charts" aria-label="Charts and timeline">
+      <header className="charts-head">
+        <h2>The last {minutes} minutes</h2>
+        <div className="view-filters">
+          {SPANS.map(({ minutes: one, title }) => (
+            <button
+              key={one}
+              type="button"
+              className="chip"
+              aria-pressed={one === minutes}
+              onClick={() => setMinutes(one)}
+            >
+              {title}
+            </button>
+          ))}
+        </div>
+      </header>
+      <Timeline events={shown} fromMs={fromMs} toMs={toMs} chosen={chosen} onChoose={setChosen} />
+      <div className="charts-grid">
+        {charts.map(({ spec, lines }) => (
+          <figure key={spec.figure} className="chart">
+            <figcaption title={spec.help}>
+              <span className="chart-title">{spec.title}</span>
+              <Legend spec={spec} lines={lines} seriesOf={seriesOf} />
+            </figcaption>
+            <Suspense fallback={<div className="chart-canvas" />}>
+              <LineChart {...{ spec, lines, fromMs, toMs, marks }} />
+            </Suspense>
+          </figure>
+        ))}
+      </div>
+      {notable.length === 0 ? null : (
+        <section className="section" aria-label="What happened">
+          <h2>
+            What happened <a href="#/events">all events</a>
+          </h2>
+          <ol className="row-list charts-events">
+            {notable
+              .slice(-LISTED)
+              .toReversed()
+              .map((event) => (
+                <EventRow
+                  key={keyOf(event)}
+                  event={event}
+                  hasMembers={event.member !== undefined}
+                />
+              ))}
+          </ol>
+        </section>
+      )}
+    </section>
+  );
+}
+
+/** Whether the servers tell this figure at all; before there are two looks, nobody knows. */
+function isTold({ figure }: ChartSpec, lines: readonly Line[]): boolean {
+  if (figure === 'updates' || figure === 'requests') return true;
+  const all = lines.flatMap(({ points }) => points);
+  return (
+    all.length < 3 || figure === 'lag' || all.some(({ y }) => y !== null) || figure === 'reads'
+  );
+}
+
+interface LegendProps {
+  readonly spec: ChartSpec;
+  readonly lines: readonly Line[];
+  readonly seriesOf: (member: number) => string;
+}
+
+function Legend({ spec, lines, seriesOf }: LegendProps) {
+  return (
+    <span className="legend">
+      {lines.map(({ member, newest }) => (
+        <span key={member} className="legend-item">
+          <span className={`series-dot ${seriesOf(member)}`} aria-hidden="true" />
+          <span className="visually-hidden">Member {member}: </span>
+          {newest === null ? '-' : spec.text(newest)}
+        </span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * The page "Ensemble": who leads, how each member does, charts of the last minutes, and the
+ * elections, slow disks and expiries that explain them.
+ */
+import { useConsole } from '../console-context.js';
+import { type LiveEvents, useEvents } from '../events/use-events.js';
+import { useShortcuts } from '../keyboard/use-shortcuts.js';
+import { PageFrame } from '../layout/page-frame.js';
+import { NowProvider } from '../live/now.js';
+import '../live/views.css';
+import type { Api } from '../api/api.js';
+import { Notice, ProblemNotice } from '../ui/notice.js';
+import { Charts } from './charts.js';
+import './ensemble.css';
+import { verdictOf } from './member.js';
+import { MemberCard } from './member-card.js';
+import { type LookedAt, useMembers } from './use-members.js';
+
+const SERIES = 7;
+
+export function Page() {
+  const { api, can } = useConsole();
+  return can('GET', '/events') ? <WithEvents api={api} /> : <View api={api} live={null} />;
+}
+
+function WithEvents({ api }: { readonly api: Api }) {
+  return <View api={api} live={useEvents(api)} />;
+}
+
+function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | null }) {
+  const { value: look, error, refresh } = useMembers(api);
+  useShortcuts([{ keys: 'r', title: 'Ask again', group: 'Ensemble', run: refresh }]);
+  return (
+    <NowProvider>
+      <PageFrame title="Ensemble">
+        <div className="ensemble">
+          {error === null ? null : <ProblemNotice error={error} onRetry={refresh} />}
+          {look === null ? (
+            error === null ? (
+              <output className="empty">Asking the members …</output>
+            ) : null
+          ) : (
+            <Body look={look} live={live} />
+          )}
+        </div>
+      </PageFrame>
+    </NowProvider>
+  );
+}
+
+function seriesOf(member: number): string {
+  return `series-${((member - 1) % SERIES) + 1}`;
+}
+
+function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEvents | null }) {
+  const { members, self } = look;
+  const { kind, sentence } = verdictOf(members);
+  return (
+    <>
+      <Notice kind={kind}>{sentence}</Notice>
+      <div className="members">
+        {members.map((member) => (
+          <MemberCard
+            key={member.id}
+            member={member}
+            members={members}
+            isSelf={member.id === self}
+            series={seriesOf(member.id)}
+          />
+        ))}
+      </div>
+      <Charts look={look} events={live?.events ?? []} seriesOf={seriesOf} />
+    </>
+  );
+}

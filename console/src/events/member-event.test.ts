@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { isNotable, keyOf, type MemberEvent, nameOf, sentenceOf, topicOf } from './member-event.js';
+
+const of = (event: string, facts = {}, more: Partial<MemberEvent> = {}): MemberEvent => ({
+  ...{ number: 1, time: '2026-01-01T00:00:00.000Z', level: 'info', event, facts },
+  ...more,
+});
+
+it('an event has a sentence, by its facts, its own words or its name', () => {
+  expect(sentenceOf(of('role.serving', { role: 'leading', leader: 2, epoch: 5 }))).toBe(
+    'leads and serves, in epoch 5',
+  );
+  expect(sentenceOf(of('sessions.expired', { count: 1 }))).toBe('expired one session');
+  // A fact is missing, as in another release: nothing is invented.
+  expect(sentenceOf(of('role.following'))).toBe('role.following');
+  expect(sentenceOf(of('clock.new: the clock went back'))).toBe('the clock went back');
+  expect(sentenceOf(of('a.b'))).toBe('a.b');
+});
+
+it('what explains a chart is notable', () => {
+  expect(isNotable(of('role.serving', { role: 'leading' }))).toBe(true);
+  expect(isNotable(of('role.serving', { role: 'following' }))).toBe(false);
+  expect(isNotable(of('log.slow_sync: so long', { ms: 1200 }, { level: 'warn' }))).toBe(true);
+  expect(isNotable(of('sessions.expired', { count: 3 }))).toBe(true);
+  expect(isNotable(of('peer.connected'))).toBe(false);
+});
+
+it('an event has a topic, and a key of its own among all members', () => {
+  expect([topicOf(of('log.slow_sync: x')), topicOf(of('made.up'))]).toEqual(['disk', 'other']);
+  expect(nameOf(of('log.slow_sync: x: y'))).toBe('log.slow_sync');
+  expect(keyOf(of('a', {}, { member: 2, start: '17' }))).toBe('2:17-1');
+});

@@ -1,0 +1,96 @@
+/**
+ * What `/sessions` tells, and how a page orders and finds sessions. Pure.
+ *
+ * What a server cannot tell, as ZooKeeper cannot everything, is null or absent.
+ */
+export interface Session {
+  readonly session: string;
+  readonly timeoutMs: number | null;
+  readonly closing?: boolean;
+  /** Known to the leader alone. */
+  readonly expiresInMs?: number | null;
+  readonly ephemerals?: number | null;
+  readonly member?: number | string | null;
+  /** '' for a client within the member itself, such as a reader of this console. */
+  readonly address: string | null;
+  readonly connection?: Connection | null;
+}
+
+export interface Connection {
+  readonly established?: number | null;
+  readonly received?: number | null;
+  readonly sent?: number | null;
+  readonly outstanding?: number | null;
+  readonly lastOperation?: string | null;
+  readonly averageLatencyMs?: number | null;
+  readonly maxLatencyMs?: number | null;
+}
+
+export interface SessionsPage {
+  readonly count: number;
+  readonly sessions: readonly Session[];
+  readonly next: string | null;
+}
+
+export interface SessionDetail extends Session {
+  /** Null where nobody tells. */
+  readonly ephemeralPaths: readonly string[] | null;
+  /** Absent where nobody tells. */
+  readonly watched?: readonly { readonly path: string; readonly mode?: string | null }[] | null;
+}
+
+export function clientOf({ address }: Session): string {
+  if (address === null) return 'Not connected';
+  return address === '' ? 'This console or another reader of the port' : address;
+}
+
+/** Whether a text is in what a row shows of it. */
+export function isFound(one: Session, text: string): boolean {
+  const wanted = text.trim().toLowerCase();
+  const operation = one.connection?.lastOperation ?? '';
+  const member = one.member === null || one.member === undefined ? '' : `member ${one.member}`;
+  return [one.session, one.address ?? 'not connected', member, operation].some((shown) =>
+    shown.toLowerCase().includes(wanted),
+  );
+}
+
+/** `0x` and hex digits, for a whole id that somebody typed; null for anything else. */
+export function sessionIdIn(text: string): string | null {
+  const [, digits] = /^\s*(?:0x)?0*([\da-f]{5,16})\s*$/i.exec(text) ?? [];
+  return digits === undefined ? null : `0x${digits.toLowerCase()}`;
+}
+
+export const COLUMNS = ['session', 'client', 'member', 'timeout', 'owns', 'latency'] as const;
+export type Column = (typeof COLUMNS)[number];
+
+export interface Order {
+  readonly column: Column;
+  readonly isDescending: boolean;
+}
+
+export function sorted(sessions: readonly Session[], order: Order): readonly Session[] {
+  const sign = order.isDescending ? -1 : 1;
+  return sessions.toSorted((a, b) => {
+    const [x, y] = [keyOf(a, order.column), keyOf(b, order.column)];
+    // What is not told stays at the end, whatever the direction.
+    if (x === null || y === null) return Number(x === null) - Number(y === null);
+    return x === y ? 0 : x < y ? -sign : sign;
+  });
+}
+
+function keyOf(one: Session, column: Column): bigint | number | string | null {
+  switch (column) {
+    case 'session':
+      return /^0x[\da-f]+$/.test(one.session) ? BigInt(one.session) : null;
+    case 'client':
+      return one.address;
+    case 'member':
+      return one.member === null || one.member === undefined ? null : String(one.member);
+    case 'timeout':
+      return one.timeoutMs;
+    case 'owns':
+      return one.ephemerals ?? null;
+    case 'latency':
+      return one.connection?.averageLatencyMs ?? null;
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * The page "Sessions": who is connected to which member from where, what each session owns, and one
+ * of them in detail.
+ */
+import { type ReactNode, useRef, useState } from 'react';
+import { useConsole } from '../console-context.js';
+import { useShortcuts } from '../keyboard/use-shortcuts.js';
+import { PageFrame } from '../layout/page-frame.js';
+import { countText, millisText, spanText } from '../live/format.js';
+import { onListKeys } from '../live/list-keys.js';
+import { NowProvider } from '../live/now.js';
+import '../live/views.css';
+import { hrefOf } from '../router/route.js';
+import { goTo, useRoute } from '../router/use-route.js';
+import { Icon } from '../ui/icon.js';
+import { ProblemNotice } from '../ui/notice.js';
+import {
+  type Column,
+  clientOf,
+  isFound,
+  type Order,
+  type Session,
+  sessionIdIn,
+  sorted,
+} from './session.js';
+import { SessionDetailView } from './session-detail.js';
+import './sessions.css';
+import { useSessions } from './use-sessions.js';
+
+const HEADS: readonly (readonly [Column, string])[] = [
+  ['session', 'Session'],
+  ['client', 'Client'],
+  ['member', 'Member'],
+  ['timeout', 'Timeout'],
+  ['owns', 'Owns'],
+  ['latency', 'Latency'],
+];
+
+export function Page() {
+  const { api } = useConsole();
+  const { query } = useRoute();
+  const selected = query.get('id');
+  const [text, setText] = useState('');
+  const [order, setOrder] = useState<Order>({ column: 'session', isDescending: false });
+  const filter = useRef<HTMLInputElement>(null);
+  const { sessions, count, isAsked, more, error, refresh } = useSessions(api);
+  const shown = sorted(
+    sessions.filter((one) => isFound(one, text)),
+    order,
+  );
+  useShortcuts([
+    { keys: '/', title: 'Filter', group: 'Sessions', run: () => filter.current?.focus() },
+    { keys: 'r', title: 'Ask again', group: 'Sessions', run: refresh },
+  ]);
+  const typed = sessionIdIn(text);
+  const actions = (
+    <div className="view-filters">
+      <span className="view-status">
+        {isAsked ? `${countText(shown.length)} of ${countText(count)} sessions` : ''}
+      </span>
+      <input
+        ref={filter}
+        className="input"
+        type="search"
+        placeholder="Filter by address, id or member"
+        aria-label="Filter"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && typed !== null) goTo('sessions', { id: typed });
+        }}
+      />
+      <button
+        type="button"
+        className="button button-icon"
+        aria-label="Ask again"
+        title="Ask again (r)"
+        onClick={refresh}
+      >
+        <Icon name="refresh" />
+      </button>
+    </div>
+  );
+  return (
+    <NowProvider>
+      <PageFrame title="Sessions" actions={actions} isFlush>
+        <div className="view">
+          <div>
+            {error === null ? null : (
+              <div className="view-note">
+                <ProblemNotice error={error} onRetry={refresh} />
+              </div>
+            )}
+          </div>
+          <div className="view-split" data-alone={selected === null ? '' : undefined}>
+            <div className="view-list">
+              <table className="table sessions-table">
+                <thead>
+                  <tr>
+                    {HEADS.map(([column, title]) => (
+                      <Head key={column} {...{ column, order }} onOrder={setOrder}>
+                        {title}
+                      </Head>
+                    ))}
+                  </tr>
+                </thead>
+                <tbody onKeyDown={onListKeys}>
+                  {shown.map((one) => (
+                    <Row key={one.session} session={one} isSelected={one.session === selected} />
+                  ))}
+                </tbody>
+              </table>
+              {shown.length > 0 ? null : (
+                <div className="empty">
+                  {isAsked ? 'No session matches the filter.' : 'Asking the members …'}
+                </div>
+              )}
+              {more === null ? null : (
+                <div className="view-foot">
+                  <button type="button" className="button" onClick={more}>
+                    Show more
+                  </button>
+                </div>
+              )}
+            </div>
+            {selected === null ? null : (
+              <SessionDetailView
+                key={selected}
+                id={selected}
+                onClose={() => goTo('sessions')}
+                onEnded={refresh}
+              />
+            )}
+          </div>
+        </div>
+      </PageFrame>
+    </NowProvider>
+  );
+}
+
+interface HeadProps {
+  readonly column: Column;
+  readonly order: Order;
+  readonly onOrder: (order: Order) => void;
+  readonly children: ReactNode;
+}
+
+function Head({ column, order, onOrder, children }: HeadProps) {
+  const isBy = order.column === column;
+  const isNumber = column === 'owns' || column === 'latency' || column === 'timeout';
+  const isDescending = isBy ? !order.isDescending : isNumber;
+  const direction = order.isDescending ? 'descending' : 'ascending';
+  return (
+    <th aria-sort={isBy ? direction : 'none'} className={isNumber ? 'number' : undefined}>
+      <button
+        type="button"
+        className="sort-button"
+        onClick={() => onOrder({ column, isDescending })}
+      >
+        {children}
+        <span aria-hidden="true">{isBy ? (order.isDescending ? ' ↓' : ' ↑') : ''}</span>
+      </button>
+    </th>
+  );
+}
+
+function Row(props: { readonly session: Session; readonly isSelected: boolean }) {
+  const { session: one, isSelected } = props;
+  const { timeoutMs, ephemerals, member, address, connection } = one;
+  const average = connection?.averageLatencyMs ?? null;
+  return (
+    <tr aria-current={isSelected ? 'true' : undefined}>
+      <td>
+        <a className="code" data-row="" href={hrefOf('sessions', { id: one.session })}>
+          {one.session}
+        </a>
+        {one.closing === true ? <span className="badge badge-warn">ending</span> : null}
+      </td>
+      <td className={address === null ? 'warn-text' : address === '' ? 'soft' : 'code'}>
+        {clientOf(one)}
+      </td>
+      <td>{member ?? <span className="faint">-</span>}</td>
+      <td className="number">{timeoutMs === null ? '-' : spanText(timeoutMs)}</td>
+      <td className="number">{ephemerals ?? '-'}</td>
+      <td className="number">{average === null ? '-' : millisText(average)}</td>
+    </tr>
+  );
+}

@@ -1,0 +1,271 @@
+/**
+ * A batch of writes that a member forwards to the leader: one field of a message, and the memory in
+ * which the member wrote them.
+ *
+ * The field is one byte string in jute's encoding, because there is one request for every write:
+ * the number of requests, then for each its number and session (longs), attachment, opcode, body
+ * and identities. A mark before the number says that attachments are included; members of the first
+ * wire version write neither. Nearly all clients have only their address as identity: it is encoded
+ * as -1 and one string; other lists as a count, and scheme and id of each. A request that was read
+ * refers to the bytes of the batch, because most bodies are only read in place.
+ */
+import { assert } from '../assert.js';
+import { withHead } from '../framing.js';
+import { bufferOf, JuteReader } from '../jute/reader.js';
+import {
+  requiredCardinal,
+  requiredCount,
+  requiredNatural,
+  requiredString,
+} from '../jute/required.js';
+import { JuteWriter } from '../jute/writer.js';
+import { MarshallingError } from '../marshalling-error.js';
+
+const RECORD = 'a request';
+const ADDRESS_SCHEME = 'ip';
+/** Stands before the number of requests. */
+const WITH_ATTACHMENTS = -1;
+/** Stands in place of the number of identities. */
+const ADDRESS_ONLY = -1;
+/** Memory before the bytes, for the head of the frame in which they are sent. */
+const HEADROOM_BYTES = 16;
+/** The mark and the number of requests. */
+const COUNT_BYTES = 8;
+/** What a request has besides its body and its identities. */
+const FIXED_BYTES = 32;
+/** What an identity has besides its two texts. */
+const IDENTITY_FIXED_BYTES = 8;
+/** The memory of many batches; each is at most as large unless a single request is larger. */
+const SLAB_BYTES = 256 << 10;
+
+/** What a client is known to be; an ACL entry of the same scheme may name it. */
+export interface Identity {
+  readonly scheme: string;
+  readonly id: string;
+}
+
+/** A client's write on its way to the leader; `body` is the jute record behind the header. */
+export interface ForwardedRequest {
+  /** Chosen by the origin, unique among all its requests, across its restarts too. */
+  readonly request: number;
+  readonly session: number;
+  /**
+   * The attachment of the session that it came by: see `Attach`. 0 when it is not told, as members
+   * of the first wire version do not, and for a session that only the origin knows.
+   */
+  readonly attachment: number;
+  readonly opcode: number;
+  readonly body: Uint8Array;
+  /** The identities of the connection when the request came; the leader checks ACLs with them. */
+  readonly identities: readonly Identity[];
+}
+
+/** The identities of the client that was read last. */
+let latest: readonly Identity[] = [];
+
+export class RequestBatch {
+  readonly bytes: Buffer;
+  readonly #headroom: number;
+  #items: readonly ForwardedRequest[] | null;
+
+  /** Used in this file only. */
+  constructor(bytes: Buffer, headroom: number, items: readonly ForwardedRequest[] | null) {
+    this.bytes = bytes;
+    this.#headroom = headroom;
+    this.#items = items;
+  }
+
+  /** Copies the requests, which may be none. */
+  static of(requests: Iterable<ForwardedRequest>): RequestBatch {
+    const writer = new JuteWriter();
+    const items = [...requests];
+    writer.int(WITH_ATTACHMENTS);
+    writer.int(items.length);
+    for (const item of items) writeRequest(writer, item, true);
+    return new RequestBatch(bufferOf(writer.take()), 0, null);
+  }
+
+  /** Uses the bytes without a copy. Throws MarshallingError if they are not a batch. */
+  static parse(packed: Uint8Array): RequestBatch {
+    const bytes = bufferOf(packed);
+    return new RequestBatch(bytes, 0, readRequests(bytes));
+  }
+
+  /** The requests in the order in which they were added. They are views of the batch. */
+  get items(): readonly ForwardedRequest[] {
+    this.#items ??= readRequests(this.bytes);
+    return this.#items;
+  }
+
+  /** Returns the same as members of the first wire version write it. */
+  withoutAttachments(): RequestBatch {
+    const writer = new JuteWriter();
+    writer.int(this.items.length);
+    for (const item of this.items) writeRequest(writer, item, false);
+    return new RequestBatch(bufferOf(writer.take()), 0, null);
+  }
+
+  /** Returns a frame whose head of `headBytes` the caller writes. It is made once. */
+  framed(headBytes: number): Buffer {
+    return withHead(this.bytes, this.#headroom, headBytes);
+  }
+}
+
+const NONE: readonly RequestBatch[] = [];
+
+/** Writes batches one behind the other in the same memory. Each request is written once. */
+export class RequestWriter {
+  readonly #writer = new JuteWriter(null, SLAB_BYTES);
+  #full: RequestBatch[] = [];
+  #count = 0;
+
+  /** Copies the request. */
+  add(request: ForwardedRequest): void {
+    if (this.#count > 0 && !this.#hasRoomFor(bytesOf(request))) this.#end();
+    if (this.#count === 0) this.#writer.claim(HEADROOM_BYTES + COUNT_BYTES);
+    this.#count += 1;
+    writeRequest(this.#writer, request, true);
+  }
+
+  /** Returns what was added since the last call, in order. */
+  take(): readonly RequestBatch[] {
+    if (this.#count > 0) this.#end();
+    const taken = this.#full;
+    if (taken.length === 0) return NONE;
+    this.#full = [];
+    return taken;
+  }
+
+  /** Drops what was added since the last call of `take`. */
+  clear(): void {
+    this.#writer.reset();
+    this.#count = 0;
+    this.#full = [];
+  }
+
+  /** Whether it can be written behind the others, of which none has to move for it. */
+  #hasRoomFor(bytes: number): boolean {
+    const { room, length } = this.#writer;
+    return bytes <= room && length + bytes <= SLAB_BYTES;
+  }
+
+  #end(): void {
+    const bytes = bufferOf(this.#writer.take()).subarray(HEADROOM_BYTES);
+    bytes.writeInt32BE(WITH_ATTACHMENTS, 0);
+    bytes.writeInt32BE(this.#count, 4);
+    this.#count = 0;
+    this.#full.push(new RequestBatch(bytes, HEADROOM_BYTES, null));
+  }
+}
+
+class PlacedRequest implements ForwardedRequest {
+  readonly request: number;
+  readonly session: number;
+  readonly attachment: number;
+  readonly opcode: number;
+  readonly identities: readonly Identity[];
+  readonly frame: Buffer;
+  readonly start: number;
+  readonly end: number;
+
+  constructor(place: Omit<PlacedRequest, 'body'>) {
+    this.request = place.request;
+    this.session = place.session;
+    this.attachment = place.attachment;
+    this.opcode = place.opcode;
+    this.identities = place.identities;
+    this.frame = place.frame;
+    this.start = place.start;
+    this.end = place.end;
+  }
+
+  get body(): Uint8Array {
+    return this.frame.subarray(this.start, this.end);
+  }
+}
+
+/** Points the reader at the body, in place. */
+export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): void {
+  if (request instanceof PlacedRequest) {
+    reader.point(request.frame, request.start, request.end);
+  } else {
+    reader.point(request.body, 0, request.body.length);
+  }
+}
+
+function bytesOf({ body, identities }: ForwardedRequest): number {
+  let bytes = FIXED_BYTES + body.length;
+  for (const { scheme, id } of identities) {
+    // A UTF-16 unit takes at most three bytes in UTF-8.
+    bytes += IDENTITY_FIXED_BYTES + 3 * (scheme.length + id.length);
+  }
+  return bytes;
+}
+
+function writeRequest(writer: JuteWriter, item: ForwardedRequest, hasAttachments: boolean): void {
+  writer.long(natural(item.request));
+  writer.long(natural(item.session));
+  if (hasAttachments) writer.int(natural(item.attachment));
+  writer.int(item.opcode);
+  writer.buffer(item.body);
+  writeIdentities(writer, item.identities);
+}
+
+function readRequests(bytes: Buffer): readonly ForwardedRequest[] {
+  const reader = new JuteReader(bytes);
+  const items: ForwardedRequest[] = [];
+  const first = reader.count();
+  const hasAttachments = first === WITH_ATTACHMENTS;
+  const count = hasAttachments ? requiredCount(reader, RECORD) : first;
+  for (let left = count; left > 0; left--) {
+    const request = requiredNatural(reader, RECORD);
+    const session = requiredNatural(reader, RECORD);
+    const attachment = hasAttachments ? requiredCardinal(reader, RECORD) : 0;
+    const opcode = reader.int();
+    const length = reader.skipBuffer();
+    if (length === -1) throw new MarshallingError('a request without a body');
+    const end = reader.position;
+    const place = { frame: reader.bytes, start: end - length, end };
+    const identities = readIdentities(reader);
+    items.push(new PlacedRequest({ request, session, attachment, opcode, identities, ...place }));
+  }
+  if (reader.remaining > 0) {
+    throw new MarshallingError(`${reader.remaining} bytes after the requests`);
+  }
+  return items;
+}
+
+function writeIdentities(writer: JuteWriter, identities: readonly Identity[]): void {
+  const [first] = identities;
+  if (identities.length === 1 && first?.scheme === ADDRESS_SCHEME) {
+    writer.int(ADDRESS_ONLY);
+    writer.string(first.id);
+    return;
+  }
+  writer.int(identities.length);
+  for (const { scheme, id } of identities) {
+    writer.string(scheme);
+    writer.string(id);
+  }
+}
+
+function readIdentities(reader: JuteReader): readonly Identity[] {
+  const count = reader.count();
+  if (count === ADDRESS_ONLY) return identitiesOf(requiredString(reader, RECORD));
+  const identities: Identity[] = [];
+  for (let left = count; left > 0; left--) {
+    identities.push({ scheme: requiredString(reader, RECORD), id: requiredString(reader, RECORD) });
+  }
+  return identities;
+}
+
+/** Requests of one client are next to each other. */
+function identitiesOf(address: string): readonly Identity[] {
+  if (latest[0]?.id !== address) latest = [{ scheme: ADDRESS_SCHEME, id: address }];
+  return latest;
+}
+
+function natural(value: number): number {
+  assert(value >= 0, () => `a field to be sent is a natural number, not ${value}`);
+  return value;
+}

@@ -1,0 +1,34 @@
+/**
+ * The settings that say who may use the admin port, and from which pages; `config.ts` documents
+ * them.
+ */
+import { z } from 'zod';
+
+const USERS_MAX = 100;
+const ORIGINS_MAX = 20;
+const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 of "user:password"';
+const EXPECTED_ORIGIN = 'expected an origin without a path, such as "https://rookery.example"';
+
+const users = z
+  .array(
+    z.string({ error: EXPECTED_USER }).regex(/^[^:]+:[A-Za-z0-9+/]{27}=$/, {
+      error: EXPECTED_USER,
+    }),
+    { error: 'expected a list of users' },
+  )
+  .max(USERS_MAX, { error: `expected at most ${USERS_MAX} users` });
+
+export const adminShape = {
+  ...{ adminUsers: users.default([]), adminReaders: users.default([]) },
+  adminOrigins: z
+    .array(z.string({ error: EXPECTED_ORIGIN }).refine(isOrigin, { error: EXPECTED_ORIGIN }), {
+      error: 'expected a list of origins',
+    })
+    .max(ORIGINS_MAX, { error: `expected at most ${ORIGINS_MAX} origins` })
+    .default([]),
+};
+
+/** Whether a browser would send it as it is in the header Origin. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}

@@ -1,0 +1,44 @@
+/**
+ * The routes of `/api/v1` that a member answers, from the state that it has applied.
+ */
+import type { Logger } from 'pino';
+import type { ServerAddress } from '../../config.js';
+import type { ApiRoutes } from './api-call.js';
+import type { ApiMember } from './api-member.js';
+import { MemberNodes } from './member-nodes.js';
+import { MemberRecipes } from './member-recipes.js';
+import { MemberRoutes } from './member-routes.js';
+import { memberSearch } from './member-search.js';
+import type { OtherMembers } from './other-members.js';
+import { SessionRoutes } from './session-routes.js';
+import { sessionWatches } from './session-watch.js';
+import { sessionWriters } from './session-writer.js';
+import { treeRoutes } from './tree-routes.js';
+
+export interface MemberApiParts {
+  readonly member: ApiMember;
+  readonly others: OtherMembers;
+  readonly servers: readonly ServerAddress[];
+  readonly logger: Logger;
+}
+
+export function memberRoutes({ member, others, servers, logger }: MemberApiParts): ApiRoutes {
+  const sessions = new SessionRoutes(member, others, logger);
+  const members = new MemberRoutes(member, servers, others);
+  const tree = treeRoutes({
+    nodes: new MemberNodes(member),
+    writers: sessionWriters(member),
+    search: memberSearch(member),
+    recipes: new MemberRecipes(member, others),
+    watches: sessionWatches(member),
+    logger,
+  });
+  return {
+    '/members': { GET: members.list },
+    '/members/{id}': { GET: members.one },
+    ...tree,
+    '/sessions': { GET: sessions.list },
+    '/sessions/{id}': { GET: sessions.one, DELETE: sessions.end },
+    '/watches': { GET: sessions.watches },
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * A bounded number of places for what strangers may begin, shared fairly between their addresses.
+ *
+ * When all places are taken, a newcomer gets that of the oldest one of the address that has most,
+ * which may be its own. So one address cannot keep others out, and whoever only holds places loses
+ * them to those who come later. Every operation takes constant time, because strangers cause it.
+ * Used by the acceptors of TLS.
+ */
+
+export interface FairSlot {
+  /** The address that it counts for: see address-group.ts. */
+  readonly group: string;
+}
+
+export class FairSlots<Slot extends FairSlot> {
+  readonly #most: number;
+  /** Those of each address, the oldest first. */
+  readonly #slots = new Map<string, Set<Slot>>();
+  /** The addresses that have a number of places, by the number. */
+  readonly #byCount = new Map<number, Set<string>>();
+  #largest = 0;
+  #size = 0;
+
+  /** `most` is at least 1. */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Returns the one that has lost its place, or null. */
+  add(slot: Slot): Slot | null {
+    const own = this.#slots.get(slot.group) ?? new Set<Slot>();
+    this.#slots.set(slot.group, own.add(slot));
+    this.#size += 1;
+    this.#move(slot.group, own.size - 1, own.size);
+    if (this.#size <= this.#most) return null;
+    const oldest = this.#oldestOfLargest();
+    if (oldest !== null) this.delete(oldest);
+    return oldest;
+  }
+
+  /** Ignores one that has no place. */
+  delete(slot: Slot): void {
+    const own = this.#slots.get(slot.group);
+    if (own?.delete(slot) !== true) return;
+    this.#size -= 1;
+    if (own.size === 0) this.#slots.delete(slot.group);
+    this.#move(slot.group, own.size + 1, own.size);
+  }
+
+  #oldestOfLargest(): Slot | null {
+    for (const group of this.#byCount.get(this.#largest) ?? []) {
+      for (const slot of this.#slots.get(group) ?? []) return slot;
+    }
+    return null;
+  }
+
+  #move(group: string, from: number, to: number): void {
+    const before = this.#byCount.get(from);
+    before?.delete(group);
+    if (before?.size === 0) this.#byCount.delete(from);
+    if (to > 0) this.#byCount.set(to, (this.#byCount.get(to) ?? new Set<string>()).add(group));
+    // An address loses one place at a time, so the next smaller number is that of somebody.
+    if (to > this.#largest) this.#largest = to;
+    else if (from === this.#largest && !this.#byCount.has(from)) this.#largest = to;
+  }
+}

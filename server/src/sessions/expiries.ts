@@ -1,0 +1,40 @@
+/**
+ * Which sessions have expired since somebody last asked, for the log of the leader: all of them are
+ * counted, and the first few are named. Called by RequestPreparer.
+ */
+import type { PeerId } from '@rookery/protocol';
+import type { ExpiredLease } from './leases.js';
+
+export interface ExpiredSession extends ExpiredLease {
+  /** The member that served the session last; null if none did in this leader's term. */
+  readonly member: PeerId | null;
+  /** How many ephemerals end with it, without those of its creates that are under way. */
+  readonly ephemerals: number;
+}
+
+export interface Expiries {
+  readonly count: number;
+  /** The first NAMED_MAX of them. */
+  readonly sessions: readonly ExpiredSession[];
+}
+
+export const NAMED_MAX = 10;
+
+export class ExpiryNotes {
+  #count = 0;
+  #sessions: ExpiredSession[] = [];
+
+  add(session: ExpiredSession): void {
+    this.#count += 1;
+    if (this.#sessions.length < NAMED_MAX) this.#sessions.push(session);
+  }
+
+  /** Null if no session has expired since the last call. */
+  take(): Expiries | null {
+    if (this.#count === 0) return null;
+    const taken = { count: this.#count, sessions: this.#sessions };
+    this.#count = 0;
+    this.#sessions = [];
+    return taken;
+  }
+}

@@ -1,0 +1,62 @@
+/** For tests: a leader's service on a state of its own; proposals are applied on demand. */
+import { makeZxid } from '@rookery/protocol';
+import { LeaderService } from '../../driver/leader-service.js';
+import { RequestPreparer } from '../../pipeline/request-preparer.js';
+import { NO_BOUND } from '../../pipeline/tree-room.js';
+import { IGNORE_CHANGES } from '../../state/change-sink.js';
+import { ReplicatedState } from '../../state/replicated-state.js';
+import { TxnViews } from '../../state/txn-views.js';
+
+export class TestLeaderService {
+  readonly state = new ReplicatedState();
+  readonly service: LeaderService;
+  /** The id of the first session that is created. */
+  readonly session: number = makeZxid(1, 1);
+  nowMs = 0;
+  readonly #txns = new TxnViews();
+  #request = 0;
+
+  constructor(inFlightMax?: number) {
+    const ephemerals = { ephemeralsPerSessionMax: 1, ephemeralsPerPartMax: 1 };
+    const bounds = { ...ephemerals, multiOpsMax: 4096, pathDepthMax: 2000 };
+    const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
+    const rules = { ...allowed, enforceQuota: false, reconfigEnabled: false, treeBound: NO_BOUND };
+    const reaper = { intervalMs: 60_000, perMinuteMax: 1000, neverUsedMs: 0 };
+    const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
+    const random16 = (): Uint8Array => new Uint8Array(16);
+    const { state } = this;
+    const preparer = new RequestPreparer(
+      { state, ages: { ageMs: () => 0 }, options: { ...options, ...rules }, random16 },
+      this.#time(),
+    );
+    const hooks = {
+      time: () => this.#time(),
+      onExpired: () => {},
+      onQuotaExceeded: () => {},
+      noRoom: () => {},
+      confirm: () => {},
+      answer: () => {},
+    };
+    this.service = new LeaderService(preparer, hooks, inFlightMax);
+  }
+
+  ask(session: number, opcode: number, body: Uint8Array): void {
+    const request = ++this.#request;
+    this.service.onRequests(1, [{ attachment: 0, identities: [], request, session, opcode, body }]);
+  }
+
+  /** Applies everything that was prepared since the last call. */
+  apply(): void {
+    for (const batch of this.service.takeBatches()) {
+      for (const proposal = batch.cursor(); proposal.next(); ) {
+        const txn = this.#txns.txnOf(proposal);
+        this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);
+        this.service.onApplied(proposal.zxid, txn);
+      }
+    }
+  }
+
+  #time() {
+    return { nowMs: this.nowMs, wallMs: 1 + this.nowMs };
+  }
+}

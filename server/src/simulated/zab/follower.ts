@@ -1,0 +1,76 @@
+/**
+ * The core of member 1 alone, for tests of what a follower does: it is told what a leader 3 says.
+ * Its disk is done at once, unless it is slow.
+ */
+import { type CoreMessage, makeZxid, type PeerId, WIRE_VERSION_MAX } from '@rookery/protocol';
+import type { Ticket, ZabInput, ZabOutput } from '../../zab/types.js';
+import { Zab } from '../../zab/zab.js';
+
+/** H of the follower, ms. */
+export const OWN_LEASE_MS = 12_000;
+export const LEADER = 3;
+
+export class TestFollower {
+  readonly outputs: ZabOutput[] = [];
+  /** Nothing becomes durable before `finishWriting`. */
+  isDiskSlow = false;
+  readonly #zab: Zab;
+  #unwritten: Ticket | null = null;
+
+  constructor(voters: readonly PeerId[] = [1, 2, 3]) {
+    this.#zab = new Zab(
+      {
+        ...{ id: 1, voters, heartbeatMs: 100, timeoutMs: OWN_LEASE_MS, settleMs: 200 },
+        ...{ initTimeoutMs: 20_000, syncTimeoutMs: 10_000, windowBytesMax: 1000 },
+        learnerWindowBytesMax: 1000,
+        ...{ deliveryBytesMax: 1000, chunkBytesMax: 1000, newIdentity: 7, newEnsembleId: 'new' },
+        foundWithQuorum: false,
+      },
+      {
+        ...{ acceptedEpoch: 1, currentEpoch: 1, ensembleId: 'E', founded: true, sound: true },
+        ...{ applied: 0, history: { base: 0, ranges: [] }, suffix: [], lineage: [] },
+      },
+    );
+  }
+
+  get role(): string {
+    return this.#zab.role;
+  }
+  get delivered(): number {
+    return this.#zab.delivered;
+  }
+
+  step(input: ZabInput): void {
+    for (const output of this.#zab.step(input)) {
+      this.outputs.push(output);
+      if (!('ticket' in output)) continue;
+      if (this.isDiskSlow) this.#unwritten = output.ticket;
+      else this.step({ kind: 'persisted', ticket: output.ticket });
+    }
+  }
+
+  finishWriting(): void {
+    const ticket = this.#unwritten;
+    this.#unwritten = null;
+    if (ticket !== null) this.step({ kind: 'persisted', ticket });
+  }
+
+  hear(message: CoreMessage): void {
+    this.step({ kind: 'message', peer: LEADER, link: 1, message });
+  }
+
+  tick(nowMs: number): void {
+    this.step({ kind: 'tick', nowMs });
+  }
+
+  /** At 1,000 ms it has acknowledged NEWLEADER of epoch 2, and waits for UPTODATE. */
+  synchronize(leaseMs = 0): void {
+    this.tick(1_000);
+    this.step({ kind: 'connected', peer: LEADER, link: 1, version: WIRE_VERSION_MAX });
+    const vote = { round: 1, leader: LEADER, epoch: 2, zxid: makeZxid(1, 0), ensembleId: 'E' };
+    this.hear({ kind: 'vote', state: 'leading', ...vote, founded: true, sound: true });
+    this.hear({ kind: 'newEpoch', epoch: 2, established: false });
+    this.hear({ kind: 'syncStart', mode: 'diff', after: 0, lineage: [], diverged: false });
+    this.hear({ kind: 'newLeader', epoch: 2, last: 0, ensembleId: 'E', leaseMs });
+  }
+}
