@@ -34,7 +34,7 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
   const words = new ServerWords(addressesOf(target.connect));
   const key = randomBytes(KEY_BYTES).toString('base64url');
   const nowMs = () => performance.now();
-  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [], nowMs });
+  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [], logins: null });
   const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
   const parts = { pool, words, files, access, key, mayWrite, logger };
   const http = new HttpPort({

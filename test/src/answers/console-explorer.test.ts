@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { lacksBrowser, screenshot, seriousViolations, useBrowser } from '../harness/browser.js';
 import { longestTaskMs, traced } from '../harness/browser-trace.js';
-import { useConsoleServer } from '../harness/console-proxy.js';
+import { useConsoleServer } from '../harness/console-server.js';
 import { create, getData, multiFailed, sendCreates, setData } from '../harness/operations.js';
 import { useClient } from '../harness/use-client.js';
 import type { WireClient } from '../harness/wire-client.js';
@@ -20,14 +20,16 @@ const open = useBrowser();
 const server = useConsoleServer();
 
 const client = (): Promise<WireClient> => useClient(server().ensemble.member(1));
-const addressOf = (path: string) =>
-  `${server().proxy.address}#/node?path=${encodeURIComponent(path)}`;
-const row = (page: Page, name: string) => page.getByRole('treeitem', { name, exact: true });
+const addressOf = (path: string) => `${server().address}#/node?path=${encodeURIComponent(path)}`;
+/** A row has the number of the znode's children behind its name. */
+const row = (page: Page, name: string) => {
+  const literally = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return page.getByRole('treeitem', { name: new RegExp(`^${literally}\\s*[\\d,]*$`) });
+};
 
 it.skipIf(lacksBrowser)(
   'scrolls smoothly through a hundred thousand children, without a request for each',
   async () => {
-    const { proxy } = server();
     const zk = await client();
     await create(zk, '/big');
     const paths = Array.from(
@@ -44,19 +46,20 @@ it.skipIf(lacksBrowser)(
     await page.keyboard.press('ArrowRight');
     await row(page, 'n000000').waitFor();
     const tree = await page.getByRole('tree').boundingBox();
-    const asked = proxy.asked.length;
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
     const events = await traced(page, async () => {
       await page.mouse.move((tree?.x ?? 0) + 50, (tree?.y ?? 0) + 200);
-      for (let turn = 0; turn < 40; turn += 1) await page.mouse.wheel(0, 1_500);
+      for (let turn = 0; turn < 20; turn += 1) await page.mouse.wheel(0, 1_500);
       await page.keyboard.press('End');
       await row(page, `n0${CHILDREN - 1}`).waitFor();
-      for (let turn = 0; turn < 20; turn += 1) await page.mouse.wheel(0, -1_500);
+      for (let turn = 0; turn < 10; turn += 1) await page.mouse.wheel(0, -1_500);
     });
     await screenshot(page, 'large-directory');
     expect(longestTaskMs(events)).toBeLessThan(TASK_MS_MAX);
-    const children = proxy.asked.slice(asked).filter(({ url }) => url.includes('/children?'));
+    const children = asked.filter((url) => url.includes('/children?'));
     expect(children.length).toBeLessThanOrEqual(1 + CHILDREN / 1_000);
-    expect(proxy.asked.length - asked - children.length).toBeLessThan(20);
+    expect(asked.length - children.length).toBeLessThan(20);
   },
   TEST_DEADLINE_MS,
 );
@@ -74,6 +77,7 @@ it.skipIf(lacksBrowser)(
     await page.getByText('from version 0').waitFor();
     await page.getByRole('textbox', { name: 'Data' }).waitFor();
     await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
     await page.keyboard.insertText(text({ 0: 'mine at the top', 6: 'mine in the middle' }));
     await page.keyboard.press('Control+s');
     await page.getByText('what you are about to write').waitFor();
@@ -191,13 +195,18 @@ it.skipIf(lacksBrowser)(
     page.on('dialog', () => {
       alerts += 1;
     });
+    await page.getByRole('heading', { name: 'hostile' }).waitFor();
     await page.keyboard.press('t');
     await page.keyboard.press('ArrowRight');
     const shownNames = ['<img src=x onerror=alert(1)>', 'right\\u{61c}left', '%2F..'];
     for (const name of [...shownNames, 'controls', 'long', 'deep', 'deep-xml']) {
       await row(page, name).click();
       await page.getByRole('heading', { name, exact: true }).waitFor();
-      await page.getByLabel('Data', { exact: true }).or(page.getByLabel('Data in hex')).waitFor();
+      await page
+        .getByLabel('Data', { exact: true })
+        .or(page.getByLabel('Data in hex'))
+        .first()
+        .waitFor();
     }
     await screenshot(page, 'hostile');
     await row(page, '<img src=x onerror=alert(1)>').click();

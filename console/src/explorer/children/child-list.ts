@@ -62,9 +62,12 @@ function keyOf({ name, stat }: ChildFacts, column: Column): number | string | nu
   }
 }
 
-/** The number that the server has appended to a name; null for none. */
+/**
+ * The number that the server has appended to a name; null for none. Past 2^31 - 1 it goes on with
+ * negative ones, which are told from a name that ends with a hyphen by the second one.
+ */
 export function sequenceOf(name: string): number | null {
-  const digits = /(-?\d{10})$/.exec(name)?.[1];
+  const digits = /((?<=-)-\d{9,10}|\d{10})$/.exec(name)?.[1];
   return digits === undefined ? null : Number(digits);
 }
 

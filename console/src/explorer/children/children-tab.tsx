@@ -68,6 +68,7 @@ export function ChildrenTab({ path, facts }: { readonly path: string; readonly f
       {error === null ? null : <ProblemNotice error={error} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
       <div ref={scroller} className="children-list" tabIndex={0} role="table" aria-label="Children">
+        {/* biome-ignore lint/a11y/useFocusableInteractive: the buttons in it have the focus */}
         <div className="child-row child-head" role="row">
           {COLUMNS.map((column) => (
             <Heading key={column} column={column} order={order} onOrder={setOrder} />
@@ -93,6 +94,7 @@ function Heading({ column, order, onOrder }: HeadingProps) {
   const isOrdered = order.column === column;
   const direction = order.isDescending ? 'descending' : 'ascending';
   return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the button in it has the focus
     <span role="columnheader" aria-sort={isOrdered ? direction : 'none'}>
       <button
         type="button"
@@ -124,10 +126,11 @@ function ChildRow({ parent, child, top }: ChildRowProps) {
           sizeInWords(stat.dataLength),
           numberInWords(stat.numChildren),
           numberInWords(stat.version),
-          ageInWords(stat.mtime, nowMs),
-          ageInWords(stat.ctime, nowMs),
+          momentOf(stat.mtime, nowMs),
+          momentOf(stat.ctime, nowMs),
         ];
   return (
+    // biome-ignore lint/a11y/useFocusableInteractive: the link in it has the focus
     <div className="child-row" role="row" style={{ transform: `translateY(${top}px)` }}>
       <span role="cell" className="child-name">
         <a href={nodeHref(childOf(parent, name))}>{shown(name)}</a>
@@ -144,6 +147,11 @@ function ChildRow({ parent, child, top }: ChildRowProps) {
       ))}
     </div>
   );
+}
+
+/** What ZooKeeper made by itself has no time. */
+function momentOf(ms: number, nowMs: number): string {
+  return ms === 0 ? 'never' : ageInWords(ms, nowMs);
 }
 
 /** As many children as are wanted, read again when the list has changed. */

@@ -212,7 +212,7 @@ function PlanView({ plan }: { readonly plan: Plan }) {
     <>
       <dl className="plan-facts">
         {plan.facts.map(([name, value]) => (
-          <div key={name}>
+          <div key={name} className="plan-fact">
             <dt>{name}</dt>
             <dd>{shown(value)}</dd>
           </div>
