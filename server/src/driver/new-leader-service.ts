@@ -42,7 +42,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     },
     hooks.time(),
   );
-  const deskHooks: LeaderServiceHooks = {
+  const serviceHooks: LeaderServiceHooks = {
     ...hooks,
     onExpired: ({ count, sessions }) => {
       const named = sessions.map((one) => ({ ...one, session: prefixedHex(one.session) }));
@@ -51,5 +51,6 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };
-  return new LeaderService(preparer, deskHooks, options.inFlightMax);
+  const { leaderShareMsMax: shareMs, inFlightMax } = options;
+  return new LeaderService(preparer, serviceHooks, parts.timers, { shareMs, inFlightMax });
 }

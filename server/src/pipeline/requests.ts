@@ -89,14 +89,13 @@ export class Requests {
         return this.#onAuth(connection, header, frame);
       case 'unknown':
         connection.phase = 'leaving';
-        this.#onRead(connection, header, frame);
-        return this.#maybeFinish(connection);
+        return this.#onLast(connection, header, frame);
       case 'write':
       case 'close':
       case 'sync':
         if (requestClass === 'close') {
           connection.phase = 'leaving';
-          if (isLocalId(connection.session)) return this.#onLocalClose(connection, header, frame);
+          if (isLocalId(connection.session)) return this.#onLast(connection, header, frame);
         }
         return this.#enqueue(connection, this.#entryOf(connection, header, frame));
       default:
@@ -209,8 +208,8 @@ export class Requests {
     this.#count(connection, header, this.#nowMs);
   }
 
-  /** Nobody else knows the session: it is answered here, in its turn. */
-  #onLocalClose(connection: Connection, header: ReadHeader, body: JuteReader): void {
+  /** Answered here, in its turn: the leader does not know a local session. */
+  #onLast(connection: Connection, header: ReadHeader, body: JuteReader): void {
     this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
   }
@@ -310,13 +309,9 @@ export class Requests {
       }
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
-      if (entry.kind === 'read') {
-        this.#runQueued(connection, entry);
-      } else if (entry.kind === 'sync') {
-        this.#answerSync(connection, entry);
-      } else {
-        this.#parts.outbox.forward(connection, entry);
-      }
+      if (entry.kind === 'read') this.#runQueued(connection, entry);
+      else if (entry.kind === 'sync') this.#answerSync(connection, entry);
+      else this.#parts.outbox.forward(connection, entry);
     }
     this.#maybeFinish(connection);
   }
@@ -355,7 +350,9 @@ export class Requests {
       try {
         const { id: watcher, session } = connection;
         const scene = { state, watches, multiOpsMax, watcher, output, requester, session };
-        if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
+        if (runRead(scene, header, body)) return;
+        connection.dropReason = 'too many watches';
+        this.#finished.push(connection);
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;
         const zxid = state.lastZxid;
@@ -383,11 +380,6 @@ export class Requests {
     reply.latencyMs = this.#nowMs - sinceMs;
     reply.nowMs = this.#nowMs;
     connection.output.stats.replied(reply);
-  }
-
-  #giveUp(connection: Connection, reason: string): void {
-    connection.dropReason = reason;
-    this.#finished.push(connection);
   }
 
   #maybeFinish(connection: Connection): void {

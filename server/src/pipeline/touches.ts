@@ -19,7 +19,7 @@ export class Touches {
     this.#heard.push(connection.session);
   }
 
-  /** Returns the sessions heard from since the last call; `live` has those that are still served. */
+  /** Returns the sessions heard from since the last call; `live` has those still served. */
   take(live: Pick<Connections, 'of'>): readonly SessionId[] {
     const heard = this.#heard;
     if (heard.length === 0) return heard;
