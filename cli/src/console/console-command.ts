@@ -59,7 +59,7 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
 
 /** Says what is missing before anybody looks for it in the console. */
 async function tellReach(words: ServerWords, logger: Logger): Promise<void> {
-  const [members] = await Promise.all([words.members(), words.sessions()]);
+  const [members] = await Promise.all([words.members(), words.connected()]);
   for (const { address, srvr } of members) {
     if (srvr === null) logger.warn({ server: address.address }, 'console.server_silent');
   }

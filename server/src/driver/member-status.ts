@@ -1,7 +1,7 @@
 /**
  * What four-letter words and HTTP ports show about this member, read from its parts on demand.
  */
-import { counterOf, epochOf, type Zxid } from '@rookery/protocol';
+import { counterOf, epochOf, type Identity, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
 import { electionPortOf, memberDirectories } from '../config.js';
 import type { SummaryView } from '../measures/summary.js';
@@ -116,6 +116,12 @@ export class MemberStatus implements MemberView {
   /** The watcher that the session is here; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
     return this.#parts.pipeline.connectionOf(session);
+  }
+  /** As whom the session's client is known; undefined if it is not connected to this member. */
+  identitiesOf(session: SessionId): readonly Identity[] | undefined {
+    const { pipeline } = this.#parts;
+    const connection = pipeline.connectionOf(session);
+    return connection === undefined ? undefined : pipeline.view(connection)?.identities;
   }
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {

@@ -73,8 +73,9 @@ export class Connection {
   }
 
   view(): ConnectionView {
-    const { id, session, timeoutMs, queue } = this;
-    return { id, session, timeoutMs, outstanding: queue.length };
+    const { id, session, timeoutMs, queue, requester } = this;
+    const { identities } = requester;
+    return { id, session, timeoutMs, outstanding: queue.length, identities };
   }
 }
 
@@ -85,4 +86,5 @@ export interface ConnectionView {
   readonly session: SessionId;
   readonly timeoutMs: number;
   readonly outstanding: number;
+  readonly identities: Identities;
 }

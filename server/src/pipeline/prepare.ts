@@ -28,6 +28,7 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import { RequestViews } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
@@ -50,7 +51,6 @@ import {
   type Requester,
 } from './prepare-op.js';
 import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
-import { RequestView } from './request-view.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
@@ -111,7 +111,7 @@ export class Prepare {
   /** The client whose request is being decided. */
   readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
-  readonly #requestView: RequestView;
+  readonly #views = new RequestViews();
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
   readonly #zxids = new EpochZxids();
 
@@ -128,7 +128,6 @@ export class Prepare {
     const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
     this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
-    this.#requestView = new RequestView(this.#overlay);
   }
 
   /** What is in flight, for deciding what to prepare next. */
@@ -301,8 +300,10 @@ export class Prepare {
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2: {
-        const view = this.#requestView.create(reader, request.opcode);
-        if (view !== null) return this.#single(decideCreateView(overlay, requester, view));
+        const view = this.#views.create(reader, request.opcode);
+        if (view !== null && overlay.locateCreate(view)) {
+          return this.#single(decideCreateView(overlay, requester, view));
+        }
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       }
       case OpCode.createContainer:
@@ -312,8 +313,10 @@ export class Prepare {
       case OpCode.delete:
         return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
       case OpCode.setData: {
-        const view = this.#requestView.setData(reader);
-        if (view !== null) return this.#single(decideSetDataView(overlay, requester, view));
+        const view = this.#views.setData(reader);
+        if (view !== null && overlay.locate(view)) {
+          return this.#single(decideSetDataView(overlay, requester, view));
+        }
         return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
       }
       case OpCode.setAcl:

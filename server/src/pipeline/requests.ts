@@ -85,14 +85,13 @@ export class Requests {
         return this.#onLogin(connection, header, frame);
       case 'unknown':
         connection.phase = 'leaving';
-        this.#onRead(connection, header, frame);
-        return this.#maybeFinish(connection);
+        return this.#onLast(connection, header, frame);
       case 'write':
       case 'close':
       case 'sync':
         if (requestClass === 'close') {
           connection.phase = 'leaving';
-          if (isLocalId(connection.session)) return this.#onLocalClose(connection, header, frame);
+          if (isLocalId(connection.session)) return this.#onLast(connection, header, frame);
         }
         return this.#enqueue(connection, this.#entryOf(connection, header, frame));
       default:
@@ -215,8 +214,8 @@ export class Requests {
     this.#count(connection, header, this.#nowMs);
   }
 
-  /** Nobody else knows the session: it is answered here, in its turn. */
-  #onLocalClose(connection: Connection, header: ReadHeader, body: JuteReader): void {
+  /** Answered here, in its turn: the leader does not know a local session. */
+  #onLast(connection: Connection, header: ReadHeader, body: JuteReader): void {
     this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
   }
@@ -313,13 +312,9 @@ export class Requests {
       }
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
-      if (entry.kind === 'read') {
-        this.#runQueued(connection, entry);
-      } else if (entry.kind === 'sync') {
-        this.#answerSync(connection, entry);
-      } else {
-        this.#parts.outbox.forward(connection, entry);
-      }
+      if (entry.kind === 'read') this.#runQueued(connection, entry);
+      else if (entry.kind === 'sync') this.#answerSync(connection, entry);
+      else this.#parts.outbox.forward(connection, entry);
     }
     this.#maybeFinish(connection);
   }
