@@ -34,7 +34,7 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
   const words = new ServerWords(addressesOf(target.connect, target.tls));
   const key = randomBytes(KEY_BYTES).toString('base64url');
   const nowMs = () => performance.now();
-  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [], nowMs });
+  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [], logins: null });
   const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
   const parts = { pool, words, files, access, key, mayWrite, logger };
   const http = new HttpPort({
@@ -59,7 +59,7 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
 
 /** Says what is missing before anybody looks for it in the console. */
 async function tellReach(words: ServerWords, logger: Logger): Promise<void> {
-  const [members] = await Promise.all([words.members(), words.sessions()]);
+  const [members] = await Promise.all([words.members(), words.connected()]);
   for (const { address, srvr } of members) {
     if (srvr === null) logger.warn({ server: address.address }, 'console.server_silent');
   }

@@ -2,7 +2,7 @@
  * Members and sessions, as far as the servers tell of them in four-letter words.
  */
 import { type ApiCall, HttpError, jsonAnswer, sessionIn, wholeNumber } from '@rookery/server/http';
-import type { KnownSession, ServerAnswers, ServerWords, Sessions } from './server-words.js';
+import type { KnownSession, ServerAnswers, ServerWords } from './server-words.js';
 
 const LIST = { min: 1, max: 1000, otherwise: 100 };
 /** The paths of ephemerals that are listed of one session. */
@@ -36,7 +36,7 @@ export class ServerRoutes {
   readonly sessions = async ({ query }: ApiCall) => {
     const limit = wholeNumber(query, 'limit', LIST);
     const after = BigInt(sessionIn(query.get('after'), 'after') ?? 0);
-    const all = await this.#words.sessions();
+    const all = await this.#sessions();
     const ids = [...all.connected.keys()].sort((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
     const rest = ids.filter((id) => BigInt(id) > after);
     const page = rest.slice(0, limit);
@@ -49,16 +49,30 @@ export class ServerRoutes {
 
   readonly session = async ({ names }: ApiCall) => {
     const id = sessionIn(names[0] ?? '', 'session') ?? '';
-    const all = await this.#words.sessions();
+    const all = await this.#sessions();
     if (!all.connected.has(id)) {
       const sentence = 'No server has a connection with that session.';
       throw new HttpError(404, sentence, {}, { session: id });
     }
     const paths = all.ephemerals === null ? null : (all.ephemerals.get(id) ?? []);
-    // What it watches is told by no server in a bounded answer.
     const owned = paths?.slice(0, OWNED_MAX) ?? null;
-    return jsonAnswer({ ...sessionFacts(id, all), ephemeralPaths: owned, watched: null });
+    // As whom it is known is told by no server, and what it watches in no bounded answer.
+    const untold = { identities: null, watched: null };
+    return jsonAnswer({ ...sessionFacts(id, all), ...untold, ephemeralPaths: owned });
   };
+
+  async #sessions(): Promise<Sessions> {
+    const [connected, ephemerals] = await Promise.all([
+      this.#words.connected(),
+      this.#words.ephemerals(),
+    ]);
+    return { connected, ephemerals };
+  }
+}
+
+interface Sessions {
+  readonly connected: ReadonlyMap<string, KnownSession>;
+  readonly ephemerals: ReadonlyMap<string, readonly string[]> | null;
 }
 
 function memberFacts(

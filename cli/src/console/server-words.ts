@@ -10,7 +10,10 @@ import { askWord } from '../status/four-letter-word.js';
 import { type Connection, connectionsIn, ephemeralsIn, linesOf } from './word-answers.js';
 
 const TIMEOUT_MS = 2000;
-const KEPT_MS = 1000;
+const MEMBERS_KEPT_MS = 1000;
+const LISTS_KEPT_MS = 2000;
+/** When servers that did not answer `cons` are asked again. */
+const AGAIN_MS = 30_000;
 /** All connections of a server, or all its ephemerals, in one answer. */
 const LIST_BYTES_MAX = 32 << 20;
 
@@ -28,18 +31,13 @@ export interface KnownSession {
   readonly connection: Connection;
 }
 
-export interface Sessions {
-  /** By their ids in hex. */
-  readonly connected: ReadonlyMap<string, KnownSession>;
-  /** The paths of ephemerals by session; null if no server answers `dump`. */
-  readonly ephemerals: ReadonlyMap<string, readonly string[]> | null;
-}
-
 export class ServerWords {
   readonly #servers: readonly NamedAddress[];
-  readonly #members = new Kept(() => this.#askMembers());
-  readonly #sessions = new Kept(() => this.#askSessions());
+  readonly #members = new Kept(() => this.#askMembers(), MEMBERS_KEPT_MS);
+  readonly #connected = new Kept(() => this.#askConnected(), LISTS_KEPT_MS);
+  readonly #ephemerals = new Kept(() => this.#askEphemerals(), LISTS_KEPT_MS);
   #tellsSessions = false;
+  #againMs = 0;
 
   constructor(servers: readonly NamedAddress[]) {
     this.#servers = servers;
@@ -54,14 +52,20 @@ export class ServerWords {
     return this.#members.value();
   }
 
-  sessions(): Promise<Sessions> {
-    return this.#sessions.value();
+  /** The sessions that are connected, by their ids in hex. */
+  connected(): Promise<ReadonlyMap<string, KnownSession>> {
+    return this.#connected.value();
+  }
+
+  /** The paths of ephemerals by session; null if no server answers `dump`. */
+  ephemerals(): Promise<ReadonlyMap<string, readonly string[]> | null> {
+    return this.#ephemerals.value();
   }
 
   /** Where sessions are connected from, by their ids in hex; empty where nobody tells. */
   async addresses(): Promise<ReadonlyMap<string, string>> {
-    if (!this.#tellsSessions) return new Map();
-    const { connected } = await this.sessions();
+    if (!this.#tellsSessions && performance.now() < this.#againMs) return new Map();
+    const connected = await this.connected();
     return new Map([...connected].map(([id, { connection }]) => [id, connection.address]));
   }
 
@@ -84,46 +88,52 @@ export class ServerWords {
     return answers.map(({ own, ...rest }, index) => ({ id: areNamed ? own : index + 1, ...rest }));
   }
 
-  async #askSessions(): Promise<Sessions> {
-    const members = await this.members();
+  async #askConnected(): Promise<ReadonlyMap<string, KnownSession>> {
     const connected = new Map<string, KnownSession>();
-    const all = new Map<string, readonly string[]>();
-    let [areTold, isDumped] = [false, false];
-    const asked = members.map(async ({ id, address }) => {
-      const [cons, dump] = await Promise.all([
-        ask(address, 'cons', LIST_BYTES_MAX),
-        ask(address, 'dump', LIST_BYTES_MAX),
-      ]);
-      return { id, connections: connectionsIn(cons), ephemerals: ephemeralsIn(dump) };
+    let areTold = false;
+    const asked = (await this.members()).map(async ({ id, address }) => {
+      return { id, connections: connectionsIn(await ask(address, 'cons', LIST_BYTES_MAX)) };
     });
-    for (const { id, connections, ephemerals } of await Promise.all(asked)) {
+    for (const { id, connections } of await Promise.all(asked)) {
       areTold ||= connections !== null;
-      isDumped ||= ephemerals !== null;
       for (const connection of connections ?? []) {
         connected.set(connection.session, { server: id, connection });
       }
-      for (const [session, paths] of ephemerals ?? []) all.set(session, paths);
     }
     this.#tellsSessions = areTold;
-    return { connected, ephemerals: isDumped ? all : null };
+    this.#againMs = performance.now() + AGAIN_MS;
+    return connected;
+  }
+
+  /** The leader knows all of them; which one it is may change while it is asked. */
+  async #askEphemerals(): Promise<ReadonlyMap<string, readonly string[]> | null> {
+    const answers = await Promise.all(
+      this.#servers.map(async (address) =>
+        ephemeralsIn(await ask(address, 'dump', LIST_BYTES_MAX)),
+      ),
+    );
+    const told = answers.filter((answer) => answer !== null);
+    return told.length === 0 ? null : new Map(told.flatMap((answer) => [...answer]));
   }
 }
 
-/** A value that is asked for anew once it is older than KEPT_MS. */
+/** A value that is asked for anew once it is older than that. */
 class Kept<T> {
   readonly #ask: () => Promise<T>;
+  readonly #keptMs: number;
   #value: Promise<T> | null = null;
   #untilMs = 0;
 
-  constructor(ask: () => Promise<T>) {
+  constructor(ask: () => Promise<T>, keptMs: number) {
     this.#ask = ask;
+    this.#keptMs = keptMs;
   }
 
   value(): Promise<T> {
     if (this.#value !== null && performance.now() < this.#untilMs) return this.#value;
     this.#untilMs = Number.POSITIVE_INFINITY;
     const value = this.#ask().finally(() => {
-      this.#untilMs = performance.now() + KEPT_MS;
+      this.#untilMs = performance.now() + this.#keptMs;
     });
     this.#value = value;
     return value;

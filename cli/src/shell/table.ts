@@ -251,6 +251,13 @@ export const MORE: readonly CommandSpec[] = [
     run: async (call) => (await import('./commands/permissions.js')).setAcl(call),
   },
   {
+    name: 'acl audit',
+    summary: 'Where everybody may change something, below a path; exit code 3 if anywhere.',
+    args: [path('[path]')],
+    options: [{ flags: '--sha1', description: 'instead, where ACLs have digests of SHA-1' }],
+    run: async (call) => (await import('./commands/acl-audit.js')).auditAcls(call),
+  },
+  {
     name: 'quota ls',
     summary: 'All quotas, and how much of each is used.',
     args: [],

@@ -149,12 +149,16 @@ function Meter({ title, value, max, text, isBad = false }: MeterProps) {
   return (
     <div className="meter">
       <span>{title}</span>
-      <span className="meter-track" aria-hidden="true">
-        <span
-          className={`meter-fill meter-${state}`}
-          style={{ width: `${Math.max(1, 100 * share)}%` }}
-        />
-      </span>
+      {max === null ? (
+        <span />
+      ) : (
+        <span className="meter-track" aria-hidden="true">
+          <span
+            className={`meter-fill meter-${state}`}
+            style={{ width: `${Math.max(1, 100 * share)}%` }}
+          />
+        </span>
+      )}
       <span className="soft">{told}</span>
     </div>
   );

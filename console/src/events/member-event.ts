@@ -95,9 +95,9 @@ const SENTENCES: Readonly<Record<string, (facts: MemberEvent['facts']) => string
   'client.listening': ({ port }) => `listens for clients at port ${text(port)}`,
   'peer.listening': ({ port }) => `listens for members at port ${text(port)}`,
   'admin.listening': ({ port }) => `listens for operators at port ${text(port)}`,
-  'admin.write': ({ user, method, path }) => {
+  'admin.write': ({ user, operation, path }) => {
     const by = typeof user === 'string' ? ` by ${user}` : '';
-    return `took a write at its admin port${by}: ${text(method)} ${text(path)}`;
+    return `took a write at its admin port${by}: ${text(operation)} ${text(path)}`;
   },
   'admin.session_ended': ({ session, user }) => `ended session ${text(session)} for ${text(user)}`,
 };

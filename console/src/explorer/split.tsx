@@ -32,7 +32,6 @@ export function Split({ name, left, right }: SplitProps) {
       <div className="split-left" style={{ ['--split-width' as string]: `${width}px` }}>
         {left}
       </div>
-      {/* biome-ignore lint/a11y/useSemanticElements: a line that moves is not what hr is for */}
       <div
         className="split-border"
         role="separator"

@@ -5,7 +5,7 @@
 import { useMemo, useRef, useState } from 'react';
 import { useConsole } from '../console-context.js';
 import { useShortcuts } from '../keyboard/use-shortcuts.js';
-import { onListKeys } from '../live/list-keys.js';
+import { onFilterKeys, onListKeys } from '../live/list-keys.js';
 import { NowProvider } from '../live/now.js';
 import '../live/views.css';
 import { PageFrame } from '../layout/page-frame.js';
@@ -45,6 +45,7 @@ export function Page() {
         aria-label="Filter"
         value={text}
         onChange={(event) => setText(event.target.value)}
+        onKeyDown={onFilterKeys}
       />
       <button
         type="button"

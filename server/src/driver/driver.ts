@@ -19,24 +19,27 @@ import {
 import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import { txnOf } from '../state/txn-codec.js';
-import { TxnViews } from '../state/txn-views.js';
+import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
-import { clientEvents } from './client-events.js';
 import { ClockKeeper } from './clock-keeper.js';
+import type { Answer } from './confirmed-answers.js';
 import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
-import { type LeaderMessage, LeaderQueue } from './leader-queue.js';
-import type { Answer, LeaderService } from './leader-service.js';
+import type { LeaderMessage, LeaderService } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
-import { type ConnectedLink, type MessageToDriver, peerEvents } from './peer-events.js';
 import { PeerQuestions } from './peer-questions.js';
+import {
+  type ConnectedLink,
+  clientEvents,
+  type MessageToDriver,
+  peerEvents,
+} from './port-events.js';
 import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
@@ -68,7 +71,6 @@ export class Driver {
   readonly keeper: StateKeeper;
   readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
-  #leaderQueue: LeaderQueue | null = null;
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
   #roleSinceMs = 0;
@@ -156,12 +158,12 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
-    this.#leaderQueue?.work();
+    this.#leaderService?.work();
     if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
     this.#sendAll();
-    this.#leaderQueue?.renew();
+    this.#leaderService?.renew();
     const hasLeaving = this.#pipeline.watches.release();
-    const hasMore = hasLeaving || this.#zab.hasMore || this.#leaderQueue?.hasMore === true;
+    const hasMore = hasLeaving || this.#zab.hasMore || this.#leaderService?.hasMore === true;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
@@ -221,7 +223,7 @@ export class Driver {
   #sendToLeader(message: LeaderMessage): void {
     const { counters, options } = this.#parts;
     if (message.kind === 'attach') counters.resumes += 1;
-    if (this.#leaderQueue !== null) return this.#leaderQueue.onMessage(options.id, message);
+    if (this.#leaderService !== null) return this.#leaderService.onMessage(options.id, message);
     if (this.#role === 'following') this.#parts.peerPort().tell(this.#leader, message);
   }
 
@@ -258,7 +260,7 @@ export class Driver {
       case 'attach':
       case 'touch':
         // Nobody answers once this member no longer leads: the sender notices that by its own role.
-        return this.#leaderQueue?.onMessage(peer, message);
+        return this.#leaderService?.onMessage(peer, message);
       case 'attached':
       case 'detach':
       case 'synced':
@@ -369,7 +371,6 @@ export class Driver {
     this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
       this.#leaderService = null;
-      this.#leaderQueue = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
       const ended = this.#pipeline.stopServing(this.#turns.standstill);
@@ -380,8 +381,6 @@ export class Driver {
     this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
     if (role === 'leading') {
       this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
-      const { timers, options } = this.#parts;
-      this.#leaderQueue = new LeaderQueue(this.#leaderService, timers, options.leaderShareMsMax);
     }
     this.#digests.onServing(this.keeper.state);
     this.#parts.starts.onServing();

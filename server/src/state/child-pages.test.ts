@@ -90,7 +90,7 @@ describe('a page', () => {
 describe('a short page of a large directory', () => {
   it('makes no list of all names, however often it is asked for', () => {
     const { pages, listed } = counted();
-    for (const startAfter of ['', 'b', '', 'c']) pages(startAfter, 1);
+    for (const startAfter of ['', 'b', '', 'b']) pages(startAfter, 1);
     expect(listed()).toBe(0);
   });
 
@@ -99,6 +99,12 @@ describe('a short page of a large directory', () => {
     expect(pages('', 2).names).toEqual(['a', 'b']);
     expect(pages('b', 1)).toEqual({ names: ['c'], more: true });
     expect(pages('c', 2)).toEqual({ names: ['d'], more: false });
+    expect(listed()).toBe(1);
+  });
+
+  it('is followed by an order of all names although others read the top meanwhile', () => {
+    const { pages, listed } = counted();
+    for (const startAfter of ['', '', 'a', '', 'b']) pages(startAfter, 2);
     expect(listed()).toBe(1);
   });
 

@@ -17,8 +17,11 @@ const KEPT_FROM = 1000;
 /** The bound over all directories: more than two million short names. */
 const KEPT_BYTES_MAX = 128 << 20;
 const KEPT_DIRECTORIES_MAX = 4;
-/** The directories of which it is known where the last short page ended. */
+/** The directories of which it is known where short pages ended, and how many of each. */
 const ENDS_MAX = 64;
+const ENDS_PER_DIRECTORY = 16;
+/** A directory with longer names is never so large that its order matters. */
+const END_CHARACTERS_MAX = 1000;
 /** The names in the longest page that is selected although all names could be kept. */
 const SHORT_PAGE = 1000;
 /** An order with more changes than this, and than a quarter of its names, is rebuilt instead. */
@@ -52,8 +55,11 @@ export interface PagedDirectory {
 
 export class ChildPages {
   readonly #bytesMax: number;
-  /** The last name of the last short page of a directory; the most recently asked one is last. */
-  readonly #ends = new Map<number, string>();
+  /**
+   * The last names of the newest short pages of a directory, as many as may be read by several at a
+   * time; the most recently asked directory is last.
+   */
+  readonly #ends = new Map<number, readonly string[]>();
   /** In the order of use, the most recently used directory last. */
   readonly #kept = new Map<number, LazyOrder>();
 
@@ -104,7 +110,8 @@ export class ChildPages {
 
   /** Whether nobody seems to read the whole directory. */
   #isShort(node: number, { startAfter, limit }: PageRequest): boolean {
-    return limit <= SHORT_PAGE && (startAfter === '' || this.#ends.get(node) !== startAfter);
+    const readsOn = startAfter !== '' && this.#ends.get(node)?.includes(startAfter) === true;
+    return limit <= SHORT_PAGE && !readsOn;
   }
 
   #selected(directory: PagedDirectory, asked: PageRequest): Page {
@@ -112,9 +119,11 @@ export class ChildPages {
     // A name takes at least 5 bytes; one more tells whether there are further ones.
     const wanted = Math.min(limit, Math.ceil(bytesMax / 5)) + 1;
     const page = cut(directory.select({ startAfter, limit: wanted }), asked);
-    const last = page.names.at(-1);
+    const last = page.names.at(-1) ?? '';
+    const ends = [...(this.#ends.get(directory.node) ?? [])];
+    if (last.length <= END_CHARACTERS_MAX) ends.push(last);
     this.#ends.delete(directory.node);
-    if (last !== undefined) this.#ends.set(directory.node, last);
+    this.#ends.set(directory.node, ends.slice(-ENDS_PER_DIRECTORY));
     for (const node of this.#ends.keys()) {
       if (this.#ends.size <= ENDS_MAX) break;
       this.#ends.delete(node);

@@ -77,16 +77,16 @@ export function DataTab({ path, node }: DataTabProps) {
       <Icon name="pencil" /> Edit
     </button>
   ) : null;
-  return <NodeDataView path={path} content={content} action={editButton} />;
+  return <ShownData path={path} content={content} action={editButton} />;
 }
 
-interface NodeDataViewProps {
+interface ShownDataProps {
   readonly path: string;
   readonly content: Content;
   readonly action: React.ReactNode;
 }
 
-function NodeDataView({ path, content, action }: NodeDataViewProps) {
+function ShownData({ path, content, action }: ShownDataProps) {
   const { bytes, unzipped, zipProblem, body, payload } = content;
   const inside = unzipped ?? bytes;
   const views = viewsOf(content);

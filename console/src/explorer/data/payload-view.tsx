@@ -17,7 +17,7 @@ export function PayloadView({ payload }: { readonly payload: Payload }) {
       <p>{title}</p>
       <dl>
         {facts.map(([name, value]) => (
-          <div key={name}>
+          <div key={name} className="payload-fact">
             <dt>{name}</dt>
             <dd className="code">{shown(value)}</dd>
           </div>

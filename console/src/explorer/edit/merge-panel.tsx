@@ -51,7 +51,7 @@ export function MergePanel({ versions, onBack, onMerged }: MergePanelProps) {
         Somebody else has changed this znode while you edited it.{' '}
         {conflicts === 0
           ? 'You changed different lines, so both changes are kept. Review the result.'
-          : `${counted(conflicts, 'place')} of both of you must be decided.`}
+          : `You both changed the same lines in ${counted(conflicts, 'place')}: choose what to keep.`}
       </Notice>
       <div className="merge-regions">
         <Regions regions={regions} choices={choices} onChoose={choose} />

@@ -2,7 +2,7 @@
  * What can be done with the znode that is open, as buttons and keys. What the server does not let
  * this person do at all is not there.
  */
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
@@ -35,10 +35,15 @@ export interface NodeActionsProps {
 export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
   const [act, setAct] = useState<Act | null>(null);
   const offered = useOffered(path, facts);
-  const close = (): void => setAct(null);
+  const next = useRef(path);
+  const close = (): void => {
+    setAct(null);
+    if (next.current !== path) openNode(next.current);
+  };
+  // What came of it stays to be seen until the person closes the dialog.
   const onChanged = (open: string): void => {
+    next.current = open;
     Promise.all([store.changed(path), store.changed(open), node.reload()]).catch(reportError);
-    if (open !== path) openNode(open);
   };
   useShortcuts(
     offered.map(({ act: one, title, keys, isAllowed }) => ({
@@ -71,7 +76,7 @@ export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
           parentAcl={facts.acl}
           onClose={close}
           onCreated={(made) => {
-            close();
+            setAct(null);
             store
               .refresh(path)
               .then(() => store.open(path))

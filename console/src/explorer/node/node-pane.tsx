@@ -10,6 +10,7 @@ import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
 import { AclTab } from '../acl/acl-tab.js';
+import { ChildrenTab } from '../children/children-tab.js';
 import { DataTab } from '../data/data-tab.js';
 import { openNode } from '../open-node.js';
 import { nameOf, parentOf, shown } from '../paths.js';
@@ -19,7 +20,7 @@ import { FactsView } from './facts-view.js';
 import { NodeActions } from './node-actions.js';
 import { type OpenNode, useNode } from './use-node.js';
 
-type Tab = 'data' | 'acl' | 'changes';
+type Tab = 'data' | 'children' | 'acl' | 'changes';
 
 export interface NodePaneProps {
   readonly path: string;
@@ -31,11 +32,13 @@ export function NodePane({ path, store }: NodePaneProps) {
   const node = useNode(path, () => {
     store.refresh(path, { unasked: true }).catch(reportError);
   });
-  const [tab, setTab] = useState<Tab>('data');
+  const [chosen, setTab] = useState<Tab | null>(null);
+  const tab = chosen ?? firstTab(node.facts);
   const tabs: readonly { readonly id: Tab; readonly title: string; readonly key: string }[] = [
     { id: 'data', title: 'Data', key: '1' },
-    { id: 'acl', title: 'ACL', key: '2' },
-    ...(can('GET', '/watch') ? [{ id: 'changes', title: 'Changes', key: '3' } as const] : []),
+    { id: 'children', title: 'Children', key: '2' },
+    { id: 'acl', title: 'ACL', key: '3' },
+    ...(can('GET', '/watch') ? [{ id: 'changes', title: 'Changes', key: '4' } as const] : []),
   ];
   useShortcuts([
     ...tabs.map(({ id, title, key }) => ({
@@ -90,6 +93,12 @@ export function NodePane({ path, store }: NodePaneProps) {
   );
 }
 
+/** Of a directory without data the children are what one comes for. */
+function firstTab(facts: NodeFacts | null): Tab {
+  if (facts === null) return 'data';
+  return facts.stat.dataLength === 0 && facts.stat.numChildren > 0 ? 'children' : 'data';
+}
+
 interface PanelProps {
   readonly tab: Tab;
   readonly path: string;
@@ -101,6 +110,8 @@ function Panel({ tab, path, node, facts }: PanelProps): ReactNode {
   switch (tab) {
     case 'data':
       return <DataTab path={path} node={node} />;
+    case 'children':
+      return <ChildrenTab path={path} facts={facts} />;
     case 'acl':
       return <AclTab path={path} facts={facts} onChanged={node.reload} />;
     case 'changes':

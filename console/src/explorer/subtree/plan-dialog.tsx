@@ -77,7 +77,14 @@ export function PlanDialog(props: PlanDialogProps) {
             </button>
           )}
           {forward === null ? null : (
-            <button type="submit" className={`button button-${kind}`} disabled={forward.isDisabled}>
+            <button
+              ref={focusOnce}
+              // A new one for each phase, which takes the focus that the fields before it had.
+              key={phase.kind}
+              type="submit"
+              className={`button button-${kind}`}
+              disabled={forward.isDisabled}
+            >
               {forward.label}
             </button>
           )}
@@ -151,6 +158,14 @@ function usePhases({ form, makePlan, onRan }: PlanDialogProps, pace: number) {
   return { phase, plan, run, stop: () => end.current?.abort() };
 }
 
+/** The fields that had the focus are gone once there is a plan. */
+function focusOnce(button: HTMLButtonElement | null): void {
+  const dialog = button?.closest('dialog');
+  if (dialog?.contains(document.activeElement) === true && document.activeElement !== dialog)
+    return;
+  button?.focus();
+}
+
 function waiting(signal: AbortSignal): (ms: number) => Promise<void> {
   return (ms) =>
     new Promise((resolve) => {
@@ -197,7 +212,7 @@ function PlanView({ plan }: { readonly plan: Plan }) {
     <>
       <dl className="plan-facts">
         {plan.facts.map(([name, value]) => (
-          <div key={name}>
+          <div key={name} className="plan-fact">
             <dt>{name}</dt>
             <dd>{shown(value)}</dd>
           </div>

@@ -90,3 +90,13 @@ it('shows a problem in the place of what could not be loaded', () => {
   model.root.problem = new Error('refused');
   expect([model.rowCount, model.rowAt(1)?.kind]).toEqual([2, 'problem']);
 });
+
+it('shows at a directory how many children its newest page tells of', () => {
+  const model = new TreeModel();
+  const stat = { numChildren: 1 } as NonNullable<ChildFacts['stat']>;
+  model.append(model.root, { ...page([], {}), children: [{ name: 'a', mode: null, stat }] });
+  const opened = model.open('/a');
+  if (opened === null) throw new Error('it is open');
+  model.append(opened, page(['x', 'y'], {}));
+  expect(model.rowAt(1)).toMatchObject({ path: '/a', facts: { stat: { numChildren: 2 } } });
+});

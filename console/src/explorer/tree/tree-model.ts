@@ -86,6 +86,7 @@ export class TreeModel {
     directory.next = page.next;
     directory.total = Math.max(page.numChildren, directory.entries.length);
     directory.problem = null;
+    this.#tellParent(directory);
   }
 
   /** Replaces what is known of a directory; open directories that are gone are closed. */
@@ -95,6 +96,15 @@ export class TreeModel {
     directory.open = directory.open.filter(
       ({ path }) => directory.next !== null || indexOfName(entries, nameOf(path)) !== -1,
     );
+  }
+
+  /** The row of a directory shows how many children it has, as the newest page says. */
+  #tellParent({ path, total }: Directory): void {
+    const parent = path === '/' ? null : this.find(parentOf(path));
+    const index = parent === null ? -1 : indexOfName(parent.entries, nameOf(path));
+    const known = parent?.entries[index];
+    if (parent === null || known === undefined || known.stat === null) return;
+    parent.entries[index] = { ...known, stat: { ...known.stat, numChildren: total } };
   }
 
   /** All rows: the root is the first one. */

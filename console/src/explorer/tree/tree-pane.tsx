@@ -158,7 +158,14 @@ function stepInto(moves: Moves): void {
   const { store, cursor } = moves;
   const at = store.model.indexOf(cursor);
   const row = store.model.rowAt(at);
-  if (row?.kind !== 'node') return;
+  if (row?.kind !== 'node') {
+    // It is open at a link, and the tree is still on its way to it.
+    store
+      .reveal(cursor)
+      .then(() => store.open(cursor))
+      .catch(reportError);
+    return;
+  }
   if (row.isOpen) moveTo(at + 1, moves);
   else if (row.facts.stat?.numChildren !== 0) store.open(cursor).catch(reportError);
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeTxn, encodeTxn, proposalOf } from '../simulated/state/encoded-txn.js';
 import { OpView } from './op-view.js';
 import type { NodeOp, Txn } from './txn.js';
-import { TxnViews } from './txn-views.js';
+import { TxnViews } from './txn-codec.js';
 
 const int = fc.integer();
 const name = fc.oneof(fc.string({ unit: 'grapheme-ascii' }), fc.string());
