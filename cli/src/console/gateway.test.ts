@@ -1,4 +1,4 @@
-/** What the gateway offers of servers that answer all four-letter words, `srvr` alone, or nothing. */
+/** What the gateway offers of servers that answer all four-letter words, `srvr` alone, or none. */
 import { createServer, type Socket } from 'node:net';
 import { AdminAccess, ConsoleFiles, HttpError, type HttpRequest } from '@rookery/server/http';
 import { expect, it, onTestFinished } from 'vitest';
