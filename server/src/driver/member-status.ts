@@ -20,6 +20,7 @@ import type {
   ServerMode,
   SessionPaths,
   SessionsView,
+  WaitingClients,
   WatchSummary,
 } from '../net/member-view.js';
 import { openFilesCount, openFilesMax } from '../net/open-files.js';
@@ -192,8 +193,8 @@ export class MemberStatus implements MemberView {
   get extraMetrics(): readonly Metric[] {
     const { counters, driver, pipeline, treeBound, zab } = this.#parts;
     return [
-      counter('auth_failed_count', pipeline.authFailures),
-      counter('request_throttle_wait_count', pipeline.pauses),
+      counter('auth_failed_count', pipeline.logins.failures),
+      counter('request_throttle_wait_count', pipeline.throttle.pauses),
       counter('proposal_count', counters.proposals),
       counter('stale_sessions_expired', counters.expiredSessions),
       counter('connection_revalidate_count', counters.resumes),
@@ -245,7 +246,19 @@ export class MemberStatus implements MemberView {
       refusedForDisk: diskSpace.refused,
       backups: backups.figures,
       counters,
+      waitingClients: this.#waitingClients,
       checkpoint: counters.checkpoint,
+    };
+  }
+
+  get #waitingClients(): WaitingClients {
+    const { logins, rates } = this.#parts.pipeline;
+    return {
+      logins: logins.waiting.count,
+      loginsDelayed: logins.delayed,
+      loginsFailed: logins.failures,
+      limited: rates.waiting,
+      limitPauses: rates.pauses,
     };
   }
 

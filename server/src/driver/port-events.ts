@@ -19,7 +19,7 @@ export function clientEvents(pipeline: Pipeline, turns: Turns): ClientHandler {
   };
   return {
     onOpen(connection) {
-      turns.run(() => pipeline.onOpen(connection.id, connection));
+      turns.run(() => pipeline.onOpen(connection.id, connection, turns.nowMs));
     },
     onFrame(connection, frame) {
       turns.call(onFrame, connection, frame);

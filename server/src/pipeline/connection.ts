@@ -42,7 +42,7 @@ export class Connection {
   closesSession = false;
   /** Why it is closed before all its answers are sent. */
   dropReason: string | null = null;
-  /** Frames that came before the handshake was answered. */
+  /** Frames that came before the handshake was answered, or while a login waits. */
   early: Uint8Array[] = [];
   /** Whether the client was heard from since the last report of touches. */
   touched = false;

@@ -9,9 +9,7 @@
 import {
   assert,
   ErrorCode,
-  ErrorResponse,
   JuteReader,
-  JuteWriter,
   MarshallingError,
   OpCode,
   type Stat,
@@ -33,7 +31,6 @@ import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
-import { answerSasl } from './sasl-answers.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
@@ -84,9 +81,8 @@ export class Requests {
       case 'read':
         return this.#onRead(connection, header, frame);
       case 'sasl':
-        return this.#onSasl(connection, header, frame);
       case 'auth':
-        return this.#onAuth(connection, header, frame);
+        return this.#onLogin(connection, header, frame);
       case 'unknown':
         connection.phase = 'leaving';
         return this.#onLast(connection, header, frame);
@@ -101,6 +97,15 @@ export class Requests {
       default:
         return unreachable(requestClass);
     }
+  }
+
+  /** Looks at the attempts to log in whose time has come. */
+  onTick(nowMs: number, onLookedAt: (connection: Connection) => void): void {
+    this.#nowMs = nowMs;
+    this.#parts.logins.onTick(nowMs, (attempt) => {
+      this.#login(attempt.connection, attempt, new JuteReader(attempt.body));
+      onLookedAt(attempt.connection);
+    });
   }
 
   /**
@@ -180,6 +185,7 @@ export class Requests {
   /** The connection is gone: what it waited for is forgotten. */
   drop(connection: Connection): void {
     this.#parked.delete(connection);
+    this.#parts.logins.waiting.forget(connection);
     const pending = connection.queue.takeAll();
     for (const { request } of pending) this.#unnamed.delete(request);
     this.#parts.throttle.dropped(connection, pending);
@@ -225,36 +231,33 @@ export class Requests {
     if (isIdle) this.#drain(connection);
   }
 
-  /**
-   * Decided at once, because it holds for what comes after it; answered, with its outcome, in its
-   * turn.
-   */
-  #onAuth(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const packet = body.rest();
-    const { identities } = connection.requester;
-    const gained = this.#parts.authenticator.authenticate(packet, identities);
-    if (gained === null) connection.phase = 'leaving';
-    else connection.becomes(gained);
-    this.#parts.auditor?.onAuthenticated(connection, gained !== null);
-    const error = gained === null ? ErrorCode.authFailed : ErrorCode.ok;
-    const outcome = new JuteWriter();
-    ErrorResponse.write(outcome, { error });
-    this.#onRead(connection, header, new JuteReader(outcome.take()));
-    this.#maybeFinish(connection);
+  /** An attempt that has to wait comes back in `onTick`. */
+  #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
+    const { logins } = this.#parts;
+    if (logins.isAttempt(connection, header)) {
+      const verdict = logins.waiting.judge(connection, header, { body, nowMs: this.#nowMs });
+      if (verdict === 'waits') return;
+      if (verdict === 'full')
+        return this.#giveUp(connection, 'too many logins of its address wait');
+    }
+    this.#login(connection, header, body);
   }
 
-  /** Answered before whatever waits: clients take the next answer for the next token. */
-  #onSasl(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const { authenticator } = this.#parts;
-    if (!authenticator.hasSasl) return this.#onRead(connection, header, body);
-    const { requester } = connection;
-    const isAccepted = answerSasl(connection, authenticator, { xid: header.xid, body });
-    if (!isAccepted) connection.phase = 'leaving';
-    // A step that proves nothing yet leaves the connection as it was.
-    if (!isAccepted || connection.requester !== requester) {
-      this.#parts.auditor?.onAuthenticated(connection, isAccepted);
+  /**
+   * Decided at once, because it holds for what comes after it; the outcome of an AuthPacket is
+   * answered in its turn.
+   */
+  #login(connection: Connection, header: ReadHeader, body: JuteReader): void {
+    const { logins } = this.#parts;
+    const nowMs = this.#nowMs;
+    if (header.opcode === OpCode.auth) {
+      this.#onRead(connection, header, logins.authenticate(connection, body.rest(), nowMs));
+    } else if (logins.hasSasl) {
+      logins.answerSasl(connection, { xid: header.xid, body, nowMs });
+      this.#count(connection, header, nowMs);
+    } else {
+      return this.#onRead(connection, header, body);
     }
-    this.#count(connection, header, this.#nowMs);
     this.#maybeFinish(connection);
   }
 
@@ -350,9 +353,7 @@ export class Requests {
       try {
         const { id: watcher, session } = connection;
         const scene = { state, watches, multiOpsMax, watcher, output, requester, session };
-        if (runRead(scene, header, body)) return;
-        connection.dropReason = 'too many watches';
-        this.#finished.push(connection);
+        if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;
         const zxid = state.lastZxid;
@@ -380,6 +381,11 @@ export class Requests {
     reply.latencyMs = this.#nowMs - sinceMs;
     reply.nowMs = this.#nowMs;
     connection.output.stats.replied(reply);
+  }
+
+  #giveUp(connection: Connection, reason: string): void {
+    connection.dropReason = reason;
+    this.#finished.push(connection);
   }
 
   #maybeFinish(connection: Connection): void {
