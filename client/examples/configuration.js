@@ -8,19 +8,10 @@
  * argument into it, however many others do so at the same time. What is no JSON object is reported,
  * and the last good value stays in force.
  */
-import { Configuration, connect } from '@rookery/client';
+import { Configuration } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181', command = 'follow', text = '{}'] = process.argv.slice(2);
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
-
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
-});
-
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const zk = await connect(servers, { signal });
+await run(async (zk, signal, [command = 'follow', text = '{}']) => {
   const settings = new Configuration(zk, '/examples/settings', {
     parse: (data) => parseSettings(String(data)),
     format: (value) => JSON.stringify(value),
@@ -39,9 +30,8 @@ async function main(signal) {
     }
   } finally {
     await settings.close();
-    await zk.close();
   }
-}
+});
 
 /**
  * @param {string} json

@@ -9,34 +9,22 @@
  * URL when the session of the dead one has timed out, after 6 seconds. Ctrl-C lets it finish first.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, ensurePath, LockingQueue } from '@rookery/client';
+import { ensurePath, LockingQueue } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181', command = 'work', ...urls] = process.argv.slice(2);
 const PAGES = '/examples/pages';
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
 
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
-});
-
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal });
+await run(async (zk, signal, [command = 'work', ...urls]) => {
   const queue = new LockingQueue(zk, '/examples/crawl');
-  try {
-    if (command === 'add') {
-      await queue.putAll(urls, { signal });
-      console.log('added', urls.length);
-      return;
-    }
-    await ensurePath(zk, PAGES);
-    // A page that cannot be fetched goes to the end of the queue; more at once with `concurrency`.
-    await queue.consume(crawl, { signal, onError: 'requeue' });
-  } finally {
-    await zk.close();
+  if (command === 'add') {
+    await queue.putAll(urls, { signal });
+    console.log('added', urls.length);
+    return;
   }
-}
+  await ensurePath(zk, PAGES);
+  // A page that cannot be fetched goes to the end of the queue; more at once with `concurrency`.
+  await queue.consume(crawl, { signal, onError: 'requeue' });
+});
 
 /** @param {import('@rookery/client').HeldEntry} entry */
 async function crawl(entry) {

@@ -7,19 +7,10 @@
  * Each prints the members now, and again whenever one comes or goes. Ctrl-C leaves at once. A
  * member that is killed with -9 is gone when its session has timed out, after 6 seconds.
  */
-import { connect, GroupMember } from '@rookery/client';
+import { GroupMember } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181', name = `member-${process.pid}`] = process.argv.slice(2);
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
-
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
-});
-
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal });
+await run(async (zk, signal, [name = `member-${process.pid}`]) => {
   const member = new GroupMember(zk, '/examples/group', name);
   try {
     await member.join({ signal });
@@ -28,6 +19,5 @@ async function main(signal) {
     }
   } finally {
     await member.close();
-    await zk.close();
   }
-}
+});

@@ -11,35 +11,25 @@
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, Election } from '@rookery/client';
+import { Election } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181', name = ''] = process.argv.slice(2);
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
-
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
+await run(async (zk, signal, [name = '']) => {
+  const election = new Election(zk, '/examples/election', { id: name });
+  if (name === '') {
+    const leader = await election.waitForLeader({ signal });
+    console.log('the leader is', leader.id, 'at', String(leader.acknowledgement?.data));
+    return;
+  }
+  console.log('stands for election');
+  for await (const term of election.terms({ signal })) await lead(term, name);
 });
 
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal });
-  const election = new Election(zk, '/examples/election', { id: name });
-  try {
-    if (name === '') {
-      const leader = await election.waitForLeader({ signal });
-      console.log('the leader is', leader.id, 'at', String(leader.acknowledgement?.data));
-      return;
-    }
-    console.log('stands for election');
-    for await (const term of election.terms({ signal })) await lead(term);
-  } finally {
-    await zk.close();
-  }
-}
-
-/** @param {import('@rookery/client').Term} term */
-async function lead(term) {
+/**
+ * @param {import('@rookery/client').Term} term
+ * @param {string} name
+ */
+async function lead(term, name) {
   try {
     console.log(`elected, token ${term.token}`);
     await sleep(200, undefined, { signal: term.signal }); // the leader's procedure

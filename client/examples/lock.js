@@ -9,36 +9,23 @@
  * the lock when the session of the dead one has timed out, after 6 seconds.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectionLossError, connect, ensurePath, LeaseLostError, Lock } from '@rookery/client';
+import { ConnectionLossError, ensurePath, LeaseLostError, Lock } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181'] = process.argv.slice(2);
 const COUNTER = '/examples/jobs';
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
 
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
-});
-
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal });
+await run(async (zk, signal) => {
   const lock = new Lock(zk, '/examples/lock', { onSessionLost: 'rejoin' });
-  try {
-    await ensurePath(zk, COUNTER);
-    while (!signal.aborted) {
-      await lock
-        .run((lease) => doJob(zk, lease), { signal })
-        .catch((error) => {
-          if (!(error instanceof LeaseLostError || error instanceof ConnectionLossError))
-            throw error;
-          console.log('given up:', error.message);
-        });
-    }
-  } finally {
-    await zk.close();
+  await ensurePath(zk, COUNTER);
+  while (!signal.aborted) {
+    await lock
+      .run((lease) => doJob(zk, lease), { signal })
+      .catch((error) => {
+        if (!(error instanceof LeaseLostError || error instanceof ConnectionLossError)) throw error;
+        console.log('given up:', error.message);
+      });
   }
-}
+});
 
 /**
  * @param {import('@rookery/client').Client} zk

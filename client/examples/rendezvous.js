@@ -10,38 +10,25 @@
  * and end when the scheduler does: with Ctrl-C, or killed and its session timed out, after 6 s.
  */
 import { once } from 'node:events';
-import { connect, Rendezvous } from '@rookery/client';
+import { Rendezvous } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181', role = 'worker', address = ''] = process.argv.slice(2);
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
-
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
-});
-
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal });
+await run(async (zk, signal, [role = 'worker', address = '']) => {
   const place = new Rendezvous(zk, '/examples/meeting-place', { parse: String, format: String });
-  try {
-    if (role === 'scheduler') {
-      const lease = await place.open({ signal });
-      console.log('open');
-      await aborted(lease.signal, signal);
-    } else if (role === 'master') {
-      await place.fill(address, { signal });
-      console.log('filled in:', address);
-    } else {
-      const meeting = await place.meet({ signal });
-      console.log('the master is at', meeting.value);
-      await aborted(meeting.signal, signal);
-      console.log('over');
-    }
-  } finally {
-    await zk.close();
+  if (role === 'scheduler') {
+    const lease = await place.open({ signal });
+    console.log('open');
+    await aborted(lease.signal, signal);
+  } else if (role === 'master') {
+    await place.fill(address, { signal });
+    console.log('filled in:', address);
+  } else {
+    const meeting = await place.meet({ signal });
+    console.log('the master is at', meeting.value);
+    await aborted(meeting.signal, signal);
+    console.log('over');
   }
-}
+});
 
 /** @param {AbortSignal[]} signals */
 async function aborted(...signals) {

@@ -9,30 +9,20 @@
  * goes to the console, and at the end its metrics do, as Prometheus would read them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClientMetrics, connect, every, ScheduledJob } from '@rookery/client';
+import { ClientMetrics, every, ScheduledJob } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181', name = ''] = process.argv.slice(2);
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
-
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
-});
-
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const metrics = new ClientMetrics();
-  const logger = name === '' ? undefined : console;
-  const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal, logger });
-  metrics.add(zk);
-  const job = new ScheduledJob(zk, '/examples/job', {
-    schedule: every(2_000),
-    id: name,
-    onInterrupted: 'again',
-  });
-  try {
+await run(
+  async (zk, signal, [name = '']) => {
+    const metrics = new ClientMetrics();
+    metrics.add(zk);
+    const job = new ScheduledJob(zk, '/examples/job', {
+      schedule: every(2_000),
+      id: name,
+      onInterrupted: 'again',
+    });
     if (name === '') {
-      for (const run of await job.history()) console.log(run.dueMs, run.outcome, 'by', run.by);
+      for (const past of await job.history()) console.log(past.dueMs, past.outcome, 'by', past.by);
       return;
     }
     await job.run(
@@ -43,7 +33,6 @@ async function main(signal) {
       { signal },
     );
     console.log(metrics.text());
-  } finally {
-    await zk.close();
-  }
-}
+  },
+  { logger: console },
+);

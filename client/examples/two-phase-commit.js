@@ -10,27 +10,15 @@
  * kind, in which a death before the decision aborts (after the session's 6 seconds).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect, NodeExistsError, TransactionSite, TwoPhaseCommit } from '@rookery/client';
+import { NodeExistsError, TransactionSite, TwoPhaseCommit } from '@rookery/client';
+import { run } from './frame.js';
 
-const [servers = '127.0.0.1:2181', role = '', ...rest] = process.argv.slice(2);
 const PATH = '/examples/transaction';
-const stop = new AbortController();
-process.once('SIGINT', () => stop.abort());
 
-await main(stop.signal).catch((error) => {
-  if (!stop.signal.aborted) throw error;
+await run(async (zk, signal, [role, ...rest]) => {
+  if (role === 'coordinator') await coordinate(zk, rest, signal);
+  else await takePart(zk, rest[0] ?? '', rest[1] === 'abort' ? 'abort' : 'commit', signal);
 });
-
-/** @param {AbortSignal} signal */
-async function main(signal) {
-  const zk = await connect(servers, { sessionTimeoutMs: 6_000, signal });
-  try {
-    if (role === 'coordinator') await coordinate(zk, rest, signal);
-    else await takePart(zk, rest[0] ?? '', rest[1] === 'abort' ? 'abort' : 'commit', signal);
-  } finally {
-    await zk.close();
-  }
-}
 
 /**
  * @param {import('@rookery/client').Client} zk

@@ -27,7 +27,7 @@ const MODE_DEADLINE_MS = 20_000;
 const WATCHED_MS = 4_000;
 
 async function startedEnsemble(): Promise<Ensemble> {
-  const ensemble = await useEnsemble({ settings: { readOnlyMode: true } });
+  const ensemble = await useEnsemble({ settings: { readOnlyMode: true, peerTimeoutMs: 1_000 } });
   ensemble.start();
   await ensemble.serving();
   return ensemble;

@@ -12,7 +12,7 @@ import { CHAOS_TICK_MS } from './lease-chaos-contender.js';
 
 const ensemble = await Ensemble.create({
   tickTimeMs: CHAOS_TICK_MS,
-  settings: { maxClientCnxns: 0 },
+  settings: { maxClientCnxns: 0, peerTimeoutMs: 1_000 },
 });
 process.on('warning', ({ name, stack }) => {
   if (name !== 'RookeryWarning') console.log(`a warning: ${stack}`);

@@ -14,7 +14,8 @@ import { sharedEnsemble } from './shared-ensemble.js';
 
 const DURATION_MS = Number(process.env['ROOKERY_CHAOS_MS'] ?? 6_000);
 
-const ensemble = sharedEnsemble({ tickTimeMs: CHAOS_TICK_MS, settings: { maxClientCnxns: 0 } });
+const settings = { maxClientCnxns: 0, peerTimeoutMs: 1_000 };
+const ensemble = sharedEnsemble({ tickTimeMs: CHAOS_TICK_MS, settings });
 
 test.skipIf(productUnderTest().name === 'apache')(
   'whatever breaks, no two hold what one may hold, nobody waits in vain, nothing is left',

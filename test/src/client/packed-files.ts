@@ -10,6 +10,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 
+/** The declarations once more, which scripts/commonjs.mjs copies. */
+const COPIES = 'dist/commonjs/';
+
 const run = promisify(execFile);
 const IMPORT = /\b(?:from|import|new URL)\s*\(?\s*'(\.[^']*)'/g;
 
@@ -47,7 +50,9 @@ export function unresolvedExports(directory: string, files: readonly string[]): 
 
 function reachedModules(directory: string): Set<string> {
   const reached = new Set<string>();
-  const pending = exported(directory).map(moduleOf);
+  const pending = exported(directory)
+    .filter((file) => !file.startsWith(COPIES))
+    .map(moduleOf);
   for (let module = pending.pop(); module !== undefined; module = pending.pop()) {
     if (reached.has(module)) continue;
     reached.add(module);

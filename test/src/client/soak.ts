@@ -16,6 +16,7 @@ import { REPOSITORY } from '../harness/product.js';
 import { LinkProxy } from '../harness/proxy.js';
 import type { Random } from '../harness/random.js';
 import { until, within } from '../harness/wait.js';
+import { heldBytes } from './held-bytes.js';
 import type { SoakStatus } from './soak-process.js';
 
 export interface SoakOptions {
@@ -26,11 +27,14 @@ export interface SoakOptions {
   /** After which the heap is what it is to stay, a part of the duration. */
   readonly warmMs: number;
   readonly onProgress?: (line: string) => void;
-  /** Where the process writes a heap snapshot when it is warm, and one at the end. */
-  readonly snapshotDirectory?: string;
+  /** Where the process writes heap snapshots when it is warm and at the end; the last ones stay. */
+  readonly snapshotDirectory: string;
+  /** How many of them each time: the least counts, without what is under way at the moment. */
+  readonly snapshots: number;
 }
 
 export interface SoakReport {
+  /** What the process held (held-bytes.ts). */
   readonly warmBytes: number;
   readonly endBytes: number;
   readonly last: SoakStatus;
@@ -46,7 +50,6 @@ const PROGRAM = join(REPOSITORY, 'test/dist/client/soak-process.js');
 const GO_ON_DEADLINE_MS = 120_000;
 const STATUS_DEADLINE_MS = 30_000;
 const END_DEADLINE_MS = 30_000;
-const HEAP_SAMPLES = 5;
 const FAULT_MS_MAX = 3_000;
 /** Longer than a session lasts. */
 const OUTLASTING_MS = 9_000;
@@ -98,12 +101,12 @@ class Soak {
     for (let left = durationMs; left > 0; left = durationMs - (performance.now() - begun)) {
       await this.#disturb();
       if (warmBytes === 0 && performance.now() - begun >= warmMs) {
-        warmBytes = await this.#heap('warm');
+        warmBytes = await this.#heldBytes('warm');
       }
     }
-    if (warmBytes === 0) warmBytes = await this.#heap('warm');
+    if (warmBytes === 0) warmBytes = await this.#heldBytes('warm');
     const last = await this.#goOn();
-    const endBytes = await this.#heap('end');
+    const endBytes = await this.#heldBytes('end');
     const signalled = performance.now();
     this.#child.kill('SIGTERM');
     await within('the process ends by SIGTERM', END_DEADLINE_MS, once(this.#child, 'close'));
@@ -186,17 +189,16 @@ class Soak {
     });
   }
 
-  /** The least of some samples: what is under way at the moment does not count. */
-  async #heap(moment: 'warm' | 'end'): Promise<number> {
+  async #heldBytes(moment: 'warm' | 'end'): Promise<number> {
+    const { snapshots, snapshotDirectory, onProgress } = this.#options;
+    const file = join(snapshotDirectory, `${moment}.heapsnapshot`);
     const samples: number[] = [];
-    for (let count = 0; count < HEAP_SAMPLES; count++) {
-      samples.push((await this.#goOn()).heapBytes);
+    for (let count = 0; count < snapshots; count++) {
+      await this.#goOn();
+      await this.#ask(`snapshot ${file}`);
+      samples.push(heldBytes(file));
     }
-    const { snapshotDirectory, onProgress } = this.#options;
-    onProgress?.(`${moment}: heap ${samples.join(', ')}`);
-    if (snapshotDirectory !== undefined) {
-      await this.#ask(`snapshot ${join(snapshotDirectory, `${moment}.heapsnapshot`)}`);
-    }
+    onProgress?.(`${moment}: it holds ${samples.join(', ')} bytes`);
     return Math.min(...samples);
   }
 

@@ -10,7 +10,7 @@ import { blocksOf, codeSpansOf, pages } from './pages.js';
 
 const COMMAND = /^(?:[A-Z_]+=\S+ )*(npm|npx|node|rookery) /;
 /** Commands of npm itself. */
-const NPM_OWN = new Set(['ci', 'install', 'pack']);
+const NPM_OWN = new Set(['ci', 'install', 'pack', 'publish', 'sbom']);
 const TOOLS = new Set(['tsc', 'biome', 'vitest', 'rookery']);
 /** Options of other tools that the documents use. */
 const TOOL_OPTIONS = new Set(['--write', '--project', '-b']);

@@ -143,7 +143,7 @@ it(
 it(
   'a leader that was frozen acknowledges none of the requests that waited for it',
   async () => {
-    const ensemble = await useServingEnsemble();
+    const ensemble = await useServingEnsemble({ settings: { peerTimeoutMs: 1_000 } });
     const old = await ensemble.leader();
     const others = ensemble.members.filter((member) => member !== old);
     const client = await useClient(old);

@@ -17,7 +17,9 @@ it('every recipe goes on behind each fault, no rejection is left, and SIGTERM en
 }, async () => {
   const random = Random.forTest('the soak of every recipe');
   const onProgress = (line: string) => console.log(line);
-  const options = { random, durationMs: DURATION_MS, warmMs: DURATION_MS / 2, onProgress };
+  const { directory: snapshotDirectory } = ensemble();
+  const times = { durationMs: DURATION_MS, warmMs: DURATION_MS / 2 };
+  const options = { random, snapshotDirectory, snapshots: 1, onProgress, ...times };
   const report = await runSoak({ ensemble: ensemble(), ...options });
   expect(report).toMatchObject({ code: 0, errors: '' });
   expect(report.last.warnings).toEqual([]);

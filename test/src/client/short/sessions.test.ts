@@ -88,7 +88,7 @@ it('says that a session is lost before anybody sees its ephemerals gone, and ope
 it.skipIf(productUnderTest().name === 'apache')(
   'reads from a member without quorum if it may, and goes to one with quorum when there is',
   async () => {
-    const ensemble = await useEnsemble({ settings: { readOnlyMode: true } });
+    const ensemble = await useEnsemble({ settings: { readOnlyMode: true, peerTimeoutMs: 1_000 } });
     ensemble.start();
     await ensemble.serving();
     const writer = await clientOf(ensemble);

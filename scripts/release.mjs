@@ -1,0 +1,113 @@
+/**
+ * What a release consists of, apart from a person's decisions (CONTRIBUTING.md, "Releases"):
+ *
+ *   node scripts/release.mjs version          raises versions, writes changelogs
+ *   node scripts/release.mjs pack DIRECTORY   writes what is published
+ *
+ * `version` lets changesets turn what is in .changeset/ into new versions and entries of each
+ * CHANGELOG.md, and carries the version to where changesets does not know it. `pack` writes into
+ * the directory, which it makes, a tarball of each package, for each a list of all software that
+ * comes with it (SBOM, CycloneDX), and SHA256SUMS of all of these. Neither publishes anything.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+/** Each after those that it needs, as they are published. */
+const PACKAGES = ['protocol', 'server', 'client', 'cli'];
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
+
+const [task, directory] = process.argv.slice(2);
+if (task === 'version') raiseVersions();
+else if (task === 'pack' && directory !== undefined) pack(resolve(directory));
+else {
+  console.error('usage: node scripts/release.mjs version | pack DIRECTORY');
+  process.exitCode = 2;
+}
+
+function raiseVersions() {
+  run('npm', ['ci', '--prefix', 'release', ...QUIET], root);
+  const before = versionOf('protocol');
+  run('release/node_modules/.bin/changeset', ['version'], root);
+  const version = versionOf('protocol');
+  if (version === before) throw new Error('there is nothing to release: .changeset/ is empty');
+  const today = new Date().toISOString().slice(0, 10);
+  const field = [/^ {2}"version": ".*"/m, `  "version": "${version}"`];
+  for (const folder of ['.', 'docs', 'release']) edit(join(folder, 'package.json'), ...field);
+  edit('README.md', /this is version [\d.]+/, `this is version ${version}`);
+  edit('server/src/version.ts', /RELEASE = '.*'/, `RELEASE = '${version}'`);
+  edit('server/src/version.ts', /RELEASED = '.*'/, `RELEASED = '${today} 00:00 UTC'`);
+  for (const folder of ['.', 'docs', 'release']) {
+    run('npm', ['install', '--package-lock-only', ...QUIET], join(root, folder));
+  }
+  run('npx', ['biome', 'check', '--write', '.'], root);
+  console.log(`${version}: look at the changelogs, run all tests, and commit`);
+}
+
+function pack(target) {
+  mkdirSync(target, { recursive: true });
+  if (readdirSync(target).length > 0) throw new Error(`${target} is not empty`);
+  // What an earlier build has left of a source that is gone must not be published.
+  for (const name of PACKAGES) rmSync(join(root, name, 'dist'), { recursive: true, force: true });
+  run('npm', ['run', 'build'], root);
+  const tarballs = new Map();
+  for (const name of PACKAGES) {
+    const args = ['pack', '--silent', '--pack-destination', target];
+    // What `prepack` prints comes before the name.
+    const file = run('npm', args, join(root, name)).trim().split('\n').at(-1);
+    tarballs.set(name, join(target, file));
+    writeFileSync(`${join(target, file)}.cdx.json`, softwareIn(name, tarballs));
+  }
+  const sums = readdirSync(target).map((file) => {
+    const hash = createHash('sha256').update(readFileSync(join(target, file)));
+    return `${hash.digest('hex')}  ${file}\n`;
+  });
+  writeFileSync(join(target, 'SHA256SUMS'), sums.join(''));
+  console.log(readdirSync(target).join('\n'));
+}
+
+/** The SBOM of a project that has installed the package, and nothing else, from its tarball. */
+function softwareIn(name, tarballs) {
+  const project = mkdtempSync(join(tmpdir(), 'rookery-sbom-'));
+  try {
+    const { dependencies = {} } = manifestOf(name);
+    const own = [...tarballs].filter(
+      ([other]) => other === name || dependencies[manifestOf(other).name] !== undefined,
+    );
+    const about = { name: `${manifestOf(name).name}-installed`, version: versionOf(name) };
+    writeFileSync(join(project, 'package.json'), JSON.stringify({ ...about, private: true }));
+    const files = own.map(([, file]) => file);
+    run('npm', ['install', '--ignore-scripts', ...QUIET, ...files], project);
+    return run('npm', ['sbom', '--sbom-format=cyclonedx', '--sbom-type=application'], project);
+  } finally {
+    rmSync(project, { recursive: true, force: true });
+  }
+}
+
+function manifestOf(name) {
+  return JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8'));
+}
+
+function versionOf(name) {
+  return manifestOf(name).version;
+}
+
+/** Replaces the one place where the file says so. */
+function edit(file, what, by) {
+  const path = join(root, file);
+  const text = readFileSync(path, 'utf8');
+  if (!what.test(text)) throw new Error(`${file} has no ${what}`);
+  writeFileSync(path, text.replace(what, by));
+}
+
+function run(command, args, cwd) {
+  return execFileSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
