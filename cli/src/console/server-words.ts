@@ -141,6 +141,6 @@ class Kept<T> {
 }
 
 /** '' for a server that does not answer. */
-async function ask({ host, port }: NamedAddress, word: string, bytesMax?: number): Promise<string> {
-  return await askWord({ host, port }, word, TIMEOUT_MS, bytesMax).catch(() => '');
+async function ask(server: NamedAddress, word: string, bytesMax?: number): Promise<string> {
+  return await askWord(server, word, TIMEOUT_MS, bytesMax).catch(() => '');
 }
