@@ -35,6 +35,7 @@ const source = (path: string) => fileURLToPath(new URL(`./${path}/index.ts`, imp
 // An alias covers what begins with it, so a subpath comes before its package.
 const alias = {
   '../../server/dist/simulated/index.js': source('server/src/simulated'),
+  '@rookery/server/http': source('server/src/http'),
   '@rookery/server/testing': source('server/src/testing'),
   '@rookery/protocol/peer': source('protocol/src/peer'),
   '@rookery/protocol': source('protocol/src'),

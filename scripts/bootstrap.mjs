@@ -1,8 +1,8 @@
 /**
  * What `npm start` and `npm test` run: makes a fresh clone ready, then starts the real thing.
  *
- * Installs the locked dependencies when they are missing or older than the lock file, builds, and
- * hands over to the ensemble or to the checks. Uses nothing but Node, because nothing is installed
+ * Installs the locked dependencies when they are missing or older than the lock file, builds, the
+ * console too if it is older than its sources, and hands over to the ensemble or to the checks. Uses nothing but Node, because nothing is installed
  * yet. Signals reach the last child, and its exit code becomes ours.
  *
  *   node scripts/bootstrap.mjs start [arguments of `rookery ensemble`]
@@ -12,7 +12,7 @@
  * Arguments that name files or projects select among all tests.
  */
 import { spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -22,6 +22,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const installArguments = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
 const build = ['node_modules/typescript/bin/tsc', '-b'];
 const bundle = ['scripts/bundle.mjs'];
+const webConsole = ['../node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn'];
 const lint = ['node_modules/@biomejs/biome/bin/biome', 'check', '.'];
 const tests = ['node_modules/vitest/vitest.mjs', 'run'];
 const ensemble = ['cli/dist/main.js', 'ensemble'];
@@ -41,6 +42,7 @@ if (installIsStale()) {
 if (task === 'test') await step(process.execPath, lint);
 await step(process.execPath, build);
 await step(process.execPath, bundle);
+if (consoleIsStale()) await step(process.execPath, webConsole, join(root, 'console'));
 if (isShort) process.env.ROOKERY_TESTS = 'short';
 const last = task === 'test' ? tests : ensemble;
 const exitCode = await run(process.execPath, [...last, ...rest]);
@@ -58,6 +60,19 @@ function installIsStale() {
   return installed === undefined || installed < modifiedMs('package-lock.json');
 }
 
+/** The built console is older than something that it is made of, or missing. */
+function consoleIsStale() {
+  const builtMs = modifiedMs('console/dist/web/index.html');
+  if (builtMs === undefined) return true;
+  const sources = readdirSync(join(root, 'console/src'), { recursive: true });
+  const all = [
+    ...sources.map((name) => join('console/src', name)),
+    ...['console/index.html', 'console/package.json', 'console/vite.config.ts'],
+    'node_modules/.package-lock.json',
+  ];
+  return all.some((path) => (modifiedMs(path) ?? 0) > builtMs);
+}
+
 function modifiedMs(path) {
   return statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs;
 }
@@ -67,16 +82,16 @@ function npm() {
   return process.env.npm_execpath ?? 'npm';
 }
 
-async function step(command, args) {
-  const code = await run(command, args);
+async function step(command, args, directory = root) {
+  const code = await run(command, args, directory);
   if (code !== 0) process.exit(code);
 }
 
 /** Resolves with the exit code; a child that a signal ended counts as 128 + its number. */
-function run(command, args) {
+function run(command, args, directory = root) {
   const isScript = /\.[cm]?js$/.test(command);
   const child = spawn(isScript ? process.execPath : command, isScript ? [command, ...args] : args, {
-    cwd: root,
+    cwd: directory,
     stdio: 'inherit',
     shell: process.platform === 'win32' && !isScript && command === 'npm',
   });

@@ -76,6 +76,7 @@ export async function runProgram(): Promise<number> {
   });
   addShell(program, onEnd);
   addZk(program, onEnd);
+  addConsole(program, onEnd);
   addDataCommands(program, onEnd);
   addCompletion(program);
   try {
@@ -117,8 +118,10 @@ function addStatus(program: Command, onEnd: (code: number) => void): void {
       const { targetOf } = await import('./shell/target.js');
       const options = { connect: from.connect, context, timeoutMs: timeout, readOnly: false };
       // A chroot is of clients only.
-      const [connect = ''] = targetOf(options, process.env).connect.split('/');
-      onEnd(await runStatus({ ...from, connect, ...how }));
+      const target = targetOf(options, process.env);
+      const [connect = ''] = target.connect.split('/');
+      const tls = target.tls === null ? {} : { tls: target.tls };
+      onEnd(await runStatus({ ...from, ...tls, connect, ...how }));
     });
 }
 
@@ -195,6 +198,31 @@ function addZk(program: Command, onEnd: (code: number) => void): void {
     const { server: connect, words, timeoutMs, readOnly } = zkStart(zk.args);
     const target = targetOf({ connect, timeoutMs, readOnly }, process.env);
     onEnd(await runZkShell({ words, target, version: version() }));
+  });
+}
+
+interface ConsoleOptions extends Readonly<Record<string, unknown>> {
+  readonly port: number;
+  readonly write: boolean;
+}
+
+function addConsole(program: Command, onEnd: (code: number) => void): void {
+  const command = program
+    .command('console')
+    .description('Serve the web console for Rookery or ZooKeeper to this machine, until Ctrl-C.')
+    .option(
+      '--port <port>',
+      'where to serve it (default: any that is free)',
+      wholeNumber(0, 65_535),
+    )
+    .option('--no-write', 'offer nothing that changes anything');
+  addTarget(command);
+  command.action(async ({ port = 0, write, ...options }: ConsoleOptions) => {
+    const { runConsole } = await import('./console/console-command.js');
+    const { targetOptions } = await import('./shell/one-command.js');
+    const { targetOf } = await import('./shell/target.js');
+    const target = targetOf(targetOptions(options), process.env);
+    onEnd(await runConsole({ target, port, mayWrite: write }));
   });
 }
 

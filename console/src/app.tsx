@@ -13,6 +13,7 @@ import {
 import { ApiProblem } from './api/problem.js';
 import type { ApiIndex } from './api/types.js';
 import { type ConsoleContext, Context, isPossible } from './console-context.js';
+import { DraftsProvider } from './explorer/edit/drafts.js';
 import { ShortcutsProvider } from './keyboard/use-shortcuts.js';
 import { LogIn } from './layout/log-in.js';
 import { Shell } from './layout/shell.js';
@@ -77,7 +78,9 @@ export function App() {
   return (
     <Context value={context}>
       <ShortcutsProvider>
-        <Shell />
+        <DraftsProvider>
+          <Shell />
+        </DraftsProvider>
       </ShortcutsProvider>
     </Context>
   );

@@ -130,9 +130,14 @@ export const TARGETS: readonly Target[] = [
       never('sustained-half', 'elections'),
     ],
   },
+  { what: 'getData 100 B by TLS, 30 connections x 32', goals: [ratio('tls-read', 'perSecond', 8)] },
   {
     what: 'a scrape of each member in each second',
     goals: [atMost('scraped-writes', 'costPercent', 1)],
+  },
+  {
+    what: '1M znodes: a backup of a running follower, and its clients meanwhile',
+    goals: [atMost('backup-1m', 'saveSeconds', 10), atMost('backup-1m', 'readMaxMs', 20)],
   },
   {
     what: 'the client library, per call and per watch',

@@ -3,6 +3,8 @@
  */
 import { BAD_NEIGHBOURS } from '../bad-neighbours/all.js';
 import { badNeighbourScenario } from '../bad-neighbours/scenario.js';
+import { backupScenarios } from './backup.js';
+import { tlsScenarios } from './by-tls.js';
 import { clientScenarios } from './client.js';
 import { createScenarios } from './creates.js';
 import { enduranceScenarios } from './endurance.js';
@@ -26,6 +28,8 @@ export const SCENARIOS: readonly Scenario[] = [
   ...enduranceScenarios,
   ...clientScenarios,
   ...scrapedScenarios,
+  ...backupScenarios,
+  ...tlsScenarios,
   ...BAD_NEIGHBOURS.map(badNeighbourScenario),
 ];
 

@@ -11,6 +11,7 @@ interface MirrorOptions {
   readonly dryRun?: boolean;
   readonly once?: boolean;
   readonly delete?: boolean;
+  readonly deleteRoot?: boolean;
   readonly compareMinutes: number;
   readonly json?: boolean;
 }
@@ -28,6 +29,10 @@ export function addMirror(program: Command, onEnd: (code: number) => void): void
     .option('--once', 'copy and compare, and do not follow')
     .option('--delete', 'first delete what the target has and the source has not')
     .option(
+      '--delete-root',
+      "when the source's root is deleted, delete the target's (default: end)",
+    )
+    .option(
       '--compare-minutes <n>',
       'compare all again so often: nothing tells of changed ACLs',
       wholeNumber(1, 100_000),
@@ -39,9 +44,19 @@ export function addMirror(program: Command, onEnd: (code: number) => void): void
       const { from, to, plan = false, dryRun = false, once = false, json = false } = options;
       const compareEveryMs = options.compareMinutes * MINUTE_MS;
       const deletes = options.delete === true;
+      const deleteRoot = options.deleteRoot === true;
       onEnd(
         await runMirror({
-          ...{ from, to, once, json, compareEveryMs, plan: plan || dryRun, delete: deletes },
+          ...{
+            from,
+            to,
+            once,
+            json,
+            compareEveryMs,
+            plan: plan || dryRun,
+            delete: deletes,
+            deleteRoot,
+          },
         }),
       );
     });

@@ -16,6 +16,8 @@ import { Tally } from './tally.js';
 export interface FollowerOptions {
   /** Called with whether it receives events from now on. */
   readonly listens: boolean;
+  /** As the reconciler takes it. */
+  readonly rootCzxid: bigint | null;
   /** The time between two comparisons of the whole subtree, in ms. */
   readonly compareEveryMs: number;
   /** Aborting it ends the following; changes that are already known are still copied. */
@@ -43,7 +45,8 @@ export class Follower {
 
   constructor(ends: Ends, options: FollowerOptions) {
     this.#options = options;
-    const how = { apply: true, deletes: true, signal: options.abort };
+    const { rootCzxid, abort: signal } = options;
+    const how = { apply: true, deletes: true, rootCzxid, signal };
     this.#reconciler = new Reconciler(ends, how, this.tally);
     this.#listening = options.listens ? this.#listen(ends) : Promise.resolve();
   }

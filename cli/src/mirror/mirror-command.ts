@@ -4,15 +4,16 @@
  *
  * SIGINT or SIGTERM is the cut-over: changes until then are copied, both ends are compared once
  * more, and the report says what differs. A second signal ends at once. Exit code 0: both are equal
- * in everything that can be copied; 1: they are not; 2: a mistake of the caller. `auth` of either
- * end comes from the environment, so that it is in no list of processes.
+ * in everything that can be copied; 1: they are not; 2: a mistake of the caller. What either end
+ * asks for as a proof comes from the environment, so that it is in no list of processes.
  */
-import { type Client, connect, ensurePath, type StateChange } from '@rookery/client';
-import { OperatorError } from '@rookery/server';
+import { type Client, connect, ensurePath, type Stat, type StateChange } from '@rookery/client';
+import { OperatorError, ownerKind } from '@rookery/server';
 import { isWithin } from '../paths.js';
+import { credentialOf, proofsOf, readTls, tlsOfEnvironment } from '../shell/client-proofs.js';
 import type { Ends } from './ends.js';
 import { Follower } from './follower.js';
-import { Reconciler } from './reconciler.js';
+import { Reconciler, type ReconcilerOptions } from './reconciler.js';
 import { reportOf, textOf } from './report.js';
 import { Tally } from './tally.js';
 
@@ -26,12 +27,18 @@ export interface MirrorCommand {
   readonly once: boolean;
   /** Deletes what only the target has, before anything is followed. */
   readonly delete: boolean;
+  /** Whether a deletion of the source's root is followed, too. */
+  readonly deleteRoot: boolean;
   readonly compareEveryMs: number;
   readonly json: boolean;
 }
 
-const FROM_AUTH = 'ROOKERY_MIRROR_FROM_AUTH';
-const TO_AUTH = 'ROOKERY_MIRROR_TO_AUTH';
+/**
+ * What AUTH, TLS, TLS_CA, TLS_CERT and TLS_KEY come after, as in ROOKERY_MIRROR_FROM_TLS_CA and
+ * ROOKERY_MIRROR_TO_AUTH.
+ */
+const FROM = 'ROOKERY_MIRROR_FROM_';
+const TO = 'ROOKERY_MIRROR_TO_';
 const PROGRESS_MS = 5000;
 
 /** Resolves with the exit code. */
@@ -46,9 +53,9 @@ export async function runMirror(command: MirrorCommand): Promise<number> {
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   const clients: Client[] = [];
   try {
-    const source = await clientOf(command.from, '--from', FROM_AUTH);
+    const source = await clientOf(command.from, '--from', FROM);
     clients.push(source);
-    const target = await clientOf(command.to, '--to', TO_AUTH);
+    const target = await clientOf(command.to, '--to', TO);
     clients.push(target);
     const signals = { cutOver: cutOver.signal, abort: abort.signal };
     return await mirror({ source, target }, command, signals);
@@ -64,10 +71,11 @@ interface Signals {
 }
 
 async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Promise<number> {
-  await requireSource(ends.source, command.from);
+  const root = await requireSource(ends.source, command.from);
   await requireApart(ends, command);
+  const how = { rootCzxid: command.deleteRoot ? null : root.czxid, signal: signals.abort };
   if (command.plan) {
-    const plan = await compared(ends, { deletes: command.delete, signal: signals.abort });
+    const plan = await compared(ends, { ...how, deletes: command.delete });
     await print(command, 'plan', plan);
     return plan.isComplete ? 0 : 1;
   }
@@ -75,8 +83,8 @@ async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Pro
   // The target may be a znode of the source only since it was made.
   await ends.source.sync('/');
   await requireApart(ends, command);
-  if (!command.delete) await requireNoExtras(ends, signals);
-  const follower = new Follower(ends, { ...command, ...signals, listens: !command.once });
+  if (!command.delete) await requireNoExtras(ends, how);
+  const follower = new Follower(ends, { ...command, ...signals, ...how, listens: !command.once });
   const progress = setInterval(() => {
     const { created, changed, deleted, znodes } = follower.tally;
     const done = `${created} created, ${changed} changed, ${deleted} deleted`;
@@ -93,16 +101,13 @@ async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Pro
   } finally {
     clearInterval(progress);
   }
-  const left = await compared(ends, { deletes: true, signal: signals.abort });
+  const left = await compared(ends, { ...how, deletes: true });
   await print(command, 'mirror', left, follower.tally);
   return left.isComplete && left.changes === 0 ? 0 : 1;
 }
 
 /** Compares everything without a change. */
-async function compared(
-  ends: Ends,
-  how: { readonly deletes: boolean; readonly signal: AbortSignal },
-): Promise<Tally> {
+async function compared(ends: Ends, how: Omit<ReconcilerOptions, 'apply'>): Promise<Tally> {
   const tally = new Tally();
   await new Reconciler(ends, { ...how, apply: false }, tally).subtree('/');
   return tally;
@@ -112,8 +117,11 @@ async function compared(
  * Znodes that exist at the target may be somebody's data, so they are not removed without being
  * asked.
  */
-async function requireNoExtras(ends: Ends, { abort }: Signals): Promise<void> {
-  const { extras } = await compared(ends, { deletes: false, signal: abort });
+async function requireNoExtras(
+  ends: Ends,
+  how: Omit<ReconcilerOptions, 'apply' | 'deletes'>,
+): Promise<void> {
+  const { extras } = await compared(ends, { ...how, deletes: false });
   if (extras.count === 0) return;
   throw new OperatorError(
     `the target has ${extras.count} znodes that the source does not have, ` +
@@ -121,8 +129,11 @@ async function requireNoExtras(ends: Ends, { abort }: Signals): Promise<void> {
   );
 }
 
-async function requireSource(source: Client, from: string): Promise<void> {
-  if ((await source.exists('/')) === null) throw new OperatorError(`--from ${from}: no such znode`);
+async function requireSource(source: Client, from: string): Promise<Stat> {
+  const root = await source.exists('/');
+  if (root === null) throw new OperatorError(`--from ${from}: no such znode`);
+  if (ownerKind(BigInt.asIntN(64, root.ephemeralOwner)) !== 'session') return root;
+  throw new OperatorError(`--from ${from}: the znode is ephemeral, so it cannot be carried`);
 }
 
 /** A subtree that is mirrored into itself would grow without end, or delete its own source. */
@@ -145,11 +156,14 @@ function rootOf(connectString: string): string {
   return at < 0 ? '' : connectString.slice(at).replace(/\/$/, '');
 }
 
-async function clientOf(hosts: string, option: string, variable: string): Promise<Client> {
-  const [, scheme = '', auth = ''] = /^([^:]+):(.*)$/s.exec(process.env[variable] ?? '') ?? [];
+async function clientOf(hosts: string, option: string, variables: string): Promise<Client> {
+  const credential = process.env[`${variables}AUTH`] ?? '';
+  const proofs = proofsOf(credential === '' ? [] : [credentialOf(credential)]);
+  const paths = tlsOfEnvironment(process.env, `${variables}TLS`);
+  const tls = paths === null ? {} : { tls: readTls(paths) };
   try {
     const client = await connect(hosts, {
-      ...(scheme === '' ? {} : { auth: [{ scheme, auth }] }),
+      ...{ ...proofs, ...tls },
       name: option.slice(2),
     });
     client.onState(({ state }: StateChange) => {

@@ -15,7 +15,9 @@ import {
   NotEmptyError,
   RequestTooLargeError,
   SessionExpiredError,
+  type Stat,
 } from '@rookery/client';
+import { OperatorError } from '@rookery/server';
 import { isWithin } from '../paths.js';
 import type { Ends } from './ends.js';
 import {
@@ -35,8 +37,15 @@ export interface ReconcilerOptions {
   readonly apply: boolean;
   /** Whether znodes that the source does not have are deleted. */
   readonly deletes: boolean;
+  /** The source's root must still be the znode with this czxid; null if it may be deleted. */
+  readonly rootCzxid: bigint | null;
   readonly signal: AbortSignal;
 }
+
+/** What is below a root that is gone may have been deleted by mistake, so the target keeps it. */
+const ROOT_IS_GONE =
+  'the root of the source was deleted while it was mirrored, and the target keeps what it has: ' +
+  'begin again when the root is there, or follow such a deletion with --delete-root';
 
 const NODES_AT_ONCE = 64;
 const DIRECTORIES_MAX = 32;
@@ -78,6 +87,7 @@ export class Reconciler {
     const { source, target } = this.#ends;
     try {
       const [wanted, found] = await Promise.all([readNode(source, path), readNode(target, path)]);
+      if (path === '/') this.#requireRoot(wanted?.stat ?? null);
       if (wanted === null) {
         if (found !== null) await this.#extra(path, found);
         return false;
@@ -196,7 +206,20 @@ export class Reconciler {
     if (kind === 'ephemeral') return;
     if (!deletes) this.#tally.extras.add(path, 'the source does not have it');
     else if (!apply) this.#tally.deleted += 1;
-    else if (!(await this.#remove(path))) this.#tally.extras.add(path, 'an ephemeral is below it');
+    else if (await this.#isLeft(path)) this.#tally.extras.add(path, 'an ephemeral is below it');
+  }
+
+  /** Deletes it, unless the source lost it together with its root. */
+  async #isLeft(path: string): Promise<boolean> {
+    this.#requireRoot(await this.#ends.source.exists('/'));
+    return !(await this.#remove(path));
+  }
+
+  /** One that was created again is another znode, whose children are gone. */
+  #requireRoot(root: Pick<Stat, 'czxid'> | null): void {
+    const { rootCzxid } = this.#options;
+    if (rootCzxid === null || root?.czxid === rootCzxid) return;
+    throw new OperatorError(ROOT_IS_GONE);
   }
 
   /** Deletes it with everything below it except ephemerals; false if one of those is left. */

@@ -15,6 +15,8 @@ export interface StatusCommand {
   readonly config?: string;
   /** `host:port,host:port`. */
   readonly connect?: string;
+  /** Absent for connections without TLS. */
+  readonly tls?: ServerToAsk['tls'];
   readonly timeoutMs: number;
   /** How long to wait until all serve; 0 asks once. */
   readonly waitSeconds: number;
@@ -38,7 +40,7 @@ export async function runStatus(command: StatusCommand): Promise<number> {
   const servers = serversOf(command);
   const endMs = performance.now() + command.waitSeconds * 1000;
   for (;;) {
-    const asked = await Promise.all(servers.map((server) => look(server, command.timeoutMs)));
+    const asked = await Promise.all(servers.map((server) => look(server, command)));
     const isWell = isServing(asked);
     if (isWell || performance.now() + AGAIN_MS > endMs) {
       process.stdout.write(command.json ? jsonOf(asked) : textOf(asked));
@@ -69,11 +71,15 @@ export function serversOf({ config, connect }: StatusCommand): readonly NamedSer
   });
 }
 
-async function look(server: NamedServer, timeoutMs: number): Promise<AskedServer> {
+async function look(
+  server: NamedServer,
+  { timeoutMs, tls }: Pick<StatusCommand, 'timeoutMs' | 'tls'>,
+): Promise<AskedServer> {
   const { id, host, port } = server;
   const address = addressText(host, port);
   try {
-    const text = await askWord(server, 'srvr', timeoutMs);
+    const secured = tls === undefined ? server : { ...server, tls };
+    const text = await askWord(secured, 'srvr', timeoutMs);
     const status = parseStatus(text);
     return { id, address, status, problem: status === null ? reasonOf(text) : null };
   } catch (error) {

@@ -6,7 +6,7 @@ import { EventRow } from '../events/event-row.js';
 import '../events/events.css';
 import { isNotable, keyOf, type MemberEvent, topicOf } from '../events/member-event.js';
 import type { Mark } from './line-chart.js';
-import { CHARTS, type ChartSpec, type Line, linesOf } from './series.js';
+import { type ChartSpec, chartsOf, type Line, linesOf } from './series.js';
 import { COLOURS, Timeline } from './timeline.js';
 import type { LookedAt } from './use-members.js';
 
@@ -21,7 +21,8 @@ const LISTED = 30;
 
 export interface ChartsProps {
   readonly look: LookedAt;
-  readonly events: readonly MemberEvent[];
+  /** Null where nobody tells events, as ZooKeeper does not. */
+  readonly events: readonly MemberEvent[] | null;
   /** The class with the colour of a member. */
   readonly seriesOf: (member: number) => string;
 }
@@ -31,7 +32,7 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const { atMs: toMs, points, members } = look;
   const fromMs = toMs - 60_000 * minutes;
-  const notable = useMemo(() => events.filter(isNotable), [events]);
+  const notable = useMemo(() => (events ?? []).filter(isNotable), [events]);
   const shown = notable.filter(({ time }) => {
     const ms = Date.parse(time);
     return ms >= fromMs && ms <= toMs;
@@ -42,10 +43,10 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
     isChosen: keyOf(event) === chosen,
   }));
   const ids = members.map(({ id }) => id);
-  const charts = CHARTS.map((spec) => ({
+  const charts = chartsOf(members).map((spec) => ({
     spec,
     lines: linesOf(spec.figure, { points, members: ids }, fromMs),
-  })).filter(({ spec, lines }) => isTold(spec, lines));
+  }));
   return (
     <section className="charts" aria-label="Charts and timeline">
       <header className="charts-head">
@@ -64,7 +65,9 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
           ))}
         </div>
       </header>
-      <Timeline events={shown} fromMs={fromMs} toMs={toMs} chosen={chosen} onChoose={setChosen} />
+      {events === null ? null : (
+        <Timeline events={shown} fromMs={fromMs} toMs={toMs} chosen={chosen} onChoose={setChosen} />
+      )}
       <div className="charts-grid">
         {charts.map(({ spec, lines }) => (
           <figure key={spec.figure} className="chart">
@@ -98,15 +101,6 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
         </section>
       )}
     </section>
-  );
-}
-
-/** Whether the servers tell this figure at all; before there are two looks, nobody knows. */
-function isTold({ figure }: ChartSpec, lines: readonly Line[]): boolean {
-  if (figure === 'updates' || figure === 'requests') return true;
-  const all = lines.flatMap(({ points }) => points);
-  return (
-    all.length < 3 || figure === 'lag' || all.some(({ y }) => y !== null) || figure === 'reads'
   );
 }
 

@@ -69,7 +69,7 @@ function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEven
           />
         ))}
       </div>
-      <Charts look={look} events={live?.events ?? []} seriesOf={seriesOf} />
+      <Charts look={look} events={live?.events ?? null} seriesOf={seriesOf} />
     </>
   );
 }

@@ -43,6 +43,8 @@ export function LineChart({ spec, lines, fromMs, toMs, marks }: LineChartProps) 
   const canvas = useRef<HTMLCanvasElement>(null);
   const chart = useRef<Chart | null>(null);
   const newest = useRef<readonly Mark[]>(marks);
+  /** Draws the newest figures, in the colours of this moment. */
+  const draw = useRef<() => void>(() => undefined);
   useEffect(() => {
     const { current } = canvas;
     if (current === null) return;
@@ -52,25 +54,30 @@ export function LineChart({ spec, lines, fromMs, toMs, marks }: LineChartProps) 
       plugins: [marksPlugin(() => newest.current)],
     });
     chart.current = made;
+    const stop = onColours(() => draw.current());
     return () => {
+      stop();
       made.destroy();
       chart.current = null;
     };
   }, []);
   useEffect(() => {
     newest.current = marks;
-    const { current } = chart;
-    if (current === null) return;
-    const colour = colourReader();
-    current.data.datasets = lines.map(({ member, points }) => ({
-      label: `Member ${member}`,
-      data: points.map(({ x, y }) => ({ x, y: y ?? Number.NaN })),
-      ...{ borderColor: colour(colourOf(member)), backgroundColor: colour(colourOf(member)) },
-      ...{ borderWidth: 1.5, pointRadius: points.length < 3 ? 2 : 0, pointHitRadius: 8 },
-      ...{ tension: 0.25, spanGaps: 4_000 },
-    }));
-    current.options = optionsOf(spec, { fromMs, toMs, colour });
-    current.update('none');
+    draw.current = () => {
+      const { current } = chart;
+      if (current === null) return;
+      const colour = colourReader();
+      current.data.datasets = lines.map(({ member, points }) => ({
+        label: `Member ${member}`,
+        data: points.map(({ x, y }) => ({ x, y: y ?? Number.NaN })),
+        ...{ borderColor: colour(colourOf(member)), backgroundColor: colour(colourOf(member)) },
+        ...{ borderWidth: 1.5, pointRadius: points.length < 3 ? 2 : 0, pointHitRadius: 8 },
+        ...{ tension: 0.25, spanGaps: 4_000 },
+      }));
+      current.options = optionsOf(spec, { fromMs, toMs, colour });
+      current.update('none');
+    };
+    draw.current();
   }, [spec, lines, fromMs, toMs, marks]);
   const told = lines.flatMap(({ member, newest: value }) => {
     return value === null ? [] : [`member ${member} ${spec.text(value)}`];
@@ -81,6 +88,18 @@ export function LineChart({ spec, lines, fromMs, toMs, marks }: LineChartProps) 
       <canvas ref={canvas} role="img" aria-label={label} />
     </div>
   );
+}
+
+/** Calls back when the system or the person has chosen light or dark; returns how to stop that. */
+function onColours(onChange: () => void): () => void {
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  const chosen = new MutationObserver(onChange);
+  system.addEventListener('change', onChange);
+  chosen.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  return () => {
+    system.removeEventListener('change', onChange);
+    chosen.disconnect();
+  };
 }
 
 type ReadColour = (variable: string) => string;
@@ -103,10 +122,13 @@ function optionsOf(
         ...{ type: 'linear', min: fromMs, max: toMs },
         grid: { display: false },
         border: { color: colour('--line-strong') },
+        afterBuildTicks: (scale) => {
+          scale.ticks = timesIn(fromMs, toMs).map((value) => ({ value }));
+        },
         ticks: {
           ...ticks,
-          ...{ maxTicksLimit: 4, autoSkip: true, includeBounds: false },
-          callback: (value) => clockText(Number(value)),
+          autoSkip: false,
+          callback: (value) => clockText(Number(value)).slice(-8),
         },
       },
       y: {
@@ -133,6 +155,17 @@ function optionsOf(
   };
 }
 
+const STEPS_MS = [30_000, 60_000, 300_000] as const;
+const TICKS_MAX = 5;
+
+/** Whole half minutes, minutes or five minutes. */
+function timesIn(fromMs: number, toMs: number): readonly number[] {
+  const stepMs = STEPS_MS.find((step) => (toMs - fromMs) / step <= TICKS_MAX) ?? 600_000;
+  const times: number[] = [];
+  for (let at = Math.ceil(fromMs / stepMs) * stepMs; at <= toMs; at += stepMs) times.push(at);
+  return times;
+}
+
 /** A tick has room for a few characters. */
 function shortText(value: number, { figure }: ChartSpec): string {
   if (figure === 'updates' || figure === 'syncs' || figure === 'reads') {
@@ -151,9 +184,12 @@ function marksPlugin(marks: () => readonly Mark[]): Plugin {
       if (scale === undefined) return;
       const colour = colourReader();
       ctx.save();
+      let last = Number.NEGATIVE_INFINITY;
       for (const { atMs, colour: name, isChosen } of marks()) {
         const x = scale.getPixelForValue(atMs);
-        if (x < chartArea.left || x > chartArea.right) continue;
+        // Several within a few pixels are one line.
+        if (x < chartArea.left || x > chartArea.right || (x - last < 3 && !isChosen)) continue;
+        last = x;
         ctx.strokeStyle = colour(name);
         ctx.globalAlpha = isChosen ? 1 : 0.55;
         ctx.lineWidth = isChosen ? 2 : 1;

@@ -16,7 +16,8 @@ export interface MemberCardProps {
 }
 
 export function MemberCard({ member, members, isSelf, series }: MemberCardProps) {
-  const { id, host, client, answers, release, uptimeMs } = member;
+  const { id, host, client, answers } = member;
+  const { release = null, uptimeMs = null, roleForMs = null } = member;
   const address = client === undefined ? host : `${client.host}:${client.port}`;
   const state = isLeading(member) ? 'leading' : isServing(member) ? 'serving' : 'out';
   return (
@@ -28,7 +29,7 @@ export function MemberCard({ member, members, isSelf, series }: MemberCardProps)
       </header>
       <p className="member-address">
         <span className="code">{address}</span>
-        {release === undefined ? null : <span className="faint"> release {release}</span>}
+        {release === null ? null : <span className="faint"> {releaseText(release)}</span>}
         {isSelf ? <span className="faint">, serves this page</span> : null}
       </p>
       {answers ? (
@@ -38,14 +39,19 @@ export function MemberCard({ member, members, isSelf, series }: MemberCardProps)
           It does not answer. It may be stopped, cut off, or of an earlier release.
         </p>
       )}
-      {uptimeMs === undefined ? null : (
+      {uptimeMs === null ? null : (
         <footer className="member-foot faint">
           up for {spanText(uptimeMs)}
-          {member.roleForMs === undefined ? '' : `, in its role for ${spanText(member.roleForMs)}`}
+          {roleForMs === null ? '' : `, in its role for ${spanText(roleForMs)}`}
         </footer>
       )}
     </article>
   );
+}
+
+/** Without the date of its build. */
+function releaseText(release: string): string {
+  return release.split(/[,\s]/, 1)[0] ?? release;
 }
 
 function Role({ member }: { readonly member: Member }) {
@@ -76,29 +82,26 @@ function Figures({ member, members }: Pick<MemberCardProps, 'member' | 'members'
   const p99 = timings?.updates?.p99Ms ?? member.latencyMs?.average;
   const used = (disk?.dataBytes ?? 0) + (disk?.logBytes ?? 0);
   const free = disk?.freeBytes ?? null;
+  const treeBytes = tree?.bytes ?? null;
   return (
     <>
       <dl className="member-figures">
         <Fact title="Zxid">
-          {zxids?.applied === undefined ? (
-            '-'
-          ) : (
-            <span className="code">{zxidText(zxids.applied)}</span>
-          )}
+          <span className="code">{zxidText(zxids?.applied ?? '-')}</span>
           {lag === null || lag === 0 ? null : (
-            <span className={lag > 100 ? 'warn-text' : 'soft'}> {countText(lag)} behind</span>
+            <span className={lag > LAG_NOTED ? 'warn-text' : 'soft'}> {countText(lag)} behind</span>
           )}
         </Fact>
-        <Fact title="Connections">{connections === undefined ? '-' : countText(connections)}</Fact>
-        <Fact title="Outstanding">{outstanding === undefined ? '-' : countText(outstanding)}</Fact>
+        <Fact title="Connections">{told(connections, countText)}</Fact>
+        <Fact title="Outstanding">{told(outstanding, countText)}</Fact>
         <Fact title={timings === undefined ? 'Latency' : 'Writes, p99'}>
-          {p99 === undefined ? '-' : millisText(p99)}
+          {told(p99, millisText)}
         </Fact>
-        <Fact title="Znodes">{znodes === undefined ? '-' : countText(znodes)}</Fact>
-        <Fact title="Memory">{memoryBytes === undefined ? '-' : bytesText(memoryBytes)}</Fact>
+        <Fact title="Znodes">{told(znodes, countText)}</Fact>
+        <Fact title="Memory">{told(memoryBytes, bytesText)}</Fact>
       </dl>
-      {tree?.bytes === undefined ? null : (
-        <Meter title="Tree" value={tree.bytes} max={tree.bytesMax ?? null} />
+      {treeBytes === null ? null : (
+        <Meter title="Tree" value={treeBytes} max={tree?.bytesMax ?? null} />
       )}
       {free === null ? null : (
         <Meter
@@ -111,6 +114,13 @@ function Figures({ member, members }: Pick<MemberCardProps, 'member' | 'members'
       )}
     </>
   );
+}
+
+/** Under load members are not looked at in one moment, so a few mean nothing. */
+const LAG_NOTED = 100;
+
+function told(value: number | null | undefined, text: (value: number) => string): string {
+  return value === null || value === undefined ? '-' : text(value);
 }
 
 function Fact(props: { readonly title: string; readonly children: ReactNode }) {
@@ -139,12 +149,16 @@ function Meter({ title, value, max, text, isBad = false }: MeterProps) {
   return (
     <div className="meter">
       <span>{title}</span>
-      <span className="meter-track" aria-hidden="true">
-        <span
-          className={`meter-fill meter-${state}`}
-          style={{ width: `${Math.max(1, 100 * share)}%` }}
-        />
-      </span>
+      {max === null ? (
+        <span />
+      ) : (
+        <span className="meter-track" aria-hidden="true">
+          <span
+            className={`meter-fill meter-${state}`}
+            style={{ width: `${Math.max(1, 100 * share)}%` }}
+          />
+        </span>
+      )}
       <span className="soft">{told}</span>
     </div>
   );

@@ -16,33 +16,33 @@ export interface Member {
   readonly host: string;
   readonly client?: { readonly host: string; readonly port: number };
   readonly answers: boolean;
-  readonly release?: string;
-  readonly mode?: string;
+  readonly release?: string | null;
+  readonly mode?: string | null;
   readonly serving?: boolean;
-  readonly role?: string;
+  readonly role?: string | null;
   readonly leader?: number | null;
-  readonly epoch?: number;
-  readonly zxids?: { readonly committed?: string; readonly applied?: string };
-  readonly roleForMs?: number;
-  readonly uptimeMs?: number;
+  readonly epoch?: number | null;
+  readonly zxids?: { readonly committed?: string | null; readonly applied?: string };
+  readonly roleForMs?: number | null;
+  readonly uptimeMs?: number | null;
   /** Its clock, in ms since 1970. */
-  readonly wallMs?: number;
-  readonly sessions?: number;
-  readonly connections?: number;
-  readonly outstanding?: number;
-  readonly watches?: number;
-  readonly znodes?: number;
-  readonly ephemerals?: number;
-  readonly tree?: { readonly bytes?: number; readonly bytesMax?: number };
-  readonly memoryBytes?: number;
+  readonly wallMs?: number | null;
+  readonly sessions?: number | null;
+  readonly connections?: number | null;
+  readonly outstanding?: number | null;
+  readonly watches?: number | null;
+  readonly znodes?: number | null;
+  readonly ephemerals?: number | null;
+  readonly tree?: { readonly bytes?: number | null; readonly bytesMax?: number };
+  readonly memoryBytes?: number | null;
   readonly disk?: {
     readonly dataBytes?: number | null;
     readonly logBytes?: number | null;
     readonly freeBytes?: number | null;
     readonly isFull?: boolean;
   };
-  readonly requests?: { readonly received?: number; readonly sent?: number };
-  readonly latencyMs?: { readonly average?: number; readonly max?: number };
+  readonly requests?: { readonly received?: number | null; readonly sent?: number };
+  readonly latencyMs?: { readonly average?: number | null; readonly max?: number };
   readonly timings?: {
     readonly reads?: Timing;
     readonly updates?: Timing;
@@ -65,7 +65,7 @@ export function isLeading({ answers, mode, role, serving }: Member): boolean {
 }
 
 export function isServing({ answers, serving, mode }: Member): boolean {
-  return answers && (serving ?? mode !== undefined);
+  return answers && (serving ?? typeof mode === 'string');
 }
 
 const EPOCH_BITS = 32n;
@@ -93,14 +93,17 @@ export interface Look {
   readonly members: readonly Member[];
 }
 
+type Told = number | null | undefined;
+
 export function figuresOf(id: number, before: Look, now: Look): Figures | null {
   const member = now.members.find((one) => one.id === id);
   const last = before.members.find((one) => one.id === id);
   if (member?.answers !== true || last?.answers !== true) return null;
   const seconds = (now.atMs - before.atMs) / 1000;
-  const rate = (to: number | undefined, from: number | undefined): number | null => {
+  const rate = (toldTo: Told, toldFrom: Told): number | null => {
+    const [to, from] = [toldTo ?? null, toldFrom ?? null];
     // A counter that went back is another process's.
-    if (to === undefined || from === undefined || to < from || seconds <= 0) return null;
+    if (to === null || from === null || to < from || seconds <= 0) return null;
     return (to - from) / seconds;
   };
   const [timings, former] = [member.timings, last.timings];
@@ -134,7 +137,7 @@ export function verdictOf(members: readonly Member[]): Verdict {
     const sentence = `Nobody leads: no write is taken until a majority of the ${members.length} members has elected a leader.`;
     return { kind: 'bad', sentence };
   }
-  const epoch = leader.epoch === undefined ? '' : ` in epoch ${leader.epoch}`;
+  const epoch = typeof leader.epoch === 'number' ? ` in epoch ${leader.epoch}` : '';
   const leads = members.length === 1 ? 'The one member serves' : `Member ${leader.id} leads`;
   if (silent.length > 0) {
     const names = `${silent.length === 1 ? 'member' : 'members'} ${silent.join(', ')}`;

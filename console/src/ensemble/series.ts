@@ -1,6 +1,6 @@
 /** The charts of the page: what each shows, and its lines, one for each member. Pure. */
 import { countText, millisText } from '../live/format.js';
-import type { Figure } from './member.js';
+import type { Figure, Member } from './member.js';
 import type { Point } from './member-history.js';
 
 export interface ChartSpec {
@@ -39,6 +39,23 @@ export const CHARTS: readonly ChartSpec[] = [
     help: 'Transactions that a member has applied fewer than the leader at the same look.',
   },
 ];
+
+/** Of servers that tell but one average, which is over everything since they started. */
+const UNTIMED: ChartSpec = {
+  ...{ figure: 'updates', title: 'Latency', text: millisText },
+  help: 'From a request to its answer, on average since the server started.',
+};
+const WITHOUT_TIMINGS: readonly ChartSpec[] = [
+  UNTIMED,
+  ...CHARTS.filter(({ figure }) => figure === 'requests' || figure === 'lag'),
+];
+
+/** The charts for which these members tell figures. */
+export function chartsOf(members: readonly Member[]): readonly ChartSpec[] {
+  const answering = members.filter(({ answers }) => answers);
+  const areTimed = answering.length === 0 || answering.some(({ timings }) => timings !== undefined);
+  return areTimed ? CHARTS : WITHOUT_TIMINGS;
+}
 
 export interface XY {
   readonly x: number;

@@ -69,12 +69,13 @@ const SENTENCES: Readonly<Record<string, (facts: MemberEvent['facts']) => string
     role === 'leading'
       ? `leads and serves, in epoch ${text(epoch)}`
       : `serves as a follower of member ${text(leader)}, in epoch ${text(epoch)}`,
-  'role.ended': ({ was, clients }) =>
-    `is no longer ${was === 'leading' ? 'the leader' : 'a follower'}; ${plural(clients, 'connection')} ended`,
+  'role.ended': ({ was, clients }) => {
+    const ended = clients === 0 ? '' : `, which ended ${plural(clients, 'connection')}`;
+    return `is no longer ${was === 'leading' ? 'the leader' : 'a follower'}${ended}`;
+  },
   'role.read_only': () => 'serves reads without a quorum',
   'role.read_only_ended': () => 'no longer serves reads without a quorum',
-  'election.decided': ({ leader, epoch }) =>
-    `knows that member ${text(leader)} is elected, for epoch ${text(epoch)}`,
+  'election.decided': ({ leader }) => `knows that member ${text(leader)} is elected`,
   'election.waiting': ({ reason }) => `waits for a majority${because(reason)}`,
   'log.slow_sync': ({ ms }) => `needed ${text(ms)} ms to sync a write to its disk`,
   'sessions.expired': ({ count }) => `expired ${plural(count, 'session')}`,
@@ -90,15 +91,21 @@ const SENTENCES: Readonly<Record<string, (facts: MemberEvent['facts']) => string
   'disk.nearly_full': () => 'has a disk that is nearly full',
   'disk.has_room': () => 'has room on its disk again',
   'server.recovered': () => 'has read its data from the disk',
-  'admin.write': ({ user, method, path }) =>
-    `took a write at its admin port${user === undefined ? '' : ` by ${text(user)}`}: ${text(method)} ${text(path)}`,
+  'level.raised': ({ level }) => `uses what level ${text(level)} of the ensemble allows`,
+  'client.listening': ({ port }) => `listens for clients at port ${text(port)}`,
+  'peer.listening': ({ port }) => `listens for members at port ${text(port)}`,
+  'admin.listening': ({ port }) => `listens for operators at port ${text(port)}`,
+  'admin.write': ({ user, operation, path }) => {
+    const by = typeof user === 'string' ? ` by ${user}` : '';
+    return `took a write at its admin port${by}: ${text(operation)} ${text(path)}`;
+  },
   'admin.session_ended': ({ session, user }) => `ended session ${text(session)} for ${text(user)}`,
 };
 
 /** What happened, with the member as its subject; the name of the event where there is no more. */
 export function sentenceOf(event: MemberEvent): string {
   const known = SENTENCES[nameOf(event)]?.(event.facts);
-  if (known !== undefined && !known.includes('?')) return known;
+  if (known !== undefined && !known.includes(UNTOLD)) return known;
   const [, told] = /^[^:]*: (.+)$/s.exec(event.event) ?? [];
   return told ?? nameOf(event);
 }
@@ -107,9 +114,11 @@ function because(reason: unknown): string {
   return typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
 }
 
-/** A question mark for what is not told, which leads back to the name of the event. */
+/** Stands for a fact that is missing, as in another release, and leads back to the event's name. */
+const UNTOLD = '\u0000';
+
 function text(value: unknown): string {
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '?';
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : UNTOLD;
 }
 
 function plural(count: unknown, what: string): string {

@@ -101,9 +101,14 @@ class Feed {
     for await (const { id, event, data } of stream) {
       if (id !== '') this.#places = id;
       if (event !== 'event') continue;
-      if (!this.#store.add([JSON.parse(data) as MemberEvent])) continue;
+      const told = JSON.parse(data) as MemberEvent;
+      if (!this.#store.add([told])) continue;
       const { events } = this.#store;
-      this.#tell((before) => ({ ...before, events }));
+      this.#tell((before) => {
+        // Whoever tells something is no longer silent.
+        const silent = before.silent.filter((member) => member !== told.member);
+        return { ...before, events, silent };
+      });
     }
   }
 }

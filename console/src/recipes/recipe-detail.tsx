@@ -26,11 +26,10 @@ const EVERY_MS = 1000;
 
 export interface RecipeDetailProps {
   readonly path: string;
-  readonly self: number | null;
   readonly onClose: () => void;
 }
 
-export function RecipeDetail({ path, self, onClose }: RecipeDetailProps) {
+export function RecipeDetail({ path, onClose }: RecipeDetailProps) {
   const { api } = useConsole();
   const ask = useCallback(
     (signal: AbortSignal) => api.get<Recipe>('/recipe', { path }, signal),
@@ -42,7 +41,7 @@ export function RecipeDetail({ path, self, onClose }: RecipeDetailProps) {
   return (
     <section className="view-detail" aria-label={`Recipe ${path}`}>
       <header className="detail-head">
-        <h2>
+        <h2 className="recipe-title">
           {recipe === null ? null : (
             <span className={`badge recipe-badge recipe-${recipe.kind}`}>
               <Icon name={KINDS[recipe.kind].icon} /> {KINDS[recipe.kind].title}
@@ -67,18 +66,18 @@ export function RecipeDetail({ path, self, onClose }: RecipeDetailProps) {
       ) : error === null ? null : (
         <ProblemNotice error={error} onRetry={refresh} />
       )}
-      {recipe === null || isGone ? null : <Contenders recipe={recipe} self={self} />}
+      {recipe === null || isGone ? null : <Contenders recipe={recipe} />}
     </section>
   );
 }
 
-function Contenders({ recipe, self }: { readonly recipe: Recipe; readonly self: number | null }) {
+function Contenders({ recipe }: { readonly recipe: Recipe }) {
   const { kind, holders, waiters, count, truncated, oldest, ready, permits } = recipe;
   const waiting = waitingIn(recipe);
   const words = KINDS[kind];
   return (
     <>
-      {problemsOf(recipe, self).map((problem) => (
+      {problemsOf(recipe).map((problem) => (
         <Notice key={problem} kind="bad">
           {problem}
         </Notice>
@@ -129,8 +128,13 @@ function Contenders({ recipe, self }: { readonly recipe: Recipe; readonly self: 
             Waiting, in their order <span className="badge badge-accent">{countText(waiting)}</span>
           </h2>
           <ol className="contenders contenders-waiting" aria-label="Waiting">
-            {waiters.map((one) => (
-              <ContenderCard key={one.name} contender={one} kind={kind} self={self} />
+            {waiters.map((one, at) => (
+              <ContenderCard
+                key={one.name}
+                contender={one}
+                kind={kind}
+                before={(waiters[at - 1] ?? holders.at(-1))?.name ?? null}
+              />
             ))}
           </ol>
           {waiting > waiters.length ? (
@@ -146,10 +150,12 @@ interface CardProps {
   readonly contender: Contender;
   readonly kind: Recipe['kind'];
   readonly isHolder?: boolean;
-  readonly self?: number | null;
+  /** The name of the one before it. */
+  readonly before?: string | null;
 }
 
-function ContenderCard({ contender, kind, isHolder = false, self = null }: CardProps) {
+function ContenderCard(props: CardProps) {
+  const { contender, kind, isHolder = false, before = null } = props;
   const { session, address, member, since, name, part } = contender;
   const isDisconnected = session !== null && address === null && member === null;
   return (
@@ -162,7 +168,7 @@ function ContenderCard({ contender, kind, isHolder = false, self = null }: CardP
         <span className="contender-since soft">
           {since === 0 ? null : (
             <>
-              <Icon name="clock" /> <Age ms={since} />
+              <Icon name="clock" /> {kind === 'group' ? 'for' : 'in line for'} <Age ms={since} />
             </>
           )}
         </span>
@@ -195,7 +201,7 @@ function ContenderCard({ contender, kind, isHolder = false, self = null }: CardP
           <>
             <dt>Watches</dt>
             <dd>
-              <Watches contender={contender} self={self} />
+              <Watches contender={contender} before={before} />
             </dd>
           </>
         )}
@@ -204,18 +210,19 @@ function ContenderCard({ contender, kind, isHolder = false, self = null }: CardP
   );
 }
 
-function Watches({
-  contender,
-  self,
-}: {
+interface WatchesProps {
   readonly contender: Contender;
-  readonly self: number | null;
-}) {
-  switch (watchStateOf(contender, self)) {
+  readonly before: string | null;
+}
+
+function Watches({ contender, before }: WatchesProps) {
+  const { watches } = contender;
+  switch (watchStateOf(contender)) {
     case 'watches':
       return (
-        <span className="watch-good">
-          <Icon name="eye" /> <span className="code">{contender.watches}</span>
+        <span className="watch-good" title={watches ?? ''}>
+          <Icon name="eye" />
+          {watches === before ? 'the one before it' : <span className="code">{watches}</span>}
         </span>
       );
     case 'lost':
@@ -225,6 +232,6 @@ function Watches({
         </span>
       );
     case 'unknown':
-      return <span className="faint">Known only at the member of its client</span>;
+      return <span className="faint">No member tells</span>;
   }
 }

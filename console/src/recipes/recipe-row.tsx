@@ -10,13 +10,12 @@ import { KINDS, nameOf, problemsOf, type Recipe, waitingIn } from './recipe.js';
 
 export interface RecipeRowProps {
   readonly recipe: Recipe;
-  readonly self: number | null;
   readonly isSelected: boolean;
 }
 
-export function RecipeRow({ recipe, self, isSelected }: RecipeRowProps) {
+export function RecipeRow({ recipe, isSelected }: RecipeRowProps) {
   const { path, kind } = recipe;
-  const problems = problemsOf(recipe, self);
+  const problems = problemsOf(recipe);
   return (
     <li>
       <a

@@ -17,18 +17,18 @@ const LOCK: Recipe = {
   ...{ oldest: null, ready: null, permits: null },
 };
 
-it('a watch is lost only where the member that was asked would know of it', () => {
-  expect(watchStateOf(ONE, 1)).toBe('lost');
-  expect(watchStateOf(ONE, 2)).toBe('unknown');
-  expect(watchStateOf(ONE, null)).toBe('unknown');
-  expect(watchStateOf({ ...ONE, watches: 'lock-0000000000' }, 1)).toBe('watches');
+it('a watch is lost only where somebody would know of it', () => {
+  expect(watchStateOf({ ...ONE, watchesKnown: true })).toBe('lost');
+  expect(watchStateOf(ONE)).toBe('unknown');
+  expect(watchStateOf({ ...ONE, watches: 'lock-0000000000' })).toBe('watches');
 });
 
 it('problems are sentences about what was told', () => {
-  expect(problemsOf(LOCK, 1)).toEqual([expect.stringContaining('will not hear')]);
-  expect(problemsOf(LOCK, 2)).toEqual([]);
+  const deaf = { ...LOCK, waiters: [{ ...ONE, watchesKnown: true }] };
+  expect(problemsOf(deaf)).toEqual([expect.stringContaining('will not hear')]);
+  expect(problemsOf(LOCK)).toEqual([]);
   const semaphore: Recipe = { ...LOCK, kind: 'semaphore', waiters: [], permits: 0 };
-  expect(problemsOf(semaphore, 1)).toEqual(['1 hold it, although it has 0 permits.']);
+  expect(problemsOf(semaphore)).toEqual(['1 hold it, although it has 0 permits.']);
 });
 
 it('a contender is called by its data, its address or its session', () => {

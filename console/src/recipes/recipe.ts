@@ -25,6 +25,7 @@ export interface Contender {
   readonly data: string | null;
   /** The sibling that it watches; null if it watches none, or that is not known. */
   readonly watches: string | null;
+  readonly watchesKnown?: boolean;
 }
 
 export interface Recipe {
@@ -82,13 +83,10 @@ export function waitingIn({ kind, count, holders, waiters }: Recipe): number {
 
 export type WatchState = 'watches' | 'lost' | 'unknown';
 
-/**
- * Whether a waiter will hear when its turn comes: only the member to which its client is connected
- * knows. `self` is the member that was asked; null where there is none, as with ZooKeeper.
- */
-export function watchStateOf(waiter: Contender, self: number | null): WatchState {
-  if (waiter.watches !== null) return 'watches';
-  return self !== null && waiter.member === self ? 'lost' : 'unknown';
+/** Whether a waiter will hear when its turn comes. */
+export function watchStateOf({ watches, watchesKnown = false }: Contender): WatchState {
+  if (watches !== null) return 'watches';
+  return watchesKnown ? 'lost' : 'unknown';
 }
 
 /** A name for people: what it wrote into its znode, else its address, else its session. */
@@ -99,9 +97,9 @@ export function nameOf({ data, address, session, name }: Contender): string {
 }
 
 /** What is wrong with a recipe, as sentences. */
-export function problemsOf(recipe: Recipe, self: number | null): readonly string[] {
+export function problemsOf(recipe: Recipe): readonly string[] {
   const lost = recipe.kind === 'barrier' || recipe.kind === 'queue' ? [] : recipe.waiters;
-  const deaf = lost.filter((one) => watchStateOf(one, self) === 'lost').length;
+  const deaf = lost.filter((one) => watchStateOf(one) === 'lost').length;
   const problems: string[] = [];
   if (deaf > 0) {
     const who = deaf === 1 ? 'One waiter watches' : `${deaf} waiters watch`;

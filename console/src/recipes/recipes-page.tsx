@@ -2,12 +2,11 @@
  * The page "Recipes": every lock, election, semaphore, queue, barrier and group below a path, with
  * who has it and how many wait, and one of them in detail.
  */
-import { useCallback, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { useConsole } from '../console-context.js';
 import { useShortcuts } from '../keyboard/use-shortcuts.js';
-import { onListKeys } from '../live/list-keys.js';
+import { onFilterKeys, onListKeys } from '../live/list-keys.js';
 import { NowProvider } from '../live/now.js';
-import { usePolled } from '../live/use-polled.js';
 import '../live/views.css';
 import { PageFrame } from '../layout/page-frame.js';
 import { goTo, useRoute } from '../router/use-route.js';
@@ -19,14 +18,8 @@ import { RecipeRow } from './recipe-row.js';
 import './recipes.css';
 import { useRecipes } from './use-recipes.js';
 
-interface Members {
-  readonly self: number;
-}
-
-const MEMBERS_EVERY_MS = 30_000;
-
 export function Page() {
-  const { api, can } = useConsole();
+  const { api } = useConsole();
   const { query } = useRoute();
   const path = query.get('below') ?? '/';
   const selected = query.get('path');
@@ -34,13 +27,6 @@ export function Page() {
   const [text, setText] = useState('');
   const filter = useRef<HTMLInputElement>(null);
   const { recipes, isComplete, cut, error, refresh } = useRecipes(api, path);
-  const asksMembers = can('GET', '/members');
-  const askMembers = useCallback(
-    (signal: AbortSignal) => api.get<Members>('/members', {}, signal),
-    [api],
-  );
-  const { value: members } = usePolled(asksMembers ? askMembers : null, MEMBERS_EVERY_MS);
-  const self = members?.self ?? null;
   const shown = useMemo(() => recipes.filter(matching(kind, text)), [recipes, kind, text]);
   const show = (more: Readonly<Record<string, string | null>>) =>
     goTo('recipes', { below: path === '/' ? null : path, kind, path: selected, ...more });
@@ -59,6 +45,7 @@ export function Page() {
         aria-label="Filter"
         value={text}
         onChange={(event) => setText(event.target.value)}
+        onKeyDown={onFilterKeys}
       />
       <button
         type="button"
@@ -94,7 +81,6 @@ export function Page() {
                   <RecipeRow
                     key={recipe.path}
                     recipe={recipe}
-                    self={self}
                     isSelected={recipe.path === selected}
                   />
                 ))}
@@ -104,12 +90,7 @@ export function Page() {
               )}
             </div>
             {selected === null ? null : (
-              <RecipeDetail
-                key={selected}
-                path={selected}
-                self={self}
-                onClose={() => show({ path: null })}
-              />
+              <RecipeDetail key={selected} path={selected} onClose={() => show({ path: null })} />
             )}
           </div>
         </div>

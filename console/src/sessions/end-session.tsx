@@ -18,7 +18,8 @@ export function EndSession({ detail, onClose, onEnded }: EndSessionProps) {
   const { api } = useConsole();
   const [error, setError] = useState<unknown>(null);
   const [isUnderWay, setIsUnderWay] = useState(false);
-  const { session, ephemeralPaths } = detail;
+  const { session } = detail;
+  const ephemeralPaths = detail.ephemeralPaths ?? [];
   const end = async (): Promise<void> => {
     setIsUnderWay(true);
     try {

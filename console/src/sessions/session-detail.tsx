@@ -135,20 +135,27 @@ function Facts(props: { readonly detail: SessionDetail; readonly isGone: boolean
           </>
         )}
       </dl>
-      <Paths
-        title="Owns"
-        none="It owns no ephemeral znode."
-        paths={ephemeralPaths.map((path) => ({ path, mode: null }))}
-      />
+      {ephemeralPaths === null ? (
+        <section className="section">
+          <h2>Owns</h2>
+          <p className="faint">No server tells what it owns.</p>
+        </section>
+      ) : (
+        <Paths
+          title="Owns"
+          none="It owns no ephemeral znode."
+          paths={ephemeralPaths.map((path) => ({ path, mode: null }))}
+        />
+      )}
       {watched === null || watched === undefined ? (
         <section className="section">
           <h2>Watches</h2>
-          <p className="faint">Nobody tells what it watches.</p>
+          <p className="faint">No server tells what it watches.</p>
         </section>
       ) : (
         <Paths
           title="Watches"
-          none="It watches nothing that this member knows of."
+          none="It watches nothing."
           paths={watched.map(({ path, mode = null }) => ({ path, mode }))}
         />
       )}

@@ -33,7 +33,8 @@ export interface SessionsPage {
 }
 
 export interface SessionDetail extends Session {
-  readonly ephemeralPaths: readonly string[];
+  /** Null where nobody tells. */
+  readonly ephemeralPaths: readonly string[] | null;
   /** Absent where nobody tells. */
   readonly watched?: readonly { readonly path: string; readonly mode?: string | null }[] | null;
 }

@@ -7,7 +7,7 @@ import { useConsole } from '../console-context.js';
 import { useShortcuts } from '../keyboard/use-shortcuts.js';
 import { PageFrame } from '../layout/page-frame.js';
 import { countText, millisText, spanText } from '../live/format.js';
-import { onListKeys } from '../live/list-keys.js';
+import { onFilterKeys, onListKeys } from '../live/list-keys.js';
 import { NowProvider } from '../live/now.js';
 import '../live/views.css';
 import { hrefOf } from '../router/route.js';
@@ -68,6 +68,7 @@ export function Page() {
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && typed !== null) goTo('sessions', { id: typed });
+          onFilterKeys(event);
         }}
       />
       <button

@@ -5,6 +5,8 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { Icon } from './icon.js';
 
+const FIELDS = '.dialog-body :is(input, select, textarea)';
+
 export interface DialogProps {
   readonly title: string;
   readonly onClose: () => void;
@@ -24,6 +26,8 @@ export function Dialog(props: DialogProps) {
     const element = ref.current;
     const before = document.activeElement;
     if (element !== null && !element.open) element.showModal();
+    // By itself the browser would choose the button that closes the dialog.
+    element?.querySelector<HTMLElement>(FIELDS)?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement) before.focus({ preventScroll: true });

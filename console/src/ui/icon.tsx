@@ -32,6 +32,12 @@ const PATHS = {
   warning: 'M8 2.5l6 10.5H2zM8 6.5v3M8 11.3v.1',
   check: 'M3 8.5l3.2 3L13 4.5',
   stop: 'M4 4h8v8H4z',
+  folder: 'M2 4.5h4l1.5 1.5H14v7H2z',
+  file: 'M4 2.5h5.5L12.5 5.5v8H4zM9.5 2.5v3h3',
+  bolt: 'M9 2L4 9h4l-1 5 5-7H8z',
+  box: 'M2.5 5L8 2.5 13.5 5v6L8 13.5 2.5 11zM2.5 5L8 7.5 13.5 5M8 7.5v6',
+  pause: 'M5.5 4v8M10.5 4v8',
+  play: 'M5 3.5l7 4.5-7 4.5z',
   more: 'M3.5 8h.1M8 8h.1M12.5 8h.1',
 } as const;
 

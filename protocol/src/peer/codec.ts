@@ -63,6 +63,20 @@ import {
 
 export type LinkMessage = PeerMessage | Hello | AuthenticationMessage | Refuse;
 
+/** Whether members send it to each other once their hellos are accepted. */
+export function isPeerMessage(message: LinkMessage): message is PeerMessage {
+  switch (message.kind) {
+    case 'hello':
+    case 'claim':
+    case 'challenge':
+    case 'proof':
+    case 'refuse':
+      return false;
+    default:
+      return true;
+  }
+}
+
 interface MessageLayout<M extends LinkMessage> {
   readonly code: number;
   readonly fields: Layout<Omit<M, 'kind'>>;

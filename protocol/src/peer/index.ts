@@ -6,6 +6,7 @@ export {
   decodePeerMessage,
   encodePeerFrame,
   encodePeerMessage,
+  isPeerMessage,
   type LinkMessage,
   NONCE_BYTES,
   SECRETS_MAX,

@@ -5,7 +5,7 @@
  */
 import { unreachable } from '@rookery/protocol';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import type { Answer } from './leader-service.js';
+import type { Answer } from './confirmed-answers.js';
 
 export function onAnswer(pipeline: Pipeline, answer: Answer): void {
   switch (answer.kind) {

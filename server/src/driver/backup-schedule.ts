@@ -18,10 +18,10 @@ import {
 } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { BackupFigures } from '../net/member-view.js';
+import type { PeerPort } from '../net/peer-port.js';
 import type { Timers } from '../net/timers.js';
 import type { OpenedBackup } from '../offline/index.js';
 import type { RoleName } from '../zab/index.js';
-import type { PeerLinks } from './peer-links.js';
 
 export interface SavedBackup {
   readonly path: string;
@@ -95,12 +95,12 @@ export class BackupSchedule {
     return this.#parts.taker === null ? null : this.#figures;
   }
 
-  onHeartbeat(role: Role, links: Pick<PeerLinks, 'tell'>): void {
+  onHeartbeat(role: Role, port: Pick<PeerPort, 'tell'>): void {
     const { taker } = this.#parts;
     if (taker === null || !this.#isReady || this.#isStopped) return;
     const slot = this.#slotOf(this.#parts.timers.wallMs());
     this.#wait(slot, role);
-    this.#tell(links);
+    this.#tell(port);
     if (this.#isMyTurn(slot, role)) void this.#take(taker, slot);
   }
 
@@ -185,7 +185,7 @@ export class BackupSchedule {
   }
 
   /** Tells all members again and again, so that a member that was away hears of it, too. */
-  #tell(links: Pick<PeerLinks, 'tell'>): void {
+  #tell(port: Pick<PeerPort, 'tell'>): void {
     const { id, members, timers } = this.#parts;
     const nowMs = timers.nowMs();
     const { isUnderWay } = this.#figures;
@@ -195,7 +195,7 @@ export class BackupSchedule {
     const slot = isUnderWay ? this.#slotOf(timers.wallMs()) : this.#doneSlot;
     const news = { kind: 'backupNews', slot, isDone: !isUnderWay } as const;
     for (const member of members) {
-      if (member !== id) links.tell(member, news, BACKUPS_SINCE);
+      if (member !== id) port.tell(member, news, BACKUPS_SINCE);
     }
   }
 

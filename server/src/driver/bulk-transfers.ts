@@ -14,7 +14,6 @@ import { Transfers } from './transfers.js';
 
 export interface BulkHooks {
   readonly keeper: StateKeeper;
-  isUp(peer: PeerId, link: LinkId): boolean;
   /** Each call runs in a turn of its own, or in the one that is open. */
   step(input: ZabInput): void;
   send(peer: PeerId, link: LinkId, message: PeerMessage): void;
@@ -31,7 +30,7 @@ export function bulkTransfers(parts: DriverParts, hooks: BulkHooks): BulkTransfe
   const drop = (peer: PeerId, link: LinkId, reason: string): void =>
     parts.peerPort().disconnect(peer, link, reason);
   const links = {
-    isUp: hooks.isUp,
+    isUp: (peer: PeerId, link: LinkId) => parts.peerPort().isUp(peer, link),
     send: hooks.send,
     queuedBytes: (peer: PeerId, link: LinkId) => parts.peerPort().queuedBytes(peer, link),
     drop,

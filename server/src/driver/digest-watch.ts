@@ -19,11 +19,11 @@ import {
   type PeerMessage,
   type Zxid,
 } from '@rookery/protocol';
+import type { PeerPort } from '../net/peer-port.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { RoleName } from '../zab/index.js';
 import { majorityOf } from '../zab/quorum.js';
 import type { DriverParts } from './parts.js';
-import type { PeerLinks } from './peer-links.js';
 
 const SAMPLE_EVERY = 128;
 /** The number of zxids whose reports a leader keeps. */
@@ -39,7 +39,7 @@ export interface MemberRole {
 }
 
 export interface DigestHooks {
-  readonly links: Pick<PeerLinks, 'tell'>;
+  readonly port: () => Pick<PeerPort, 'tell'>;
   /** This member's tree differs from that of a quorum. */
   distrust(reason: string): void;
 }
@@ -136,7 +136,7 @@ export class DigestWatch {
   }
 
   #tell(peer: PeerId, message: Digests | Diverged): void {
-    this.#hooks.links.tell(peer, message, DIGESTS_SINCE);
+    this.#hooks.port().tell(peer, message, DIGESTS_SINCE);
   }
 
   /** Tells who differs from a quorum: this member, another one, or nobody as none agrees. */

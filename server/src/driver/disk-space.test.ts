@@ -1,4 +1,4 @@
-// Tests at which free bytes a disk counts as nearly full, full, and recovered.
+// Tests at which free bytes a disk counts as nearly full, full, and recovered, of one disk and two.
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
@@ -53,10 +53,46 @@ it('warns below a fifth, is full below its reserve, and recovers a tenth above i
   expect(await withFree(550 * MB - 1)).toBe(true);
   expect(await withFree(550 * MB)).toBe(false);
   expect(toldBy(space)).toEqual([]);
+  await withFree(2.2 * GB - 1);
+  await withFree(2 * GB - 1);
+  expect(lines).toEqual(['disk.nearly_full', 'disk.full', 'disk.has_room']);
   await withFree(2.2 * GB);
   await withFree(2 * GB - 1);
   const once = ['disk.nearly_full', 'disk.full', 'disk.has_room'];
   expect(lines).toEqual([...once, 'disk.nearly_full']);
+});
+
+it('warns below twice the reserve where that is more than a fifth', async () => {
+  const { withFree, lines } = watched(3 * GB);
+  await withFree(6 * GB);
+  expect(lines).toEqual([]);
+  await withFree(6 * GB - 1);
+  expect(lines).toEqual(['disk.nearly_full']);
+});
+
+it('measures nothing once it is stopped, not even behind a measurement that is under way', async () => {
+  for (const isUnderWay of [false, true]) {
+    const timers = new ManualTimers();
+    let asked = 0;
+    let answer: (space: Space) => void = () => undefined;
+    const space = new DiskSpace({
+      ...{ directories: ['/data'], reserveBytes: null, timeoutMs: 1000, timers },
+      logger: pino({ level: 'silent' }),
+      spaceOf: () => {
+        asked += 1;
+        return new Promise<Space>((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+    const full = { freeBytes: 1, totalBytes: 10 * GB };
+    if (!isUnderWay) answer(full);
+    await timers.advance(0);
+    space.stop();
+    answer(full);
+    await timers.advance(5000);
+    expect([asked, space.isFull]).toEqual([1, !isUnderWay]);
+  }
 });
 
 it('a disk of which nothing is known keeps the last answer', async () => {
@@ -65,6 +101,60 @@ it('a disk of which nothing is known keeps the last answer', async () => {
   disk.space = null;
   await timers.advance(5000);
   expect(space.isFull).toBe(true);
+});
+
+it('a disk that does not answer keeps the last answer, is not asked again, and holds nothing up', async () => {
+  const timers = new ManualTimers();
+  let asked = 0;
+  const full = { freeBytes: 1, totalBytes: 10 * GB };
+  const space = new DiskSpace({
+    ...{ directories: ['/data'], reserveBytes: 1 * GB, timeoutMs: 1000, timers },
+    logger: pino({ level: 'silent' }),
+    spaceOf: () => (++asked === 1 ? Promise.resolve(full) : new Promise(() => undefined)),
+  });
+  await timers.advance(5000);
+  expect([asked, space.isFull, space.freeBytes]).toEqual([2, true, 1]);
+});
+
+it('the fuller one of two disks counts, whichever it is, and each by its own size', async () => {
+  const timers = new ManualTimers();
+  const disks = new Map<string, Space | null>();
+  const space = new DiskSpace({
+    ...{ directories: ['/data', '/log'], reserveBytes: null, timeoutMs: 1000, timers },
+    logger: pino({ level: 'silent' }),
+    spaceOf: (directory) => Promise.resolve(disks.get(directory) ?? null),
+  });
+  for (const [data, log, shortage] of [
+    [40 * GB, 3 * GB, null],
+    [40 * GB, 499 * MB, { freeBytes: 499 * MB, reserveBytes: 500 * MB }],
+    [1.9 * GB, 3 * GB, { freeBytes: 1.9 * GB, reserveBytes: 2 * GB }],
+    // As long as one of them is full, both have to have a tenth more than their reserve.
+    [2.1 * GB, 3 * GB, { freeBytes: 2.1 * GB, reserveBytes: 2 * GB }],
+    [2.2 * GB, 3 * GB, null],
+  ] as const) {
+    disks.set('/data', { freeBytes: data, totalBytes: 100 * GB });
+    disks.set('/log', { freeBytes: log, totalBytes: 5 * GB });
+    await timers.advance(1000);
+    expect([space.shortage, space.freeBytes]).toEqual([shortage, Math.min(data, log)]);
+  }
+  // What is known of one of them is judged although nothing is known of the other.
+  disks.set('/data', null);
+  disks.set('/log', { freeBytes: 1, totalBytes: 5 * GB });
+  await timers.advance(1000);
+  expect(space.isFull).toBe(true);
+  space.stop();
+  disks.set('/log', { freeBytes: 5 * GB, totalBytes: 5 * GB });
+  await timers.advance(5000);
+  expect(space.isFull).toBe(true);
+});
+
+it('counts what was refused, and says whose disk is full', () => {
+  const { space, lines } = watched(null);
+  space.onMessage(2, { kind: 'diskFull', freeBytes: 1 });
+  space.onRefused(3);
+  space.onRefused(4);
+  expect(space.refused).toBe(7);
+  expect(lines).toEqual(['disk.member_full', 'disk.refused', 'disk.refused']);
 });
 
 it('without a reserve it is never full', async () => {

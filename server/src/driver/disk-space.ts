@@ -9,9 +9,9 @@
  */
 import { DISK_FULL_SINCE, type DiskFull, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
+import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
 import type { RoleName } from '../zab/index.js';
-import type { PeerLinks } from './peer-links.js';
 
 export interface Space {
   /** What users other than the superuser may still write. */
@@ -82,7 +82,7 @@ export class DiskSpace {
   /** Forgets what is too old; a follower tells its leader as long as its disk is full. */
   onHeartbeat(
     member: { readonly role: RoleName; readonly leader: PeerId },
-    links: Pick<PeerLinks, 'tell'>,
+    port: Pick<PeerPort, 'tell'>,
   ): void {
     const nowMs = this.#parts.timers.nowMs();
     for (const [other, toldMs] of this.#others) {
@@ -90,7 +90,7 @@ export class DiskSpace {
     }
     if (this.shortage === null || member.role !== 'following') return;
     const { freeBytes } = this.shortage;
-    links.tell(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
+    port.tell(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
   }
 
   onMessage(member: PeerId, { freeBytes }: DiskFull): void {

@@ -19,25 +19,27 @@ import {
 import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
-import { txnOf } from '../state/txn-codec.js';
-import { TxnViews } from '../state/txn-views.js';
+import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
-import { clientEvents } from './client-events.js';
 import { ClockKeeper } from './clock-keeper.js';
+import type { Answer } from './confirmed-answers.js';
 import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
-import { type LeaderMessage, LeaderQueue } from './leader-queue.js';
-import type { Answer, LeaderService } from './leader-service.js';
+import type { LeaderMessage, LeaderService } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
-import { type MessageToDriver, peerEvents } from './peer-events.js';
-import { type ConnectedLink, PeerLinks } from './peer-links.js';
 import { PeerQuestions } from './peer-questions.js';
+import {
+  type ConnectedLink,
+  clientEvents,
+  type MessageToDriver,
+  peerEvents,
+} from './port-events.js';
 import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
@@ -56,7 +58,6 @@ export class Driver {
   readonly #turns: Turns;
   readonly #batcher: ProposalBatcher;
   readonly #readOnly: ReadOnlyMode;
-  readonly #links: PeerLinks;
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
   readonly #clock: ClockKeeper;
@@ -70,7 +71,6 @@ export class Driver {
   readonly keeper: StateKeeper;
   readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
-  #leaderQueue: LeaderQueue | null = null;
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
   #roleSinceMs = 0;
@@ -90,10 +90,10 @@ export class Driver {
     });
     this.#batcher = new ProposalBatcher(parts.timers, () => this.#turns.run(() => undefined));
     this.#clock = new ClockKeeper(parts);
-    this.#links = new PeerLinks(() => parts.peerPort());
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
-    this.#digests = new DigestWatch(parts, { links: this.#links, distrust });
-    this.questions = new PeerQuestions(parts.timers, this.#links, this.#turns);
+    const port = () => parts.peerPort();
+    this.#digests = new DigestWatch(parts, { port, distrust });
+    this.questions = new PeerQuestions(parts.timers, port, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
     const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
@@ -103,7 +103,6 @@ export class Driver {
     });
     const { transfers, receiver } = bulkTransfers(parts, {
       keeper: this.keeper,
-      isUp: (peer, link) => this.#links.isUp(peer, link),
       step: (input) => this.#turns.run(() => this.#step(input)),
       send: (peer, link, message) =>
         this.#turns.run(() => parts.peerPort().send(peer, link, message)),
@@ -145,7 +144,6 @@ export class Driver {
     this.#turns.stop();
     this.#leaderService = null;
     this.#pipeline.stopServing();
-    this.#links.clear();
     this.#transfers.stop();
   }
 
@@ -160,12 +158,12 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
-    this.#leaderQueue?.work();
+    this.#leaderService?.work();
     if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
     this.#sendAll();
-    this.#leaderQueue?.renew();
+    this.#leaderService?.renew();
     const hasLeaving = this.#pipeline.watches.release();
-    const hasMore = hasLeaving || this.#zab.hasMore || this.#leaderQueue?.hasMore === true;
+    const hasMore = hasLeaving || this.#zab.hasMore || this.#leaderService?.hasMore === true;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
@@ -199,10 +197,11 @@ export class Driver {
       this.#touchedAtMs = nowMs;
       const sessions = this.#pipeline.takeTouches();
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
-      for (const peer of this.#clock.listeners) this.#links.tell(peer, this.#clock.message);
+      for (const peer of this.#clock.listeners)
+        this.#parts.peerPort().tell(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
-      this.#parts.diskSpace.onHeartbeat(this, this.#links);
-      this.#parts.backups.onHeartbeat(this, this.#links);
+      this.#parts.diskSpace.onHeartbeat(this, this.#parts.peerPort());
+      this.#parts.backups.onHeartbeat(this, this.#parts.peerPort());
     }
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
@@ -224,30 +223,28 @@ export class Driver {
   #sendToLeader(message: LeaderMessage): void {
     const { counters, options } = this.#parts;
     if (message.kind === 'attach') counters.resumes += 1;
-    if (this.#leaderQueue !== null) return this.#leaderQueue.onMessage(options.id, message);
-    if (this.#role === 'following') this.#links.tell(this.#leader, message);
+    if (this.#leaderService !== null) return this.#leaderService.onMessage(options.id, message);
+    if (this.#role === 'following') this.#parts.peerPort().tell(this.#leader, message);
   }
 
   #answer(member: PeerId, answer: Answer): void {
     if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
-    else this.#links.tell(member, answer);
+    else this.#parts.peerPort().tell(member, answer);
   }
 
   #onConnected(at: ConnectedLink, hello: Hello): void {
-    this.#links.onConnected(at);
     const isServing = this.#role !== 'looking';
     const distrust = checkStarts(this.#parts, { peer: at.peer, hello, isServing });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    if (this.#clock.onConnected(at)) this.#links.tell(at.peer, this.#clock.message);
+    if (this.#clock.onConnected(at)) this.#parts.peerPort().tell(at.peer, this.#clock.message);
     this.#level.onConnected(at.peer, hello);
     this.#parts.treeBound.onConnected(at.peer, hello);
     this.#step({ kind: 'connected', ...at });
   }
 
   #onDisconnected(peer: PeerId, link: number): void {
-    this.#links.onDisconnected(peer, link);
     this.#level.onDisconnected(peer);
     this.#clock.onDisconnected(peer);
     this.#leaderService?.onMemberGone(peer);
@@ -263,7 +260,7 @@ export class Driver {
       case 'attach':
       case 'touch':
         // Nobody answers once this member no longer leads: the sender notices that by its own role.
-        return this.#leaderQueue?.onMessage(peer, message);
+        return this.#leaderService?.onMessage(peer, message);
       case 'attached':
       case 'detach':
       case 'synced':
@@ -374,7 +371,6 @@ export class Driver {
     this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
       this.#leaderService = null;
-      this.#leaderQueue = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
       const ended = this.#pipeline.stopServing(this.#turns.standstill);
@@ -385,8 +381,6 @@ export class Driver {
     this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
     if (role === 'leading') {
       this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
-      const { timers, options } = this.#parts;
-      this.#leaderQueue = new LeaderQueue(this.#leaderService, timers, options.leaderShareMsMax);
     }
     this.#digests.onServing(this.keeper.state);
     this.#parts.starts.onServing();

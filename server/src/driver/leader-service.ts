@@ -1,36 +1,42 @@
 /**
  * What a leader does for the clients of all members during one term: it serves requests, syncs,
- * attaches and touches.
+ * attaches and touches, in the order of their arrival.
  *
- * Prepared transactions are collected in the order of their requests, and the driver proposes them
- * at the end of a turn. An answer goes to the member that asked, which may be this one. A new term
- * has a new service.
+ * Each turn works off as much as fits its share: a message may hold a thousand multis of thousands
+ * of operations each, and decided in one turn they would delay heartbeats until the followers elect
+ * another leader. Only reports of touched sessions overtake the rest, because leases run out
+ * meanwhile. Requests also wait while too much is in flight, as with a slow disk or a slow quorum.
+ * Most of the time nothing waits. Prepared transactions are collected in the order of their
+ * requests, and the driver proposes them at the end of a turn. An answer goes to the member that
+ * asked, which may be this one. A new term has a new service.
  */
 
 import {
   type Attach,
-  type Attached,
   BatchWriter,
-  type Detach,
+  Fifo,
   type ForwardedRequest,
+  OpCode,
   type PeerId,
   type ProposalBatch,
-  type Synced,
   type SyncRequest,
+  type Touch,
+  unreachable,
   type Zxid,
 } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
+import type { Timers } from '../net/timers.js';
+import type { ForLeader } from '../pipeline/outbox.js';
 import type { QuotaExcess } from '../pipeline/quota-guard.js';
 import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/request-preparer.js';
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import type { Expiries } from '../sessions/expiries.js';
 import { atMost } from '../state/at-most.js';
-import type { SessionId, Txn } from '../state/txn.js';
+import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
+import { ConfirmedAnswers, type ConfirmingHooks } from './confirmed-answers.js';
 
-export type Answer = Attached | Detach | Synced;
-
-export interface LeaderServiceHooks {
+export interface LeaderServiceHooks extends ConfirmingHooks {
   time(): LeaderTime;
   /** Logs which sessions have expired. */
   onExpired(expiries: Expiries): void;
@@ -38,35 +44,27 @@ export interface LeaderServiceHooks {
   onQuotaExceeded(excess: QuotaExcess): void;
   /** Logs that writes were refused because the tree is at its bound. */
   noRoom(refusals: TreeRefusals): void;
-  /** Asks the core to confirm with a quorum that this member still leads. */
-  confirm(id: number): void;
-  /** Sends an answer to another member by its link, or to this one's pipeline. */
-  answer(member: PeerId, answer: Answer): void;
 }
 
-/** Which part of a message is to be done now. */
-export interface Share {
-  readonly from: number;
-  /** Called after each decided request, with its opcode. */
-  mayContinue(opcode: number): boolean;
-}
+export type LeaderMessage = ForLeader | Touch;
 
-const EVERYTHING: Share = { from: 0, mayContinue: () => true };
-
-/** An answer that needs a confirmation by a quorum: a sync, or that a session is gone. */
-interface Unconfirmed {
+interface Waiting {
   readonly origin: PeerId;
-  /** Also wait until everything proposed before the question is applied here. */
-  readonly afterApply: boolean;
-  answer(zxid: Zxid): Answer;
+  readonly message: ForLeader;
+  /** The number of its requests that are decided. */
+  done: number;
 }
 
-interface Unapplied {
-  readonly origin: PeerId;
-  readonly zxid: Zxid;
-  readonly answer: Answer;
+/** How much may be done in one turn, and at all. */
+export interface ServiceLimits {
+  /** The part of a turn that requests may take, in ms. */
+  readonly shareMs: number;
+  /** The records that may be in flight. */
+  readonly inFlightMax: number;
 }
 
+/** Requests between two readings of the clock. After a multi the clock is always read. */
+const REQUESTS_PER_LOOK = 16;
 /** Bytes of proposals in one message. The last one may go beyond it. */
 const BATCH_BYTES = 512 << 10;
 /** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
@@ -76,42 +74,51 @@ const NOTES_MS = 1000;
 
 export class LeaderService {
   readonly preparer: RequestPreparer;
-  readonly #inFlightMax: number;
+  readonly #limits: ServiceLimits;
+  readonly #timers: Pick<Timers, 'nowMs'>;
   readonly #hooks: LeaderServiceHooks;
-  readonly #syncs = new Map<number, Unconfirmed[]>();
-  #gathering: Unconfirmed[] = [];
-  /** Confirmed answers that wait to be applied, in the order of their zxids. */
-  #unapplied: Unapplied[] = [];
-  #nextConfirm = 1;
+  readonly #confirmed: ConfirmedAnswers;
+  readonly #waiting = new Fifo<Waiting>();
+  /** When this turn's share ends, monotonic ms; NaN before the first reading of the clock. */
+  #untilMs = Number.NaN;
+  #untilLook = REQUESTS_PER_LOOK;
+  #isOver = false;
   #nextNotesMs = 0;
   readonly #writer = new BatchWriter();
   /** Full batches. */
   #batches: ProposalBatch[] = [];
   #last: Zxid;
-  #applied: Zxid;
   /** Sizes of this term's proposals, in bytes; -1 before the first. */
   #sizes: ProposalSizes = { last: -1, min: -1, max: -1 };
 
   constructor(
     preparer: RequestPreparer,
     hooks: LeaderServiceHooks,
-    inFlightMax: number = Number.POSITIVE_INFINITY,
+    timers: Pick<Timers, 'nowMs'>,
+    limits: ServiceLimits,
   ) {
     this.preparer = preparer;
-    this.#inFlightMax = inFlightMax;
     this.#hooks = hooks;
+    this.#timers = timers;
+    this.#limits = limits;
     this.#last = preparer.lastZxid;
-    this.#applied = preparer.lastZxid;
+    this.#confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
   }
 
   /** Whether a further request may be prepared: the table of what is in flight is bounded. */
   get hasRoom(): boolean {
-    return this.preparer.recordsInFlight < this.#inFlightMax;
+    return this.preparer.recordsInFlight < this.#limits.inFlightMax;
+  }
+
+  /** Whether the next turn has something to do. Requests without headroom do not count. */
+  get hasMore(): boolean {
+    const head = this.#waiting.first;
+    return head !== undefined && this.#hasRoomFor(head);
   }
 
   /** The number of answers that wait for a quorum or for being applied. */
   get pendingSyncs(): number {
-    return this.#syncs.size + this.#gathering.length + this.#unapplied.length;
+    return this.#confirmed.pending;
   }
 
   get proposalSizes(): ProposalSizes {
@@ -127,48 +134,26 @@ export class LeaderService {
     }
   }
 
-  /** Decides the items from `from` on while `mayContinue`, at least one. Returns the next index. */
-  onRequests(
-    origin: PeerId,
-    items: readonly ForwardedRequest[],
-    { from, mayContinue }: Share = EVERYTHING,
-  ): number {
-    const time = this.#hooks.time();
-    let next = from;
-    do {
-      const item = items[next];
-      if (item === undefined) break;
-      const prepared = this.preparer.onRequest(origin, item, time);
-      if (prepared !== null) this.#collect(prepared);
-      next += 1;
-    } while (mayContinue(items[next - 1]?.opcode ?? 0));
-    this.#continueEnds();
-    this.#sendDetaches();
-    return next;
+  onMessage(origin: PeerId, message: LeaderMessage): void {
+    if (message.kind === 'touch') return this.#onTouch(origin, message.sessions);
+    this.#waiting.push({ origin, message, done: 0 });
+    this.work();
   }
 
-  /**
-   * A client that is told that its session is gone takes its ephemerals for gone, too. So it is
-   * told only once a quorum has confirmed this leader, because another one may meanwhile have
-   * created the session, and once the end of the session is committed. A request for a session that
-   * is just closing is not answered; its connection ends, and the client may ask again.
-   */
-  onAttach(origin: PeerId, attach: Attach): void {
-    const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());
-    // Detaches come first: an older wire version cannot tell which attachment they end.
-    this.#sendDetaches();
-    if (attached === null) return;
-    if (attached.valid) this.#hooks.answer(origin, attached);
-    else this.#gathering.push({ origin, afterApply: true, answer: () => attached });
+  /** Works off what waits, until this turn's share is used up. */
+  work(): void {
+    while (!this.#isOver) {
+      const head = this.#waiting.first;
+      if (head === undefined || !this.#hasRoomFor(head)) return;
+      if (this.#run(head)) this.#waiting.shift();
+    }
   }
 
-  onSync(origin: PeerId, sync: SyncRequest): void {
-    const { request } = sync;
-    this.#gathering.push({
-      origin,
-      afterApply: false,
-      answer: (zxid) => ({ kind: 'synced', request, zxid }),
-    });
+  /** Ends the turn: the next one has a new share. */
+  renew(): void {
+    this.#untilMs = Number.NaN;
+    this.#untilLook = REQUESTS_PER_LOOK;
+    this.#isOver = false;
   }
 
   /** The link of a member was lost, and with it perhaps its last report of touched sessions. */
@@ -176,9 +161,9 @@ export class LeaderService {
     this.preparer.onMemberGone(member, this.#hooks.time());
   }
 
-  onTouch(origin: PeerId, sessions: readonly SessionId[]): void {
-    this.preparer.onTouch(origin, sessions, this.#hooks.time());
-    this.#sendDetaches();
+  /** Called at most once, before anything else, by a leader whose history is empty. */
+  found(acl: readonly Acl[]): void {
+    this.#collect(this.preparer.found(acl, this.#hooks.time()));
   }
 
   /** Does nothing if the level is already being raised to this one. */
@@ -192,8 +177,8 @@ export class LeaderService {
     const time = this.#hooks.time();
     const { expiries } = this.preparer;
     // Not counted as requests: no flood of them keeps a dead session's ephemerals alive.
-    const left = this.#inFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
-    const most = Math.min(CHANGES_PER_TICK_MAX, this.#inFlightMax, Math.max(0, left));
+    const left = this.#limits.inFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
+    const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.inFlightMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
     this.#continueEnds();
@@ -211,18 +196,12 @@ export class LeaderService {
 
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
-    this.#applied = zxid;
     if (this.preparer.closing > 0) this.#continueEnds();
-    if (this.#unapplied.length > 0) this.#answerApplied();
+    this.#confirmed.onApplied(zxid);
   }
 
   onConfirmed(id: number, zxid: Zxid): void {
-    const waiting = this.#syncs.get(id) ?? [];
-    this.#syncs.delete(id);
-    for (const { origin, afterApply, answer } of waiting) {
-      if (!afterApply || zxid <= this.#applied) this.#hooks.answer(origin, answer(zxid));
-      else this.#unapplied.push({ origin, zxid, answer: answer(zxid) });
-    }
+    this.#confirmed.onConfirmed(id, zxid);
   }
 
   /** The number of proposals that `takeBatches` would return. */
@@ -245,11 +224,82 @@ export class LeaderService {
    * been proposed, because a sync must show everything before it.
    */
   askToConfirm(): void {
-    if (this.#gathering.length === 0) return;
-    const id = this.#nextConfirm++;
-    this.#syncs.set(id, this.#gathering);
-    this.#gathering = [];
-    this.#hooks.confirm(id);
+    this.#confirmed.ask();
+  }
+
+  /** Syncs and attaches need no headroom: nothing is prepared for them. */
+  #hasRoomFor({ message }: Waiting): boolean {
+    return message.kind !== 'requests' || this.hasRoom;
+  }
+
+  /** Returns whether the whole message is done. */
+  #run(head: Waiting): boolean {
+    const { origin, message } = head;
+    switch (message.kind) {
+      case 'requests':
+        head.done = this.#onRequests(origin, message.batch.items, head.done);
+        return head.done >= message.batch.items.length;
+      case 'sync':
+        this.#onSync(origin, message);
+        return true;
+      case 'attach':
+        this.#onAttach(origin, message);
+        return true;
+      default:
+        return unreachable(message);
+    }
+  }
+
+  /** Decides the items from `from` on, at least one, while it may. Returns the next index. */
+  #onRequests(origin: PeerId, items: readonly ForwardedRequest[], from: number): number {
+    const time = this.#hooks.time();
+    let next = from;
+    do {
+      const item = items[next];
+      if (item === undefined) break;
+      const prepared = this.preparer.onRequest(origin, item, time);
+      if (prepared !== null) this.#collect(prepared);
+      next += 1;
+      this.#maybeLook(item.opcode);
+    } while (!this.#isOver && this.hasRoom);
+    this.#continueEnds();
+    this.#sendDetaches();
+    return next;
+  }
+
+  /** Reads the clock now and then. The first reading of a turn begins its share. */
+  #maybeLook(opcode: number): void {
+    this.#untilLook -= 1;
+    if (this.#untilLook > 0 && opcode !== OpCode.multi) return;
+    this.#untilLook = REQUESTS_PER_LOOK;
+    const nowMs = this.#timers.nowMs();
+    if (Number.isNaN(this.#untilMs)) this.#untilMs = nowMs + this.#limits.shareMs;
+    this.#isOver = nowMs >= this.#untilMs;
+  }
+
+  /**
+   * A client that is told that its session is gone takes its ephemerals for gone, too. So it is
+   * told only once a quorum has confirmed this leader, because another one may meanwhile have
+   * created the session, and once the end of the session is committed. A request for a session that
+   * is just closing is not answered; its connection ends, and the client may ask again.
+   */
+  #onAttach(origin: PeerId, attach: Attach): void {
+    const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());
+    // Detaches come first: an older wire version cannot tell which attachment they end.
+    this.#sendDetaches();
+    if (attached === null) return;
+    if (attached.valid) this.#hooks.answer(origin, attached);
+    else this.#confirmed.add({ origin, afterApply: true, answer: () => attached });
+  }
+
+  #onSync(origin: PeerId, { request }: SyncRequest): void {
+    const answer = (zxid: Zxid) => ({ kind: 'synced', request, zxid }) as const;
+    this.#confirmed.add({ origin, afterApply: false, answer });
+  }
+
+  #onTouch(origin: PeerId, sessions: readonly SessionId[]): void {
+    this.preparer.onTouch(origin, sessions, this.#hooks.time());
+    this.#sendDetaches();
   }
 
   #collect({ zxid, txn }: PreparedTxn): void {
@@ -278,14 +328,6 @@ export class LeaderService {
       if (prepared === null) return;
       this.#collect(prepared);
     }
-  }
-
-  #answerApplied(): void {
-    const waiting = this.#unapplied;
-    const still = waiting.findIndex(({ zxid }) => zxid > this.#applied);
-    const ready = still < 0 ? waiting.length : still;
-    this.#unapplied = waiting.slice(ready);
-    for (const { origin, answer } of waiting.slice(0, ready)) this.#hooks.answer(origin, answer);
   }
 
   #sendDetaches(): void {

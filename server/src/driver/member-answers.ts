@@ -9,9 +9,9 @@ import type { SummaryView } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
-import type { WatcherId, WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Answerer } from './peer-questions.js';
+import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';
 
 /** The events in one answer; each takes 2 KB at most. */
 export const EVENTS_PER_ANSWER = 100;
@@ -23,10 +23,7 @@ const WATCHES_MAX = 1000;
 /** The names of one session's watches that are told. */
 const NAMES_MAX = 20;
 
-export interface AnsweringMember {
-  context(): WordContext;
-  readonly watches: Pick<WatchTable, 'pathsOf'>;
-  watcherOf(session: SessionId): WatcherId | undefined;
+export interface AnsweringMember extends SessionTeller {
   /** False where another member leads. */
   expireSession(session: SessionId): boolean;
 }
@@ -41,6 +38,8 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
         return JSON.stringify({ ended: endSession(member, asked['session']) });
       case 'events':
         return events === null ? null : JSON.stringify(eventsAfter(events, asked));
+      case 'session':
+        return JSON.stringify(sessionAnswer(member, asked['session']));
       case 'clients':
         return JSON.stringify(clientsAmong(member, asked));
       default:
@@ -159,7 +158,7 @@ function watchedIn(
   const watcher = member.watcherOf(session);
   if (watcher === undefined) return null;
   const names = new Set<string>();
-  for (const mode of ['data', 'child', 'persistent', 'recursive'] as const) {
+  for (const mode of WATCH_MODES) {
     let looked = 0;
     for (const path of member.watches.pathsOf(mode, watcher)) {
       if (looked === WATCHES_MAX || names.size === NAMES_MAX) return null;

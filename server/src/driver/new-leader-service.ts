@@ -42,7 +42,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     },
     hooks.time(),
   );
-  const deskHooks: LeaderServiceHooks = {
+  const serviceHooks: LeaderServiceHooks = {
     ...hooks,
     onExpired: ({ count, sessions }) => {
       const named = sessions.map((one) => ({ ...one, session: prefixedHex(one.session) }));
@@ -51,5 +51,14 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };
-  return new LeaderService(preparer, deskHooks, options.inFlightMax);
+  const { leaderShareMsMax: shareMs, inFlightMax } = options;
+  const service = new LeaderService(preparer, serviceHooks, parts.timers, { shareMs, inFlightMax });
+  const { rootAcl } = options;
+  // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
+  // a quorum has its proposal, the next one finds the history as empty, and proposes it again.
+  if (term.lastZxid === 0 && rootAcl !== null) {
+    service.found(rootAcl);
+    logger.info({ entries: rootAcl.length }, 'ensemble.root_acl');
+  }
+  return service;
 }

@@ -8,7 +8,7 @@ function pair() {
   const timers = new ManualTimers();
   const sent: (readonly [PeerId, PeerMessage])[] = [];
   const tell = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
-  const one = new PeerQuestions(timers, { tell }, { run: (action) => action() });
+  const one = new PeerQuestions(timers, () => ({ tell }), { run: (action) => action() });
   return { timers, sent, one };
 }
 

@@ -8,8 +8,8 @@
  * passes messages on; asked by the admin port.
  */
 import { ASKING_SINCE, type Ask, type PeerId, type Tell } from '@rookery/protocol';
+import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
-import type { PeerLinks } from './peer-links.js';
 import type { Turns } from './turns.js';
 
 /** The bound of an answer, because messages of the replication wait behind it in the link. */
@@ -31,7 +31,7 @@ interface Waiting {
 
 export class PeerQuestions {
   readonly #timers: Timers;
-  readonly #links: Pick<PeerLinks, 'tell'>;
+  readonly #port: () => Pick<PeerPort, 'tell'>;
   readonly #turns: Pick<Turns, 'run'>;
   readonly #waiting = new Map<number, Waiting>();
   /** How many questions of each member came in this second. */
@@ -40,9 +40,9 @@ export class PeerQuestions {
   #nextNumber = 1;
   #answerer: Answerer = () => null;
 
-  constructor(timers: Timers, links: Pick<PeerLinks, 'tell'>, turns: Pick<Turns, 'run'>) {
+  constructor(timers: Timers, port: () => Pick<PeerPort, 'tell'>, turns: Pick<Turns, 'run'>) {
     this.#timers = timers;
-    this.#links = links;
+    this.#port = port;
     this.#turns = turns;
   }
 
@@ -90,7 +90,7 @@ export class PeerQuestions {
   }
 
   #send(peer: PeerId, message: Ask | Tell): void {
-    this.#turns.run(() => this.#links.tell(peer, message, ASKING_SINCE));
+    this.#turns.run(() => this.#port().tell(peer, message, ASKING_SINCE));
   }
 
   #settle(number: number, answer: string | null): void {

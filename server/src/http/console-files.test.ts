@@ -18,7 +18,7 @@ function useConsole() {
   writeFileSync(join(directory, 'index.html'), '<script src="assets/app-1234.js"></script>');
   writeFileSync(join(directory, 'assets/app-1234.js'), SCRIPT);
   writeFileSync(join(directory, 'assets/app-1234.js.map'), '{}');
-  symlinkSync(join(parent, 'secret.txt'), join(directory, 'alias.txt'));
+  symlinkSync(join(parent, 'secret.txt'), join(directory, 'secret-link.txt'));
   const now = { ms: 0 };
   return { directory, now, files: new ConsoleFiles({ directory, nowMs: () => now.ms }) };
 }
@@ -73,7 +73,15 @@ it('gives nothing but the files of the console', async () => {
   const { files } = useConsole();
   for (const name of [
     ...['../secret.txt', '..%2fsecret.txt', 'assets/../../secret.txt', '/etc/passwd', 'assets'],
-    ...['assets/', 'alias.txt', 'assets/app-1234.js.map', 'index.html/', 'none.js', '.', '\0'],
+    ...[
+      'assets/',
+      'secret-link.txt',
+      'assets/app-1234.js.map',
+      'index.html/',
+      'none.js',
+      '.',
+      '\0',
+    ],
   ]) {
     expect(await statusOf(get(files, `/console/${name}`)), name).toBe(404);
   }

@@ -1,2 +1,40 @@
-/** What a process loads for the ports of its operators, when one is configured. */
+/**
+ * What a process loads for the ports of its operators, when one is configured, and what
+ * `rookery console` makes its gateway of: `@rookery/server/http`.
+ */
+export type { Requester } from '../pipeline/access.js';
+export { AdminAccess } from './admin-access.js';
+export { type ApiCall, type ApiRoutes, jsonAnswer } from './api/api-call.js';
+export { sessionIn, wholeNumber } from './api/api-query.js';
+export { API, Api } from './api/api-router.js';
+export { type Caller, Callers } from './api/caller.js';
+export { type AclFacts, aclFacts, rightsAt, statFacts } from './api/node-facts.js';
+export type {
+  ChildPage,
+  NewNode,
+  NodeFacts,
+  NodeMode,
+  NodeSource,
+  NodeWriter,
+  OpenWriter,
+  PageAsked,
+  Versioned,
+} from './api/node-source.js';
+export { keeperProblem, problemAnswer } from './api/problem.js';
+export {
+  CHILDREN_MAX,
+  type Contender,
+  type ContenderFacts,
+  queuedRecipe,
+  type Recipe,
+  shownText,
+} from './api/recipe-facts.js';
+export { partOf } from './api/recipe-names.js';
+export type { RecipeSource, RecipesAsked } from './api/recipe-routes.js';
+export type { Candidate, Search, SearchAsked } from './api/search-route.js';
+export { treeRoutes } from './api/tree-routes.js';
+export type { Hearing, OpenWatch } from './api/watch-route.js';
+export { ConsoleFiles, consoleDirectory } from './console-files.js';
+export { HttpError } from './http-error.js';
+export { type HttpAnswer, HttpPort, type HttpRequest, type Router } from './http-port.js';
 export { type OperatorPorts, openOperatorPorts } from './operator-ports.js';

@@ -70,15 +70,24 @@ describe('a proof', () => {
   const challenge = answerOf(acceptor.next(dialler.claim));
   const proof = answerOf(dialler.next(challenge)) as Proof;
 
+  /** Another member, or this one, that has given out the same challenge. */
+  const acceptorAgain = (id = 1) =>
+    new AcceptorAuthentication({ ...partsOf(id), nonce: nonceOf(challenge) });
+
+  it('that was recorded is refused after another challenge', () => {
+    const again = new AcceptorAuthentication(partsOf(1));
+    again.next(dialler.claim);
+    expect(again.next(proof)).toMatchObject({ kind: 'refused' });
+  });
+
   it.each<[string, number, Partial<Claim>, Partial<Proof>]>([
-    ['recorded, against a new challenge', 1, {}, {}],
     ['for another member', 2, { to: 2 }, {}],
     ['by another member', 1, { id: 2 }, {}],
     ['with another claim', 1, { nonce: randomBytes(32) }, {}],
     ['of another ensemble', 1, {}, { ensembleId: 'other' }],
     ['with no code', 1, {}, { codes: [] }],
-  ])('%s is refused', (_what, id, claimed, proved) => {
-    const again = new AcceptorAuthentication(partsOf(id));
+  ])('%s is refused after the same challenge', (_what, id, claimed, proved) => {
+    const again = acceptorAgain(id);
     again.next({ ...dialler.claim, ...claimed });
     expect(again.next({ ...proof, ...proved })).toMatchObject({ kind: 'refused' });
   });
@@ -92,7 +101,7 @@ describe('a proof', () => {
     ['member', [{ ...dialler.claim, id: 0 }, proof]],
     ['nonce', [{ ...dialler.claim, nonce: Buffer.alloc(32) }, proof]],
   ])('CVE-2023-44981: without a %s nobody is let in', (_what, messages) => {
-    const again = new AcceptorAuthentication({ ...partsOf(1), nonce: nonceOf(challenge) });
+    const again = acceptorAgain();
     const steps = messages.map((message) => again.next(message).kind);
     expect(steps).not.toContain('proven');
   });
@@ -102,20 +111,24 @@ describe('a proof', () => {
     for (let bit = 0; bit < 8 * code.length; bit++) {
       const changed = Buffer.from(code);
       changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      const again = new AcceptorAuthentication({ ...partsOf(1), nonce: nonceOf(challenge) });
+      const again = acceptorAgain();
       again.next(dialler.claim);
       expect(again.next({ ...proof, codes: [changed] }).kind).toBe('refused');
     }
   });
 
   it('is accepted as it is by the same check', () => {
-    const again = new AcceptorAuthentication({ ...partsOf(1), nonce: nonceOf(challenge) });
+    const again = acceptorAgain();
     again.next(dialler.claim);
     expect(again.next(proof).kind).toBe('proven');
   });
 
-  it('that is reflected to the member that made it is refused', () => {
-    const mine = new DiallerAuthentication(partsOf(3), 1);
+  // A member that has no ensemble yet proves the same of both sides but for their roles.
+  it.each([
+    ['of a member of an ensemble', 'e'],
+    ['of a member without an ensemble', ''],
+  ])('%s is refused by that member, to which it is reflected', (_what, ensemble) => {
+    const mine = new DiallerAuthentication(partsOf(3, [SECRET], ensemble), 1);
     const sent = answerOf(mine.next({ kind: 'challenge', nonce: randomBytes(32) }));
     expect(mine.next(sent)).toMatchObject({ kind: 'refused' });
     const back = new AcceptorAuthentication(partsOf(3));
@@ -123,10 +136,11 @@ describe('a proof', () => {
   });
 
   it('of the accepting side is worth nothing from a dialler, and the other way round', () => {
-    const one = new DiallerAuthentication(partsOf(3), 1);
-    const other = new AcceptorAuthentication(partsOf(1));
-    const { answer } = exchange(one, other);
-    const again = new AcceptorAuthentication(partsOf(1));
+    const one = new DiallerAuthentication(partsOf(3, [SECRET], ''), 1);
+    const nonce = randomBytes(32);
+    const parts = { ...partsOf(1, [SECRET], ''), nonce };
+    const { answer } = exchange(one, new AcceptorAuthentication(parts));
+    const again = new AcceptorAuthentication(parts);
     again.next(one.claim);
     expect(again.next(answer as Proof)).toMatchObject({ kind: 'refused' });
   });

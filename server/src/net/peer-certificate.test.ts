@@ -40,7 +40,7 @@ it.each<[string, string, Partial<MemberName>]>([
 it.each<[string, string, Partial<MemberName>]>([
   ['no names but its subject', '', {}],
   ['the host of another member', 'DNS:zk2.example', {}],
-  ['a wildcard, which would be every member', 'DNS:*.example', {}],
+  ['a wildcard for all members', 'DNS:*.prod.example', { host: 'zk1.prod.example' }],
   ['a domain above the host', 'DNS:example', {}],
   ['an address as a DNS name', 'DNS:10.0.0.1', { host: '10.0.0.1' }],
   ['the address of another member', 'IP:10.0.0.2', { host: '10.0.0.1' }],

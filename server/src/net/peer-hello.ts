@@ -170,3 +170,26 @@ function levelProblem({ id, offer }: Hello, own: OwnIdentity): string | null {
   }
   return null;
 }
+
+/** What is known of the process to which a member's link leads. */
+export interface Incumbent {
+  readonly instance: string;
+  readonly phase: string;
+  readonly remote: string;
+  readonly heardAtMs: number;
+}
+
+/** A second process with the id of a live member would corrupt its votes and ACKs. */
+export function rivalProblem(
+  { id, instance }: Hello,
+  incumbent: Incumbent | undefined,
+  own: { readonly id: PeerId; readonly peerTimeoutMs: number },
+  nowMs: number,
+): string | null {
+  if (incumbent === undefined || incumbent.instance === instance) return null;
+  if (incumbent.phase === 'down' || nowMs - incumbent.heardAtMs >= own.peerTimeoutMs) return null;
+  return (
+    `a second process with the id ${id}: another one is connected to member ` +
+    `${own.id} from ${incumbent.remote}`
+  );
+}

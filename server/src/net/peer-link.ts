@@ -2,14 +2,14 @@
  * One stream to another member, from its first byte to its close.
  *
  * Owns the framing in both directions, the deadline of the hello, and the bounded queue of outgoing
- * frames. It knows no other links, and the port decides about hellos. Nothing is delivered after
+ * frames, which are shared between links and never modified. It knows no other links, and the port
+ * decides about hellos. Nothing is delivered after
  * `drop` or `refuse`; `onClosed` is called exactly once, and never from within a call.
  */
-import { FrameError, FrameReader, type Hello, type PeerId } from '@rookery/protocol';
+import { assert, FrameError, FrameReader, type Hello, type PeerId } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import type { ProvenPeer } from './peer-authentication.js';
-import { PeerQueue } from './peer-queue.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
@@ -53,6 +53,8 @@ export const NEEDS_PROOF =
  * in Node, so that the stream emits 'drain'.
  */
 const HANDED_BYTES_MAX = 256 << 10;
+/** From this size on, a copy costs more than one more piece in a system call. */
+const LARGE_FRAME_BYTES = 16 << 10;
 
 export class PeerLink {
   readonly number: number;
@@ -69,7 +71,7 @@ export class PeerLink {
   #instance = '';
   #version = 0;
   #downReason = '';
-  readonly #queue = new PeerQueue();
+  readonly #queue = new FrameQueue();
   #deadline: Timer | null;
 
   constructor(parts: PeerLinkParts) {
@@ -188,7 +190,9 @@ export class PeerLink {
   flush(): void {
     const { stream } = this.#parts;
     while (this.#queue.bytes > 0 && stream.bufferedBytes < HANDED_BYTES_MAX) {
-      stream.write(this.#queue.take(HANDED_BYTES_MAX));
+      const pieces = this.#queue.take(HANDED_BYTES_MAX);
+      if (pieces.length > 1 && stream.writePieces !== undefined) stream.writePieces(pieces);
+      else for (const piece of pieces) stream.write(piece);
     }
   }
 
@@ -260,4 +264,69 @@ export class PeerLink {
     this.#deadline?.cancel();
     this.#parts.owner.onClosed(this);
   }
+}
+
+/** The frames that wait to be sent. They keep their order, except that urgent ones come first. */
+export class FrameQueue {
+  readonly #urgent: Uint8Array[] = [];
+  readonly #frames: Uint8Array[] = [];
+  #bytes = 0;
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  push(frame: Uint8Array, isUrgent: boolean): void {
+    assert(frame.length > 0, 'a frame has its length at least');
+    (isUrgent ? this.#urgent : this.#frames).push(frame);
+    this.#bytes += frame.length;
+  }
+
+  clear(): void {
+    this.#urgent.length = 0;
+    this.#frames.length = 0;
+    this.#bytes = 0;
+  }
+
+  /**
+   * Takes urgent and whole frames up to about `bytesMax`, at least one. Small frames that follow
+   * each other are joined; large ones are not copied.
+   */
+  take(bytesMax: number): readonly Uint8Array[] {
+    assert(this.#bytes > 0, 'something waits');
+    const taken = this.#urgent.splice(0);
+    let bytes = 0;
+    for (const frame of taken) bytes += frame.length;
+    let count = 0;
+    for (const frame of this.#frames) {
+      if (bytes > 0 && bytes + frame.length > bytesMax) break;
+      bytes += frame.length;
+      taken.push(frame);
+      count += 1;
+    }
+    // Released at once: a frame may be large.
+    this.#frames.splice(0, count);
+    this.#bytes -= bytes;
+    return taken.length === 1 ? taken : piecesOf(taken);
+  }
+}
+
+function piecesOf(frames: readonly Uint8Array[]): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let small: Uint8Array[] = [];
+  const join = (): void => {
+    const [first, second] = small;
+    if (first !== undefined) pieces.push(second === undefined ? first : Buffer.concat(small));
+    small = [];
+  };
+  for (const frame of frames) {
+    if (frame.length < LARGE_FRAME_BYTES) {
+      small.push(frame);
+    } else {
+      join();
+      pieces.push(frame);
+    }
+  }
+  join();
+  return pieces;
 }

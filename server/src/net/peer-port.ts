@@ -14,7 +14,12 @@ import {
   type PeerMessage,
   type Refuse,
 } from '@rookery/protocol';
-import { decodePeerMessage, encodePeerFrame, type LinkMessage } from '@rookery/protocol/peer';
+import {
+  decodePeerMessage,
+  encodePeerFrame,
+  isPeerMessage,
+  type LinkMessage,
+} from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { ListenError } from './listen-error.js';
 import { PeerAdmission, type PeerSecurity, PROOF_BYTES_MAX } from './peer-admission.js';
@@ -26,6 +31,7 @@ import {
   helloOf,
   judgeHello,
   type OwnIdentity,
+  rivalProblem,
   type StartsView,
 } from './peer-hello.js';
 import { HELLO_BYTES_MAX, PeerLink } from './peer-link.js';
@@ -129,6 +135,16 @@ export class PeerPort {
     const fits = () => `a ${message.kind} of ${bytes} bytes fits a frame of ${frameBytesMax}`;
     assert(bytes <= frameBytesMax, fits);
     to.enqueue(frame, message.kind === 'ping');
+  }
+
+  /** As `send`, on the link that is up, if its wire version is `since` or later. */
+  tell(peer: PeerId, message: PeerMessage, since = 0): void {
+    const to = this.#links.get(peer);
+    if (to !== undefined && to.version >= since) this.send(peer, to.number, message);
+  }
+
+  isUp(peer: PeerId, link: number): boolean {
+    return this.#linkOf(peer, link) !== null;
   }
 
   /** Sends what every link has queued. Called at the end of each turn. */
@@ -295,7 +311,9 @@ export class PeerPort {
       dialled: link.dialled,
       isMember: (id) => this.#options.peers.has(id),
     });
-    const problem = judged.problem ?? (isKnock ? null : this.#rivalProblem(hello));
+    const incumbent = isKnock ? undefined : this.#links.get(hello.id);
+    const nowMs = this.#parts.timers.nowMs();
+    const problem = judged.problem ?? rivalProblem(hello, incumbent, this.#options, nowMs);
     if (problem !== null) {
       this.#refuse(link, hello.id, problem, judged.isLasting);
       return;
@@ -312,18 +330,6 @@ export class PeerPort {
     }
     link.establish(hello, judged.version);
     this.#onEstablished(link, hello);
-  }
-
-  /** A second process with the id of a live member would corrupt its votes and ACKs. */
-  #rivalProblem(hello: Hello): string | null {
-    const incumbent = this.#links.get(hello.id);
-    if (incumbent === undefined || incumbent.instance === hello.instance) return null;
-    const silentMs = this.#parts.timers.nowMs() - incumbent.heardAtMs;
-    if (incumbent.phase === 'down' || silentMs >= this.#options.peerTimeoutMs) return null;
-    return (
-      `a second process with the id ${hello.id}: another one is connected to member ` +
-      `${this.#options.id} from ${incumbent.remote}`
-    );
   }
 
   #replaceLink(peer: PeerId): void {
@@ -364,13 +370,8 @@ export class PeerPort {
   }
 
   /** With TLS 1.3 the dialler learns after its handshake that its certificate is not accepted. */
-  #maybeReportTls({
-    dialled: peer,
-    peer: up,
-    certificate,
-    remote,
-    downReason: reason,
-  }: PeerLink): void {
+  #maybeReportTls(link: PeerLink): void {
+    const { dialled: peer, peer: up, certificate, remote, downReason: reason } = link;
     if (peer === null || up !== 0 || certificate === null || this.#isClosed) return;
     const trouble = { peer, remote, reason };
     this.#troubles.report({ level: 'info', event: 'peer.unreachable', peer, trouble });
@@ -393,18 +394,5 @@ export class PeerPort {
     const { id, versions, shared } = this.#options;
     const { starts } = this.#parts;
     return { id, versions, shared, starts, ...this.#parts.identity() };
-  }
-}
-
-function isPeerMessage(message: LinkMessage): message is PeerMessage {
-  switch (message.kind) {
-    case 'hello':
-    case 'claim':
-    case 'challenge':
-    case 'proof':
-    case 'refuse':
-      return false;
-    default:
-      return true;
   }
 }

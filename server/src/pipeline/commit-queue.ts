@@ -73,6 +73,16 @@ export class CommitQueue {
     return this.#entries.first;
   }
 
+  /** The write or sync of this number, mostly the first entry. The numbers of a queue only grow. */
+  find(request: number): QueueEntry | undefined {
+    for (let index = 0; index < this.#entries.length; index++) {
+      const entry = this.#entries.at(index);
+      if (entry?.request === request) return entry;
+      if (entry !== undefined && entry.request > request) break;
+    }
+    return undefined;
+  }
+
   /** The largest body of a write since the queue was last empty. */
   get largestWriteBytes(): number {
     return this.#largestWriteBytes;

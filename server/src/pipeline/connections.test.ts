@@ -17,7 +17,7 @@ it('a connection that was asked for last is unknown once it is gone', () => {
   connections.add(first);
   connections.add(second);
   expect(connections.get(1)).toBe(first);
-  connections.delete(1);
+  connections.delete(first);
   expect(connections.get(1)).toBeUndefined();
   expect(connections.get(2)).toBe(second);
   const next = connection(1);
@@ -31,4 +31,18 @@ it('one that was asked for in vain is known once it is there', () => {
   const first = connection(1);
   connections.add(first);
   expect(connections.get(1)).toBe(first);
+});
+
+it('a session is served by the connection that was bound last, as long as that is there', () => {
+  const connections = new Connections();
+  const [first, second] = [connection(1), connection(2)];
+  for (const one of [first, second]) {
+    one.session = 7;
+    connections.add(one);
+    connections.bind(one);
+  }
+  connections.delete(first);
+  expect([connections.of(7), connections.sessionCount]).toEqual([second, 1]);
+  connections.delete(second);
+  expect([connections.of(7), connections.sessionCount]).toEqual([undefined, 0]);
 });

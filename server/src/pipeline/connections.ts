@@ -1,14 +1,17 @@
 /**
- * The connections of one member by their numbers.
+ * The connections of one member by their numbers, and the live ones by their sessions.
  *
  * A map that caches the most recent result: frames come in chunks, so the next one is mostly of the
  * same connection. Owned by Pipeline, read by its parts.
  */
+
+import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
 import type { ConnectionId } from './output.js';
 
 export class Connections {
   readonly #byId = new Map<ConnectionId, Connection>();
+  readonly #bySession = new Map<SessionId, Connection>();
   #last: Connection | undefined;
 
   get(id: ConnectionId): Connection | undefined {
@@ -20,6 +23,21 @@ export class Connections {
     return this.#byId.has(id);
   }
 
+  /** The number of live sessions. */
+  get sessionCount(): number {
+    return this.#bySession.size;
+  }
+
+  /** The connection by which the session is served here. */
+  of(session: SessionId): Connection | undefined {
+    return this.#bySession.get(session);
+  }
+
+  /** From now on its session is served by this connection. */
+  bind(connection: Connection): void {
+    this.#bySession.set(connection.session, connection);
+  }
+
   /** In the order in which they came. */
   values(): IterableIterator<Connection> {
     return this.#byId.values();
@@ -29,8 +47,10 @@ export class Connections {
     this.#byId.set(connection.id, connection);
   }
 
-  delete(id: ConnectionId): void {
+  delete(connection: Connection): void {
+    const { id, session } = connection;
     this.#byId.delete(id);
     this.#last = undefined;
+    if (this.#bySession.get(session) === connection) this.#bySession.delete(session);
   }
 }

@@ -28,11 +28,12 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import { RequestViews } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { NodeAges } from '../state/tree-reads.js';
-import type { NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import type { Acl, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
 import { EpochZxids } from './epoch-zxids.js';
@@ -50,7 +51,6 @@ import {
   type Requester,
 } from './prepare-op.js';
 import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
-import { RequestView } from './request-view.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
@@ -96,6 +96,8 @@ interface AskedMulti {
 /** Overwritten for each request. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
+/** Those that ZooKeeper leaves open to everybody; the data of /zookeeper/config are nobody's. */
+const FIRST_NODES = ['/', '/zookeeper', '/zookeeper/quota'];
 const NO_BYTES = new Uint8Array(0);
 /** How much more the ACLs of a multi may have than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
@@ -109,7 +111,7 @@ export class Prepare {
   /** The client whose request is being decided. */
   readonly #requester: Reused<Requester>;
   readonly #reader = new JuteReader(NO_BYTES);
-  readonly #requestView: RequestView;
+  readonly #views = new RequestViews();
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
   readonly #zxids = new EpochZxids();
 
@@ -126,7 +128,6 @@ export class Prepare {
     const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
     this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
-    this.#requestView = new RequestView(this.#overlay);
   }
 
   /** What is in flight, for deciding what to prepare next. */
@@ -214,6 +215,21 @@ export class Prepare {
   }
 
   /**
+   * Gives the znodes that every ensemble begins with an ACL, all of them or none. Nothing was
+   * proposed before.
+   */
+  prepareFounding(acl: readonly Acl[], wallMs: number): PreparedTxn {
+    const zxid = this.#begin();
+    const ops = FIRST_NODES.map((path) => {
+      const version = this.#overlay.setAcl(path, this.#overlay.node(path), acl);
+      return { kind: 'setAcl', path, acl, version } as const;
+    });
+    this.#overlay.commit();
+    const op = { kind: 'multi', ops } as const;
+    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
+  }
+
+  /**
    * Deletes a container or TTL node that nobody would miss; null if somebody would after all, which
    * may be the case while anything in flight touches it.
    */
@@ -284,8 +300,10 @@ export class Prepare {
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2: {
-        const view = this.#requestView.create(reader, request.opcode);
-        if (view !== null) return this.#single(decideCreateView(overlay, requester, view));
+        const view = this.#views.create(reader, request.opcode);
+        if (view !== null && overlay.locateCreate(view)) {
+          return this.#single(decideCreateView(overlay, requester, view));
+        }
         return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
       }
       case OpCode.createContainer:
@@ -295,8 +313,10 @@ export class Prepare {
       case OpCode.delete:
         return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
       case OpCode.setData: {
-        const view = this.#requestView.setData(reader);
-        if (view !== null) return this.#single(decideSetDataView(overlay, requester, view));
+        const view = this.#views.setData(reader);
+        if (view !== null && overlay.locate(view)) {
+          return this.#single(decideSetDataView(overlay, requester, view));
+        }
         return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
       }
       case OpCode.setAcl:

@@ -9,9 +9,7 @@
 import {
   assert,
   ErrorCode,
-  ErrorResponse,
   JuteReader,
-  JuteWriter,
   MarshallingError,
   OpCode,
   type Stat,
@@ -33,8 +31,6 @@ import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
-import { answerSasl } from './sasl-answers.js';
-import { WaitingRequests } from './waiting-requests.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
@@ -51,8 +47,8 @@ type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export class Requests {
   readonly #parts: RequestsParts;
-  /** By the number of the write or sync. */
-  readonly #waiting = new WaitingRequests();
+  /** Pending syncs, and writes of sessions that the leader does not know, by their numbers. */
+  readonly #unnamed = new Map<number, QueueEntry>();
   readonly #dueSyncs = new DueSyncs();
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
@@ -85,24 +81,31 @@ export class Requests {
       case 'read':
         return this.#onRead(connection, header, frame);
       case 'sasl':
-        return this.#onSasl(connection, header, frame);
       case 'auth':
-        return this.#onAuth(connection, header, frame);
+        return this.#onLogin(connection, header, frame);
       case 'unknown':
         connection.phase = 'leaving';
-        this.#onRead(connection, header, frame);
-        return this.#maybeFinish(connection);
+        return this.#onLast(connection, header, frame);
       case 'write':
       case 'close':
       case 'sync':
         if (requestClass === 'close') {
           connection.phase = 'leaving';
-          if (isLocalId(connection.session)) return this.#onLocalClose(connection, header, frame);
+          if (isLocalId(connection.session)) return this.#onLast(connection, header, frame);
         }
         return this.#enqueue(connection, this.#entryOf(connection, header, frame));
       default:
         return unreachable(requestClass);
     }
+  }
+
+  /** Looks at the attempts to log in whose time has come. */
+  onTick(nowMs: number, onLookedAt: (connection: Connection) => void): void {
+    this.#nowMs = nowMs;
+    this.#parts.logins.onTick(nowMs, (attempt) => {
+      this.#login(attempt.connection, attempt, new JuteReader(attempt.body));
+      onLookedAt(attempt.connection);
+    });
   }
 
   /**
@@ -112,7 +115,7 @@ export class Requests {
   onApplying(txn: Txn, nowMs: number): Connection | null {
     if (this.#parked.size === 0) return null;
     this.#nowMs = nowMs;
-    const entry = this.#waiting.get(txn.request);
+    const entry = this.#entryOfTxn(txn);
     if (entry === undefined) return null;
     const connection = this.#connectionOf(entry);
     const { queue, output } = connection;
@@ -130,10 +133,10 @@ export class Requests {
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
   onApplied(zxid: Zxid, txn: Txn, stats: readonly Stat[], nowMs: number): void {
     this.#nowMs = nowMs;
-    const entry = this.#waiting.get(txn.request);
+    const entry = this.#entryOfTxn(txn);
     this.#parts.auditor?.onApplied(zxid, txn, entry);
     if (entry === undefined) return this.#parts.throttle.left(txn.request);
-    this.#waiting.delete(txn.request);
+    this.#unnamed.delete(txn.request);
     const connection = this.#connectionOf(entry);
     assert(
       connection.queue.head === entry,
@@ -148,16 +151,16 @@ export class Requests {
     else this.#drain(connection);
   }
 
-  /** Whether a client here waits for the answer to the write or sync of this number. */
-  waits(request: number): boolean {
-    return this.#waiting.get(request) !== undefined;
+  /** Whether a client here waits for the answer to the write of this transaction. */
+  waits(txn: Txn): boolean {
+    return this.#entryOfTxn(txn) !== undefined;
   }
 
   onSynced(request: number, zxid: Zxid): void {
-    const entry = this.#waiting.get(request);
+    const entry = this.#unnamed.get(request);
     // The leader may answer only what was a sync; anything else keeps waiting.
     if (entry?.kind !== 'sync') return;
-    this.#waiting.delete(request);
+    this.#unnamed.delete(request);
     entry.syncedAt = zxid;
     const connection = this.#connectionOf(entry);
     if (zxid <= this.#state.lastZxid) this.#drain(connection);
@@ -182,15 +185,16 @@ export class Requests {
   /** The connection is gone: what it waited for is forgotten. */
   drop(connection: Connection): void {
     this.#parked.delete(connection);
+    this.#parts.logins.waiting.forget(connection);
     const pending = connection.queue.takeAll();
-    for (const entry of pending) if (entry.request !== 0) this.#waiting.delete(entry.request);
+    for (const { request } of pending) this.#unnamed.delete(request);
     this.#parts.throttle.dropped(connection, pending);
     this.#parts.auditor?.onDropped(pending);
   }
 
   /** The role has ended; every connection was dropped. */
   clear(): void {
-    assert(this.#waiting.size === 0, () => `${this.#waiting.size} requests wait after the role`);
+    assert(this.#unnamed.size === 0, () => `${this.#unnamed.size} requests wait after the role`);
     this.#dueSyncs.clear();
     this.#parts.auditor?.clear();
     this.#finished = [];
@@ -210,8 +214,8 @@ export class Requests {
     this.#count(connection, header, this.#nowMs);
   }
 
-  /** Nobody else knows the session: it is answered here, in its turn. */
-  #onLocalClose(connection: Connection, header: ReadHeader, body: JuteReader): void {
+  /** Answered here, in its turn: the leader does not know a local session. */
+  #onLast(connection: Connection, header: ReadHeader, body: JuteReader): void {
     this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
   }
@@ -227,36 +231,33 @@ export class Requests {
     if (isIdle) this.#drain(connection);
   }
 
-  /**
-   * Decided at once, because it holds for what comes after it; answered, with its outcome, in its
-   * turn.
-   */
-  #onAuth(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const packet = body.rest();
-    const { identities } = connection.requester;
-    const gained = this.#parts.authenticator.authenticate(packet, identities);
-    if (gained === null) connection.phase = 'leaving';
-    else connection.becomes(gained);
-    this.#parts.auditor?.onAuthenticated(connection, gained !== null);
-    const error = gained === null ? ErrorCode.authFailed : ErrorCode.ok;
-    const outcome = new JuteWriter();
-    ErrorResponse.write(outcome, { error });
-    this.#onRead(connection, header, new JuteReader(outcome.take()));
-    this.#maybeFinish(connection);
+  /** An attempt that has to wait comes back in `onTick`. */
+  #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
+    const { logins } = this.#parts;
+    if (logins.isAttempt(connection, header)) {
+      const verdict = logins.waiting.judge(connection, header, { body, nowMs: this.#nowMs });
+      if (verdict === 'waits') return;
+      if (verdict === 'full')
+        return this.#giveUp(connection, 'too many logins of its address wait');
+    }
+    this.#login(connection, header, body);
   }
 
-  /** Answered before whatever waits: clients take the next answer for the next token. */
-  #onSasl(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const { authenticator } = this.#parts;
-    if (!authenticator.hasSasl) return this.#onRead(connection, header, body);
-    const { requester } = connection;
-    const isAccepted = answerSasl(connection, authenticator, { xid: header.xid, body });
-    if (!isAccepted) connection.phase = 'leaving';
-    // A step that proves nothing yet leaves the connection as it was.
-    if (!isAccepted || connection.requester !== requester) {
-      this.#parts.auditor?.onAuthenticated(connection, isAccepted);
+  /**
+   * Decided at once, because it holds for what comes after it; the outcome of an AuthPacket is
+   * answered in its turn.
+   */
+  #login(connection: Connection, header: ReadHeader, body: JuteReader): void {
+    const { logins } = this.#parts;
+    const nowMs = this.#nowMs;
+    if (header.opcode === OpCode.auth) {
+      this.#onRead(connection, header, logins.authenticate(connection, body.rest(), nowMs));
+    } else if (logins.hasSasl) {
+      logins.answerSasl(connection, { xid: header.xid, body, nowMs });
+      this.#count(connection, header, nowMs);
+    } else {
+      return this.#onRead(connection, header, body);
     }
-    this.#count(connection, header, this.#nowMs);
     this.#maybeFinish(connection);
   }
 
@@ -293,7 +294,8 @@ export class Requests {
     const { throttle, outbox } = this.#parts;
     const admission = connection.queue.accept(entry);
     throttle.added(connection, entry);
-    if (entry.kind !== 'read') this.#waiting.add(entry);
+    const isNamed = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
+    if (entry.kind !== 'read' && !isNamed) this.#unnamed.set(entry.request, entry);
     if (entry.kind === 'sync') outbox.sync(entry.request);
     else if (admission === 'forward') outbox.forward(connection, entry);
     if (!entry.isForwarded) entry.body = Buffer.from(entry.body);
@@ -310,13 +312,9 @@ export class Requests {
       }
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
-      if (entry.kind === 'read') {
-        this.#runQueued(connection, entry);
-      } else if (entry.kind === 'sync') {
-        this.#answerSync(connection, entry);
-      } else {
-        this.#parts.outbox.forward(connection, entry);
-      }
+      if (entry.kind === 'read') this.#runQueued(connection, entry);
+      else if (entry.kind === 'sync') this.#answerSync(connection, entry);
+      else this.#parts.outbox.forward(connection, entry);
     }
     this.#maybeFinish(connection);
   }
@@ -394,6 +392,12 @@ export class Requests {
     if (connection.phase === 'leaving' && connection.queue.length === 0) {
       this.#finished.push(connection);
     }
+  }
+
+  /** The request of a client here that became this transaction, if it waits for the answer. */
+  #entryOfTxn({ session, request }: Txn): QueueEntry | undefined {
+    if (session === LOCAL_SESSION) return this.#unnamed.get(request);
+    return this.#parts.connections.of(session)?.queue.find(request);
   }
 
   #connectionOf(entry: QueueEntry): Connection {

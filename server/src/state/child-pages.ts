@@ -1,13 +1,13 @@
 /**
  * Makes pages of the names below a node, in code-unit order.
  *
- * The tree keeps children in no order. A small directory is sorted for each page. A short page of
- * a large one is selected from its names without sorting the rest. The names are only kept, sorted
- * as far as pages were read, for somebody who asks for a long page or reads on from where a short
- * one ended: a completion or the top of a list never pays for an order of all names. For a
- * directory that is too large to be kept, every page is selected. What is kept is bounded in
- * directories, in bytes and in changes, and none of it is replicated. Called by Tree, which reports
- * changes.
+ * The tree keeps children in no order. A small directory is sorted for each page. The first short
+ * pages of a large one are selected from its names without sorting the rest, so a completion or the
+ * top of a list is answered without an order of all names. The names are kept, sorted as far as
+ * pages were read, once somebody asks for a long page, reads on from where a short one ended, or
+ * asks again and again. For a directory that is too large to be kept, every page is selected. What
+ * is kept is bounded in directories, in bytes and in changes, and none of it is replicated. Called
+ * by Tree, which reports changes.
  */
 import { LazyOrder, NAME_BYTES } from './lazy-order.js';
 import type { NameSelection } from './name-selection.js';
@@ -17,8 +17,12 @@ const KEPT_FROM = 1000;
 /** The bound over all directories: more than two million short names. */
 const KEPT_BYTES_MAX = 128 << 20;
 const KEPT_DIRECTORIES_MAX = 4;
-/** The directories of which it is known where the last short page ended. */
+/** The directories of which it is known where short pages ended. */
 const ENDS_MAX = 64;
+/** The short pages of a directory that are selected before its names are kept. */
+const SELECTED_MAX = 8;
+/** A directory with longer names is never so large that its order matters. */
+const END_CHARACTERS_MAX = 1000;
 /** The names in the longest page that is selected although all names could be kept. */
 const SHORT_PAGE = 1000;
 /** An order with more changes than this, and than a quarter of its names, is rebuilt instead. */
@@ -52,8 +56,8 @@ export interface PagedDirectory {
 
 export class ChildPages {
   readonly #bytesMax: number;
-  /** The last name of the last short page of a directory; the most recently asked one is last. */
-  readonly #ends = new Map<number, string>();
+  /** The last names of the short pages that were selected; the newest directory is last. */
+  readonly #ends = new Map<number, readonly string[]>();
   /** In the order of use, the most recently used directory last. */
   readonly #kept = new Map<number, LazyOrder>();
 
@@ -104,7 +108,9 @@ export class ChildPages {
 
   /** Whether nobody seems to read the whole directory. */
   #isShort(node: number, { startAfter, limit }: PageRequest): boolean {
-    return limit <= SHORT_PAGE && (startAfter === '' || this.#ends.get(node) !== startAfter);
+    const ends = this.#ends.get(node) ?? [];
+    const readsOn = startAfter !== '' && ends.includes(startAfter);
+    return limit <= SHORT_PAGE && ends.length < SELECTED_MAX && !readsOn;
   }
 
   #selected(directory: PagedDirectory, asked: PageRequest): Page {
@@ -112,9 +118,11 @@ export class ChildPages {
     // A name takes at least 5 bytes; one more tells whether there are further ones.
     const wanted = Math.min(limit, Math.ceil(bytesMax / 5)) + 1;
     const page = cut(directory.select({ startAfter, limit: wanted }), asked);
-    const last = page.names.at(-1);
+    const last = page.names.at(-1) ?? '';
+    const ends = [...(this.#ends.get(directory.node) ?? [])];
+    ends.push(last.length <= END_CHARACTERS_MAX ? last : '');
     this.#ends.delete(directory.node);
-    if (last !== undefined) this.#ends.set(directory.node, last);
+    this.#ends.set(directory.node, ends.slice(-SELECTED_MAX));
     for (const node of this.#ends.keys()) {
       if (this.#ends.size <= ENDS_MAX) break;
       this.#ends.delete(node);

@@ -4,7 +4,7 @@
  *
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
- * object serves one transaction after the other (txn-views.ts, prepare.ts), so nobody may keep it.
+ * object serves one transaction after the other (txn-codec.ts, prepare.ts), so nobody may keep it.
  * The path of a create is ASCII. The functions of this file take an operation of either form.
  */
 import type { JuteReader } from '@rookery/protocol';
@@ -18,6 +18,8 @@ const DOT = 0x2e;
 const CHAR_MIN = 0x20;
 const CHAR_MAX = 0x7e;
 const PERMS_KNOWN = 32;
+/** The size of a list in a request that allows everybody something. */
+const WORLD_ACL_BYTES = 27;
 const NO_ACL: readonly Acl[] = [];
 const NO_BYTES = Buffer.alloc(0);
 const NO_VIEW = new DataView(new ArrayBuffer(0));
@@ -153,4 +155,47 @@ export function beginsWith(op: WithPath, text: string): boolean {
     if (op.bytes[op.pathStart + i] !== text.charCodeAt(i)) return false;
   }
   return true;
+}
+
+/**
+ * Reads plain requests in place, one over the other: a setData, or a create of a persistent znode
+ * with the usual ACL. What is not plain is left to the codec, and is not judged here.
+ */
+export class RequestViews {
+  readonly #setData = new SetDataView();
+  readonly #create = new CreateView();
+  readonly #acls = new WorldAcls();
+
+  /** Returns null if it is not plain. The reader stays where it is. */
+  setData(reader: JuteReader): SetDataView | null {
+    const op = this.#setData;
+    const at = reader.position;
+    const end = at + reader.remaining;
+    const next = locateFields(op, reader, { at, end });
+    if (next < 0 || next + 4 > end) return null;
+    op.version = reader.view.getInt32(next);
+    return op;
+  }
+
+  /** Like `setData`. */
+  create(reader: JuteReader, opcode: number): CreateView | null {
+    const op = this.#create;
+    const at = reader.position;
+    const end = at + reader.remaining;
+    const next = locateFields(op, reader, { at, end });
+    if (next < 0 || next + WORLD_ACL_BYTES + 4 > end) return null;
+    const { view } = reader;
+    if (!isWorldAcl(view, next) || view.getInt32(next + WORLD_ACL_BYTES) !== 0) return null;
+    if (!locateName(op)) return null;
+    op.acl = this.#acls.of(view.getInt32(next + 4));
+    op.opcode = opcode;
+    return op;
+  }
+}
+
+/** Whether it is a vector of one entry: its permissions, `world` and `anyone`. */
+function isWorldAcl(view: DataView, at: number): boolean {
+  if (view.getInt32(at) !== 1 || view.getInt32(at + 8) !== 5) return false;
+  if (view.getInt32(at + 12) !== 0x776f726c || view.getInt32(at + 16) !== 0x64000000) return false;
+  return view.getInt32(at + 20) === 0x06616e79 && view.getInt32(at + 23) === 0x796f6e65;
 }

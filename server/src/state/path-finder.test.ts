@@ -10,7 +10,7 @@ import { KNOWN_PATH_KEY, PathHash } from './path-hash.js';
 import { ReplicatedState } from './replicated-state.js';
 import { NO_NODE } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
-import { TxnViews } from './txn-views.js';
+import { TxnViews } from './txn-codec.js';
 
 const NAMES = 4096;
 /** This many bits of the keyed hash are 0. */

@@ -21,7 +21,7 @@ import { IGNORE_CHANGES } from './change-sink.js';
 import { ephemeralPaths } from './ephemeral-paths.js';
 import { ReplicatedState } from './replicated-state.js';
 import type { NodeMode } from './txn.js';
-import { TxnViews } from './txn-views.js';
+import { TxnViews } from './txn-codec.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }], []];
 const NAMES = ['a', 'b', 'a-b', 'ä', '日本', 'a long name of more than forty characters, really'];

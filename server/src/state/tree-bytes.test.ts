@@ -14,7 +14,7 @@ import { IGNORE_CHANGES } from './change-sink.js';
 import { ReplicatedState } from './replicated-state.js';
 import { aclListBytes, nameBytesIn, payloadBytes, sessionBytes, znodeBytes } from './tree-bytes.js';
 import type { NodeMode } from './txn.js';
-import { TxnViews } from './txn-views.js';
+import { TxnViews } from './txn-codec.js';
 
 const LISTS = [OPEN, READ, [...OPEN, { perms: 3, scheme: 'digest', id: 'ü:x' }]];
 const PATHS = ['/a', '/b', '/a/b', '/ä', '/日本', '/a/ä', `/${'long '.repeat(60)}x`] as const;

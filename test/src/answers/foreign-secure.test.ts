@@ -1,15 +1,19 @@
 /**
- * Kazoo and ZooKeeper's Java client by TLS with certificates of their own, and by DIGEST-MD5. Each
- * writes ACLs of its identity; our client is the same identity, and reads what they wrote.
+ * Kazoo, ZooKeeper's Java client and our own by TLS with one certificate, and as one user by
+ * DIGEST-MD5: each writes an ACL of that identity, which all three are, to Rookery and to Apache
+ * ZooKeeper alike.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ConnectOptions, connect } from '@rookery/client';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { type Client, type ConnectOptions, connect, NoAuthError } from '@rookery/client';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from '../foreign/command.js';
 import { NETTY_JARS } from '../harness/apache-security.js';
-import { Ensemble, newTestDirectory } from '../harness/ensemble.js';
+import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { mayLack, mayLackKazoo, PYTHON } from '../harness/foreign.js';
+import type { Member } from '../harness/member.js';
+import { productNamed } from '../harness/product.js';
+import { until } from '../harness/wait.js';
 import { TestAuthority } from '../simulated.js';
 
 const DEADLINE_MS = 60_000;
@@ -26,7 +30,6 @@ const client = authority.client('client', '/C=DE/O=Ex, Inc/CN=client one');
 const usersFile = join(directory, 'users');
 writeFileSync(usersFile, 'bob:secret\n', { mode: 0o600 });
 
-let ensemble: Ensemble;
 const SETTINGS = {
   size: 1,
   secure: true,
@@ -36,92 +39,123 @@ const SETTINGS = {
       ...{ caFile: authority.caFile, clientAuth: 'want', required: false },
     },
     sasl: { usersFile },
-    enforceAuth: ['sasl', 'x509'],
   },
 };
-beforeAll(async () => {
-  ensemble = await Ensemble.create(SETTINGS);
-  ensemble.start();
-  await ensemble.serving();
-});
-afterAll(() => ensemble.close());
 
-const securePort = () => ensemble.member(1).secureClientPort;
-const plainPort = () => ensemble.member(1).clientPort;
-const byTls = { tls: { ca: authority.ca, cert: client.cert, key: client.key } };
-const byPassword = { sasl: { username: 'bob', password: 'secret' } };
-
-/** Our client is the identity that has written it. */
-async function reads(path: string, port: number, options: ConnectOptions): Promise<void> {
-  const own = await connect(`localhost:${port}`, options);
-  onTestFinished(() => own.close());
-  expect((await own.getData(path)).data?.toString()).toBe('private');
+interface Identity {
+  readonly scheme: 'x509' | 'sasl';
+  readonly id: string;
+  port(member: Member): number;
+  readonly own: ConnectOptions;
+  readonly kazoo: object;
 }
 
-async function runKazoo(port: number, options: object, identity: readonly [string, string]) {
-  const args = [`localhost:${port}`, JSON.stringify(options), ...identity];
-  return await runCommand({
-    ...{ file: PYTHON, args: [foreign('kazoo/secure_client.py'), ...args] },
-    ...{ deadlineMs: DEADLINE_MS, environment: { PYTHONDONTWRITEBYTECODE: '1' } },
+const IDENTITIES: readonly Identity[] = [
+  {
+    ...{ scheme: 'x509', id: SUBJECT, port: (member) => member.secureClientPort },
+    own: { tls: { ca: authority.ca, cert: client.cert, key: client.key } },
+    kazoo: {
+      ...{ use_ssl: true, ca: authority.caFile },
+      ...{ certfile: client.certFile, keyfile: client.keyFile },
+    },
+  },
+  {
+    ...{ scheme: 'sasl', id: 'bob', port: (member) => member.clientPort },
+    own: { sasl: { username: 'bob', password: 'secret' } },
+    kazoo: {
+      sasl_options: { mechanism: 'DIGEST-MD5', username: 'bob', password: 'secret' },
+    },
+  },
+];
+
+async function runKazoo(member: Member) {
+  const identities = IDENTITIES.map(({ scheme, id, port, kazoo }) => {
+    return { servers: `localhost:${port(member)}`, options: kazoo, scheme, id };
   });
+  const args = [foreign('kazoo/secure_client.py'), JSON.stringify(identities), 'java,own'];
+  const environment = { PYTHONDONTWRITEBYTECODE: '1' };
+  return await runCommand({ file: PYTHON, args, deadlineMs: DEADLINE_MS, environment });
 }
 
-async function runJava(port: number, flags: readonly string[], identity: readonly string[]) {
-  const jars = [ZOOKEEPER_JAR, '/usr/share/java/slf4j-simple.jar', ...NETTY_JARS];
-  const program = [foreign('java/SecureClient.java'), `localhost:${port}`, ...identity];
-  const args = ['-cp', jars.join(':'), ...flags, ...program];
-  return await runCommand({ file: JAVA, args, deadlineMs: DEADLINE_MS });
-}
-
-const java = mayLack(JAVA) || mayLack(ZOOKEEPER_JAR);
-
-it.skipIf(await mayLackKazoo())('kazoo connects by TLS and is its certificate', async () => {
-  const options = {
-    ...{ use_ssl: true, ca: authority.caFile },
-    ...{ certfile: client.certFile, keyfile: client.keyFile },
-  };
-  const { code, output } = await runKazoo(securePort(), options, ['x509', SUBJECT]);
-  expect(code, output).toBe(0);
-  await reads('/kazoo-x509', securePort(), byTls);
-});
-
-it.skipIf(await mayLackKazoo())('kazoo logs in by DIGEST-MD5 and is its user', async () => {
-  const login = { mechanism: 'DIGEST-MD5', username: 'bob', password: 'secret' };
-  const { code, output } = await runKazoo(plainPort(), { sasl_options: login }, ['sasl', 'bob']);
-  expect(code, output).toBe(0);
-  await reads('/kazoo-sasl', plainPort(), byPassword);
-});
-
-it.skipIf(java)('the Java client connects by TLS and is its certificate', async () => {
+async function runJava(member: Member) {
   const keyStore = join(directory, 'keystore.pem');
   const parts = [client.keyFile, client.certFile].map((file) => readFileSync(file));
   writeFileSync(keyStore, Buffer.concat(parts), { mode: 0o600 });
-  const flags = [
-    '-Dzookeeper.client.secure=true',
-    '-Dzookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty',
-    `-Dzookeeper.ssl.keyStore.location=${keyStore}`,
-    `-Dzookeeper.ssl.trustStore.location=${authority.caFile}`,
-  ];
-  const { code, output } = await runJava(securePort(), flags, ['x509', SUBJECT]);
-  expect(code, output).toBe(0);
-  await reads('/java-x509', securePort(), byTls);
-});
-
-it.skipIf(java)('the Java client logs in by DIGEST-MD5 and is its user', async () => {
-  const file = join(directory, 'client.jaas');
+  const users = join(directory, 'client.jaas');
   const module = 'org.apache.zookeeper.server.auth.DigestLoginModule';
-  writeFileSync(file, `Client { ${module} required username="bob" password="secret"; };\n`);
-  const flags = [`-Djava.security.auth.login.config=${file}`];
-  const { code, output } = await runJava(plainPort(), flags, ['sasl', 'bob']);
-  expect(code, output).toBe(0);
-  await reads('/java-sasl', plainPort(), byPassword);
+  writeFileSync(users, `Client { ${module} required username="bob" password="secret"; };\n`);
+  const properties = {
+    'java.security.auth.login.config': users,
+    'test.keyStore': keyStore,
+    'test.trustStore': authority.caFile,
+    'test.others': 'kazoo,own',
+  };
+  const jars = [ZOOKEEPER_JAR, '/usr/share/java/slf4j-simple.jar', ...NETTY_JARS];
+  const args = [
+    ...['-cp', jars.join(':'), '-XX:TieredStopAtLevel=1'],
+    ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
+    foreign('java/SecureClient.java'),
+    ...IDENTITIES.flatMap(({ scheme, id, port }) => [`localhost:${port(member)}`, scheme, id]),
+  ];
+  return await runCommand({ file: JAVA, args, deadlineMs: DEADLINE_MS });
+}
+
+async function opened(port: number, options: ConnectOptions): Promise<Client> {
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  const own = await connect(`localhost:${port}`, { signal, ...options });
+  onTestFinished(() => own.close());
+  return own;
+}
+
+async function runOwn(member: Member): Promise<void> {
+  for (const { scheme, id, port, own: options } of IDENTITIES) {
+    const own = await opened(port(member), options);
+    const path = `/own-${scheme}`;
+    await own.create(path, 'private', { acl: [{ perms: 31, scheme, id }] });
+    await own.create(`${path}/other`, '', { acl: [{ perms: 31, scheme, id: `${id}x` }] });
+    await expect(own.getData(`${path}/other`)).rejects.toThrow(NoAuthError);
+    for (const other of [path, `/kazoo-${scheme}`, `/java-${scheme}`]) {
+      await until(
+        `there is ${other}`,
+        DEADLINE_MS,
+        async () => (await own.exists(other)) ?? undefined,
+      );
+      expect((await own.getData(other)).data?.toString()).toBe('private');
+    }
+  }
+}
+
+const isLacking = (await mayLackKazoo()) || mayLack(JAVA) || mayLack(ZOOKEEPER_JAR);
+
+describe.skipIf(isLacking).each(['rookery', 'apache'] as const)('with members of %s', (name) => {
+  it(
+    'each of three clients is its certificate or user, and reads what the others write as it',
+    async () => {
+      const ensemble = await useServingEnsemble({ ...SETTINGS, product: productNamed(name) });
+      const member = ensemble.member(1);
+      const [kazoo, java] = await Promise.all([runKazoo(member), runJava(member), runOwn(member)]);
+      expect(kazoo.code, kazoo.output).toBe(0);
+      expect(java.code, java.output).toBe(0);
+      const nobody = await opened(member.clientPort, {});
+      for (const { scheme } of IDENTITIES) {
+        for (const writer of ['own', 'kazoo', 'java']) {
+          const read = nobody.getData(`/${writer}-${scheme}`);
+          await expect(read, `${writer} ${scheme}`).rejects.toThrow(NoAuthError);
+        }
+      }
+    },
+    2 * DEADLINE_MS,
+  );
 });
 
 it('whoever proves nothing gets nothing, by TLS neither', async () => {
+  const settings = { ...SETTINGS.settings, enforceAuth: ['sasl', 'x509'] };
+  const ensemble = await useServingEnsemble({ ...SETTINGS, settings });
+  const member = ensemble.member(1);
   const options = { operationTimeoutMs: 2_000, connectDeadlineMs: 10_000 };
   for (const [port, more] of [
-    [plainPort(), {}],
-    [securePort(), { tls: { ca: authority.ca } }],
+    [member.clientPort, {}],
+    [member.secureClientPort, { tls: { ca: authority.ca } }],
   ] as const) {
     const nobody = await connect(`localhost:${port}`, { ...options, ...more });
     onTestFinished(() => nobody.close());

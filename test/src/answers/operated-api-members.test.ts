@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type ApiRequest, askApi as ask, linesOf } from '../harness/api.js';
 import { useServingEnsemble } from '../harness/ensemble.js';
 import type { Member } from '../harness/member.js';
+import { getData } from '../harness/operations.js';
 import { useClient } from '../harness/use-client.js';
 import { until } from '../harness/wait.js';
 
@@ -54,6 +55,17 @@ async function askWherever(members: readonly Member[]): Promise<void> {
     expect(contenders.map(({ address }) => address)).toEqual(all.map(({ address }) => address));
   }
   await holding?.release();
+  const [{ session: first } = { session: null }] = clients;
+  await clients[0]?.addAuth('digest', 'anna:secret');
+  for (const member of members) {
+    // At any member alike, and of the digest nothing but the user.
+    const { json } = await askApi(member, `GET /sessions/0x${first?.id.toString(16)}`);
+    const known = [
+      { scheme: 'digest', id: 'anna' },
+      { scheme: 'ip', id: '127.0.0.1' },
+    ];
+    expect(json['identities']).toEqual(known);
+  }
   // Whoever is asked, the leader ends it.
   for (const [index, client] of clients.entries()) {
     const other = members[(index + 1) % members.length];
@@ -76,6 +88,7 @@ it(
     if (one === undefined || two === undefined || three === undefined) throw new Error('three');
     const client = await useClient(two);
     const session = `0x${client.session.id.toString(16)}`;
+    await getData(client, '/', true);
     for (const member of ensemble.members) {
       const members = await membersAt(member);
       expect(members.map(({ id }) => id)).toEqual([1, 2, 3]);
@@ -87,6 +100,8 @@ it(
       expect(found.json).toMatchObject({
         member: 2,
         address: expect.stringContaining('127.0.0.1'),
+        watched: [{ path: '/', mode: 'data' }],
+        connection: { lastOperation: 'GETD', outstanding: 0 },
       });
     }
     const joined = (await askApi(one, 'GET /events?members=all')).json;

@@ -43,6 +43,7 @@ it(
     expect(one.json).toMatchObject({
       ephemeralPaths: ['/owned'],
       watched: [{ path: '/owned', mode: 'data' }],
+      identities: [{ scheme: 'ip', id: '127.0.0.1' }],
       connection: { address: expect.stringMatching(/^127\.0\.0\.1:\d+$/) },
     });
     const watch = { path: '/owned', mode: 'data', session: id };

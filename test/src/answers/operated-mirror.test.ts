@@ -271,3 +271,48 @@ it(
   },
   TEST_DEADLINE_MS,
 );
+
+it(
+  'a deletion of the root of the source ends the mirror, and removes nothing unless it was asked to',
+  async () => {
+    const [one, other] = await Promise.all([
+      useServingEnsemble({ size: 1 }),
+      useServingEnsemble({ size: 1 }),
+    ]);
+    const [source, target] = await Promise.all([
+      useConnected(hostsOf(one)),
+      useConnected(hostsOf(other)),
+    ]);
+    const paths = ['/app', '/app/a', '/app/a/b'];
+    const createAll = async () => {
+      for (const path of paths) await source.create(path, `data of ${path}`);
+    };
+    const deleteAll = async (again: readonly string[]) => {
+      const transaction = source.transaction();
+      for (const path of paths.toReversed()) transaction.delete(path);
+      for (const path of again) transaction.create(path, '');
+      await transaction.commit();
+    };
+    const ends = ['--from', `${hostsOf(one)}/app`, '--to', `${hostsOf(other)}/app`];
+    await createAll();
+    // One that was created again in the same moment is another znode.
+    for (const again of [[], ['/app']]) {
+      const mirror = useMirror(...ends);
+      await follows(mirror);
+      const kept = await contentOf(target, '/app');
+      await deleteAll(again);
+      expect(await mirror.ended(), mirror.said()).toBe(2);
+      expect(mirror.said()).toContain('the target keeps what it has');
+      expect(await contentOf(target, '/app')).toEqual(kept);
+      for (const path of again) await source.delete(path);
+      await createAll();
+    }
+    const mirror = useMirror(...ends, '--delete-root');
+    await follows(mirror);
+    await deleteAll([]);
+    await until('the target is deleted', DEADLINE_MS, async () => {
+      return (await target.exists('/app')) === null || undefined;
+    });
+  },
+  TEST_DEADLINE_MS,
+);

@@ -1,7 +1,7 @@
 /**
  * Debian's Prometheus scrapes three members with the rules of `ops/`: it takes every line that they
  * print, evaluates every alert, and has each name of ZooKeeper's official alerts from each member,
- * with figures that fit what happened: a load, watches, and an election.
+ * with figures that fit what happened: a load, a storm of watches, a slow disk, and an election.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,6 +13,7 @@ import { mayLack } from '../harness/foreign.js';
 import { create, exists, setData } from '../harness/operations.js';
 import { freePorts } from '../harness/ports.js';
 import { REPOSITORY } from '../harness/product.js';
+import { onSlowableDisks, slowDown } from '../harness/slow-disk.js';
 import { useClient } from '../harness/use-client.js';
 import { until } from '../harness/wait.js';
 import { OFFICIAL } from '../operating/queries.js';
@@ -21,6 +22,7 @@ const TEST_DEADLINE_MS = 180_000;
 const DEADLINE_MS = 60_000;
 const PROMETHEUS = '/usr/bin/prometheus';
 const WATCHES = 500;
+const SLOW_MS = 1200;
 
 interface Prometheus {
   /** The values of a query by the port of the member. */
@@ -76,7 +78,8 @@ it.skipIf(mayLack(PROMETHEUS))(
   'Prometheus has every name of the official alerts from each member, and all rules evaluate',
   async () => {
     const settings = { backupDirectory: 'backups' };
-    const ensemble = await useServingEnsemble({ size: 3, operated: true, settings });
+    const product = onSlowableDisks();
+    const ensemble = await useServingEnsemble({ size: 3, operated: true, settings, product });
     const prometheus = await usePrometheus(ensemble);
     const ports = ensemble.members.map(({ metricsPort }) => metricsPort);
     const isUp = (count: number) =>
@@ -98,6 +101,21 @@ it.skipIf(mayLack(PROMETHEUS))(
     expect(watched).toBe(WATCHES);
     const writer = await useClient(former);
     for (let count = 0; count < WATCHES; count++) await setData(writer, `/n${count}`, 'y');
+
+    // The bound from which on a sync of the disk counts as slow is a second.
+    const before = (await prometheus.values('fsynctime_sum')).get(other.metricsPort) ?? 0;
+    slowDown(ensemble, other, SLOW_MS);
+    await setData(writer, '/n0', 'z');
+    const slow = await until('an alert tells of the slow disk', DEADLINE_MS, async () => {
+      const alerts = await prometheus.values('ALERTS{alertname="RookeryHangingDisk"}');
+      return alerts.size > 0 ? [...alerts.keys()] : undefined;
+    });
+    slowDown(ensemble, other, 0);
+    expect(slow).toEqual([other.metricsPort]);
+    await until('the time of the slow write is counted', DEADLINE_MS, async () => {
+      const sum = (await prometheus.values('fsynctime_sum')).get(other.metricsPort) ?? 0;
+      return sum >= before + SLOW_MS || undefined;
+    });
 
     await former.kill();
     await isUp(2);

@@ -5,7 +5,6 @@
  * with every method and wrong passwords, each at every member.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { request } from 'node:http';
 import { connect } from 'node:net';
 import {
   AddWatchRequest,
@@ -26,6 +25,7 @@ import {
 import { expect, it } from 'vitest';
 import { fourLetterWord } from '../harness/four-letter.js';
 import { ADMIN, Hardened } from '../harness/hardened.js';
+import { type HttpAnswer, http } from '../harness/plain-http.js';
 import { productUnderTest } from '../harness/product.js';
 import { RawConnection } from '../harness/raw-connection.js';
 import { testSeed } from '../harness/test-seed.js';
@@ -228,27 +228,6 @@ it.skipIf(productUnderTest().name === 'apache')(
   TEST_DEADLINE_MS,
 );
 
-interface HttpAnswer {
-  readonly status: number;
-  readonly text: string;
-}
-
-function http(port: number, method: string, path: string, headers = {}): Promise<HttpAnswer> {
-  return new Promise((resolve, reject) => {
-    const asked = request({ host: '127.0.0.1', port, method, path, headers, agent: false });
-    asked.on('error', reject);
-    asked.on('response', (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (more) => {
-        text += more;
-      });
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    asked.end();
-  });
-}
-
 const COMMANDS = [
   ...[
     'configuration',
@@ -287,6 +266,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     const hardened = await Hardened.start();
     const before = await hardened.fingerprint();
     for (const { adminPort } of hardened.ensemble.members) {
+      await givesFilesOnly(hardened, adminPort);
       for (const [who, headers] of Object.entries(WRONG)) {
         for (const path of ROUTES) {
           for (const method of METHODS) {
@@ -315,6 +295,30 @@ it.skipIf(productUnderTest().name === 'apache')(
   },
   TEST_DEADLINE_MS,
 );
+
+/** The console is the same for everybody, and what is beside its files is not there. */
+async function givesFilesOnly(hardened: Hardened, port: number): Promise<void> {
+  const page = await http(port, 'GET', '/console/');
+  hardened.toldNothing('/console/', page.text);
+  const known = { authorization: basic(ADMIN) };
+  expect(page).toEqual(await http(port, 'GET', '/console/', known));
+  const outside = [
+    '../package.json',
+    '..%2fpackage.json',
+    'assets/../../index.js',
+    '.',
+    'x',
+    '%00',
+  ];
+  for (const name of outside) {
+    const path = `/console/${name}`;
+    const answer = await http(port, 'GET', path);
+    expect([answer.status, answer.text.length < 100], path).toEqual([404, true]);
+  }
+  for (const method of METHODS.slice(2)) {
+    expect((await http(port, method, '/console/')).status, method).toBe(405);
+  }
+}
 
 /** Past its limit the port looks at no password for a second. */
 async function untilGranted(port: number): Promise<HttpAnswer> {

@@ -16,7 +16,7 @@ import { REPOSITORY } from '../harness/product.js';
 import { isRegistryUnreachable, type Outcome, runCommand } from './run-command.js';
 
 export const LIBRARIES = ['protocol', 'client', 'server'] as const;
-export const PACKAGES = [...LIBRARIES, 'cli'] as const;
+export const PACKAGES = [...LIBRARIES, 'console', 'cli'] as const;
 export type PackageName = (typeof PACKAGES)[number];
 
 const FIXTURES = fileURLToPath(new URL('./fixtures/packed/', import.meta.url));

@@ -10,18 +10,22 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { newTestDirectory } from '../harness/ensemble.js';
 import { statusOf } from '../harness/four-letter.js';
+import { httpGet } from '../harness/http.js';
 import { create, getData } from '../harness/operations.js';
 import { REPOSITORY } from '../harness/product.js';
 import { deferred, until, within } from '../harness/wait.js';
 import { WireClient } from '../harness/wire-client.js';
 
 const PORTS = [2181, 2182, 2183];
+const ADMIN_PORT = 2981;
 const CONNECT_STRING = /127\.0\.0\.1:2181,127\.0\.0\.1:2182,127\.0\.0\.1:2183/;
 /** Installing and building on a loaded machine. */
 const FIRST_START_DEADLINE_MS = 180_000;
 const SECOND_START_DEADLINE_MS = 60_000;
 /** Generous: this guards against a hang and measures nothing. */
 const STOP_DEADLINE_MS = 60_000;
+/** What npm installs are many thousands of files. */
+const REMOVAL_DEADLINE_MS = 300_000;
 const TEST_DEADLINE_MS = 300_000;
 
 it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
@@ -29,7 +33,8 @@ it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
   async () => {
     for (const port of PORTS) expect(await statusOf(port), `port ${port} is free`).toBeUndefined();
     const directory = newTestDirectory();
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const remove = () => rmSync(directory, { recursive: true, force: true });
+    onTestFinished(remove, REMOVAL_DEADLINE_MS);
     const clone = join(directory, 'clone');
     execFileSync('git', ['clone', '--quiet', REPOSITORY, clone]);
 
@@ -37,6 +42,8 @@ it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
     await first.serving(FIRST_START_DEADLINE_MS);
     const writer = await WireClient.connect({ port: 2181 });
     await create(writer, '/kept', 'over a restart');
+    const page = await httpGet(ADMIN_PORT, '/console/');
+    expect([page.status, page.text.slice(0, 15)]).toEqual([200, '<!doctype html>']);
     await writer.drop();
     await first.interrupt();
 

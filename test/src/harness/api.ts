@@ -24,7 +24,7 @@ const DEADLINE_MS = 20_000;
 
 /** `what` is a method and a path below `/api/v1`. Rejects when it is not answered in time. */
 export async function askApi(
-  { adminPort }: Pick<Member, 'adminPort'>,
+  { adminPort, prefix = '' }: Pick<Member, 'adminPort'> & { readonly prefix?: string },
   what: string,
   { as, user, body, match }: ApiRequest = {},
 ): Promise<ApiAnswer> {
@@ -33,7 +33,7 @@ export async function askApi(
   if (as !== undefined) headers['x-rookery-auth'] = base64(as);
   if (user !== undefined) headers['authorization'] = `Basic ${base64(user)}`;
   if (match !== undefined) headers['if-match'] = match;
-  const response = await fetch(`http://127.0.0.1:${adminPort}/api/v1${path}`, {
+  const response = await fetch(`http://127.0.0.1:${adminPort}${prefix}/api/v1${path}`, {
     ...{ method, headers, signal: AbortSignal.timeout(DEADLINE_MS) },
     ...(body === undefined ? {} : { body }),
   });

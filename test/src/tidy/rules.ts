@@ -102,9 +102,14 @@ function mayImport(from: Area, to: Area): boolean {
   return RANKS[to] < RANKS[from];
 }
 
+/** Parts of packages that production code may use by themselves: few processes need them. */
+const SUBPATHS: Readonly<Record<string, Area>> = {
+  '@rookery/protocol/peer': 'protocol',
+  '@rookery/server/http': 'http',
+};
+
 function packageArea(name: string): Area | null {
-  // A separate codec within the same package; the only subpath that production code may use.
-  const area = name === '@rookery/protocol/peer' ? 'protocol' : name.slice('@rookery/'.length);
+  const area = SUBPATHS[name] ?? name.slice('@rookery/'.length);
   return isArea(area) ? area : null;
 }
 

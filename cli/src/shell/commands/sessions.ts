@@ -43,7 +43,7 @@ export async function endSession(call: Call): Promise<number> {
   const url = call.text('url');
   if (url === undefined) {
     throw new OperatorError(
-      'Give --url http://host:port, the admin port of the leader: no four-letter word ends a session.',
+      'Give --url http://host:port, the admin port of a member: no four-letter word ends a session.',
     );
   }
   const port = new SessionsFromAdminPort(url, around.environment);

@@ -35,7 +35,7 @@ const sessionSchema = z.object({
 const pageSchema = z.object({ sessions: z.array(sessionSchema), next: z.string().nullable() });
 const detailSchema = sessionSchema.extend({
   ephemeralPaths: z.array(z.string()),
-  watched: z.array(z.object({ path: z.string(), mode: z.string() })),
+  watched: z.array(z.object({ path: z.string(), mode: z.string() })).nullable(),
 });
 const membersSchema = z.object({
   members: z.array(
@@ -77,7 +77,10 @@ export class SessionsFromAdminPort implements SessionSource {
     return { ...(await this.#written(facts, signal)), ephemeralPaths, watched };
   }
 
-  /** Resolves once the leader has taken it. Rejects with NoAnswerError, or OperatorError. */
+  /**
+   * Resolves once the leader has taken it, whichever member is asked. Rejects with NoAnswerError if
+   * there is no such session, otherwise with OperatorError.
+   */
   async end(session: string, signal: AbortSignal): Promise<void> {
     const answer = await this.#ask('DELETE', `/sessions/${session}`, signal, [404]);
     if (answer.status === 404) throw new NoAnswerError(`There is no session ${session}.`);

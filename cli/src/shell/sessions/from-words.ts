@@ -5,10 +5,11 @@
  * Servers answer these words only where their configuration allows them; what is missing is said.
  */
 import { OperatorError } from '@rookery/server';
+import { connectionsIn } from '../../console/word-answers.js';
 import { askWord } from '../../status/four-letter-word.js';
 import type { NamedAddress } from '../addresses.js';
 import { type Session, type SessionDetail, type SessionSource, UNKNOWN } from './session.js';
-import { connectionsIn, sessionsIn, type ToldSessions, watchesIn } from './session-words.js';
+import { sessionsIn, type ToldSessions, watchesIn } from './session-words.js';
 
 const TIMEOUT_MS = 5_000;
 /** About 400,000 connections; a longer answer is refused rather than held in memory. */
@@ -63,14 +64,10 @@ export class SessionsFromWords implements SessionSource {
       sessions.set(session, { ...UNKNOWN, session, timeoutMs, ephemerals });
     }
     for (const [server, text] of connections) {
-      for (const connection of connectionsIn(text)) {
-        const { session, timeoutMs } = connection;
+      for (const { established, ...connection } of connectionsIn(text) ?? []) {
+        const { session } = connection;
         const ephemerals = dump === null ? null : (dump.ephemerals.get(session)?.length ?? 0);
-        const before = sessions.get(session)?.timeoutMs ?? null;
-        sessions.set(session, {
-          ...connection,
-          ...{ server, ephemerals, timeoutMs: timeoutMs ?? before },
-        });
+        sessions.set(session, { ...connection, server, ephemerals, sinceMs: established });
       }
     }
     return { sessions, dump };

@@ -7,6 +7,7 @@
  * all paths of a member, which a test checks. Knows nothing of where the routes take their facts
  * from: a member has its routes (`member-api.ts`), and `rookery console` its own.
  */
+import { shownIdentities } from '../../driver/session-answer.js';
 import type { Admitted } from '../admin-access.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
@@ -25,8 +26,8 @@ const FOR_USERS: ReadonlyMap<string, string> = new Map([
 const BACKUP = '/backup';
 
 export interface ApiParts {
-  /** By their paths below `/api/v1`. */
-  readonly routes: ApiRoutes;
+  /** By their paths below `/api/v1`; what is not there at the moment is not among them. */
+  routes(): ApiRoutes;
   readonly callers: Callers;
   /** The sentence with which changes are refused, whoever asks; null where they are not. */
   readonly readOnly: string | null;
@@ -40,12 +41,13 @@ interface Found {
 }
 
 export class Api {
-  readonly #routes: ApiRoutes;
+  readonly #own: ApiRoutes = { '': { GET: (call) => this.#index(call) } };
+  readonly #more: () => ApiRoutes;
   readonly #callers: Callers;
   readonly #readOnly: string | null;
 
   constructor({ routes, callers, readOnly }: ApiParts) {
-    this.#routes = { '': { GET: (call) => this.#index(call) }, ...routes };
+    this.#more = routes;
     this.#callers = callers;
     this.#readOnly = readOnly;
   }
@@ -64,6 +66,10 @@ export class Api {
     }
   }
 
+  get #routes(): ApiRoutes {
+    return { ...this.#own, ...this.#more() };
+  }
+
   #index({ caller }: Parameters<ApiRoute>[0]): HttpAnswer {
     const paths = Object.entries(this.#routes).map(([path, methods]): [string, string[]] => {
       const open = Object.keys(methods).filter((one) => this.#refusal(path, one, caller) === null);
@@ -71,10 +77,7 @@ export class Api {
     });
     return jsonAnswer({
       user: caller.user,
-      identities: caller.requester.identities.map(({ scheme, id }) => ({
-        scheme,
-        id: id.replace(/:.*/s, ''),
-      })),
+      identities: shownIdentities(caller.requester.identities),
       readOnly: this.#readOnly !== null || !caller.mayChange,
       paths: Object.fromEntries(paths.filter(([, methods]) => methods.length > 0)),
     });
@@ -89,11 +92,12 @@ export class Api {
   }
 
   #find(path: string): Found {
-    const known = Object.hasOwn(this.#routes, path) ? this.#routes[path] : undefined;
+    const routes = this.#routes;
+    const known = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (known !== undefined) return { path, methods: known, names: [] };
     const slash = path.lastIndexOf('/');
     const named = `${path.slice(0, slash)}/{id}`;
-    const methods = Object.hasOwn(this.#routes, named) ? this.#routes[named] : undefined;
+    const methods = Object.hasOwn(routes, named) ? routes[named] : undefined;
     if (methods === undefined) throw new HttpError(404, `There is no ${API}${path}.`);
     return { path: named, methods, names: [path.slice(slash + 1)] };
   }

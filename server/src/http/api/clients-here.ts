@@ -2,13 +2,13 @@
  * The clients that are connected to this member, by their sessions: what `/api/v1` tells of a
  * session beside what every member knows.
  */
+import { trafficOf } from '../../driver/session-answer.js';
 import type { ConnectionView } from '../../net/four-letter/context.js';
 import type { SessionId } from '../../state/txn.js';
-import type { WatchMode } from '../../state/watches.js';
 import { socketAddress } from '../connection-facts.js';
 import type { ApiMember } from './api-member.js';
 
-export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent', 'recursive'];
+export { WATCH_MODES } from '../../driver/session-answer.js';
 
 export type ClientsHere = ReadonlyMap<SessionId, ConnectionView>;
 
@@ -33,15 +33,5 @@ export function addressOf(clients: ClientsHere, session: SessionId): string | nu
 export function connectionFacts(clients: ClientsHere, session: SessionId) {
   const client = clients.get(session);
   if (client === undefined) return null;
-  const { stats } = client;
-  return {
-    address: addressOf(clients, session),
-    established: Math.floor(stats.establishedWallMs),
-    received: stats.received,
-    sent: stats.sent,
-    outstanding: stats.outstanding,
-    lastOperation: stats.lastOperation,
-    averageLatencyMs: stats.latency.averageMs,
-    maxLatencyMs: stats.latency.maxMs,
-  };
+  return { address: addressOf(clients, session), ...trafficOf(client) };
 }

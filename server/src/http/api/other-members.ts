@@ -7,6 +7,7 @@
 
 import { z } from 'zod';
 import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
+import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
 import { socketAddress } from '../connection-facts.js';
@@ -34,11 +35,24 @@ const clientsSchema = z.object({
     }),
   ),
 });
+const figure = z.number();
+const sessionSchema = z
+  .object({
+    traffic: z.object({
+      ...{ established: figure, received: figure, sent: figure, outstanding: figure },
+      ...{ lastOperation: z.string(), averageLatencyMs: figure, maxLatencyMs: figure },
+    }),
+    watched: z.array(z.object({ path: z.string(), mode: z.enum(WATCH_MODES) })).max(WATCHED_MAX),
+    identities: z.array(z.object({ scheme: z.string(), id: z.string() })).optional(),
+  })
+  .nullable();
 const endedSchema = z.object({ ended: z.boolean() });
 /** A question has 4096 characters at most, of which the sessions take the most. */
 const DIRECTORY_CHARACTERS_MAX = 500;
 
 export type MemberEvents = z.infer<typeof eventsSchema>;
+
+export type RemoteSession = z.infer<typeof sessionSchema>;
 
 export interface RemoteClient {
   readonly member: number;
@@ -68,6 +82,11 @@ export class OtherMembers {
     const { start, ...rest } = from;
     const asked = start === null ? rest : { start, ...rest };
     return this.#answer(id, { kind: 'events', ...asked }, eventsSchema);
+  }
+
+  /** What the member knows of a session that is connected to it; null if it does not answer. */
+  session(member: number, session: SessionId): Promise<RemoteSession> {
+    return this.#answer(member, { kind: 'session', session: prefixedHex(session) }, sessionSchema);
   }
 
   /** Ends a session at the member that leads; false if it does not lead or does not answer. */

@@ -2,17 +2,18 @@
  * Sessions and watches: who they are, from where, what they own and what they watch.
  *
  * Sessions are those of the whole ensemble. To which member each is connected and from where is
- * asked of the others; what else is known of a connection, and watches, are told for clients that
- * are connected here. Paths are shown whatever their ACLs
- * say, as `dump` and `wchp` do: this is for those who may use the port. Every list has a bound.
+ * asked of the others, and of one session also its traffic and its watches; in lists these are told
+ * for clients that are connected here. Paths are shown whatever their ACLs say, as `dump` and
+ * `wchp` do: this is for those who may use the port. Every list has a bound.
  */
 
 import type { Logger } from 'pino';
+import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { atMost } from '../../state/at-most.js';
 import { listedEphemerals } from '../../state/ephemeral-listing.js';
 import type { SessionId } from '../../state/txn.js';
-import type { WatcherId, WatchMode } from '../../state/watches.js';
+import type { WatchMode } from '../../state/watches.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
 import { type ApiCall, jsonAnswer } from './api-call.js';
@@ -29,8 +30,15 @@ import { requireServing } from './member-nodes.js';
 import type { OtherMembers } from './other-members.js';
 
 const LIST = { min: 1, max: 1000, otherwise: 100 };
-/** The paths of ephemerals, and of watches, that are listed of one session. */
+/** The paths of ephemerals that are listed of one session. */
 const OWNED_MAX = 1000;
+
+/** A session that is connected to no member keeps its watches nowhere. */
+interface SessionFacts {
+  readonly member: number | null;
+  readonly address: string | null;
+  readonly connection: object | null;
+}
 
 interface WatchFacts {
   readonly path: string;
@@ -75,10 +83,9 @@ export class SessionRoutes {
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
     const ephemerals = [...atMost(OWNED_MAX, listedEphemerals(tree, id))];
-    const watcher = this.#member.watcherOf(id);
-    const watches = watcher === undefined ? [] : [...atMost(OWNED_MAX, this.#watchesOf(watcher))];
     const [facts] = await this.#factsOf([id]);
-    return jsonAnswer({ ...facts, ephemeralPaths: ephemerals, watched: watches });
+    const more = facts === undefined ? null : await this.#moreOf(id, facts);
+    return jsonAnswer({ ...facts, ...more, ephemeralPaths: ephemerals });
   };
 
   readonly end = async ({ names, caller }: ApiCall): Promise<HttpAnswer> => {
@@ -136,6 +143,19 @@ export class SessionRoutes {
     });
   }
 
+  /** What the member to which it is connected does not say is null. */
+  async #moreOf(id: SessionId, { member, address, connection }: SessionFacts) {
+    if (connection !== null) {
+      const identities = shownIdentities(this.#member.identitiesOf(id) ?? []);
+      return { identities, watched: watchedBy(this.#member, id) };
+    }
+    if (member === null) return { identities: null, watched: [] };
+    const told = await this.#others.session(member, id);
+    if (told === null) return { identities: null, watched: null };
+    const { traffic, watched, identities = null } = told;
+    return { identities, connection: { address, ...traffic }, watched };
+  }
+
   *#watches(query: URLSearchParams, clients: ClientsHere): Generator<WatchFacts> {
     const { watches } = this.#member;
     const session = query.get('session');
@@ -153,12 +173,6 @@ export class SessionRoutes {
           yield { path: watched, mode, session: prefixedHex(owner), address };
         }
       }
-    }
-  }
-
-  *#watchesOf(watcher: WatcherId): Generator<{ readonly path: string; readonly mode: WatchMode }> {
-    for (const mode of WATCH_MODES) {
-      for (const path of this.#member.watches.pathsOf(mode, watcher)) yield { path, mode };
     }
   }
 }

@@ -1,11 +1,11 @@
 /** For tests: a leader's service on a state of its own; proposals are applied on demand. */
-import { makeZxid } from '@rookery/protocol';
+import { makeZxid, RequestBatch } from '@rookery/protocol';
 import { LeaderService } from '../../driver/leader-service.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../../state/change-sink.js';
 import { ReplicatedState } from '../../state/replicated-state.js';
-import { TxnViews } from '../../state/txn-views.js';
+import { TxnViews } from '../../state/txn-codec.js';
 
 export class TestLeaderService {
   readonly state = new ReplicatedState();
@@ -16,7 +16,7 @@ export class TestLeaderService {
   readonly #txns = new TxnViews();
   #request = 0;
 
-  constructor(inFlightMax?: number) {
+  constructor(inFlightMax = Number.POSITIVE_INFINITY) {
     const ephemerals = { ephemeralsPerSessionMax: 1, ephemeralsPerPartMax: 1 };
     const bounds = { ...ephemerals, multiOpsMax: 4096, pathDepthMax: 2000 };
     const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
@@ -37,12 +37,14 @@ export class TestLeaderService {
       confirm: () => {},
       answer: () => {},
     };
-    this.service = new LeaderService(preparer, hooks, inFlightMax);
+    const limits = { shareMs: Number.POSITIVE_INFINITY, inFlightMax };
+    this.service = new LeaderService(preparer, hooks, { nowMs: () => this.nowMs }, limits);
   }
 
   ask(session: number, opcode: number, body: Uint8Array): void {
     const request = ++this.#request;
-    this.service.onRequests(1, [{ attachment: 0, identities: [], request, session, opcode, body }]);
+    const item = { attachment: 0, identities: [], request, session, opcode, body };
+    this.service.onMessage(1, { kind: 'requests', batch: RequestBatch.of([item]) });
   }
 
   /** Applies everything that was prepared since the last call. */

@@ -22,7 +22,7 @@ import { NO_BOUND } from '../../pipeline/tree-room.js';
 import type { SaslServer } from '../../security/sasl.js';
 import { LEVEL_MAX } from '../../state/level.js';
 import { ReplicatedState } from '../../state/replicated-state.js';
-import { TxnViews } from '../../state/txn-views.js';
+import { TxnViews } from '../../state/txn-codec.js';
 import { encodeTxn, proposalOf } from '../state/encoded-txn.js';
 import { TestClient } from './test-client.js';
 
@@ -164,7 +164,7 @@ export class TestEnsemble {
     const deliver = (frame: Uint8Array) =>
       pipeline.onFrame(client.id, new JuteReader(frame), this.nowMs);
     const client = new TestClient(this.#nextConnection++, deliver, { address, proven });
-    pipeline.onOpen(client.id, client);
+    pipeline.onOpen(client.id, client, this.nowMs);
     return client;
   }
 

@@ -1,8 +1,8 @@
 /**
- * Goal: what `npm pack` makes of protocol, client and server can be imported by a user, and that of
- * cli runs. Method: the four tarballs are installed in an empty project outside of the repository,
- * and programs of a user's run there: an ES module, CommonJS, strict TypeScript, an ensemble in the
- * own process, the command.
+ * A user can import what `npm pack` makes of protocol, client and server, and run the command with
+ * the console. The tarballs are installed in an empty project outside of the repository, and
+ * programs as a user writes them run there: an ES module, CommonJS, strict TypeScript, an ensemble
+ * in the own process, and the command.
  */
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -69,6 +69,20 @@ it('the command runs from its modules: the bundle is for checkouts', async (cont
   const refused = await project.node(...args);
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('nowhere.json');
+});
+
+it('a member serves the console that is installed with it', async (context) => {
+  const files = await packedFiles(project.tarball('console'));
+  expect(files).toEqual(expect.arrayContaining(['LICENSE', 'dist/web/index.html']));
+  expect(files.filter((file) => /^src|\.map$|\.tsx?$/.test(file))).toEqual([]);
+  project.need(context);
+  const program = `import { readFileSync } from 'node:fs';
+import { consoleDirectory } from '@rookery/server/http';
+process.stdout.write(readFileSync(consoleDirectory() + '/index.html', 'utf8').slice(0, 15));
+`;
+  project.write('console.mjs', program);
+  const outcome = await project.node('console.mjs');
+  expect(outcome).toEqual({ code: 0, stdout: '<!doctype html>', stderr: '' });
 });
 
 it.for(['lock-esm.mjs', 'lock-commonjs.cjs'])(

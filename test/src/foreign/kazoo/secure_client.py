@@ -1,30 +1,51 @@
-"""Connects kazoo by TLS or by SASL, and writes and reads an ACL of its own identity.
+"""Connects kazoo by TLS and by SASL, writes ACLs of each identity, and reads those of others.
 
-Arguments: the connect string, then a JSON object with the options of KazooClient, then the scheme
-and the id that the client is expected to have. Called by foreign-secure.test.ts.
+Arguments: a JSON list with an object for each identity (servers, options of KazooClient, scheme,
+id), then the names of the other clients that write as the same identities, with commas. Called by
+foreign-secure.test.ts.
 """
 import json
 import sys
+import time
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoAuthError
 from kazoo.security import ACL, Id
 
-hosts, options, scheme, identity = sys.argv[1:]
-client = KazooClient(hosts, timeout=10, **json.loads(options))
-client.start(timeout=30)
-path = "/kazoo-" + scheme
-acl = ACL(31, Id(scheme, identity))
-client.create(path, b"private", acl=[acl])
-assert client.get(path)[0] == b"private"
-client.create(path + "/auth", b"x", acl=[ACL(31, Id("auth", ""))])
-assert client.get_acls(path + "/auth")[0] == [acl], client.get_acls(path + "/auth")
-client.create(path + "/other", b"x", acl=[ACL(31, Id(scheme, identity + "x"))])
-try:
-    client.get(path + "/other")
-    raise AssertionError("the ACL of another identity was not honoured")
-except NoAuthError:
-    pass
-client.stop()
-client.close()
+POLL_S = 0.05
+DEADLINE_S = 40
+
+
+def write_own(client, scheme, identity):
+    path = "/kazoo-" + scheme
+    acl = ACL(31, Id(scheme, identity))
+    client.create(path, b"private", acl=[acl])
+    read(client, path)
+    client.create(path + "/auth", b"x", acl=[ACL(31, Id("auth", ""))])
+    assert client.get_acls(path + "/auth")[0] == [acl], client.get_acls(path + "/auth")
+    client.create(path + "/other", b"x", acl=[ACL(31, Id(scheme, identity + "x"))])
+    try:
+        client.get(path + "/other")
+        raise AssertionError("the ACL of another identity was not honoured")
+    except NoAuthError:
+        pass
+
+
+def read(client, path):
+    deadline = time.monotonic() + DEADLINE_S
+    while client.exists(path) is None:
+        assert time.monotonic() < deadline, "there is no " + path
+        time.sleep(POLL_S)
+    assert client.get(path)[0] == b"private"
+
+
+identities, others = sys.argv[1:]
+for one in json.loads(identities):
+    client = KazooClient(one["servers"], timeout=10, **one["options"])
+    client.start(timeout=30)
+    write_own(client, one["scheme"], one["id"])
+    for other in others.split(","):
+        read(client, "/%s-%s" % (other, one["scheme"]))
+    client.stop()
+    client.close()
 print("all is well")

@@ -7,6 +7,7 @@
  * scenario, which must fail.
  */
 import { agreementMutants } from './agreements.js';
+import { authenticationMutants } from './authentication.js';
 import { checkpointMutants } from './checkpoints.js';
 import { diskMutants } from './disks.js';
 import { durabilityMutants } from './durability.js';
@@ -39,4 +40,5 @@ export const scenarioMutants: readonly NamedMutant[] = [
   ...treeBoundMutants,
   ...agreementMutants,
   ...valueFileMutants,
+  ...authenticationMutants,
 ];

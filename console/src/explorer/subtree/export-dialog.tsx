@@ -1,0 +1,66 @@
+/**
+ * The export of a part of the tree into a file.
+ */
+import { useEffect, useState } from 'react';
+import { isAborted } from '../../api/problem.js';
+import { useConsole } from '../../console-context.js';
+import { Dialog } from '../../ui/dialog.js';
+import { Notice, ProblemNotice } from '../../ui/notice.js';
+import { saveAs } from '../../ui/save-as.js';
+import { nameOf, shown } from '../paths.js';
+import { exportedText } from './export-subtree.js';
+
+type State =
+  | { readonly kind: 'reading'; readonly done: number; readonly total: number }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'refused'; readonly sentence: string }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+export function ExportDialog(props: { readonly path: string; readonly onClose: () => void }) {
+  const { path, onClose } = props;
+  const { api } = useConsole();
+  const [state, setState] = useState<State>({ kind: 'reading', done: 0, total: 1 });
+  useEffect(() => {
+    const end = new AbortController();
+    const { signal } = end;
+    const onProgress = (done: number, total: number): void => {
+      setState({ kind: 'reading', done, total });
+    };
+    exportedText(api, path, { signal, onProgress })
+      .then((made) => {
+        if (signal.aborted) return;
+        if (typeof made === 'string') return setState({ kind: 'refused', sentence: made });
+        saveAs(new TextEncoder().encode(made.text), `${nameOf(path)}.json`);
+        setState({ kind: 'done' });
+      })
+      .catch((error: unknown) => {
+        if (!isAborted(error)) setState({ kind: 'failed', error });
+      });
+    return () => end.abort();
+  }, [api, path]);
+  return (
+    <Dialog
+      title={`Export ${shown(path)}`}
+      onClose={onClose}
+      foot={
+        <button type="button" className="button" onClick={onClose}>
+          {state.kind === 'reading' ? 'Stop' : 'Close'}
+        </button>
+      }
+    >
+      {state.kind === 'reading' ? (
+        <>
+          <progress className="progress" max={state.total} value={state.done} aria-label="Read" />
+          <output className="soft">
+            {state.done} of {state.total} znodes are read …
+          </output>
+        </>
+      ) : null}
+      {state.kind === 'done' ? (
+        <Notice kind="good">The file is saved. Ephemeral znodes are not in it.</Notice>
+      ) : null}
+      {state.kind === 'refused' ? <Notice kind="bad">{state.sentence}</Notice> : null}
+      {state.kind === 'failed' ? <ProblemNotice error={state.error} /> : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,52 @@
+/**
+ * Everything below a znode, with its facts, by pages of children: a request for each znode that
+ * has children, and none for the others.
+ */
+import type { Api } from '../../api/api.js';
+import type { ChildrenPage, Mode, NodeFacts, Stat } from '../../api/types.js';
+import { childOf } from '../paths.js';
+
+export interface WalkedNode {
+  readonly path: string;
+  /** Null, like `stat`, for what one may not read. */
+  readonly mode: Mode | null;
+  readonly stat: Stat | null;
+}
+
+export interface Walk {
+  /** A znode comes before its children. */
+  readonly nodes: readonly WalkedNode[];
+  /** Whether there is more than the bound. */
+  readonly isCut: boolean;
+}
+
+export const NODES_MAX = 50_000;
+const PAGE = 1_000;
+
+/** `onProgress` is told how many are found so far. Throws ApiProblem, and when it is aborted. */
+export async function walk(
+  api: Pick<Api, 'get'>,
+  root: string,
+  { signal, onProgress }: { readonly signal: AbortSignal; onProgress?(count: number): void },
+): Promise<Walk> {
+  const facts = await api.get<NodeFacts>('/node', { path: root }, signal);
+  const nodes: WalkedNode[] = [{ path: root, mode: facts.mode, stat: facts.stat }];
+  // What is appended while going along is visited, too.
+  for (const { path, stat } of nodes) {
+    // What ZooKeeper makes for itself is no part of a tree of data.
+    if (stat === null || stat.numChildren === 0 || path === '/zookeeper') continue;
+    let after: string | null = '';
+    while (after !== null) {
+      const query = { path, after: after === '' ? null : after, limit: PAGE, stat: true };
+      const page: ChildrenPage = await api.get<ChildrenPage>('/children', query, signal);
+      for (const child of page.children) {
+        if (nodes.length >= NODES_MAX) return { nodes, isCut: true };
+        if (path === '/' && child.name === 'zookeeper') continue;
+        nodes.push({ path: childOf(path, child.name), mode: child.mode, stat: child.stat });
+      }
+      after = page.next;
+      onProgress?.(nodes.length);
+    }
+  }
+  return { nodes, isCut: false };
+}

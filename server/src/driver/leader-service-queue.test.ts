@@ -1,0 +1,125 @@
+// The preparer takes time for a multi: the clock moves when one is decided.
+import { type ForwardedRequest, OpCode, RequestBatch } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import type { RequestPreparer } from '../pipeline/request-preparer.js';
+import { LeaderService } from './leader-service.js';
+
+const SHARE_MS = 10;
+const MULTI_MS = 4;
+
+/** Records what reached it, in order; a multi takes 4 ms. */
+class SlowPreparer {
+  readonly done: string[] = [];
+  readonly lastZxid = 0;
+  readonly closing = 0;
+  nowMs = 0;
+  /** How many more it may prepare. */
+  room = Number.POSITIVE_INFINITY;
+
+  get recordsInFlight(): number {
+    return -this.room;
+  }
+
+  onRequest(origin: number, { opcode, request }: ForwardedRequest): null {
+    if (opcode === OpCode.multi) this.nowMs += MULTI_MS;
+    this.done.push(`${origin}:${request}`);
+    this.room -= 1;
+    return null;
+  }
+  onAttach(origin: number): null {
+    this.done.push(`${origin}:attach`);
+    return null;
+  }
+  onTouch(origin: number): void {
+    this.done.push(`${origin}:touch`);
+  }
+  takeDetaches(): readonly never[] {
+    return [];
+  }
+}
+
+function requests(opcode: number, from: number, count: number) {
+  const items = Array.from({ length: count }, (_, index) => ({
+    ...{ request: from + index, session: 1, attachment: 1, opcode },
+    ...{ body: new Uint8Array(0), identities: [] },
+  }));
+  return { kind: 'requests', batch: RequestBatch.of(items) } as const;
+}
+
+const ASKER = { request: 9, attachment: 1, session: 1, password: new Uint8Array(16) };
+const ATTACH = { kind: 'attach', ...ASKER } as const;
+
+function bench() {
+  const preparer = new SlowPreparer();
+  const hooks = {
+    time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
+    onExpired: () => {},
+    onQuotaExceeded: () => {},
+    noRoom: () => {},
+    confirm: () => {},
+    answer: () => {},
+  };
+  const service = new LeaderService(
+    preparer as unknown as RequestPreparer,
+    hooks,
+    { nowMs: () => preparer.nowMs },
+    { shareMs: SHARE_MS, inFlightMax: 0 },
+  );
+  const turn = (): string[] => {
+    service.renew();
+    service.work();
+    return preparer.done.splice(0);
+  };
+  return { preparer, service, turn };
+}
+
+describe('what members ask of a leader', () => {
+  it('takes a share of each turn, and keeps its order over turns', () => {
+    const { preparer, service, turn } = bench();
+    service.onMessage(2, requests(OpCode.multi, 1, 5));
+    service.onMessage(2, ATTACH);
+    service.onMessage(3, requests(OpCode.multi, 1, 2));
+    service.onMessage(2, requests(OpCode.create, 7, 1));
+    // The share begins with the first look at the clock, behind the first multi.
+    expect(preparer.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4']);
+    expect(service.hasMore).toBe(true);
+    service.work();
+    expect(preparer.done).toEqual([]);
+    expect(turn()).toEqual(['2:5', '2:attach', '3:1', '3:2', '2:7']);
+    expect(service.hasMore).toBe(false);
+  });
+
+  it('waits while as much is in flight as may be, and does not ask for turns meanwhile', () => {
+    const { preparer, service, turn } = bench();
+    preparer.room = 3;
+    service.onMessage(2, requests(OpCode.create, 1, 5));
+    service.onMessage(2, { kind: 'sync', request: 6 });
+    service.onMessage(3, { kind: 'touch', sessions: [1] });
+    expect(preparer.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '3:touch']);
+    expect([service.hasMore, turn()]).toEqual([false, []]);
+    preparer.room = 1;
+    expect([service.hasMore, turn()]).toEqual([true, ['2:4']]);
+    preparer.room = 1;
+    // A sync needs no room of its own.
+    expect([turn(), service.pendingSyncs]).toEqual([['2:5'], 1]);
+  });
+
+  it('is not kept from leases: touches overtake what waits', () => {
+    const { preparer, service, turn } = bench();
+    service.onMessage(2, requests(OpCode.multi, 1, 6));
+    service.onMessage(3, ATTACH);
+    service.onMessage(3, { kind: 'touch', sessions: [1] });
+    expect(preparer.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4', '3:touch']);
+    expect(turn()).toEqual(['2:5', '2:6', '3:attach']);
+  });
+
+  it('is looked at after some requests that are no multis, too', () => {
+    const { preparer, service } = bench();
+    service.onMessage(2, requests(OpCode.create, 1, 100));
+    expect(preparer.done).toHaveLength(100);
+    preparer.nowMs += SHARE_MS;
+    service.onMessage(2, requests(OpCode.create, 101, 100));
+    expect(preparer.done.length).toBeLessThan(120);
+    expect(service.hasMore).toBe(true);
+  });
+});
