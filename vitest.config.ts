@@ -5,7 +5,7 @@
  * |---|---|---|
  * | `unit` | `*.test.ts` beside the sources, and in those folders of `test/src` that start no process | from the sources, without a build, in parallel; files share processes, so that each module is read once |
  * | `unit-mocked` | `*.mocked.test.ts`: tests that replace modules | as `unit`, each file in a process of its own |
- * | `alone` | `test/src/alone`: a starved process would fail here | one file at a time, next to nothing else |
+ * | `alone` | `test/src/alone`: what a starved process would fail, such as sessions that must not expire | one file at a time, next to nothing else |
  * | `e2e` | `test/src/e2e`: whole ensembles under faults and load | together with the next four |
  * | `answers` | `test/src/answers`: what a member answers, whenever it does | together |
  * | `client` | `test/src/client`: the client and its recipes | together |

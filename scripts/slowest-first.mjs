@@ -18,7 +18,6 @@ const SECONDS = {
   'test/src/e2e/start-contract.test.ts': 40,
   'test/src/e2e/rolling-restart.test.ts': 30,
   'test/src/e2e/short/kill9.test.ts': 30,
-  'test/src/answers/shell-terminal.test.ts': 71,
   'test/src/answers/foreign-kazoo-suite.test.ts': 68,
   'test/src/answers/peer-secret.test.ts': 50,
   'test/src/answers/model.test.ts': 50,

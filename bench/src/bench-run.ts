@@ -9,7 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Host } from './load/connection.js';
+import type { Host } from './load/dial.js';
 import { htmlReport, readChartLibrary } from './report/html.js';
 import { markdownReport } from './report/markdown.js';
 import { factsOf, type MeasuredAgain, type Results, type Run } from './report/results.js';

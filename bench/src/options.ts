@@ -5,7 +5,7 @@
  * command. It holds no defaults: each command has its own.
  */
 import { InvalidArgumentError } from 'commander';
-import type { Host } from './load/connection.js';
+import type { Host } from './load/dial.js';
 
 interface Bounds {
   readonly min: number;

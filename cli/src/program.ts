@@ -118,8 +118,10 @@ function addStatus(program: Command, onEnd: (code: number) => void): void {
       const { targetOf } = await import('./shell/target.js');
       const options = { connect: from.connect, context, timeoutMs: timeout, readOnly: false };
       // A chroot is of clients only.
-      const [connect = ''] = targetOf(options, process.env).connect.split('/');
-      onEnd(await runStatus({ ...from, connect, ...how }));
+      const target = targetOf(options, process.env);
+      const [connect = ''] = target.connect.split('/');
+      const tls = target.tls === null ? {} : { tls: target.tls };
+      onEnd(await runStatus({ ...from, ...tls, connect, ...how }));
     });
 }
 

@@ -6,14 +6,14 @@ import { z } from 'zod';
 
 const USERS_MAX = 100;
 const ORIGINS_MAX = 20;
-const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 of "user:password"';
+const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 or SHA-256 of "user:password"';
 const EXPECTED_ORIGIN = 'expected an origin without a path, such as "https://rookery.example"';
 
 const users = z
   .array(
-    z.string({ error: EXPECTED_USER }).regex(/^[^:]+:[A-Za-z0-9+/]{27}=$/, {
-      error: EXPECTED_USER,
-    }),
+    z
+      .string({ error: EXPECTED_USER })
+      .regex(/^[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/, { error: EXPECTED_USER }),
     { error: 'expected a list of users' },
   )
   .max(USERS_MAX, { error: `expected at most ${USERS_MAX} users` });

@@ -12,8 +12,11 @@ import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
 import { adminShape } from './admin-settings.js';
 import { auditProblems, auditShape } from './audit-settings.js';
 import {
+  digestAlgsSchema,
   enforceAuthProblems,
   enforceAuthSchema,
+  rootAclProblems,
+  rootAclSchema,
   saslSchema,
   superIdentitiesSchema,
   tlsProblems,
@@ -104,6 +107,7 @@ const settingsSchema = z.strictObject(
     connectionTokensMax: integer(0, 1_000_000).default(0),
     connectionTokensPerSecond: integer(1, 1_000_000).default(100),
     globalOutstandingLimit: integer(1, 1_000_000).default(1000),
+    requestsPerSecondMax: integer(0, 1_000_000).default(0),
     frameBytesMax: integer(1024, FRAME_BYTES_LIMIT).default(1_048_575),
     inputBytesMax: integer(CLIENT_BYTES_LEAST, CLIENT_BYTES_MOST).nullable().default(null),
     outputBytesMax: integer(CLIENT_BYTES_LEAST, CLIENT_BYTES_MOST).nullable().default(null),
@@ -114,15 +118,17 @@ const settingsSchema = z.strictObject(
       .optional(),
     extendedTypes: flag().default(true),
     superDigest: text('a digest')
-      .regex(/^super:[A-Za-z0-9+/]{27}=$/, {
-        error: 'expected "super:" and the base64 SHA-1 of "super:password"',
+      .regex(/^super:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/, {
+        error: 'expected "super:" and the base64 SHA-1 or SHA-256 of "super:password"',
       })
       .nullable()
       .default(null),
     tls: tlsSchema.nullable().default(null),
     sasl: saslSchema.nullable().default(null),
+    digestAlgs: digestAlgsSchema,
     enforceAuth: enforceAuthSchema,
     superIdentities: superIdentitiesSchema,
+    rootAcl: rootAclSchema,
     skipACL: flag().default(false),
     enforceQuota: flag().default(false),
     treeBytesMax: integer(TREE_BYTES_MIN, Number.MAX_SAFE_INTEGER).nullable().default(null),
@@ -205,7 +211,7 @@ function relationProblems(raw: unknown): string[] {
     }
   }
   problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
-  problems.push(...enforceAuthProblems(raw), ...auditProblems(raw));
+  problems.push(...enforceAuthProblems(raw), ...auditProblems(raw), ...rootAclProblems(raw));
   const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
   problems.push(...serverProblems(servers));
   problems.push(...peerAuthProblems(raw['peerAuth']));
@@ -348,7 +354,9 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
     return inner.flatMap((each) => describe({ ...each, path: [...issue.path, ...each.path] }, raw));
   }
   // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = /^(superDigest$|superId|adminUsers\[|adminReaders\[|peerAuth)/.test(where);
+  const isSecret = /^(superDigest$|superId|adminUsers\[|adminReaders\[|rootAcl\[|peerAuth)/.test(
+    where,
+  );
   const isHidden = isSecret && value !== undefined;
   const got = isHidden ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];

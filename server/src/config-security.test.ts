@@ -25,7 +25,7 @@ describe('settings of security', () => {
     expect(problemsOf({ adminHost: '0.0.0.0', adminReaders: [user] })).toEqual([]);
     expect(problemsOf({ adminHost: 'zk1.example' })).toHaveLength(1);
     for (const setting of ['adminUsers', 'adminReaders']) {
-      const expected = 'expected "user:" and the base64 SHA-1 of "user:password"';
+      const expected = 'expected "user:" and the base64 SHA-1 or SHA-256 of "user:password"';
       expect(problemsOf({ [setting]: ['ops:hunter2'] })).toEqual([
         `${setting}[0]: ${expected}, got something else`,
       ]);
@@ -133,6 +133,20 @@ describe('settings of security', () => {
     const [secret] = problemsOf({ superIdentities: ['root:secret'] });
     expect(secret).toContain('superIdentities[0]: expected "x509:"');
     expect(secret).not.toContain('secret');
+  });
+
+  it('take digests of SHA-1 and of SHA-256, and one or both for ACLs', () => {
+    const sha256 = 'hcXrlyJr3X38KWSkQCX0A8rvj8mxGMkK3a4eSHjhz2Y=';
+    expect(problemsOf({ superDigest: `super:${sha256}` })).toEqual([]);
+    expect(problemsOf({ adminUsers: [`ops:${sha256}`] })).toEqual([]);
+    expect(problemsOf({ superIdentities: [`digest:root:${sha256}`] })).toEqual([]);
+    expect(problemsOf({ superDigest: `super:${sha256.slice(4)}` })).toHaveLength(1);
+    for (const digestAlgs of [['SHA256'], ['SHA1', 'SHA256'], ['SHA256', 'SHA1']]) {
+      expect(problemsOf({ digestAlgs })).toEqual([]);
+    }
+    for (const digestAlgs of [[], ['SHA256', 'SHA256'], ['MD5'], 'SHA256']) {
+      expect(problemsOf({ digestAlgs })[0]).toContain('one or both of SHA1, SHA256');
+    }
   });
 
   it('never repeat what was given for superDigest', () => {

@@ -8,6 +8,7 @@
  * starts. Called by config.ts and config-schema.ts.
  */
 import { resolve } from 'node:path';
+import { DIGEST_ALGS } from '@rookery/protocol';
 import { z } from 'zod';
 
 /** TLS for clients. */
@@ -135,6 +136,14 @@ export const enforceAuthSchema = z
   })
   .default([]);
 
+const EXPECTED_ALGS = `expected a list of one or both of ${DIGEST_ALGS.join(', ')}`;
+
+export const digestAlgsSchema = z
+  .array(z.enum(DIGEST_ALGS, { error: EXPECTED_ALGS }), { error: EXPECTED_ALGS })
+  .min(1, { error: EXPECTED_ALGS })
+  .refine((algs) => new Set(algs).size === algs.length, { error: EXPECTED_ALGS })
+  .default(['SHA1']);
+
 const EXPECTED_SUPER = 'expected "x509:" and a subject, "sasl:" and a user, or "digest:" and an id';
 /** Each identity of a client is compared with all of them. */
 const SUPER_IDENTITIES_MAX = 1_000;
@@ -143,13 +152,43 @@ export const superIdentitiesSchema = z
   .array(
     z
       .string({ error: EXPECTED_SUPER })
-      .regex(/^(x509:.+|sasl:.+|digest:[^:]+:[A-Za-z0-9+/]{27}=)$/, {
+      .regex(/^(x509:.+|sasl:.+|digest:[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=)$/, {
         error: EXPECTED_SUPER,
       }),
     { error: 'expected a list of identities' },
   )
   .max(SUPER_IDENTITIES_MAX, { error: `expected at most ${SUPER_IDENTITIES_MAX} identities` })
   .default([]);
+
+const EXPECTED_ROOT_ACL =
+  'expected "scheme:id:permissions" with scheme world, digest, ip, sasl or x509, and letters of ' +
+  'cdrwa';
+/** As many as anybody needs; each access to the root is judged by all of them. */
+const ROOT_ACL_MAX = 100;
+
+export const rootAclSchema = z
+  .array(
+    z.string({ error: EXPECTED_ROOT_ACL }).regex(/^(world|digest|ip|sasl|x509):.+:[cdrwa]+$/s, {
+      error: EXPECTED_ROOT_ACL,
+    }),
+    { error: 'expected a list of entries of an ACL' },
+  )
+  .min(1, { error: 'expected at least one entry' })
+  .max(ROOT_ACL_MAX, { error: `expected at most ${ROOT_ACL_MAX} entries` })
+  .nullable()
+  .default(null);
+
+/** Finds a root that nobody could ever give another ACL. */
+export function rootAclProblems(raw: Readonly<Record<string, unknown>>): string[] {
+  const { success, data } = rootAclSchema.safeParse(raw['rootAcl']);
+  if (!success || data === null) return [];
+  const { superDigest, superIdentities } = raw;
+  const hasSuper =
+    typeof superDigest === 'string' ||
+    (Array.isArray(superIdentities) && superIdentities.length > 0);
+  if (hasSuper || data.some((entry) => /:[cdrw]*a[cdrwa]*$/.test(entry))) return [];
+  return ['rootAcl: expected an entry with permission a, or superDigest or superIdentities'];
+}
 
 /** Finds schemes of `enforceAuth` by which no client can prove anything here. */
 export function enforceAuthProblems(raw: Readonly<Record<string, unknown>>): string[] {

@@ -34,6 +34,9 @@ describe('a config file', () => {
     expect(config).toEqual({
       dataDir: join(folder, 'data'),
       dataLogDir: join(folder, 'data'),
+      digestAlgs: ['SHA1'],
+      rootAcl: null,
+      requestsPerSecondMax: 0,
       ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
       tickTimeMs: 2000,
       servers: three,
@@ -285,7 +288,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(51);
+    expect(keys).toHaveLength(54);
     for (const key of keys) {
       // The one setting that is an object with a part that must be there.
       const wrong = key === 'sasl' ? 'a text' : { nested: true };

@@ -178,6 +178,15 @@ export interface Config {
    */
   readonly globalOutstandingLimit: number;
   /**
+   * The requests per second that each member takes from one client; default 0, for no bound. A
+   * client is who it is by its certificate or by SASL, and otherwise its address (of IPv6 the
+   * network of 64 bits), however many connections it has; a second's worth may come at once. Past
+   * it, the client is not read from, as by ZooKeeper's throttling, and its connections take turns.
+   * No request fails. Super users are not bounded. If it is too small for the number of a client's
+   * sessions, these expire, because their pings are requests.
+   */
+  readonly requestsPerSecondMax: number;
+  /**
    * The largest frame that a client may send, in bytes without the length prefix; default 1048575.
    * A longer one closes the connection unread. Clients must use the same value (`jute.maxbuffer`),
    * because otherwise they write what they cannot read back. All members hold every frame in
@@ -218,9 +227,9 @@ export interface Config {
    */
   readonly extendedTypes: boolean;
   /**
-   * The digest of the super user: `super:` and the base64 SHA-1 of `super:password`. A client that
-   * authenticates with that password passes every ACL. The default null means that there is no such
-   * user.
+   * The digest of the super user: `super:` and the base64 SHA-1 or SHA-256 of `super:password`,
+   * whatever `digestAlgs` says. A client that authenticates with that password passes every ACL.
+   * The default null means that there is no such user.
    */
   readonly superDigest: string | null;
   /**
@@ -235,6 +244,13 @@ export interface Config {
    */
   readonly sasl: SaslSettings | null;
   /**
+   * The algorithms of the digest scheme: `SHA1`, `SHA256`, or both; default ["SHA1"], as in
+   * ZooKeeper. A password proves the digest of each, so that it matches ACLs of each, and the first
+   * one is written into ACLs in place of `auth`. All members need the same value. [Digests of
+   * SHA-256](operations/security.md#digests-of-sha-256) says how to change it.
+   */
+  readonly digestAlgs: readonly ('SHA1' | 'SHA256')[];
+  /**
    * Schemes of which every client must have proved one before it may do anything: `sasl`, `x509`,
    * `digest`. A request of another client, a ping too, is answered -124 and its connection closed.
    * By default nothing is asked. `digest` alone keeps nobody out, because everybody may choose a
@@ -246,6 +262,13 @@ export interface Config {
    * certificate, `sasl:` and a user, or `digest:` and an id as ACLs have it. Default none.
    */
   readonly superIdentities: readonly string[];
+  /**
+   * The ACL that the root gets when the ensemble is founded, and with it `/zookeeper` and
+   * `/zookeeper/quota`: a list of `scheme:id:permissions`, such as `sasl:ann:cdrwa`. The default
+   * null means `world:anyone:cdrwa`, as in ZooKeeper. It has no effect on an ensemble that exists,
+   * or whose state is restored or imported. All members need the same value when they found one.
+   */
+  readonly rootAcl: readonly string[] | null;
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**
@@ -333,9 +356,9 @@ export interface Config {
    */
   readonly adminHost: string;
   /**
-   * Who may use the admin port: `user:` and the base64 SHA-1 of `user:password` each, as in an ACL
-   * of scheme digest. Default none. While there are any, or `adminReaders` or `superDigest`, each
-   * request must bring one of their passwords.
+   * Who may use the admin port: `user:` and the base64 SHA-1 or SHA-256 of `user:password` each, as
+   * in an ACL of scheme digest. Default none. While there are any, or `adminReaders` or
+   * `superDigest`, each request must bring one of their passwords.
    */
   readonly adminUsers: readonly string[];
   /**

@@ -1,10 +1,25 @@
 /**
  * ZooKeeper's digest scheme: what an ACL holds instead of a password.
+ *
+ * ZooKeeper takes SHA-1 unless `DigestAuthenticationProvider.digestAlg` says otherwise (3.7). The
+ * length of a digest tells the algorithm, so a digest in the configuration needs no other mark.
  */
-import { createHash } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { DIGEST_ALGS, type DigestAlg } from '@rookery/protocol';
 
-/** `user:` and the base64 SHA-1 of `user:password`. */
-export function digestOf(userAndPassword: string): string {
+const HASHES: Readonly<Record<DigestAlg, string>> = { SHA1: 'sha1', SHA256: 'sha256' };
+
+/** `user:` and the digest of `user:password` in base64. */
+export function digestOf(userAndPassword: string, algorithm: DigestAlg = 'SHA1'): string {
   const user = userAndPassword.split(':', 1).join();
-  return `${user}:${createHash('sha1').update(userAndPassword).digest('base64')}`;
+  return `${user}:${createHash(HASHES[algorithm]).update(userAndPassword).digest('base64')}`;
+}
+
+/** Whether `digest` is what `digestOf` makes of it by either algorithm; in constant time. */
+export function isDigestOf(digest: string, userAndPassword: string): boolean {
+  const known = Buffer.from(digest);
+  return DIGEST_ALGS.some((algorithm) => {
+    const made = Buffer.from(digestOf(userAndPassword, algorithm));
+    return made.length === known.length && timingSafeEqual(made, known);
+  });
 }

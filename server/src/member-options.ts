@@ -21,8 +21,8 @@ import type { PeerSecurity, PeerWay } from './net/peer-admission.js';
 import type { OwnVersions } from './net/peer-hello.js';
 import { PEER_PORT_DEFAULTS, type PeerPortOptions } from './net/peer-port-options.js';
 import type { Address } from './net/transport.js';
-import type { ProvenScheme } from './pipeline/acl-form.js';
 import { EPHEMERALS_PER_PART_MAX } from './pipeline/session-ends.js';
+import { aclSchemesOf, rootAclOf } from './root-acl.js';
 import type { ServingPlan } from './served-with.js';
 import { sharedSettings } from './shared-settings.js';
 import { LEVEL_MAX } from './state/level.js';
@@ -212,6 +212,7 @@ export function driverOptions(
       pathDepthMax: config.pathDepthMax,
       reconfigEnabled: config.reconfigEnabled,
     },
+    rootAcl: rootAclOf(config),
     levels: {
       max: levelsOf(config, options).levelMax,
       agreed: levelsOf(config, options).levelAgreed,
@@ -225,17 +226,6 @@ export function driverOptions(
     membership,
     readOnlyAfterMs: config.readOnlyMode ? 2 * config.peerTimeoutMs : null,
   };
-}
-
-/** Identities that are there only if configured: clients can prove them, and ACLs use them. */
-function aclSchemesOf({ tls, sasl }: Config): ReadonlySet<ProvenScheme> {
-  const schemes = new Set<ProvenScheme>();
-  if (sasl !== null) schemes.add('sasl');
-  if (tls === null || tls.clientAuth === 'none') return schemes;
-  // Names of the former form stay legal, so that ACLs can be written again as they are.
-  schemes.add('x509');
-  if (tls.identity !== 'subject') schemes.add(`x509-${tls.identity}`);
-  return schemes;
 }
 
 /** The text of /zookeeper/config: empty for a standalone server. */

@@ -108,12 +108,15 @@ export function newPipeline(
       superIdentities: new Set(config.superIdentities),
       multiOpsMax: config.multiOpsMax,
       superDigest: config.superDigest,
+      digestAlgs: config.digestAlgs,
+      requestsPerSecondMax: config.requestsPerSecondMax,
       localSessions: config.localSessions,
       tickMs: config.peerHeartbeatMs / 2,
     },
     digestOf,
     random16: () => surroundings.randomBytes(16),
     sasl: surroundings.sasl ?? null,
+    logins: surroundings.logins,
     audit: surroundings.audit ?? null,
   });
 }

@@ -9,9 +9,12 @@ import type { Logger } from 'pino';
 import type { Config } from './config.js';
 import { ClientTls } from './net/client-tls.js';
 import { PeerTls } from './net/peer-tls.js';
+import { RateLimitedLog } from './net/rate-limited-log.js';
 import { systemTimers } from './net/timers.js';
 import { watchedPeerSecrets } from './peer-secrets.js';
+import { rootAclOf } from './root-acl.js';
 import { DigestMd5Server } from './security/digest-md5.js';
+import { LoginDelays } from './security/login-delays.js';
 import { readSaslUsers } from './security/sasl-users.js';
 import { WatchedFiles } from './security/watched-files.js';
 import type { Surroundings } from './surroundings.js';
@@ -23,11 +26,21 @@ interface Followed {
 
 export class MemberSecurity {
   readonly surroundings: Pick<Surroundings, 'clientTls' | 'peerTls' | 'peerSecrets' | 'sasl'>;
+  /** Shared by all ports at which somebody logs in. */
+  readonly logins: LoginDelays;
+  readonly #rateLimited: RateLimitedLog;
   readonly #followed: readonly Followed[];
 
-  /** Throws OperatorError with a sentence that names the file. */
-  constructor({ tls, sasl, peerAuth, servers }: Config, logger: Logger) {
+  /** Throws OperatorError with a sentence that names the file or the setting. */
+  constructor(config: Config, logger: Logger) {
+    const { tls, sasl, peerAuth, servers } = config;
+    // Used when an ensemble is founded; what is wrong with it is said at once.
+    rootAclOf(config);
     const to = { logger, timers: systemTimers() };
+    this.#rateLimited = new RateLimitedLog(logger, to.timers);
+    this.logins = new LoginDelays({
+      onDelay: (failure) => this.#rateLimited.warn('login.delayed', { ...failure }),
+    });
     // Nobody dials a member that is alone.
     const peers = peerAuth === 'none' || servers.length === 1 ? null : peerAuth;
     const { secretFile, tls: peerSettings } = peers ?? {};
@@ -51,6 +64,7 @@ export class MemberSecurity {
 
   close(): void {
     for (const one of this.#followed) one.close();
+    this.#rateLimited.close();
   }
 }
 

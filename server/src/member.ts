@@ -4,7 +4,7 @@
  * Everything from outside (clock, network, disk, randomness, logger) comes in as `Surroundings`, so
  * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
  */
-import { assert } from '@rookery/protocol';
+import { assert, type Identity } from '@rookery/protocol';
 import { backupScheduleOf } from './backup-schedule-of.js';
 import { type BackupSource, openBackup } from './backup-source.js';
 import { type Config, memberDirectories } from './config.js';
@@ -209,6 +209,10 @@ export class Member {
   /** The watcher that the session is here; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
     return this.status.watcherOf(session);
+  }
+  /** As whom the session's client is known; undefined if it is not connected to this member. */
+  identitiesOf(session: SessionId): readonly Identity[] | undefined {
+    return this.status.identitiesOf(session);
   }
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {

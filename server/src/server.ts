@@ -34,6 +34,7 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import type { LoginDelays } from './security/login-delays.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -91,6 +92,7 @@ export async function startServer(
       files,
       ...(await backupTakerOf(config, self)),
       ...security.surroundings,
+      logins: security.logins,
       audit,
     },
   ).catch(async (error: unknown) => {
@@ -109,7 +111,8 @@ export async function startServer(
     throw asOperatorError(error);
   });
   void warnOfLoopback(config, self, loopbacks, naming);
-  const running = await withOperatorPorts(member, { config, self, logger, events });
+  const { logins } = security;
+  const running = await withOperatorPorts(member, { config, self, logger, events, logins });
   return audit === undefined ? running : untilAudited(running, audit);
 }
 
@@ -162,6 +165,7 @@ async function withOperatorPorts(
     readonly self: ServerAddress;
     readonly logger: Logger;
     readonly events: EventRing;
+    readonly logins: LoginDelays;
   },
 ): Promise<RunningServer> {
   const { config, self } = at;

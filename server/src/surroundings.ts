@@ -15,6 +15,7 @@ import type { PeerTls } from './net/peer-tls.js';
 import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import type { AuditSink } from './pipeline/audit.js';
+import type { LoginDelays } from './security/login-delays.js';
 import type { SaslServer } from './security/sasl.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
 
@@ -48,6 +49,8 @@ export interface Surroundings {
   readonly peerSecrets?: () => readonly Uint8Array[];
   /** What happened here, for other members that ask; absent where nobody keeps it. */
   readonly events?: EventRing;
+  /** How long addresses wait after failed logins; absent where no other port has logins. */
+  readonly logins?: LoginDelays;
   /** Absent where clients do not authenticate by SASL. */
   readonly sasl?: SaslServer | undefined;
   /** Absent where members have no TLS. Whoever made it closes it. */

@@ -2,7 +2,7 @@
  * The address at which clients reach the leader. Whatever stalls the leader stalls everybody, so
  * most attacks are directed at it.
  */
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import type { Context } from '../run/context.js';
 
 export async function leaderHost({ ensemble }: Context): Promise<Host> {

@@ -7,7 +7,8 @@
  * their sessions, until `close`.
  */
 import { OpCode, SetWatchesRequest } from '@rookery/protocol';
-import type { Host, LoadConnection } from '../load/connection.js';
+import type { LoadConnection } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import { frameOf } from '../load/frames.js';
 import { idleConnection } from '../load/idle-connection.js';
 import { OneFrameSource } from '../load/one-frame-source.js';

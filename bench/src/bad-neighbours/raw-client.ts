@@ -4,7 +4,7 @@
  * Nothing that happens to it is an error: an attack expects refused and closed connections.
  */
 import net from 'node:net';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import { connectFrame } from '../load/handshake.js';
 
 const SESSION_TIMEOUT_MS = 30_000;

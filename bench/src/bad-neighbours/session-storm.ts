@@ -7,7 +7,7 @@
  * as well.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import type { BadNeighbour } from './bad-neighbour.js';
 import { leaderHost } from './leader-host.js';
 import { rawClient, withSession } from './raw-client.js';

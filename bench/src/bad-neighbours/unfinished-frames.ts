@@ -6,7 +6,7 @@
  * input is set to 64 MB here, a quarter of the default on a large machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import type { BadNeighbour } from './bad-neighbour.js';
 import { leaderHost } from './leader-host.js';
 import { rawClient, withSession } from './raw-client.js';

@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OpCode, PathWatchRequest } from '@rookery/protocol';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import { frameOf } from '../load/frames.js';
 import type { Context } from '../run/context.js';
 import type { BadNeighbour } from './bad-neighbour.js';

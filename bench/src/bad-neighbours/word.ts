@@ -4,7 +4,7 @@
  * A refused or broken connection counts as an answer as well: an attacker asks again.
  */
 import net from 'node:net';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 
 export async function askAgainAndAgain(
   host: Host,

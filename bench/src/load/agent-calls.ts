@@ -29,6 +29,7 @@ const METHODS: Readonly<Record<AgentMethod, true>> = {
   stopLoad: true,
   closeLoad: true,
   connectCrowd: true,
+  connectCrowdAgain: true,
   reconnectCrowd: true,
   createEphemerals: true,
   watch: true,

@@ -7,8 +7,9 @@
  */
 import { OpCode, SetDataRequest } from '@rookery/protocol';
 import { type ClientCost, type ClientCostOptions, measureClientCost } from './client-cost.js';
-import type { Host, LoadConnection } from './connection.js';
+import type { LoadConnection } from './connection.js';
 import { Crowd, type CrowdOptions, type CrowdTiming } from './crowd.js';
+import type { Host } from './dial.js';
 import { frameOf } from './frames.js';
 import { idleConnection } from './idle-connection.js';
 import { type LoadOptions, type LoadResult, LoadRun } from './load.js';
@@ -48,6 +49,11 @@ export class AgentService {
     const crowd = new Crowd(options);
     this.#crowd = crowd;
     return await withCpuShare(() => crowd.connect());
+  }
+
+  /** After `closeCrowd`. */
+  async connectCrowdAgain(): Promise<Timed> {
+    return await withCpuShare(() => this.#openCrowd.connect());
   }
 
   async reconnectCrowd(): Promise<Timed> {

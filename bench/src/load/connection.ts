@@ -6,7 +6,8 @@
  * an error under a name of its own. Watch events are passed on, and replies to pings are dropped. A
  * lost connection is reported to the owner and never repaired here.
  */
-import net from 'node:net';
+import type net from 'node:net';
+import { TLSSocket } from 'node:tls';
 import {
   ConnectResponse,
   errorName,
@@ -16,17 +17,13 @@ import {
   PING_XID,
   WATCH_XID,
 } from '@rookery/protocol';
+import { dial, type Host } from './dial.js';
 import { frameOf } from './frames.js';
 import { connectFrame, type Session, sessionOf } from './handshake.js';
 import type { Pace } from './pace.js';
 import type { Recorder } from './recorder.js';
 import { ReplyScanner } from './reply-scanner.js';
 import { ANY_LENGTH, type RequestSource } from './workloads.js';
-
-export interface Host {
-  readonly host: string;
-  readonly port: number;
-}
 
 export interface ConnectionParts {
   readonly host: Host;
@@ -39,6 +36,8 @@ export interface ConnectionParts {
    * The memory into which all connections read: a chunk is processed before the next one is read.
    */
   readonly readMemory: Buffer;
+  /** Of an earlier connection by TLS to the same server. */
+  readonly tlsSession?: Buffer | undefined;
   readonly onLost: () => void;
   readonly onEvent: () => void;
 }
@@ -66,6 +65,7 @@ export class LoadConnection {
   readonly #replyBytes: Int32Array;
   #phase: Phase = 'connecting';
   #session: Session | null = null;
+  #tlsSession: Buffer | undefined;
   #onConnected: (error: Error | null) => void = () => undefined;
   #onDrained: () => void = () => undefined;
   #source: RequestSource | null = null;
@@ -89,12 +89,18 @@ export class LoadConnection {
         return true;
       },
     };
-    this.#socket = net.connect({ ...parts.host, noDelay: true, onread });
+    this.#socket = dial(parts.host, {
+      onread,
+      tlsSession: parts.tlsSession,
+      onOpen: () => {
+        this.#socket.write(connectFrame(parts.session, parts.sessionTimeoutMs));
+      },
+      onTlsSession: (session) => {
+        this.#tlsSession = session;
+      },
+    });
     this.#socket.setTimeout(CONNECT_TIMEOUT_MS, () => {
       this.#socket.destroy(new Error('no answer to the connect request'));
-    });
-    this.#socket.on('connect', () => {
-      this.#socket.write(connectFrame(parts.session, parts.sessionTimeoutMs));
     });
     this.#socket.on('error', (error) => this.#onConnected(error));
     this.#socket.on('close', () => this.#onClose());
@@ -107,6 +113,16 @@ export class LoadConnection {
   /** Null until connected. */
   get session(): Session | null {
     return this.#session;
+  }
+
+  /** What a later connection by TLS resumes; undefined without TLS, and until the server says. */
+  get tlsSession(): Buffer | undefined {
+    return this.#tlsSession;
+  }
+
+  /** Whether TLS was resumed, once connected. */
+  get isTlsResumed(): boolean {
+    return this.#socket instanceof TLSSocket && this.#socket.isSessionReused();
   }
 
   /** Resolves once the session is established. */

@@ -10,7 +10,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreateFlag, CreateRequest, OpCode, PathWatchRequest } from '@rookery/protocol';
-import { type Host, LoadConnection, SessionGoneError } from './connection.js';
+import { LoadConnection, SessionGoneError } from './connection.js';
+import type { Host } from './dial.js';
 import { frameOf, WORLD } from './frames.js';
 import type { Session } from './handshake.js';
 import { OneFrameSource } from './one-frame-source.js';
@@ -29,6 +30,8 @@ export interface CrowdTiming {
   readonly failures: number;
   /** What went wrong and how often, whether a retry repaired it or not. */
   readonly reasons: Readonly<Record<string, number>>;
+  /** Connections whose handshake resumed a TLS session; absent where none were made. */
+  readonly tlsResumed?: number;
 }
 
 const READ_BYTES = 64 * 1024;
@@ -43,6 +46,8 @@ export class Crowd {
   readonly #readMemory = Buffer.allocUnsafeSlow(READ_BYTES);
   readonly #connections: (LoadConnection | null)[];
   readonly #sessions: (Session | null)[];
+  /** Of the last connection of each; it is kept when the sessions are closed. */
+  readonly #tlsSessions: (Buffer | undefined)[] = [];
   #pings: NodeJS.Timeout | null = null;
   #onEvent: () => void = () => undefined;
 
@@ -52,6 +57,7 @@ export class Crowd {
     this.#sessions = Array.from({ length: options.sessions }, () => null);
   }
 
+  /** After `close`, new sessions resume the TLS sessions of the former connections. */
   async connect(): Promise<CrowdTiming> {
     const timing = await this.#dialAll(this.#options.dialsMax);
     const everyMs = this.#options.sessionTimeoutMs / PINGS_PER_TIMEOUT;
@@ -109,7 +115,11 @@ export class Crowd {
 
   async close(): Promise<void> {
     this.#stopPings();
+    for (const [index, connection] of this.#connections.entries()) {
+      this.#tlsSessions[index] = connection?.tlsSession;
+    }
     await Promise.all(this.#connections.map((connection) => connection?.close()));
+    this.#sessions.fill(null);
   }
 
   #stopPings(): void {
@@ -135,7 +145,9 @@ export class Crowd {
       }
     };
     await Promise.all(Array.from({ length: dialsMax }, dialSome));
-    return { elapsedMs: performance.now() - fromMs, failures, reasons };
+    const elapsedMs = performance.now() - fromMs;
+    const tlsResumed = this.#connections.filter((one) => one?.isTlsResumed === true).length;
+    return { elapsedMs, failures, reasons, tlsResumed };
   }
 
   /** Returns false if the session is gone, or no attempt was answered. */
@@ -162,6 +174,7 @@ export class Crowd {
       host,
       window: 1,
       session: this.#sessions[index] ?? null,
+      tlsSession: attempt === 0 ? this.#tlsSessions[index] : undefined,
       sessionTimeoutMs,
       recorder: this.#recorder,
       readMemory: this.#readMemory,

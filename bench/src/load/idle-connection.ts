@@ -5,7 +5,8 @@
  * It is for callers that need a session and measure no load with it: nothing is recorded, and
  * nobody is notified when it is lost. The agent's writer and the wait for a serving member use it.
  */
-import { type Host, LoadConnection } from './connection.js';
+import { LoadConnection } from './connection.js';
+import type { Host } from './dial.js';
 import { Recorder } from './recorder.js';
 
 const READ_BYTES = 4096;

@@ -9,7 +9,8 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Host, LoadConnection, SessionGoneError } from './connection.js';
+import { LoadConnection, SessionGoneError } from './connection.js';
+import type { Host } from './dial.js';
 import type { Session } from './handshake.js';
 import type { HistogramData } from './histogram.js';
 import type { KeySpace } from './key-space.js';

@@ -6,7 +6,8 @@
  * lag.
  */
 import { OpCode, PathRequest, unreachable } from '@rookery/protocol';
-import { type Host, LoadConnection } from './connection.js';
+import { LoadConnection } from './connection.js';
+import type { Host } from './dial.js';
 import { frameOf } from './frames.js';
 import {
   directoryCount,

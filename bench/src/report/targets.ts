@@ -130,6 +130,7 @@ export const TARGETS: readonly Target[] = [
       never('sustained-half', 'elections'),
     ],
   },
+  { what: 'getData 100 B by TLS, 30 connections x 32', goals: [ratio('tls-read', 'perSecond', 8)] },
   {
     what: 'a scrape of each member in each second',
     goals: [atMost('scraped-writes', 'costPercent', 1)],

@@ -121,7 +121,8 @@ export class Context {
 
   /** Opens a client for single requests around a measurement. */
   async client(): Promise<Client> {
-    const client = await connect(this.connectString);
+    const { tls } = this.system.hosts[0] ?? {};
+    const client = await connect(this.connectString, tls === undefined ? {} : { tls });
     this.#ends.push(() => client.close());
     return client;
   }

@@ -6,7 +6,7 @@
  * hears answers, the system is not silent.
  */
 import { Agent } from '../load/agent.js';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import { Histogram } from '../load/histogram.js';
 import type { KeySpace } from '../load/key-space.js';
 import type { LoadOptions, LoadResult } from '../load/load.js';

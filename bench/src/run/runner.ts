@@ -131,7 +131,8 @@ export class Runner {
       const ensemble = await this.#start(scenario, system);
       return { name, hosts: ensemble.hosts, ensemble };
     }
-    const kind = `${scenario.members} ${scenario.javaHeapMegabytes}`;
+    const { members, javaHeapMegabytes, memberSettings } = scenario;
+    const kind = JSON.stringify([members, javaHeapMegabytes, memberSettings]);
     for (const [other, shared] of this.#shared) {
       if (shared.kind === kind) continue;
       await this.#remove(shared.ensemble);

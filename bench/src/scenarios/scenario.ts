@@ -50,10 +50,7 @@ export interface Scenario {
   readonly javaHeapMegabytes: number | null;
   /** ZooKeeper has nothing to compare with. */
   readonly isRookeryOnly: boolean;
-  /**
-   * What members are started with beyond the usual; only for a fresh ensemble, because others are
-   * shared.
-   */
+  /** What members are started with beyond the usual. Equal ones share an ensemble. */
   readonly memberSettings: Partial<MemberSettings>;
   /** At most this many rounds, where one takes very long; null for no limit. */
   readonly roundsMax: number | null;

@@ -7,7 +7,7 @@
  * scraped once a second and takes a millisecond for it has a thousandth less for its clients.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import type { LoadResult } from '../load/load.js';
 import type { Context } from '../run/context.js';
 import { METRICS_PORT } from '../systems/plan.js';

@@ -4,6 +4,7 @@
 import { BAD_NEIGHBOURS } from '../bad-neighbours/all.js';
 import { badNeighbourScenario } from '../bad-neighbours/scenario.js';
 import { backupScenarios } from './backup.js';
+import { tlsScenarios } from './by-tls.js';
 import { clientScenarios } from './client.js';
 import { createScenarios } from './creates.js';
 import { enduranceScenarios } from './endurance.js';
@@ -28,6 +29,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...clientScenarios,
   ...scrapedScenarios,
   ...backupScenarios,
+  ...tlsScenarios,
   ...BAD_NEIGHBOURS.map(badNeighbourScenario),
 ];
 

@@ -9,7 +9,7 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import { ManagedProcess } from './managed-process.js';
 import { type EnsembleOptions, type MemberPlan, missingFor, planMembers } from './plan.js';
 import { untilServing } from './serving.js';

@@ -12,7 +12,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { unreachable } from '@rookery/protocol';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
+import { type Certificate, certificateIn } from './certificate.js';
 
 export const SYSTEMS = ['zookeeper', 'rookery'] as const;
 export type SystemName = (typeof SYSTEMS)[number];
@@ -48,6 +49,8 @@ export interface MemberSettings {
    * its client port, and the admin port the user ADMIN_USER.
    */
   readonly isOperated: boolean;
+  /** Members have a port for TLS, SECURE_PORT above their client port, for all clients. */
+  readonly isSecure: boolean;
 }
 
 export interface MemberPlan {
@@ -61,6 +64,11 @@ export interface MemberPlan {
 
 const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';
 const LOG_FRAMEWORK_CONFIG = '/etc/zookeeper/conf';
+/** Of Debian's packages; needed for TLS alone. */
+const NETTY_JARS: readonly string[] = [
+  ...['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'],
+  ...['transport-native-epoll', 'transport-native-unix-common'],
+].map((part) => `/usr/share/java/netty-${part}.jar`);
 export const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 /**
  * As the operator's guide recommends: with an arena for each thread, a large tree takes 30 MB more.
@@ -70,6 +78,7 @@ const HOST = '127.0.0.1';
 const PEER_PORT = 100;
 const ELECTION_PORT = 200;
 export const METRICS_PORT = 300;
+const SECURE_PORT = 350;
 export const ADMIN_PORT = 400;
 /** The user and the password, and what the config file has of them. */
 export const ADMIN_USER = 'bench:bench';
@@ -104,26 +113,29 @@ export function planMembers(options: EnsembleOptions): readonly MemberPlan[] {
 
 function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: number): MemberPlan {
   const { directory, basePort, javaHeapMegabytes, memberSettings } = options;
+  const certificate = certificateFor(options);
+  const port = basePort + id - 1;
   const dataDirectory = join(directory, String(id));
   const config = join(directory, `zoo-${id}.cfg`);
   const peers = ids.map((peer) => {
-    const port = basePort + peer - 1;
-    return `server.${peer}=${HOST}:${port + PEER_PORT}:${port + ELECTION_PORT}`;
+    const first = basePort + peer - 1;
+    return `server.${peer}=${HOST}:${first + PEER_PORT}:${first + ELECTION_PORT}`;
   });
   const lines = [
     'tickTime=2000',
     'initLimit=10',
     'syncLimit=5',
     `dataDir=${dataDirectory}`,
-    `clientPort=${basePort + id - 1}`,
+    `clientPort=${port}`,
     'maxClientCnxns=0',
     'admin.enableServer=false',
     ...peers,
+    ...(certificate === null ? [] : secureLines(port + SECURE_PORT, certificate)),
     ...(memberSettings.zookeeper ?? []),
   ];
   writeFileSync(config, `${lines.join('\n')}\n`);
   return {
-    host: { host: HOST, port: basePort + id - 1 },
+    host: hostAt(port, certificate),
     command: [
       ...(memberSettings.command ?? []),
       'java',
@@ -131,7 +143,7 @@ function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: n
       `-Dzookeeper.log.dir=${directory}`,
       '-Dzookeeper.root.logger=WARN,CONSOLE',
       '-cp',
-      `${LOG_FRAMEWORK_CONFIG}:${ZOOKEEPER_JAR}`,
+      [LOG_FRAMEWORK_CONFIG, ZOOKEEPER_JAR, ...(certificate === null ? [] : NETTY_JARS)].join(':'),
       'org.apache.zookeeper.server.quorum.QuorumPeerMain',
       config,
     ],
@@ -147,17 +159,25 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
   const { directory, basePort, profileDirectory, memberSettings } = options;
   const { command = [], rookery = {}, isOperated = false } = memberSettings;
   const config = join(directory, 'ensemble.json');
-  const servers = ids.map((id) => ({
-    id,
-    host: HOST,
-    clientPort: basePort + id - 1,
-    peerPort: basePort + id - 1 + PEER_PORT,
-    ...(isOperated ? operatorPorts(basePort + id - 1) : {}),
-  }));
-  const adminUsers = isOperated ? { adminUsers: [ADMIN_DIGEST] } : {};
+  const certificate = certificateFor(options);
+  const servers = ids.map((id) => {
+    const port = basePort + id - 1;
+    return {
+      ...{ id, host: HOST, clientPort: port, peerPort: port + PEER_PORT },
+      ...(isOperated ? operatorPorts(port) : {}),
+      ...(certificate === null ? {} : { secureClientPort: port + SECURE_PORT }),
+    };
+  });
+  const settings = {
+    ...(isOperated ? { adminUsers: [ADMIN_DIGEST] } : {}),
+    ...(certificate === null
+      ? {}
+      : { tls: { certFile: certificate.certFile, keyFile: certificate.keyFile } }),
+    ...rookery,
+  };
   writeFileSync(
     config,
-    JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers, ...adminUsers, ...rookery }),
+    JSON.stringify({ dataDir: './data', tickTimeMs: 2000, servers, ...settings }),
   );
   return ids.map((id) => {
     const dataDirectory = join(directory, 'data', String(id));
@@ -167,7 +187,7 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
         : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, `--cpu-prof-name=${id}.cpuprofile`];
     const run = [ROOKERY, 'server', '--config', config, '--id', String(id)];
     return {
-      host: { host: HOST, port: basePort + id - 1 },
+      host: hostAt(basePort + id - 1, certificate),
       command: [...command, ...MALLOC, process.execPath, ...profile, ...run],
       dataDirectory,
       prepare: () => undefined,
@@ -177,4 +197,26 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
 
 function operatorPorts(clientPort: number): { metricsPort: number; adminPort: number } {
   return { metricsPort: clientPort + METRICS_PORT, adminPort: clientPort + ADMIN_PORT };
+}
+
+function certificateFor({ directory, memberSettings }: EnsembleOptions): Certificate | null {
+  return memberSettings.isSecure === true ? certificateIn(directory, HOST) : null;
+}
+
+function hostAt(port: number, certificate: Certificate | null): Host {
+  if (certificate === null) return { host: HOST, port };
+  return { host: HOST, port: port + SECURE_PORT, tls: { ca: certificate.ca } };
+}
+
+/** TLS as it is by default, but that clients need no certificate. */
+function secureLines(port: number, { bothFile, certFile }: Certificate): readonly string[] {
+  return [
+    'serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory',
+    `secureClientPort=${port}`,
+    `ssl.keyStore.location=${bothFile}`,
+    'ssl.keyStore.type=PEM',
+    `ssl.trustStore.location=${certFile}`,
+    'ssl.trustStore.type=PEM',
+    'ssl.clientAuth=none',
+  ];
 }

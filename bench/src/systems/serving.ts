@@ -5,7 +5,7 @@
  * milliseconds, which is the precision of what is timed by it.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '../load/connection.js';
+import type { Host } from '../load/dial.js';
 import { idleConnection } from '../load/idle-connection.js';
 
 const RETRY_MS = 10;

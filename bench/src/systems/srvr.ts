@@ -3,8 +3,7 @@
  *
  * It is the one four-letter word that a ZooKeeper server answers by default.
  */
-import net from 'node:net';
-import type { Host } from '../load/connection.js';
+import { dial, type Host } from '../load/dial.js';
 
 export interface MemberState {
   readonly mode: string;
@@ -57,9 +56,8 @@ export function knownAfter(
 function ask(host: Host): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
-    const socket = net.connect(host);
+    const socket = dial(host, { onOpen: () => void socket.write('srvr') });
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
-    socket.on('connect', () => socket.write('srvr'));
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
     });

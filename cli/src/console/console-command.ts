@@ -31,10 +31,10 @@ export interface ConsoleCommand {
 export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Promise<number> {
   const logger = createLogger('info', {});
   const pool = new ClientPool(gatewayClients(target));
-  const words = new ServerWords(addressesOf(target.connect));
+  const words = new ServerWords(addressesOf(target.connect, target.tls));
   const key = randomBytes(KEY_BYTES).toString('base64url');
   const nowMs = () => performance.now();
-  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [], nowMs });
+  const access = new AdminAccess({ users: [], readers: [], origins: [], hosts: [], logins: null });
   const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
   const parts = { pool, words, files, access, key, mayWrite, logger };
   const http = new HttpPort({

@@ -55,9 +55,10 @@ export class ServerRoutes {
       throw new HttpError(404, sentence, {}, { session: id });
     }
     const paths = all.ephemerals === null ? null : (all.ephemerals.get(id) ?? []);
-    // What it watches is told by no server in a bounded answer.
     const owned = paths?.slice(0, OWNED_MAX) ?? null;
-    return jsonAnswer({ ...sessionFacts(id, all), ephemeralPaths: owned, watched: null });
+    // As whom it is known is told by no server, and what it watches in no bounded answer.
+    const untold = { identities: null, watched: null };
+    return jsonAnswer({ ...sessionFacts(id, all), ...untold, ephemeralPaths: owned });
   };
 
   async #sessions(): Promise<Sessions> {

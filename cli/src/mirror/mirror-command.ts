@@ -4,12 +4,13 @@
  *
  * SIGINT or SIGTERM is the cut-over: changes until then are copied, both ends are compared once
  * more, and the report says what differs. A second signal ends at once. Exit code 0: both are equal
- * in everything that can be copied; 1: they are not; 2: a mistake of the caller. `auth` of either
- * end comes from the environment, so that it is in no list of processes.
+ * in everything that can be copied; 1: they are not; 2: a mistake of the caller. What either end
+ * asks for as a proof comes from the environment, so that it is in no list of processes.
  */
 import { type Client, connect, ensurePath, type Stat, type StateChange } from '@rookery/client';
 import { OperatorError, ownerKind } from '@rookery/server';
 import { isWithin } from '../paths.js';
+import { credentialOf, proofsOf, readTls, tlsOfEnvironment } from '../shell/client-proofs.js';
 import type { Ends } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';
@@ -32,8 +33,12 @@ export interface MirrorCommand {
   readonly json: boolean;
 }
 
-const FROM_AUTH = 'ROOKERY_MIRROR_FROM_AUTH';
-const TO_AUTH = 'ROOKERY_MIRROR_TO_AUTH';
+/**
+ * What AUTH, TLS, TLS_CA, TLS_CERT and TLS_KEY come after, as in ROOKERY_MIRROR_FROM_TLS_CA and
+ * ROOKERY_MIRROR_TO_AUTH.
+ */
+const FROM = 'ROOKERY_MIRROR_FROM_';
+const TO = 'ROOKERY_MIRROR_TO_';
 const PROGRESS_MS = 5000;
 
 /** Resolves with the exit code. */
@@ -48,9 +53,9 @@ export async function runMirror(command: MirrorCommand): Promise<number> {
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   const clients: Client[] = [];
   try {
-    const source = await clientOf(command.from, '--from', FROM_AUTH);
+    const source = await clientOf(command.from, '--from', FROM);
     clients.push(source);
-    const target = await clientOf(command.to, '--to', TO_AUTH);
+    const target = await clientOf(command.to, '--to', TO);
     clients.push(target);
     const signals = { cutOver: cutOver.signal, abort: abort.signal };
     return await mirror({ source, target }, command, signals);
@@ -151,11 +156,14 @@ function rootOf(connectString: string): string {
   return at < 0 ? '' : connectString.slice(at).replace(/\/$/, '');
 }
 
-async function clientOf(hosts: string, option: string, variable: string): Promise<Client> {
-  const [, scheme = '', auth = ''] = /^([^:]+):(.*)$/s.exec(process.env[variable] ?? '') ?? [];
+async function clientOf(hosts: string, option: string, variables: string): Promise<Client> {
+  const credential = process.env[`${variables}AUTH`] ?? '';
+  const proofs = proofsOf(credential === '' ? [] : [credentialOf(credential)]);
+  const paths = tlsOfEnvironment(process.env, `${variables}TLS`);
+  const tls = paths === null ? {} : { tls: readTls(paths) };
   try {
     const client = await connect(hosts, {
-      ...(scheme === '' ? {} : { auth: [{ scheme, auth }] }),
+      ...{ ...proofs, ...tls },
       name: option.slice(2),
     });
     client.onState(({ state }: StateChange) => {

@@ -1,5 +1,6 @@
 /** The servers of an ensemble one by one, for requests to each of them. */
-import { addressText, serversOf } from '../status/status-command.js';
+import { addressText, serversOf } from '../status/named-servers.js';
+import type { ClientTls } from './client-proofs.js';
 
 export interface NamedAddress {
   /** The member's id; null where only a connect string is known. */
@@ -8,12 +9,18 @@ export interface NamedAddress {
   readonly port: number;
   /** `host:port`, with an IPv6 address in brackets. */
   readonly address: string;
+  /** Absent for a connection without TLS. */
+  readonly tls?: ClientTls;
 }
 
 /** Returns the servers of a connect string; its chroot does not count. Throws OperatorError. */
-export function addressesOf(connect: string): readonly NamedAddress[] {
+export function addressesOf(
+  connect: string,
+  tls: ClientTls | null = null,
+): readonly NamedAddress[] {
   const [hosts = ''] = connect.split('/');
-  return named({ connect: hosts });
+  const servers = named({ connect: hosts });
+  return tls === null ? servers : servers.map((server) => ({ ...server, tls }));
 }
 
 /** Returns the members that a config file lists. Throws OperatorError. */
@@ -22,7 +29,7 @@ export function addressesIn(config: string): readonly NamedAddress[] {
 }
 
 function named(of: { readonly connect: string } | { readonly config: string }) {
-  const servers = serversOf({ ...of, timeoutMs: 0, waitSeconds: 0, json: false });
+  const servers = serversOf(of);
   return servers.map(({ id, host, port }) => ({
     ...{ id, host, port },
     address: addressText(host, port),

@@ -6,6 +6,7 @@
  * its client from `client()`, which connects when it is first called.
  */
 import type { Client } from '@rookery/client';
+import type { ClientTls } from './client-proofs.js';
 import type { Format } from './format.js';
 import type { Output } from './output.js';
 
@@ -60,6 +61,8 @@ export interface Surroundings {
   readonly other: (connect: string) => Promise<Client>;
   /** The connect string of `client()`. */
   readonly connect: () => string;
+  /** How the servers are reached by TLS; null without it. */
+  readonly tls: () => ClientTls | null;
   /** The directory at which relative paths begin; `/` outside of the interactive shell. */
   readonly directory: string;
   /** Aborted by Ctrl-C. */

@@ -1,5 +1,6 @@
 /**
- * Contexts: named ensembles, each with its connect string and credentials, saved for the user.
+ * Contexts: named ensembles, each with its connect string, its credentials and the files of its
+ * certificates, saved for the user.
  *
  * Each is a JSON file of its own in `$XDG_CONFIG_HOME/rookery/context` (by default below
  * `~/.config`), with mode 0600 because of the credentials; one that others may read is refused. The
@@ -10,17 +11,21 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
+import type { TlsPaths } from './client-proofs.js';
 
 const NAME = /^[\w][\w.-]{0,63}$/;
 const SAVED = z.strictObject({
   connect: z.string().min(1),
   /** Each as `scheme:auth`. */
   auth: z.array(z.string()).default([]),
+  /** Absolute paths; absent for connections without TLS. */
+  tls: z.strictObject({ ca: z.string(), cert: z.string(), key: z.string() }).partial().optional(),
 });
 
 export interface Context {
   readonly connect: string;
   readonly auth: readonly string[];
+  readonly tls?: TlsPaths | undefined;
 }
 
 export class Contexts {

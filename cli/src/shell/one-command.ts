@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import type { Client } from '@rookery/client';
+import { tlsOfOptions } from './client-proofs.js';
 import { Call, type CommandSpec, EXIT } from './command.js';
 import { failureOf } from './failures.js';
 import { FORMATS, type Format } from './format.js';
@@ -54,6 +55,7 @@ export async function runOne(
       },
       other: (connect) => open({ ...targetNow(), connect, source: 'the other ensemble' }),
       connect: () => targetNow().connect,
+      tls: () => targetNow().tls,
       directory: '/',
       signal: stopping.signal,
       isInteractive: parts.stdin.isTTY === true && parts.stderr.isTTY === true,
@@ -116,6 +118,7 @@ export function targetOptions(options: OptionValues) {
     connect: text('connect'),
     context: text('context'),
     authFile: text('authFile'),
+    tls: tlsOfOptions(options),
     timeoutMs: 1000 * (typeof timeout === 'number' ? timeout : 10),
     readOnly: options['readOnly'] === true,
   };

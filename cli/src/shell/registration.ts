@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { wholeNumber } from '../whole-number.js';
 import type { CommandSpec } from './command.js';
 import { FORMATS } from './format.js';
+import { TLS_OPTIONS } from './tls-options.js';
 
 /** Runs one command with the arguments that commander has parsed. */
 export type Runner = (
@@ -74,4 +75,5 @@ export function addTarget(command: Command): void {
         .default(TIMEOUT_S_DEFAULT)
         .argParser(wholeNumber(1, TIMEOUT_S_MAX)),
     );
+  for (const { flags, description } of TLS_OPTIONS) command.option(flags, description);
 }

@@ -125,6 +125,12 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
     acl: z.array(z.strictObject({ scheme: z.string(), id: z.string(), perms: z.string() })),
     aversion: z.int(),
   }),
+  'acl audit': z.array(
+    z.union([
+      z.strictObject({ path, perms: z.string().regex(/^[cdwa]+$/) }),
+      z.strictObject({ path, users: z.array(z.string()) }),
+    ]),
+  ),
   'acl set': z.strictObject({ path, changed: count }),
   'quota ls': z.array(quota),
   'quota get': quota,

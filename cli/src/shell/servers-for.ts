@@ -20,7 +20,8 @@ export function serversFor(call: Call): readonly NamedAddress[] {
     throw new OperatorError('Give --config, or --connect host:port,..., not both.');
   }
   const isNamed = connect !== undefined || context !== undefined;
-  if (!isNamed) return addressesOf(call.around.connect());
+  if (!isNamed) return addressesOf(call.around.connect(), call.around.tls());
   const options = { connect, context, timeoutMs: 1, readOnly: false };
-  return addressesOf(targetOf(options, call.around.environment).connect);
+  const target = targetOf(options, call.around.environment);
+  return addressesOf(target.connect, target.tls);
 }

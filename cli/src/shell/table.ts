@@ -3,6 +3,7 @@
  * know about each. The code of a command is loaded when it runs, so that a member loads none of it.
  */
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.js';
+import { TLS_OPTIONS } from './tls-options.js';
 
 const INT_MAX = 2 ** 31 - 1;
 const RECURSIVE: OptionSpec = { flags: '-r, --recursive', description: 'with all that is below' };
@@ -250,6 +251,13 @@ export const MORE: readonly CommandSpec[] = [
     run: async (call) => (await import('./commands/permissions.js')).setAcl(call),
   },
   {
+    name: 'acl audit',
+    summary: 'Where everybody may change something, below a path; exit code 3 if anywhere.',
+    args: [path('[path]')],
+    options: [{ flags: '--sha1', description: 'instead, where ACLs have digests of SHA-1' }],
+    run: async (call) => (await import('./commands/acl-audit.js')).auditAcls(call),
+  },
+  {
     name: 'quota ls',
     summary: 'All quotas, and how much of each is used.',
     args: [],
@@ -295,11 +303,12 @@ export const CONTEXTS: readonly CommandSpec[] = [
   },
   {
     name: 'context save',
-    summary: 'Save a connect string, with the credentials of --auth-file or ROOKERY_AUTH.',
+    summary: 'Save a connect string, with its credentials and the files of its certificates.',
     args: [NAME],
     options: [
       { flags: '--connect <hosts>', description: 'host:port,host:port/chroot' },
-      { flags: '--auth-file <file>', description: 'credentials; - for standard input' },
+      { flags: '--auth-file <file>', description: 'credentials (or ROOKERY_AUTH); - for stdin' },
+      ...TLS_OPTIONS,
     ],
     connects: false,
     run: async (call) => (await import('./commands/saved-contexts.js')).saveContext(call),

@@ -1,10 +1,10 @@
 /**
- * Which ensemble a command uses, with which credentials, and the connection to it.
+ * Which ensemble a command uses, with which credentials and certificates, and the connection to it.
  *
  * An option takes precedence over the environment, the environment over the selected context, and
- * the default is 127.0.0.1:2181. Credentials of a context are sent to its own servers only. If no
- * session is granted in time, each server is asked for its state, so that the message says what is
- * wrong.
+ * the default is 127.0.0.1:2181. What a context has to prove itself is for its own servers only. If
+ * no session is granted in time, each server is asked for its state, so that the message says what
+ * is wrong.
  */
 import { readFileSync } from 'node:fs';
 import {
@@ -18,6 +18,15 @@ import { OperatorError } from '@rookery/server';
 import { askWord } from '../status/four-letter-word.js';
 import { parseStatus, reasonOf } from '../status/server-status.js';
 import { addressesOf } from './addresses.js';
+import {
+  type ClientTls,
+  type Credential,
+  credentialOf,
+  proofsOf,
+  readTls,
+  type TlsPaths,
+  tlsOfEnvironment,
+} from './client-proofs.js';
 import { Contexts } from './contexts.js';
 import { NoConnectionError } from './failures.js';
 
@@ -25,6 +34,8 @@ export interface TargetOptions {
   readonly connect?: string | undefined;
   readonly context?: string | undefined;
   readonly authFile?: string | undefined;
+  /** Null or absent for what the environment or the context says. */
+  readonly tls?: TlsPaths | null;
   /** The time limit for a session, and for each answer. */
   readonly timeoutMs: number;
   readonly readOnly: boolean;
@@ -35,13 +46,10 @@ export interface Target {
   /** The origin of the value, for messages. */
   readonly source: string;
   readonly auth: readonly Credential[];
+  /** Null for connections without TLS. */
+  readonly tls: ClientTls | null;
   readonly timeoutMs: number;
   readonly readOnly: boolean;
-}
-
-export interface Credential {
-  readonly scheme: string;
-  readonly auth: string;
 }
 
 const DEFAULT_CONNECT = '127.0.0.1:2181';
@@ -55,34 +63,41 @@ export function targetOf(options: TargetOptions, environment: NodeJS.ProcessEnv)
   const own = file === undefined ? (environment['ROOKERY_AUTH'] ?? '') : textOfFile(file);
   const lines = own.split('\n').map((line) => line.trim());
   const auth = [...place.auth, ...lines.filter((line) => line !== '')].map(credentialOf);
-  return { connect: place.connect, source: place.source, auth, timeoutMs, readOnly };
+  const paths = options.tls ?? tlsOfEnvironment(environment) ?? place.tls;
+  const tls = paths === null ? null : readTls(paths);
+  return { connect: place.connect, source: place.source, auth, tls, timeoutMs, readOnly };
 }
 
 interface Place {
   readonly connect: string;
   readonly source: string;
   readonly auth: readonly string[];
+  readonly tls: TlsPaths | null;
 }
+
+const NOTHING_SAVED = { auth: [], tls: null } as const;
 
 function placeOf(options: TargetOptions, environment: NodeJS.ProcessEnv): Place {
   const contexts = new Contexts(environment);
   const saved = (name: string): Place => {
-    return { ...contexts.load(name), source: `the context ${name}` };
+    const { tls = null, ...context } = contexts.load(name);
+    return { ...context, tls, source: `the context ${name}` };
   };
   const { connect: given, context } = options;
   if (given !== undefined && context !== undefined) {
     throw new OperatorError('Give --connect or --context, not both.');
   }
-  if (given !== undefined) return { connect: given, source: '--connect', auth: [] };
+  if (given !== undefined) return { connect: given, source: '--connect', ...NOTHING_SAVED };
   if (context !== undefined) return saved(context);
   const fromEnvironment = environment['ROOKERY_CONNECT'] ?? '';
   if (fromEnvironment !== '') {
-    return { connect: fromEnvironment, source: 'ROOKERY_CONNECT', auth: [] };
+    return { connect: fromEnvironment, source: 'ROOKERY_CONNECT', ...NOTHING_SAVED };
   }
   const name = environment['ROOKERY_CONTEXT'] ?? '';
   const selected = name === '' ? contexts.selected() : name;
   if (selected !== null) return saved(selected);
-  return { connect: DEFAULT_CONNECT, source: 'the default, for want of --connect', auth: [] };
+  const source = 'the default, for want of --connect';
+  return { connect: DEFAULT_CONNECT, source, ...NOTHING_SAVED };
 }
 
 function textOfFile(file: string): string {
@@ -94,23 +109,15 @@ function textOfFile(file: string): string {
   }
 }
 
-/** Throws OperatorError without the text, which may be a password. */
-export function credentialOf(text: string): Credential {
-  const colon = text.indexOf(':');
-  if (colon < 1) {
-    throw new OperatorError('A credential is scheme:auth, such as digest:user:password.');
-  }
-  return { scheme: text.slice(0, colon), auth: text.slice(colon + 1) };
-}
-
 /** Rejects with NoConnectionError, which says what each server does. */
 export async function openClient(target: Target, options: ConnectOptions = {}): Promise<Client> {
-  const { timeoutMs, auth, readOnly } = target;
+  const { timeoutMs, auth, tls, readOnly } = target;
   try {
     return await connect(target.connect, {
       connectDeadlineMs: timeoutMs,
       operationTimeoutMs: timeoutMs,
-      auth,
+      ...proofsOf(auth),
+      ...(tls === null ? {} : { tls }),
       readOnly,
       logger: SILENT,
       ...options,
@@ -129,13 +136,19 @@ const SILENT = {
   error: () => undefined,
 };
 
+function noSessionOf({ tls, auth }: Target): string {
+  const missing = [...(tls === null ? ['TLS'] : []), ...(auth.length === 0 ? ['a login'] : [])];
+  const maybe = missing.length === 0 ? '' : `: it may ask for ${missing.join(' or ')}`;
+  return `it serves, but gives no session${maybe}`;
+}
+
 export async function whyNotConnected(target: Target): Promise<string> {
   const asked = await Promise.all(
-    addressesOf(target.connect).map(async ({ address, ...server }) => {
+    addressesOf(target.connect, target.tls).map(async ({ address, ...server }) => {
       try {
         const text = await askWord(server, 'srvr', ASK_TIMEOUT_MS);
         const serves = parseStatus(text) !== null;
-        const state = serves ? 'it serves, but gives no session' : reasonOf(text);
+        const state = serves ? noSessionOf(target) : reasonOf(text);
         return { address, isThere: true, serves, state };
       } catch (error) {
         const state = error instanceof Error ? error.message : String(error);

@@ -12,6 +12,7 @@ export interface Walked {
   readonly path: string;
   /** 0 for the znode at which the walk begins. */
   readonly depth: number;
+  /** All zeros where the ACL forbids even that; ZooKeeper 3.8 tells it in any case. */
   readonly stat: Stat;
   /** Undefined unless the walk reads data; null also where the ACL forbids it (`isClosed`). */
   readonly data?: Buffer | null;
@@ -87,9 +88,22 @@ async function visit(options: WalkOptions, path: string, depth: number): Promise
       if (!(error instanceof NoAuthError)) throw error;
     }
   }
-  const stat = await client.exists(path, { signal });
+  const stat = await statOf(options, path);
   if (stat === null) return null;
-  return withData
-    ? { path, depth, stat, data: null, isClosed: true }
-    : { path, depth, stat, isClosed: false };
+  const isClosed = withData || stat === UNKNOWN;
+  return withData ? { path, depth, stat, data: null, isClosed } : { path, depth, stat, isClosed };
+}
+
+const UNKNOWN: Stat = {
+  ...{ czxid: 0n, mzxid: 0n, pzxid: 0n, ctime: 0, mtime: 0, ephemeralOwner: 0n },
+  ...{ version: 0, cversion: 0, aversion: 0, dataLength: 0, numChildren: 0 },
+};
+
+async function statOf({ client, signal }: WalkOptions, path: string): Promise<Stat | null> {
+  try {
+    return await client.exists(path, { signal });
+  } catch (error) {
+    if (error instanceof NoAuthError) return UNKNOWN;
+    throw error;
+  }
 }

@@ -1,5 +1,6 @@
 /** Sends one four-letter word to a server of ZooKeeper's protocol and reads the answer. */
 import { connect } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 /** No answer to `srvr` or `mntr` has so many bytes. */
 const ANSWER_BYTES_MAX = 1 << 20;
@@ -7,27 +8,32 @@ const ANSWER_BYTES_MAX = 1 << 20;
 export interface ServerToAsk {
   readonly host: string;
   readonly port: number;
+  /** Absent for a connection without TLS. */
+  readonly tls?: ConnectionOptions;
 }
 
 /** Rejects with an Error that says why there is no answer within `timeoutMs`. */
 export function askWord(
-  server: ServerToAsk,
+  { host, port, tls }: ServerToAsk,
   word: string,
   timeoutMs: number,
   bytesMax = ANSWER_BYTES_MAX,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = connect(server);
+    const onOpen = (): void => void socket.write(word);
+    const socket =
+      tls === undefined
+        ? connect({ host, port }, onOpen)
+        : connectTls({ ...tls, host, port }, onOpen);
     const parts: Buffer[] = [];
     let bytes = 0;
     const end = (error: Error | null): void => {
       clearTimeout(timer);
       socket.destroy();
       if (error === null) resolve(Buffer.concat(parts).toString());
-      else reject(error);
+      else reject(plainly(error));
     };
     const timer = setTimeout(() => end(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
-    socket.on('connect', () => socket.write(word));
     socket.on('data', (part) => {
       parts.push(part);
       bytes += part.length;
@@ -36,4 +42,11 @@ export function askWord(
     socket.on('end', () => end(null));
     socket.on('error', end);
   });
+}
+
+/** OpenSSL's messages have numbers and places in its sources around the reason. */
+function plainly(error: Error): Error {
+  const reason: unknown = Reflect.get(error, 'reason');
+  const isTls = String(Reflect.get(error, 'code')).startsWith('ERR_SSL_');
+  return isTls && typeof reason === 'string' ? new Error(reason, { cause: error }) : error;
 }

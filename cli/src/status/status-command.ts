@@ -7,14 +7,16 @@
  * serve, or the time is over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadEnsembleConfig, OperatorError } from '@rookery/server';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
+import { addressText, type NamedServer, serversOf } from './named-servers.js';
 import { parseStatus, reasonOf, type ServerStatus } from './server-status.js';
 
 export interface StatusCommand {
   readonly config?: string;
   /** `host:port,host:port`. */
   readonly connect?: string;
+  /** Absent for connections without TLS. */
+  readonly tls?: ServerToAsk['tls'];
   readonly timeoutMs: number;
   /** How long to wait until all serve; 0 asks once. */
   readonly waitSeconds: number;
@@ -31,14 +33,13 @@ export interface AskedServer {
 
 const AGAIN_MS = 500;
 const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
-const DEFAULT_PORT = 2181;
 
 /** Resolves with the exit code. */
 export async function runStatus(command: StatusCommand): Promise<number> {
   const servers = serversOf(command);
   const endMs = performance.now() + command.waitSeconds * 1000;
   for (;;) {
-    const asked = await Promise.all(servers.map((server) => look(server, command.timeoutMs)));
+    const asked = await Promise.all(servers.map((server) => look(server, command)));
     const isWell = isServing(asked);
     if (isWell || performance.now() + AGAIN_MS > endMs) {
       process.stdout.write(command.json ? jsonOf(asked) : textOf(asked));
@@ -48,43 +49,21 @@ export async function runStatus(command: StatusCommand): Promise<number> {
   }
 }
 
-type NamedServer = ServerToAsk & { readonly id: number | null };
-
-/** Throws OperatorError if an address is invalid or missing. */
-export function serversOf({ config, connect }: StatusCommand): readonly NamedServer[] {
-  if (config !== undefined && connect === undefined) {
-    return loadEnsembleConfig(config).servers.map(
-      ({ id, host, clientHost = host, clientPort: port }) => ({ id, host: clientHost, port }),
-    );
-  }
-  if (connect === undefined || config !== undefined) {
-    throw new OperatorError('give --config, or --connect host:port,...');
-  }
-  return connect.split(',').map((text) => {
-    const [, bracketed, plain, port = `${DEFAULT_PORT}`] =
-      /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i.exec(text.trim()) ?? [];
-    const host = bracketed ?? plain;
-    if (host === undefined) throw new OperatorError(`--connect: expected host:port, got ${text}`);
-    return { id: null, host, port: Number(port) };
-  });
-}
-
-async function look(server: NamedServer, timeoutMs: number): Promise<AskedServer> {
+async function look(
+  server: NamedServer,
+  { timeoutMs, tls }: Pick<StatusCommand, 'timeoutMs' | 'tls'>,
+): Promise<AskedServer> {
   const { id, host, port } = server;
   const address = addressText(host, port);
   try {
-    const text = await askWord(server, 'srvr', timeoutMs);
+    const secured = tls === undefined ? server : { ...server, tls };
+    const text = await askWord(secured, 'srvr', timeoutMs);
     const status = parseStatus(text);
     return { id, address, status, problem: status === null ? reasonOf(text) : null };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     return { id, address, status: null, problem };
   }
-}
-
-/** Writes `host:port`, with an IPv6 address in brackets. */
-export function addressText(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 export function isServing(asked: readonly AskedServer[]): boolean {

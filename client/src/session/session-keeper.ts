@@ -77,43 +77,34 @@ export class SessionKeeper {
   get session(): LiveSession | null {
     return this.#session;
   }
-
   get readOnly(): boolean {
     return this.#readOnly;
   }
-
   get server(): string | null {
     return this.#connection === null ? null : serverText(this.#connection.address.server);
   }
-
   /** The address of the member that the client is connected to, or null. */
   get address(): Address | null {
     return this.#connection?.address ?? null;
   }
-
   get lastZxidSeen(): bigint {
     return BigInt(this.#lastZxid);
   }
-
   get surroundings(): Surroundings {
     return this.#options.surroundings;
   }
-
   /** Whether a request that is submitted is sent at once. */
   get isConnected(): boolean {
     return this.#queue.isAttached;
   }
-
   /** Whether there can be no further session. */
   get isOver(): boolean {
     return this.#isIn('closed') || (this.#isIn('lost') && !this.#options.renewSession);
   }
-
   /** Why there is no connection, or null if there is one. */
   get trouble(): Error | null {
     return this.#queue.trouble;
   }
-
   /** The number of requests queued or in flight. */
   get outstandingCount(): number {
     return this.#queue.size;

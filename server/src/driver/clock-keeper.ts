@@ -17,7 +17,7 @@ import { LEVEL } from '../state/level.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
 import type { DriverParts } from './parts.js';
-import type { ConnectedLink } from './peer-events.js';
+import type { ConnectedLink } from './port-events.js';
 
 /** The clock of a leader for one term. */
 export interface TermClock {

@@ -23,7 +23,6 @@ import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
-import { clientEvents } from './client-events.js';
 import { ClockKeeper } from './clock-keeper.js';
 import type { Answer } from './confirmed-answers.js';
 import { type DeliveryHooks, deliverParts } from './delivery.js';
@@ -34,8 +33,13 @@ import type { LeaderMessage, LeaderService } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
-import { type ConnectedLink, type MessageToDriver, peerEvents } from './peer-events.js';
 import { PeerQuestions } from './peer-questions.js';
+import {
+  type ConnectedLink,
+  clientEvents,
+  type MessageToDriver,
+  peerEvents,
+} from './port-events.js';
 import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';

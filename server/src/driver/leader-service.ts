@@ -32,7 +32,7 @@ import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/reque
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import type { Expiries } from '../sessions/expiries.js';
 import { atMost } from '../state/at-most.js';
-import type { SessionId, Txn } from '../state/txn.js';
+import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 import { ConfirmedAnswers, type ConfirmingHooks } from './confirmed-answers.js';
 
@@ -159,6 +159,11 @@ export class LeaderService {
   /** The link of a member was lost, and with it perhaps its last report of touched sessions. */
   onMemberGone(member: PeerId): void {
     this.preparer.onMemberGone(member, this.#hooks.time());
+  }
+
+  /** Called at most once, before anything else, by a leader whose history is empty. */
+  found(acl: readonly Acl[]): void {
+    this.#collect(this.preparer.found(acl, this.#hooks.time()));
   }
 
   /** Does nothing if the level is already being raised to this one. */

@@ -9,10 +9,9 @@ import type { SummaryView } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
-import type { WatcherId, WatchTable } from '../state/watches.js';
 import { VERSION } from '../version.js';
 import type { Answerer } from './peer-questions.js';
-import { sessionAnswer, WATCH_MODES } from './session-answer.js';
+import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';
 
 /** The events in one answer; each takes 2 KB at most. */
 export const EVENTS_PER_ANSWER = 100;
@@ -24,10 +23,7 @@ const WATCHES_MAX = 1000;
 /** The names of one session's watches that are told. */
 const NAMES_MAX = 20;
 
-export interface AnsweringMember {
-  context(): WordContext;
-  readonly watches: Pick<WatchTable, 'pathsOf'>;
-  watcherOf(session: SessionId): WatcherId | undefined;
+export interface AnsweringMember extends SessionTeller {
   /** False where another member leads. */
   expireSession(session: SessionId): boolean;
 }

@@ -1,7 +1,7 @@
 /**
  * What four-letter words and HTTP ports show about this member, read from its parts on demand.
  */
-import { counterOf, epochOf, type Zxid } from '@rookery/protocol';
+import { counterOf, epochOf, type Identity, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
 import { electionPortOf, memberDirectories } from '../config.js';
 import type { SummaryView } from '../measures/summary.js';
@@ -20,6 +20,7 @@ import type {
   ServerMode,
   SessionPaths,
   SessionsView,
+  WaitingClients,
   WatchSummary,
 } from '../net/member-view.js';
 import { openFilesCount, openFilesMax } from '../net/open-files.js';
@@ -116,6 +117,12 @@ export class MemberStatus implements MemberView {
   watcherOf(session: SessionId): WatcherId | undefined {
     return this.#parts.pipeline.connectionOf(session);
   }
+  /** As whom the session's client is known; undefined if it is not connected to this member. */
+  identitiesOf(session: SessionId): readonly Identity[] | undefined {
+    const { pipeline } = this.#parts;
+    const connection = pipeline.connectionOf(session);
+    return connection === undefined ? undefined : pipeline.view(connection)?.identities;
+  }
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId {
     return this.#parts.pipeline.view(watcher)?.session ?? 0;
@@ -186,8 +193,8 @@ export class MemberStatus implements MemberView {
   get extraMetrics(): readonly Metric[] {
     const { counters, driver, pipeline, treeBound, zab } = this.#parts;
     return [
-      counter('auth_failed_count', pipeline.authFailures),
-      counter('request_throttle_wait_count', pipeline.pauses),
+      counter('auth_failed_count', pipeline.logins.failures),
+      counter('request_throttle_wait_count', pipeline.throttle.pauses),
       counter('proposal_count', counters.proposals),
       counter('stale_sessions_expired', counters.expiredSessions),
       counter('connection_revalidate_count', counters.resumes),
@@ -239,7 +246,19 @@ export class MemberStatus implements MemberView {
       refusedForDisk: diskSpace.refused,
       backups: backups.figures,
       counters,
+      waitingClients: this.#waitingClients,
       checkpoint: counters.checkpoint,
+    };
+  }
+
+  get #waitingClients(): WaitingClients {
+    const { logins, rates } = this.#parts.pipeline;
+    return {
+      logins: logins.waiting.count,
+      loginsDelayed: logins.delayed,
+      loginsFailed: logins.failures,
+      limited: rates.waiting,
+      limitPauses: rates.pauses,
     };
   }
 

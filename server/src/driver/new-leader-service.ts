@@ -52,5 +52,13 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     noRoom: (refusals) => treeBound.onRefused(refusals),
   };
   const { leaderShareMsMax: shareMs, inFlightMax } = options;
-  return new LeaderService(preparer, serviceHooks, parts.timers, { shareMs, inFlightMax });
+  const service = new LeaderService(preparer, serviceHooks, parts.timers, { shareMs, inFlightMax });
+  const { rootAcl } = options;
+  // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
+  // a quorum has its proposal, the next one finds the history as empty, and proposes it again.
+  if (term.lastZxid === 0 && rootAcl !== null) {
+    service.found(rootAcl);
+    logger.info({ entries: rootAcl.length }, 'ensemble.root_acl');
+  }
+  return service;
 }

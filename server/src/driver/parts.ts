@@ -10,6 +10,7 @@ import type { Pipeline } from '../pipeline/pipeline.js';
 import type { WriteRules } from '../pipeline/prepare.js';
 import type { ReaperOptions } from '../pipeline/reaper.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { Acl } from '../state/txn.js';
 import type { CheckpointOptions } from '../storage/checkpointer.js';
 import type { Storage } from '../storage/storage.js';
 import type { Zab } from '../zab/index.js';
@@ -50,6 +51,8 @@ export interface DriverOptions {
   readonly checkpoint: Partial<CheckpointOptions>;
   /** The rules for writes while this member leads. */
   readonly writeRules: Omit<WriteRules, 'treeBound'>;
+  /** The ACL with which an ensemble is founded; null for an open one. */
+  readonly rootAcl: readonly Acl[] | null;
   readonly reaper: ReaperOptions;
   readonly levels: LevelOptions;
   /** How many ephemerals one transaction deletes when a session ends. */

@@ -4,6 +4,7 @@
  * It tells them to its own admin port and to other members that ask for an operator, whose
  * questions come from a wire. An answer has a bound in watches and in characters.
  */
+import type { Identity } from '@rookery/protocol';
 import type { ConnectionView, WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
@@ -14,11 +15,19 @@ export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent',
 export const WATCHED_MAX = 1000;
 /** Of their paths; an answer between members has 256 KB at most. */
 const CHARACTERS_MAX = 60_000;
+const IDENTITY_CHARACTERS_MAX = 1000;
 
 export interface SessionTeller {
   context(): WordContext;
   readonly watches: Pick<WatchTable, 'pathsOf'>;
   watcherOf(session: SessionId): WatcherId | undefined;
+  identitiesOf(session: SessionId): readonly Identity[] | undefined;
+}
+
+/** An identity without what is secret of it. */
+export interface ShownIdentity {
+  readonly scheme: string;
+  readonly id: string;
 }
 
 export interface WatchedPath {
@@ -31,7 +40,9 @@ export function sessionAnswer(member: SessionTeller, session: unknown) {
   for (const connection of member.context().connections()) {
     const { sessionId } = connection.stats;
     if (sessionId === 0 || prefixedHex(sessionId) !== session) continue;
-    return { traffic: trafficOf(connection), watched: watchedBy(member, Number(sessionId)) };
+    const id = Number(sessionId);
+    const identities = shownIdentities(member.identitiesOf(id) ?? []);
+    return { traffic: trafficOf(connection), watched: watchedBy(member, id), identities };
   }
   return null;
 }
@@ -46,6 +57,14 @@ export function trafficOf({ stats }: ConnectionView) {
     averageLatencyMs: stats.latency.averageMs,
     maxLatencyMs: stats.latency.maxMs,
   };
+}
+
+/** Of a digest, the user alone: the rest lets one guess the password. */
+export function shownIdentities(identities: readonly Identity[]): readonly ShownIdentity[] {
+  return identities.map(({ scheme, id }) => ({
+    scheme,
+    id: scheme === 'digest' ? id.replace(/:.*/s, '') : id.slice(0, IDENTITY_CHARACTERS_MAX),
+  }));
 }
 
 /** What the session watches, as far as this member knows; nothing if it is connected elsewhere. */

@@ -5,22 +5,16 @@
  * member does not go by (DNS rebinding), or that a browser marks as coming from another site, is
  * refused. A proxy in front of the port has an origin of its own, which the configuration names.
  * With users configured each request must bring a password, as `Authorization: digest
- * user:password`, which is ZooKeeper's way, or as Basic. Wrong ones are counted by address: past
- * FAILURES_MAX in a second none from there is looked at until the next. `X-Forwarded-For` is never
- * believed.
+ * user:password`, which is ZooKeeper's way, or as Basic. After wrong ones its address has to wait
+ * (http-logins.ts). `X-Forwarded-For` is never believed.
  */
-import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import { digestOf } from '../digest-of.js';
+import { assert } from '@rookery/protocol';
+import { isDigestOf } from '../digest-of.js';
 import { credentialsOf } from './credentials.js';
 import { HttpError } from './http-error.js';
+import type { HttpLogins } from './http-logins.js';
 import type { HttpRequest } from './http-port.js';
-
-export const FAILURES_MAX = 20;
-const WINDOW_MS = 1000;
-/** Addresses that are counted by themselves; others are counted together. */
-const ADDRESSES_MAX = 1000;
-const OTHERS = '';
 
 export interface AdminAccessOptions {
   /** As in the configuration; without any, and without readers, it is whoever reaches the port. */
@@ -31,8 +25,8 @@ export interface AdminAccessOptions {
   readonly origins: readonly string[];
   /** Names beside addresses and localhost under which the port may be asked. */
   readonly hosts: readonly string[];
-  /** Monotonic ms. */
-  nowMs(): number;
+  /** Counts wrong passwords; null for a port that has no users. */
+  readonly logins: HttpLogins | null;
 }
 
 /** As whom a request was let in. */
@@ -50,11 +44,10 @@ export class AdminAccess {
   readonly #options: AdminAccessOptions;
   readonly #hosts: ReadonlySet<string>;
   readonly #origins: ReadonlySet<string>;
-  #windowMs = Number.NEGATIVE_INFINITY;
-  /** Of this window, by address. */
-  readonly #failures = new Map<string, number>();
 
   constructor(options: AdminAccessOptions) {
+    const { users, readers, logins } = options;
+    assert(logins !== null || users.length + readers.length === 0, 'logins of users are counted');
     this.#options = options;
     this.#origins = new Set(options.origins);
     const proxies = options.origins.map((origin) => hostName(new URL(origin).host) ?? '');
@@ -66,29 +59,19 @@ export class AdminAccess {
   require(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>): Admitted {
     const { headers } = request;
     this.#requireSameSite(request);
-    const { users, readers } = this.#options;
+    const { users, readers, logins } = this.#options;
     if (users.length + readers.length === 0) return { user: null, mayChange: true };
     const given = credentialsOf(headers.authorization);
     if (given === null) throw unauthorized('A user and a password are needed.', headers);
-    const nowMs = this.#options.nowMs();
-    if (nowMs - this.#windowMs >= WINDOW_MS) {
-      this.#windowMs = nowMs;
-      this.#failures.clear();
+    let mayChange = false;
+    const isUser = () => {
+      mayChange = isAmong(users, given);
+      return isAmong(readers, given) || mayChange;
+    };
+    if (logins?.judge(request.remoteAddress, given, isUser) !== true) {
+      throw unauthorized('No user has that password.', headers);
     }
-    const { remoteAddress } = request;
-    const isCounted = this.#failures.has(remoteAddress) || this.#failures.size < ADDRESSES_MAX;
-    const address = isCounted ? remoteAddress : OTHERS;
-    const failures = this.#failures.get(address) ?? 0;
-    if (failures >= FAILURES_MAX) {
-      throw new HttpError(429, 'Too many wrong passwords; try again in a second.', {
-        'retry-after': '1',
-      });
-    }
-    const user = given.slice(0, given.indexOf(':'));
-    const [mayChange, mayRead] = [isAmong(users, given), isAmong(readers, given)];
-    if (mayChange || mayRead) return { user, mayChange };
-    this.#failures.set(address, failures + 1);
-    throw unauthorized('No user has that password.', headers);
+    return { user: given.slice(0, given.indexOf(':')), mayChange };
   }
 
   #requireSameSite({ headers }: Pick<HttpRequest, 'headers'>): void {
@@ -108,13 +91,7 @@ export class AdminAccess {
 
 /** Takes the same time wherever in the list the user is. */
 function isAmong(users: readonly string[], given: string): boolean {
-  const digest = Buffer.from(digestOf(given));
-  let isUser = false;
-  for (const user of users) {
-    const known = Buffer.from(user);
-    if (known.length === digest.length && timingSafeEqual(known, digest)) isUser = true;
-  }
-  return isUser;
+  return users.reduce((isUser, user) => isDigestOf(user, given) || isUser, false);
 }
 
 /** Without its port, and an IPv6 address without its brackets. */

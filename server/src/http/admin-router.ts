@@ -20,6 +20,7 @@ import { ConsoleFiles } from './console-files.js';
 import { EventAnswers } from './events-answer.js';
 import { healthAnswer, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
+import type { HttpLogins } from './http-logins.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
 import { JoinedEvents } from './joined-events.js';
 import { jsonPieces } from './json-text.js';
@@ -31,6 +32,7 @@ export interface AdminParts {
   readonly self: ServerAddress;
   readonly events: EventRing;
   readonly access: AdminAccess;
+  readonly logins: HttpLogins;
   readonly metrics: Router;
   readonly console: ConsoleFiles;
   readonly logger: Logger;
@@ -67,11 +69,11 @@ export function adminRouter(parts: AdminParts): Router {
   };
 }
 
-function apiOf({ member, config, self, events, logger }: AdminParts): Api {
+function apiOf({ member, config, self, events, logins, logger }: AdminParts): Api {
   const backups = new BackupAnswers(member);
-  const { superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
+  const { digestAlgs, superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const superIdentities = new Set(config.superIdentities);
-  const callers = new Callers({ superDigest, superIdentities, skipAcl });
+  const callers = new Callers({ digestAlgs, superDigest, superIdentities, skipAcl }, logins);
   const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
   const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
   const joined = new JoinedEvents({ id: self.id, ring: events }, others);

@@ -10,12 +10,14 @@ import { clientAddressOf, listenHostsOf, metricsHostOf } from '../addresses.js';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
 import { ListenError } from '../net/listen-error.js';
+import type { LoginDelays } from '../security/login-delays.js';
 import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
 import type { BackupMember } from './backup-answer.js';
 import { ConsoleFiles, consoleDirectory } from './console-files.js';
 import { FreeBytes } from './free-bytes.js';
+import { HttpLogins } from './http-logins.js';
 import { HttpPort, type Router } from './http-port.js';
 import { metricsRouter } from './metrics-router.js';
 
@@ -34,6 +36,7 @@ export async function openOperatorPorts(
     readonly directories: { readonly data: string; readonly log: string };
     readonly logger: Logger;
     readonly events: EventRing;
+    readonly logins: LoginDelays;
   },
 ): Promise<OperatorPorts> {
   const { config, self, directories, logger, events } = at;
@@ -61,10 +64,12 @@ export async function openOperatorPorts(
     await open('metrics', metrics, metricsHostOf(config, self), metricsPort);
   }
   if (adminPort !== undefined) {
-    const access = newAccess(config, self);
     const nowMs = () => performance.now();
+    const logins = new HttpLogins(at.logins, nowMs);
+    const access = newAccess(config, self, logins);
     const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
-    const of = { member, config, self, events, access, metrics, console: files, logger };
+    const shown = { metrics, console: files };
+    const of = { member, config, self, events, access, logins, ...shown, logger };
     const admin = adminRouter(of);
     await open('admin', admin, config.adminHost, adminPort);
   }
@@ -77,12 +82,12 @@ function hostsOf(self: ServerAddress): readonly string[] {
   return [host, clientHost, ...listenHostsOf(clientAddressOf(self))];
 }
 
-function newAccess(config: Config, self: ServerAddress): AdminAccess {
+function newAccess(config: Config, self: ServerAddress, logins: HttpLogins): AdminAccess {
   const { adminUsers, superDigest, adminHost, adminReaders: readers } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
   return new AdminAccess({
     ...{ users, readers, origins: config.adminOrigins },
     hosts: [...hostsOf(self), adminHost],
-    nowMs: () => performance.now(),
+    logins,
   });
 }

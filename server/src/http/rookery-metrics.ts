@@ -38,6 +38,12 @@ export function rookeryMetrics(
       [{ reason: 'limit' }, stats.connectionsRejected - stats.tokenDeficit.count],
       [{ reason: 'rate' }, stats.tokenDeficit.count],
     ]),
+    counter(
+      'rookery_sessionless_evicted_total',
+      'Connections without a session that made room for others, because there were too many.',
+      stats.sessionlessEvicted,
+    ),
+    ...waitingClients(inside),
     counter('rookery_received_bytes_total', 'Bytes from clients.', stats.bytesReceived),
     counter('rookery_sent_bytes_total', 'Bytes to clients.', stats.bytesSent),
     counter(
@@ -72,6 +78,36 @@ function identity({ version, inside }: MemberView, ready: boolean): Metric[] {
       ROLES.map((name) => [{ role: name }, name === role ? 1 : 0]),
     ),
     gauge('rookery_ready', 'Whether /readyz is true.', ready ? 1 : 0),
+  ];
+}
+
+function waitingClients({ waitingClients: waiting }: InsideView): Metric[] {
+  return [
+    counter(
+      'rookery_logins_failed_total',
+      'Attempts of clients to log in that were refused.',
+      waiting.loginsFailed,
+    ),
+    counter(
+      'rookery_logins_delayed_total',
+      'Attempts to log in, at any port, that had to wait because others from their address failed.',
+      waiting.loginsDelayed,
+    ),
+    gauge(
+      'rookery_logins_waiting',
+      'Attempts of clients to log in that wait at present.',
+      waiting.logins,
+    ),
+    gauge(
+      'rookery_rate_limited_connections',
+      'Connections that are not read from at present because of requestsPerSecondMax.',
+      waiting.limited,
+    ),
+    counter(
+      'rookery_rate_limit_pauses_total',
+      'How often a connection was not read from because of requestsPerSecondMax.',
+      waiting.limitPauses,
+    ),
   ];
 }
 

@@ -22,7 +22,10 @@ import type { ConnectionStats } from './server-stats.js';
 import type { Timer } from './timers.js';
 import type { ByteStream } from './transport.js';
 
-const HOLD = { handshake: 1, outstanding: 2, output: 4, room: 8, turn: 16, pace: 32 } as const;
+const HOLD = {
+  ...{ handshake: 1, outstanding: 2, output: 4, room: 8, turn: 16, pace: 32 },
+  ...{ login: 64, rate: 128 },
+} as const;
 
 type Phase = 'open' | 'ended' | 'closed';
 
@@ -155,6 +158,7 @@ export class ClientConnection implements PutOff, PacedReader {
    */
   hold(reason: HoldReason, answerBytes = 0): void {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
+    if (reason === 'rate') this.#owner.rateLimited.info('client.rate_limited', this.facts({}));
     this.#setHold(HOLD[reason]);
     // Nothing is required of the client; only a later turn is waited for.
     if (reason === 'room' && !this.#output.isChoked) this.#owner.turn.putOff(this);

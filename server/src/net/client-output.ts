@@ -7,7 +7,7 @@
 import { JuteWriter } from '@rookery/protocol';
 import { LARGE_ANSWER_BYTES } from './client-turn.js';
 import type { ConnectionOwner } from './connection-owner.js';
-import { largestFrameBytes } from './largest-frame.js';
+import { largestFrameBytes, lastFrameAt } from './frames-written.js';
 import type { ByteStream } from './transport.js';
 
 type Owner = Pick<ConnectionOwner<never>, 'limits' | 'slabs' | 'stats'> & {
@@ -84,7 +84,8 @@ export class ClientOutput {
     this.#owner.stats.bytesSent += bytes.length;
     // The replies of one turn count as one response.
     this.#owner.stats.responseSizes.record(bytes.length);
-    this.#stream.write(bytes);
+    if (this.#stream.secured === null) this.#stream.write(bytes);
+    else this.#stream.write(bytes, lastFrameAt(bytes));
     this.#bufferedBytesMax = this.#stream.bufferedBytes;
   }
 

@@ -14,9 +14,10 @@ import type { Timers } from './timers.js';
 
 /**
  * Why no frames are delivered: the handshake is not answered yet, too many requests are
- * outstanding, or answers wait for room in the output.
+ * outstanding, answers wait for room in the output, an attempt to log in waits, or the client sends
+ * too many requests.
  */
-export type HoldReason = 'handshake' | 'outstanding' | 'room';
+export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate';
 
 export interface ConnectionLimits {
   /** The largest frame before there is a session, which is a handshake. */

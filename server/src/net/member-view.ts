@@ -155,6 +155,17 @@ export interface BackupFigures {
   readonly isUnderWay: boolean;
 }
 
+/** Clients that a member makes wait. */
+export interface WaitingClients {
+  /** Attempts to log in that wait now, and the number of those that had to so far. */
+  readonly logins: number;
+  readonly loginsDelayed: number;
+  readonly loginsFailed: number;
+  /** Connections that sent too many requests and wait now, and how often any had to so far. */
+  readonly limited: number;
+  readonly limitPauses: number;
+}
+
 export interface InsideView {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
@@ -173,6 +184,7 @@ export interface InsideView {
   /** Null where no scheduled backups are configured. */
   readonly backups: BackupFigures | null;
   readonly counters: WorkCounters;
+  readonly waitingClients: WaitingClients;
   /** The zxid of the last checkpoint and when it ended, in ms since 1970; 0 for none. */
   readonly checkpoint: { readonly zxid: Zxid; readonly wallMs: number };
 }

@@ -370,13 +370,8 @@ export class PeerPort {
   }
 
   /** With TLS 1.3 the dialler learns after its handshake that its certificate is not accepted. */
-  #maybeReportTls({
-    dialled: peer,
-    peer: up,
-    certificate,
-    remote,
-    downReason: reason,
-  }: PeerLink): void {
+  #maybeReportTls(link: PeerLink): void {
+    const { dialled: peer, peer: up, certificate, remote, downReason: reason } = link;
     if (peer === null || up !== 0 || certificate === null || this.#isClosed) return;
     const trouble = { peer, remote, reason };
     this.#troubles.report({ level: 'info', event: 'peer.unreachable', peer, trouble });

@@ -66,8 +66,8 @@ export class SecuringStream implements ByteStream {
     socket.resume();
   }
 
-  write(bytes: Uint8Array): void {
-    this.#inner?.write(bytes);
+  write(bytes: Uint8Array, lastAt?: number): void {
+    this.#inner?.write(bytes, lastAt);
   }
 
   pause(): void {

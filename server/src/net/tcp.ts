@@ -12,6 +12,7 @@ import type { ListenAddress } from '../addresses.js';
 import { PeerNames } from './peer-names.js';
 import { SecuringStream } from './securing-stream.js';
 import { listenOnTcp } from './tcp-listener.js';
+import { TlsRecords } from './tls-records.js';
 import {
   type Address,
   type ByteStream,
@@ -171,6 +172,8 @@ class TcpStream implements ByteStream {
   readonly secured: Secured | null;
   readonly #socket: net.Socket;
   readonly #isLending: boolean;
+  /** Of a client by TLS, from its first frame on. */
+  #records: TlsRecords | null = null;
   #error: Error | undefined;
   #closed = false;
   #handlers: StreamHandlers | null = null;
@@ -218,10 +221,14 @@ class TcpStream implements ByteStream {
     this.#handlers?.onData(chunk);
   }
 
-  write(bytes: Uint8Array): void {
-    if (this.#socket.writable) {
+  write(bytes: Uint8Array, lastAt?: number): void {
+    if (!this.#socket.writable) return;
+    if (lastAt === undefined || !(this.#socket instanceof tls.TLSSocket)) {
       this.#socket.write(bytes);
+      return;
     }
+    this.#records ??= new TlsRecords(this.#socket);
+    this.#records.write(bytes, lastAt);
   }
 
   writePieces(pieces: readonly Uint8Array[]): void {

@@ -39,7 +39,11 @@ export interface ByteStream {
   /** Bytes that were written and have not reached the kernel yet. */
   readonly bufferedBytes: number;
   handle(handlers: StreamHandlers): void;
-  write(bytes: Uint8Array): void;
+  /**
+   * The bytes may be written over as soon as none are buffered. `lastAt` is where the last of
+   * several frames to a client begins, 0 for a single one, which matters to TLS alone.
+   */
+  write(bytes: Uint8Array, lastAt?: number): void;
   /** Writes the pieces in order by one system call. Absent where that saves nothing. */
   writePieces?(pieces: readonly Uint8Array[]): void;
   pause(): void;

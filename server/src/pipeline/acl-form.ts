@@ -9,6 +9,7 @@ import { isAlternativeName } from '../security/alternative-names.js';
 import type { Acl } from '../state/txn.js';
 import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';
+import { withoutFormerDigests } from './former-digests.js';
 import { isDistinguishedName, isSaslUser } from './names-in-acls.js';
 
 /**
@@ -42,7 +43,7 @@ export function legalAcl(
   // Nearly every create has only the world in its list.
   if (requested.length === 1 && requested.every(isWorld)) return requested;
   const stored: Acl[] = [];
-  const own = identities.filter(isAuthenticated);
+  const own = withoutFormerDigests(identities).filter(isAuthenticated);
   let size = 0;
   for (const acl of withoutDuplicates(requested)) {
     const meant = acl.scheme === 'auth' ? own.map((id) => ({ perms: acl.perms, ...id })) : [acl];

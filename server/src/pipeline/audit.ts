@@ -13,6 +13,7 @@ import type { Identities } from './access.js';
 import { plainAddress } from './address-range.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
+import { withoutFormerDigests } from './former-digests.js';
 
 /** `invoked`: the role of the member ended first, so it does not know what became of it. */
 export type AuditResult = 'success' | 'failure' | 'invoked';
@@ -173,7 +174,8 @@ export class Auditor {
 
 function whoOf(session: SessionId, identities: Identities): Who {
   const address = identities.find(({ scheme }) => scheme === 'ip')?.id ?? '';
-  const user = identities.filter(({ scheme }) => scheme !== 'ip').map(identityText);
+  const shown = withoutFormerDigests(identities);
+  const user = shown.filter(({ scheme }) => scheme !== 'ip').map(identityText);
   return { session, user, ip: plainAddress(address) };
 }
 

@@ -86,8 +86,8 @@ describe('an authentication', () => {
       authenticate(client, scheme);
       expect(client.takeOne()).toMatchObject({ xid: AUTH_XID, zxid: 0, error: -115 });
       expect(client.state).toBe('ended');
-      expect(ensemble.leader.pipeline.authFailures).toBe(1);
-      expect(ensemble.leader.pipeline.connections()).toEqual([]);
+      expect(ensemble.leader.pipeline.logins.failures).toBe(1);
+      expect(ensemble.leader.pipeline.view(client.id)).toBeUndefined();
     },
   );
 

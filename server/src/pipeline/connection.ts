@@ -42,7 +42,7 @@ export class Connection {
   closesSession = false;
   /** Why it is closed before all its answers are sent. */
   dropReason: string | null = null;
-  /** Frames that came before the handshake was answered. */
+  /** Frames that came before the handshake was answered, or while a login waits. */
   early: Uint8Array[] = [];
   /** Whether the client was heard from since the last report of touches. */
   touched = false;
@@ -73,8 +73,9 @@ export class Connection {
   }
 
   view(): ConnectionView {
-    const { id, session, timeoutMs, queue } = this;
-    return { id, session, timeoutMs, outstanding: queue.length };
+    const { id, session, timeoutMs, queue, requester } = this;
+    const { identities } = requester;
+    return { id, session, timeoutMs, outstanding: queue.length, identities };
   }
 }
 
@@ -85,4 +86,5 @@ export interface ConnectionView {
   readonly session: SessionId;
   readonly timeoutMs: number;
   readonly outstanding: number;
+  readonly identities: Identities;
 }

@@ -1,6 +1,8 @@
 import { AuthPacket, encode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../digest-of.js';
+import { digestOf, isDigestOf } from '../digest-of.js';
+import type { Identities } from './access.js';
+import { legalAcl } from './acl-form.js';
 import { Authenticator, clientInfoOf, identitiesOf, identityBytesOf } from './identities.js';
 
 const HOME = { scheme: 'ip', id: '127.0.0.1' };
@@ -9,8 +11,16 @@ const BOB = { scheme: 'digest', id: 'bob:gyVmCdwVbTJYrznoSu1koqYEYF0=' };
 function packet(scheme: string, auth: string | null): Uint8Array {
   return encode(AuthPacket, { type: 0, scheme, auth: auth === null ? null : Buffer.from(auth) });
 }
-function newAuthenticator(superDigest: string | null = null): Authenticator {
-  return new Authenticator({ digestOf, superDigest });
+/** As `Authenticator.authenticate`, with the identities alone. */
+function newAuthenticator(superDigest: string | null = null) {
+  const authenticator = new Authenticator({ digestOf, superDigest });
+  return {
+    authenticate: (body: Uint8Array, before: Identities): Identities | null =>
+      authenticator.authenticate(body, before)?.identities ?? null,
+    get failures() {
+      return authenticator.failures;
+    },
+  };
 }
 
 describe('a connection', () => {
@@ -84,6 +94,49 @@ describe('a connection', () => {
   });
 });
 
+describe('with digests of several algorithms', () => {
+  const SHA1 = digestOf('bob:secret');
+  const SHA256 = digestOf('bob:secret', 'SHA256');
+  const ids = (identities: Identities | undefined) => identities?.map(({ id }) => id);
+
+  it('a password proves each of them, and is shown and written into ACLs as the first', () => {
+    const both = new Authenticator({
+      ...{ digestOf, superDigest: null, digestAlgs: ['SHA256', 'SHA1'] },
+    });
+    const { identities = [] } = both.authenticate(packet('digest', 'bob:secret'), [HOME]) ?? {};
+    expect(ids(identities)).toEqual([SHA256, SHA1, '127.0.0.1']);
+    expect(clientInfoOf(identities).map(({ user }) => user)).toEqual(['bob', '127.0.0.1']);
+    const auth = { perms: 31, scheme: 'auth', id: '' };
+    expect(legalAcl([auth], identities)).toEqual([{ perms: 31, scheme: 'digest', id: SHA256 }]);
+    const again = both.authenticate(packet('digest', 'ann:secret'), identities)?.identities ?? [];
+    expect(legalAcl([auth], again)).toHaveLength(2);
+  });
+
+  it('a password proves nothing by an algorithm that is not listed', () => {
+    const one = new Authenticator({ digestOf, superDigest: null, digestAlgs: ['SHA256'] });
+    const after = one.authenticate(packet('digest', 'bob:secret'), []);
+    expect(ids(after?.identities)).toEqual([SHA256]);
+  });
+
+  it.each(['SHA1', 'SHA256'] as const)('the super user may be written by %s', (algorithm) => {
+    const authenticator = new Authenticator({
+      ...{ digestOf, superDigest: digestOf('super:secret', algorithm) },
+      superIdentities: new Set([`digest:${digestOf('root:secret', algorithm)}`]),
+    });
+    const judged = (auth: string, before: Identities = []) => {
+      const { identities = [], isWrongSuper } =
+        authenticator.authenticate(packet('digest', auth), before) ?? {};
+      return { isSuper: identities[0]?.scheme === 'super', isWrongSuper, identities };
+    };
+    expect(judged('super:secret')).toMatchObject({ isSuper: true, isWrongSuper: false });
+    expect(judged('root:secret')).toMatchObject({ isSuper: true, isWrongSuper: false });
+    const wrong = judged('root:guess');
+    expect(wrong).toMatchObject({ isSuper: false, isWrongSuper: true });
+    expect(judged('root:guess', wrong.identities).isWrongSuper).toBe(false);
+    expect(judged('bob:secret')).toMatchObject({ isSuper: false, isWrongSuper: false });
+  });
+});
+
 describe('the answer of whoAmI', () => {
   it('names users and addresses, and no digest', () => {
     expect(clientInfoOf([{ scheme: 'super', id: '' }, BOB, HOME])).toEqual([
@@ -99,5 +152,16 @@ describe('the digest scheme', () => {
     // The entry in ZooKeeper's documentation of its ACL schemes.
     expect(digestOf('super:test')).toBe('super:D/InIHSb7yEEbrWz8b9l71RjZJU=');
     expect(digestOf('super:admin')).toBe('super:xQJmxLMiHGwaqBvst5y6rkB6HQs=');
+    // printf %s super:test | openssl dgst -sha256 -binary | base64
+    expect(digestOf('super:test', 'SHA256')).toBe(
+      'super:wjySwxg860UATFtciuZ1lpzrCHrPeov6SPu/ZD56uig=',
+    );
+    expect(isDigestOf('super:D/InIHSb7yEEbrWz8b9l71RjZJU=', 'super:test')).toBe(true);
+    expect(isDigestOf('super:wjySwxg860UATFtciuZ1lpzrCHrPeov6SPu/ZD56uig=', 'super:test')).toBe(
+      true,
+    );
+    expect(isDigestOf('super:wjySwxg860UATFtciuZ1lpzrCHrPeov6SPu/ZD56uig=', 'super:tests')).toBe(
+      false,
+    );
   });
 });

@@ -8,6 +8,8 @@
 import {
   AuthPacket,
   type ClientInfo,
+  DIGEST_ALGS,
+  type DigestAlg,
   decode,
   type Identity,
   MarshallingError,
@@ -15,16 +17,31 @@ import {
 import type { SaslExchange, SaslServer } from '../security/sasl.js';
 import { type Identities, type Requester, SUPER_SCHEME } from './access.js';
 import { plainAddress } from './address-range.js';
+import { withoutFormerDigests } from './former-digests.js';
+
+/** The id of `user:password` as ACLs store it: `user:` and the digest of the whole in base64. */
+export type DigestOf = (userAndPassword: string, algorithm: DigestAlg) => string;
 
 export interface AuthenticatorParts {
-  /** The id of `user:password` as ACLs store it: `user:` and the base64 SHA-1 of the whole. */
-  readonly digestOf: (userAndPassword: string) => string;
-  /** The digest of the super user, or null if there is none. */
+  readonly digestOf: DigestOf;
+  /** The algorithms by which a password proves something, the preferred one first. */
+  readonly digestAlgs?: readonly DigestAlg[];
+  /** The digest of the super user by any algorithm, or null if there is none. */
   readonly superDigest: string | null;
   /** Further identities that may do everything, as `scheme:id`. */
   readonly superIdentities?: ReadonlySet<string>;
   /** How clients authenticate in several steps; null if they cannot. */
   readonly sasl?: SaslServer | null;
+}
+
+/** What an accepted packet makes of a connection. */
+export interface Authenticated {
+  readonly identities: Identities;
+  /**
+   * It names a user who may do everything, with a password that is not that user's. It is accepted
+   * nevertheless, as in ZooKeeper, because everybody may choose a user and a password.
+   */
+  readonly isWrongSuper: boolean;
 }
 
 /** What becomes of a connection that sent a token of SASL. */
@@ -37,6 +54,15 @@ export type SaslOutcome =
 export const IDENTITY_BYTES_MAX = 8192;
 
 const NOBODY: Identities = [];
+const DIGEST_PREFIX = 'digest:';
+
+/** What a packet says of its sender. */
+interface Claim {
+  readonly proven: Identities;
+  readonly isSuper: boolean;
+  /** It names a user who may do everything. */
+  readonly isOfSuper: boolean;
+}
 
 /** What every connection is known to be, from its first request on. */
 export function identitiesOf(remoteAddress: string): Identities {
@@ -45,10 +71,19 @@ export function identitiesOf(remoteAddress: string): Identities {
 
 export class Authenticator {
   readonly #parts: AuthenticatorParts;
+  readonly #digestAlgs: readonly DigestAlg[];
+  /** Users of the digest scheme who may do everything. */
+  readonly #superUsers: ReadonlySet<string>;
   #failures = 0;
 
   constructor(parts: AuthenticatorParts) {
+    const { digestAlgs = ['SHA1'], superDigest, superIdentities = [] } = parts;
     this.#parts = parts;
+    this.#digestAlgs = digestAlgs;
+    const digests = [...superIdentities].filter((one) => one.startsWith(DIGEST_PREFIX));
+    const ids = digests.map((one) => one.slice(DIGEST_PREFIX.length));
+    if (superDigest !== null) ids.push(superDigest);
+    this.#superUsers = new Set(ids.map((id) => userOf('digest', id)));
   }
 
   /** The number of attempts that were refused so far. */
@@ -60,19 +95,31 @@ export class Authenticator {
    * `body` is an AuthPacket. Returns null if it is refused: the answer is -115, and the connection
    * ends.
    */
-  authenticate(body: Uint8Array, before: Identities): Identities | null {
-    const gained = this.#gained(body);
-    const after = gained === null ? null : this.join(before, gained);
-    if (after === null) this.#failures += 1;
-    return after;
+  authenticate(body: Uint8Array, before: Identities): Authenticated | null {
+    const packet = readPacket(body);
+    const claimed = packet === null ? null : this.#claimedBy(packet);
+    const after = claimed === null ? null : this.#joined(before, claimed.proven, claimed.isSuper);
+    if (claimed === null || after === null) {
+      this.#failures += 1;
+      return null;
+    }
+    const isKnown = claimed.proven.every((one) => before.some((had) => isSame(had, one)));
+    const isWrongSuper = claimed.isOfSuper && !claimed.isSuper && !isKnown;
+    return { identities: after, isWrongSuper };
   }
 
   /** Adds identities that a connection has proved; null if they are too many or too long. */
   join(before: Identities, gained: Identities): Identities | null {
-    const isSuper = gained.some((one) => this.#isSuper(one));
-    const all: Identities = isSuper ? [{ scheme: SUPER_SCHEME, id: '' }, ...gained] : gained;
-    const after = joined(before, all);
-    return identityBytesOf(after) > IDENTITY_BYTES_MAX ? null : after;
+    return this.#joined(
+      before,
+      gained,
+      gained.some((one) => this.#isSuper(one)),
+    );
+  }
+
+  /** Whether the text is `user:password` of a user who may do everything, right or wrong. */
+  namesSuper(userAndPassword: string): boolean {
+    return this.#superUsers.has(userOf('digest', userAndPassword));
   }
 
   get hasSasl(): boolean {
@@ -98,14 +145,24 @@ export class Authenticator {
     return { kind: 'refused' };
   }
 
-  #gained(body: Uint8Array): Identities | null {
-    const packet = readPacket(body);
-    if (packet === null) return null;
+  #joined(before: Identities, gained: Identities, isSuper: boolean): Identities | null {
+    const all: Identities = isSuper ? [{ scheme: SUPER_SCHEME, id: '' }, ...gained] : gained;
+    const after = joined(before, all);
+    return identityBytesOf(after) > IDENTITY_BYTES_MAX ? null : after;
+  }
+
+  #claimedBy({ scheme, auth }: AuthPacket): Claim | null {
     // The address of a connection is known anyway.
-    if (packet.scheme === 'ip') return NOBODY;
-    if (packet.scheme !== 'digest' || packet.auth === null) return null;
-    const id = this.#parts.digestOf(Buffer.from(packet.auth).toString('utf8'));
-    return [{ scheme: 'digest', id }];
+    if (scheme === 'ip') return { proven: NOBODY, isSuper: false, isOfSuper: false };
+    if (scheme !== 'digest' || auth === null) return null;
+    const text = Buffer.from(auth).toString('utf8');
+    const identityBy = (algorithm: DigestAlg): Identity => {
+      return { scheme: 'digest', id: this.#parts.digestOf(text, algorithm) };
+    };
+    const isOfSuper = this.namesSuper(text);
+    // The digest of a super user may be by an algorithm that ACLs do not use.
+    const isSuper = isOfSuper && DIGEST_ALGS.some((one) => this.#isSuper(identityBy(one)));
+    return { proven: this.#digestAlgs.map(identityBy), isSuper, isOfSuper };
   }
 
   #isSuper({ scheme, id }: Identity): boolean {
@@ -117,7 +174,10 @@ export class Authenticator {
 
 /** The `user` of each identity, without anything secret: the answer of whoAmI. */
 export function clientInfoOf(identities: Identities): readonly ClientInfo[] {
-  return identities.map(({ scheme, id }) => ({ authScheme: scheme, user: userOf(scheme, id) }));
+  return withoutFormerDigests(identities).map(({ scheme, id }) => ({
+    authScheme: scheme,
+    user: userOf(scheme, id),
+  }));
 }
 
 function userOf(scheme: string, id: string): string {
@@ -126,10 +186,12 @@ function userOf(scheme: string, id: string): string {
 
 /** The newest first, the address last. */
 function joined(before: Identities, gained: Identities): Identities {
-  const fresh = gained.filter(
-    (one) => !before.some(({ scheme, id }) => scheme === one.scheme && id === one.id),
-  );
+  const fresh = gained.filter((one) => !before.some((had) => isSame(had, one)));
   return fresh.length === 0 ? before : [...fresh, ...before];
+}
+
+function isSame(one: Identity, other: Identity): boolean {
+  return one.scheme === other.scheme && one.id === other.id;
 }
 
 /** In bytes of UTF-8, without the lengths of its strings. */

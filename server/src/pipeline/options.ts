@@ -2,11 +2,13 @@
  * The limits under which the pipeline and the leader work, from the configuration and never
  * changed; and what a pipeline needs besides.
  */
-import type { PeerId } from '@rookery/protocol';
+import type { DigestAlg, PeerId } from '@rookery/protocol';
+import type { LoginDelays } from '../security/login-delays.js';
 import type { SaslServer } from '../security/sasl.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { WatchLimits } from '../state/watches.js';
 import type { AuditSink } from './audit.js';
+import type { DigestOf } from './identities.js';
 import type { WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
 import type { SessionEndsOptions } from './session-ends.js';
@@ -30,14 +32,18 @@ export interface PipelineOptions {
    * because a transaction of that run may still be delivered.
    */
   readonly firstRequest: number;
+  /** The requests of each client per second; absent or 0 for no bound. */
+  readonly requestsPerSecondMax?: number;
   /** New sessions are local ones. */
   readonly localSessions: boolean;
   /** `Pipeline.onTick` is called this often, in ms. */
   readonly tickMs: number;
   /** No ACL is checked for reads and watch events. */
   readonly skipAcl: boolean;
-  /** `super:` and the base64 SHA-1 of `super:password`; null if there is no super user. */
+  /** `super:` and the digest of `super:password`; null if there is no super user. */
   readonly superDigest: string | null;
+  /** The algorithms of digests that passwords prove, the preferred one first; default SHA1. */
+  readonly digestAlgs?: readonly DigestAlg[];
   /** Further identities that may do everything, as `scheme:id`; absent for none. */
   readonly superIdentities?: ReadonlySet<string>;
   /** Schemes of which a client must have proved one before anything else; absent for none. */
@@ -47,12 +53,13 @@ export interface PipelineOptions {
 export interface PipelineDependencies {
   readonly state: ReplicatedState;
   readonly options: PipelineOptions;
-  /** The id of `user:password` as ACLs store it: `user:` and the base64 SHA-1 of the whole. */
-  readonly digestOf: (userAndPassword: string) => string;
+  readonly digestOf: DigestOf;
   /** Returns 16 fresh random bytes: the password of a local session. */
   readonly random16: () => Uint8Array;
   /** Absent or null if clients cannot authenticate by SASL. */
   readonly sasl?: SaslServer | null;
+  /** Absent where failed logins elsewhere do not matter. */
+  readonly logins?: LoginDelays | undefined;
   /** Absent or null if nothing is audited. */
   readonly audit?: AuditSink | null;
 }

@@ -14,10 +14,10 @@ import type { Identity, Int64, JuteWriter } from '@rookery/protocol';
 export type ConnectionId = number;
 
 /**
- * Why no frames may be delivered: the handshake is not answered yet, too much is outstanding, or
- * answers wait for room in the output.
+ * Why no frames may be delivered: the handshake is not answered yet, too much is outstanding,
+ * answers wait for room in the output, an attempt to log in waits, or it sends too many requests.
  */
-export type HoldReason = 'handshake' | 'outstanding' | 'room';
+export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate';
 
 /** One answered request. */
 export interface ReplyRecord {

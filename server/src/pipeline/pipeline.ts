@@ -16,6 +16,7 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import { LoginDelays } from '../security/login-delays.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
@@ -26,11 +27,13 @@ import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { Authenticator } from './identities.js';
-import { isLocalId, LocalSessions } from './local-sessions.js';
+import { LocalSessions } from './local-sessions.js';
+import { Logins } from './logins.js';
 import { operationName } from './operation-names.js';
 import type { PipelineDependencies, PipelineOptions } from './options.js';
 import { type ForLeader, Outbox } from './outbox.js';
 import type { ConnectionId, Output } from './output.js';
+import { RequestRates } from './request-rates.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
 import { Touches } from './touches.js';
@@ -43,15 +46,16 @@ type Serving = 'nobody' | 'all' | 'readOnly';
 export class Pipeline {
   readonly watches: WatchTable;
   readonly localSessions: LocalSessions;
+  readonly logins: Logins;
+  readonly throttle: Throttle;
+  readonly rates: RequestRates;
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
   readonly #handshake: Handshake;
-  readonly #throttle: Throttle;
-  readonly #authenticator: Authenticator;
   readonly #requests: Requests;
   readonly #auditor: Auditor | null;
   readonly #connections = new Connections();
-  readonly #touches = new Touches();
+  readonly #touches: Touches;
   #state: ReplicatedState;
   #applier: Applier;
   #serving: Serving = 'nobody';
@@ -61,6 +65,7 @@ export class Pipeline {
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
+    const { logins: delays = new LoginDelays() } = dependencies;
     this.#auditor = audit === null ? null : new Auditor(audit);
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
@@ -68,12 +73,15 @@ export class Pipeline {
     this.#outbox = outbox;
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
+    this.#touches = new Touches(local);
     const throttle = new Throttle(options, this.#connections, outbox);
-    this.#throttle = throttle;
+    this.throttle = throttle;
+    this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
     this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
-    this.#authenticator = new Authenticator({ ...options, digestOf, sasl });
+    const authenticator = new Authenticator({ ...options, digestOf, sasl });
+    this.logins = new Logins({ authenticator, auditor: this.#auditor, delays });
     this.#requests = new Requests(state, {
-      ...{ outbox, throttle, authenticator: this.#authenticator },
+      ...{ outbox, throttle, logins: this.logins },
       watches: this.watches,
       ...{ connections: this.#connections, auditor: this.#auditor },
       multiOpsMax: options.multiOpsMax,
@@ -93,15 +101,7 @@ export class Pipeline {
    * handshakes.
    */
   get outstanding(): number {
-    return this.#throttle.requests;
-  }
-  /** How often a client was not read from because too much was outstanding. */
-  get pauses(): number {
-    return this.#throttle.pauses;
-  }
-  /** The number of authentications that were refused since the member started. */
-  get authFailures(): number {
-    return this.#authenticator.failures;
+    return this.throttle.requests;
   }
   /** The number of live sessions at this member. */
   get sessionCount(): number {
@@ -126,10 +126,13 @@ export class Pipeline {
     this.localSessions.renew();
   }
 
-  /** Ends local sessions that were silent for too long. */
+  /** Ends local sessions that were silent for too long, and looks at logins that have waited. */
   onTick(nowMs: number): void {
     if (this.#serving === 'nobody') return;
     for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
+    this.rates.onTick(nowMs, (connection) => this.#touches.heard(connection));
+    this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection, nowMs));
+    this.#endFinished();
   }
 
   /**
@@ -151,9 +154,9 @@ export class Pipeline {
     this.#handshake.clear();
     this.#outbox.clear();
     this.#requests.clear();
-    this.#throttle.clear();
+    this.throttle.clear();
     this.#touches.clear();
-    assert(this.#throttle.requests === 0, 'nothing is outstanding when the role has ended');
+    assert(this.throttle.requests === 0, 'nothing is outstanding when the role has ended');
     return ended;
   }
 
@@ -166,16 +169,13 @@ export class Pipeline {
     this.#applier = this.#applierOf(state);
   }
 
-  onOpen(id: ConnectionId, output: Output): void {
+  onOpen(id: ConnectionId, output: Output, nowMs: number): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
     const { skipAcl, admission = NO_SCHEMES } = this.#options;
     const connection = new Connection(id, output, { skipAcl, admission });
     this.#connections.add(connection);
-    const { proven = [] } = output;
-    if (proven.length === 0) return;
-    const identities = this.#authenticator.join(connection.requester.identities, proven);
-    if (identities === null) this.#close(connection, 'its name is too long');
-    else connection.becomes(identities);
+    if (!this.logins.takeProven(connection)) this.#close(connection, 'its name is too long');
+    else this.rates.onOpen(connection, nowMs);
   }
 
   /**
@@ -187,21 +187,23 @@ export class Pipeline {
     const connection = this.#connections.get(id);
     // Net may still deliver input that it had read before it was told to end the connection.
     if (connection === undefined) return;
+    this.rates.onFrame(connection, nowMs);
     const { phase } = connection;
     switch (phase) {
       case 'live':
+        if (this.logins.waiting.has(connection)) break;
         return this.#onRequest(connection, frame);
       case 'open':
         return this.#onConnect(connection, frame);
       case 'joining':
-        connection.early.push(Buffer.from(frame.rest()));
-        return;
+        break;
       case 'leaving':
       case 'gone':
         return;
       default:
         return unreachable(phase);
     }
+    connection.early.push(Buffer.from(frame.rest()));
   }
 
   /** The client of a connection that is held for `room` has taken enough of its output. */
@@ -249,7 +251,7 @@ export class Pipeline {
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
-    this.#throttle.left(request);
+    this.throttle.left(request);
     this.#auditor?.onRefused(request);
   }
 
@@ -274,9 +276,6 @@ export class Pipeline {
     this.#endFinished();
   }
 
-  connections(): readonly ConnectionView[] {
-    return [...this.#connections.values()].map((connection) => connection.view());
-  }
   /** The connection by which the session is served here; undefined for none. */
   connectionOf(session: SessionId): ConnectionId | undefined {
     return this.#connections.of(session)?.id;
@@ -318,11 +317,7 @@ export class Pipeline {
 
   #onRequest(connection: Connection, frame: JuteReader): void {
     if (frame.remaining < HEADER_BYTES) return this.#close(connection, 'malformed request header');
-    if (isLocalId(connection.session)) {
-      this.localSessions.touch(connection.session);
-    } else {
-      this.#touches.heard(connection);
-    }
+    this.#touches.heard(connection);
     this.#requests.onRequest(connection, frame, this.#nowMs);
     this.#endFinished();
   }
@@ -353,11 +348,17 @@ export class Pipeline {
     const operation = operationName(OpCode.createSession);
     const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
     output.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
-    this.#throttle.joined(connection);
+    this.throttle.joined(connection);
     output.release('handshake');
+    this.#takeEarly(connection, at.nowMs);
+  }
+
+  /** Takes up what came while the connection was held. */
+  #takeEarly(connection: Connection, nowMs: number): void {
     const { early } = connection;
+    if (early.length === 0) return;
     connection.early = [];
-    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), at.nowMs);
+    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), nowMs);
   }
 
   #refuse(connection: Connection): void {
@@ -396,6 +397,7 @@ export class Pipeline {
     this.#connections.delete(connection);
     this.watches.removeWatcher(connection.id);
     this.#handshake.forget(connection);
+    this.rates.forget(connection);
     this.#requests.drop(connection);
     connection.phase = 'gone';
   }

@@ -33,7 +33,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { NodeAges } from '../state/tree-reads.js';
-import type { NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import type { Acl, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
 import { EpochZxids } from './epoch-zxids.js';
@@ -96,6 +96,8 @@ interface AskedMulti {
 /** Overwritten for each request. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
+/** Those that ZooKeeper leaves open to everybody; the data of /zookeeper/config are nobody's. */
+const FIRST_NODES = ['/', '/zookeeper', '/zookeeper/quota'];
 const NO_BYTES = new Uint8Array(0);
 /** How much more the ACLs of a multi may have than the whole request. */
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
@@ -209,6 +211,21 @@ export class Prepare {
     const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
     const op = { kind: 'raiseLevel', level } as const;
+    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
+  }
+
+  /**
+   * Gives the znodes that every ensemble begins with an ACL, all of them or none. Nothing was
+   * proposed before.
+   */
+  prepareFounding(acl: readonly Acl[], wallMs: number): PreparedTxn {
+    const zxid = this.#begin();
+    const ops = FIRST_NODES.map((path) => {
+      const version = this.#overlay.setAcl(path, this.#overlay.node(path), acl);
+      return { kind: 'setAcl', path, acl, version } as const;
+    });
+    this.#overlay.commit();
+    const op = { kind: 'multi', ops } as const;
     return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
   }
 

@@ -10,6 +10,7 @@
 import {
   type Attach,
   type Attached,
+  assert,
   type ForwardedRequest,
   OpCode,
   type PeerId,
@@ -20,7 +21,7 @@ import { Leases } from '../sessions/leases.js';
 import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
-import type { SessionId, Txn } from '../state/txn.js';
+import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';
 import { Prepare, type PreparedTxn } from './prepare.js';
@@ -249,6 +250,13 @@ export class RequestPreparer {
     this.#level = level;
     this.#inFlight += 1;
     return this.#prepare.prepareRaise(level, time.wallMs);
+  }
+
+  /** The first transaction of an ensemble, if it is to begin with an ACL of its own. */
+  found(acl: readonly Acl[], time: LeaderTime): PreparedTxn {
+    assert(this.lastZxid === 0, () => `an ensemble at ${this.lastZxid} is founded already`);
+    this.#inFlight += 1;
+    return this.#prepare.prepareFounding(acl, time.wallMs);
   }
 
   /** Called after each `Pipeline.apply`, in order. */

@@ -9,9 +9,7 @@
 import {
   assert,
   ErrorCode,
-  ErrorResponse,
   JuteReader,
-  JuteWriter,
   MarshallingError,
   OpCode,
   type Stat,
@@ -33,7 +31,6 @@ import { isRefusedReadOnly } from './read-only.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
-import { answerSasl } from './sasl-answers.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
@@ -84,24 +81,31 @@ export class Requests {
       case 'read':
         return this.#onRead(connection, header, frame);
       case 'sasl':
-        return this.#onSasl(connection, header, frame);
       case 'auth':
-        return this.#onAuth(connection, header, frame);
+        return this.#onLogin(connection, header, frame);
       case 'unknown':
         connection.phase = 'leaving';
-        this.#onRead(connection, header, frame);
-        return this.#maybeFinish(connection);
+        return this.#onLast(connection, header, frame);
       case 'write':
       case 'close':
       case 'sync':
         if (requestClass === 'close') {
           connection.phase = 'leaving';
-          if (isLocalId(connection.session)) return this.#onLocalClose(connection, header, frame);
+          if (isLocalId(connection.session)) return this.#onLast(connection, header, frame);
         }
         return this.#enqueue(connection, this.#entryOf(connection, header, frame));
       default:
         return unreachable(requestClass);
     }
+  }
+
+  /** Looks at the attempts to log in whose time has come. */
+  onTick(nowMs: number, onLookedAt: (connection: Connection) => void): void {
+    this.#nowMs = nowMs;
+    this.#parts.logins.onTick(nowMs, (attempt) => {
+      this.#login(attempt.connection, attempt, new JuteReader(attempt.body));
+      onLookedAt(attempt.connection);
+    });
   }
 
   /**
@@ -181,6 +185,7 @@ export class Requests {
   /** The connection is gone: what it waited for is forgotten. */
   drop(connection: Connection): void {
     this.#parked.delete(connection);
+    this.#parts.logins.waiting.forget(connection);
     const pending = connection.queue.takeAll();
     for (const { request } of pending) this.#unnamed.delete(request);
     this.#parts.throttle.dropped(connection, pending);
@@ -209,8 +214,8 @@ export class Requests {
     this.#count(connection, header, this.#nowMs);
   }
 
-  /** Nobody else knows the session: it is answered here, in its turn. */
-  #onLocalClose(connection: Connection, header: ReadHeader, body: JuteReader): void {
+  /** Answered here, in its turn: the leader does not know a local session. */
+  #onLast(connection: Connection, header: ReadHeader, body: JuteReader): void {
     this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
   }
@@ -226,36 +231,33 @@ export class Requests {
     if (isIdle) this.#drain(connection);
   }
 
-  /**
-   * Decided at once, because it holds for what comes after it; answered, with its outcome, in its
-   * turn.
-   */
-  #onAuth(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const packet = body.rest();
-    const { identities } = connection.requester;
-    const gained = this.#parts.authenticator.authenticate(packet, identities);
-    if (gained === null) connection.phase = 'leaving';
-    else connection.becomes(gained);
-    this.#parts.auditor?.onAuthenticated(connection, gained !== null);
-    const error = gained === null ? ErrorCode.authFailed : ErrorCode.ok;
-    const outcome = new JuteWriter();
-    ErrorResponse.write(outcome, { error });
-    this.#onRead(connection, header, new JuteReader(outcome.take()));
-    this.#maybeFinish(connection);
+  /** An attempt that has to wait comes back in `onTick`. */
+  #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
+    const { logins } = this.#parts;
+    if (logins.isAttempt(connection, header)) {
+      const verdict = logins.waiting.judge(connection, header, { body, nowMs: this.#nowMs });
+      if (verdict === 'waits') return;
+      if (verdict === 'full')
+        return this.#giveUp(connection, 'too many logins of its address wait');
+    }
+    this.#login(connection, header, body);
   }
 
-  /** Answered before whatever waits: clients take the next answer for the next token. */
-  #onSasl(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const { authenticator } = this.#parts;
-    if (!authenticator.hasSasl) return this.#onRead(connection, header, body);
-    const { requester } = connection;
-    const isAccepted = answerSasl(connection, authenticator, { xid: header.xid, body });
-    if (!isAccepted) connection.phase = 'leaving';
-    // A step that proves nothing yet leaves the connection as it was.
-    if (!isAccepted || connection.requester !== requester) {
-      this.#parts.auditor?.onAuthenticated(connection, isAccepted);
+  /**
+   * Decided at once, because it holds for what comes after it; the outcome of an AuthPacket is
+   * answered in its turn.
+   */
+  #login(connection: Connection, header: ReadHeader, body: JuteReader): void {
+    const { logins } = this.#parts;
+    const nowMs = this.#nowMs;
+    if (header.opcode === OpCode.auth) {
+      this.#onRead(connection, header, logins.authenticate(connection, body.rest(), nowMs));
+    } else if (logins.hasSasl) {
+      logins.answerSasl(connection, { xid: header.xid, body, nowMs });
+      this.#count(connection, header, nowMs);
+    } else {
+      return this.#onRead(connection, header, body);
     }
-    this.#count(connection, header, this.#nowMs);
     this.#maybeFinish(connection);
   }
 
@@ -310,13 +312,9 @@ export class Requests {
       }
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
-      if (entry.kind === 'read') {
-        this.#runQueued(connection, entry);
-      } else if (entry.kind === 'sync') {
-        this.#answerSync(connection, entry);
-      } else {
-        this.#parts.outbox.forward(connection, entry);
-      }
+      if (entry.kind === 'read') this.#runQueued(connection, entry);
+      else if (entry.kind === 'sync') this.#answerSync(connection, entry);
+      else this.#parts.outbox.forward(connection, entry);
     }
     this.#maybeFinish(connection);
   }

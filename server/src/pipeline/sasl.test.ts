@@ -98,7 +98,7 @@ it('answers -115 with a token of null to who is refused, and ends the connection
   say(client, '');
   expect(say(client, 'nobody')).toEqual([ErrorCode.authFailed, null]);
   expect(client.state).toBe('ended');
-  expect(ensemble.leader.pipeline.authFailures).toBe(1);
+  expect(ensemble.leader.pipeline.logins.failures).toBe(1);
   const other = ensemble.connect();
   other.sendRaw(OpCode.sasl, Buffer.from([0, 0, 1]));
   expect(other.takeOne().error).toBe(ErrorCode.authFailed);

@@ -3,23 +3,31 @@
  * leader.
  *
  * Each is in it once, however many requests it sent. It owns only the list; the connections know
- * whether they are in it. Called by Pipeline.
+ * whether they are in it. A local session is touched here and now, because no leader knows it.
+ * Called by Pipeline.
  */
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
+import { isLocalId, type LocalSessions } from './local-sessions.js';
 
 export class Touches {
+  readonly #local: LocalSessions;
   #heard: SessionId[] = [];
+
+  constructor(local: LocalSessions) {
+    this.#local = local;
+  }
 
   /** A request of a live connection came. */
   heard(connection: Connection): void {
+    if (isLocalId(connection.session)) return this.#local.touch(connection.session);
     if (connection.touched) return;
     connection.touched = true;
     this.#heard.push(connection.session);
   }
 
-  /** Returns the sessions heard from since the last call; `live` has those still served. */
+  /** Returns the sessions heard from since the last call; `live` has those that are served. */
   take(live: Pick<Connections, 'of'>): readonly SessionId[] {
     const heard = this.#heard;
     if (heard.length === 0) return heard;

@@ -73,10 +73,8 @@ export class Following implements Role {
   }
 
   vote(): VoteMessage {
-    const { ensembleId, founded, sound, round, currentEpoch, history } = this.#member;
-    const view = { leader: this.#leader, epoch: currentEpoch, zxid: history.last };
-    const facts = { ensembleId, founded, sound, ...this.#member.former };
-    return { kind: 'vote', state: 'following', round, ...view, ...facts };
+    const { currentEpoch: epoch, history } = this.#member;
+    return this.#member.vote('following', { leader: this.#leader, epoch, zxid: history.last });
   }
 
   onTick(): void {

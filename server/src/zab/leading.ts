@@ -84,10 +84,9 @@ export class Leading implements Role {
   }
 
   vote(): VoteMessage {
-    const { ensembleId, founded, sound, round, id, currentEpoch, history } = this.#member;
-    const view = { leader: id, epoch: this.#epoch || currentEpoch, zxid: history.last };
-    const facts = { ensembleId, founded, sound, ...this.#member.former };
-    return { kind: 'vote', state: 'leading', round, ...view, ...facts };
+    const { id, currentEpoch, history } = this.#member;
+    const named = { leader: id, epoch: this.#epoch || currentEpoch, zxid: history.last };
+    return this.#member.vote('leading', named);
   }
 
   onTick(): void {
@@ -221,8 +220,7 @@ export class Leading implements Role {
     const acked = this.#promisedHere.has(link.peer);
     const leader = { epoch: this.#epoch, established: this.#established, acked };
     if (hasPromisedElsewhere(learner, leader)) {
-      this.#stepDown(`member ${link.peer} has already promised epoch ${acceptedEpoch}`);
-      return;
+      return this.#stepDown(`member ${link.peer} has already promised epoch ${acceptedEpoch}`);
     }
     if (this.#epochDurable) this.#sendNewEpoch(learner);
   }
@@ -263,8 +261,7 @@ export class Leading implements Role {
     }
     if (learner.voter && isNewer(message, this.#member)) {
       const theirs = `epoch=${message.currentEpoch} zxid=${formatZxid(message.last)}`;
-      this.#stepDown(`member ${learner.link.peer} has newer history (${theirs})`);
-      return;
+      return this.#stepDown(`member ${learner.link.peer} has newer history (${theirs})`);
     }
     this.#maybeSynchronize();
   }
@@ -296,10 +293,7 @@ export class Leading implements Role {
     learner.active = true;
     learner.onAcknowledged(message.last, this.#member.nowMs);
     this.#progressAtMs = this.#member.nowMs;
-    if (this.#phase !== 'broadcast') {
-      this.#maybeEstablish();
-      return;
-    }
+    if (this.#phase !== 'broadcast') return this.#maybeEstablish();
     // UPTODATE must come first: a COMMIT before it would reach a learner that may not deliver
     // (ZK-4394).
     this.#sendUpToDate(learner);

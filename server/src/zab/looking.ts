@@ -70,17 +70,7 @@ export class Looking implements Role {
   }
 
   vote(): VoteMessage {
-    const { ensembleId, founded, sound, round } = this.#member;
-    return {
-      kind: 'vote',
-      state: 'looking',
-      round,
-      ...this.#candidate,
-      ensembleId,
-      founded,
-      sound,
-      ...this.#member.former,
-    };
+    return this.#member.vote('looking', this.#candidate);
   }
 
   onTick(): void {

@@ -237,8 +237,17 @@ export class Member {
     return this.#saveEpochs();
   }
 
+  /** What this member tells others of itself, and of the leader that it names. */
+  vote(
+    state: VoteMessage['state'],
+    named: Pick<VoteMessage, 'leader' | 'epoch' | 'zxid'>,
+  ): VoteMessage {
+    const { round, ensembleId, founded, sound } = this;
+    return { kind: 'vote', state, round, ...named, ensembleId, founded, sound, ...this.#former };
+  }
+
   /** The former lists of members for a vote; usually none. */
-  get former(): Pick<VoteMessage, 'former'> {
+  get #former(): Pick<VoteMessage, 'former'> {
     const { own } = this.quorums;
     return own.length === 0 ? {} : { former: own };
   }

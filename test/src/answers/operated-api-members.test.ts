@@ -55,6 +55,17 @@ async function askWherever(members: readonly Member[]): Promise<void> {
     expect(contenders.map(({ address }) => address)).toEqual(all.map(({ address }) => address));
   }
   await holding?.release();
+  const [{ session: first } = { session: null }] = clients;
+  await clients[0]?.addAuth('digest', 'anna:secret');
+  for (const member of members) {
+    // At any member alike, and of the digest nothing but the user.
+    const { json } = await askApi(member, `GET /sessions/0x${first?.id.toString(16)}`);
+    const known = [
+      { scheme: 'digest', id: 'anna' },
+      { scheme: 'ip', id: '127.0.0.1' },
+    ];
+    expect(json['identities']).toEqual(known);
+  }
   // Whoever is asked, the leader ends it.
   for (const [index, client] of clients.entries()) {
     const other = members[(index + 1) % members.length];

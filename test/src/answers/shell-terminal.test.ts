@@ -2,36 +2,20 @@
  * Goal: `rookery sh` in a real terminal does what its page says, and goes on whatever happens to
  * the ensemble. Method: keys are pressed in tmux, and the screen is read.
  */
-import { connect } from '@rookery/client';
-import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { useServingEnsemble } from '../harness/ensemble.js';
+import { beforeAll, expect, it } from 'vitest';
 import { mayLack } from '../harness/foreign.js';
 import { productUnderTest } from '../harness/product.js';
-import { Terminal, TMUX } from '../harness/terminal.js';
+import { useShell } from '../harness/shell-session.js';
+import { TMUX } from '../harness/terminal.js';
 
 const skipped = productUnderTest().name === 'apache' || mayLack(TMUX);
-const COMPLETION_MS = 100;
-const TRIES_MAX = 20;
-const CHILDREN = 1_000_000;
-const CREATES_PER_MULTI = 2_000;
-const MULTIS_IN_FLIGHT = 4;
 
 beforeAll(() => {
   if (skipped) console.log('skipped: tmux is not installed');
 });
 
-async function shell(size: number, args: readonly string[] = []) {
-  const ensemble = await useServingEnsemble({ size });
-  const hosts = ensemble.ports.map((port) => `127.0.0.1:${port}`).join(',');
-  const client = await connect(hosts);
-  onTestFinished(() => client.close());
-  const terminal = await Terminal.start(['sh', '--connect', hosts, ...args], {});
-  await terminal.shows(/Connected to 127\.0\.0\.1:\d+\.\n/);
-  return { ensemble, client, terminal };
-}
-
 it.skipIf(skipped)('walks, completes, recalls and ends', async () => {
-  const { client, terminal } = await shell(1);
+  const { client, terminal } = await useShell(1);
   for (const path of ['/app', '/app/config', '/app/configuration', '/app/z']) {
     await client.create(path, 'data');
   }
@@ -75,7 +59,7 @@ it.skipIf(skipped)('walks, completes, recalls and ends', async () => {
 });
 
 it.skipIf(skipped)('says in a sentence that the quorum is lost and back, and goes on', async () => {
-  const { ensemble, terminal } = await shell(3, ['--timeout', '5']);
+  const { ensemble, terminal } = await useShell(3, ['--timeout', '5']);
   for (const id of [1, 2]) await ensemble.member(id).kill();
   await terminal.shows(/No quorum in 3 s, 1 of 3 servers\s+can be reached/);
   await terminal.enter('ls /');
@@ -86,46 +70,3 @@ it.skipIf(skipped)('says in a sentence that the quorum is lost and back, and goe
   await terminal.enter('ls /');
   await terminal.shows(/> ls \/\nzookeeper\nrookery/);
 });
-
-it.skipIf(skipped)('completes among a million znodes as among a few, within 100 ms', async () => {
-  const { client, terminal } = await shell(1);
-  await client.create('/few');
-  await client.create('/big');
-  let next = 0;
-  const createSome = async (): Promise<void> => {
-    while (next < CHILDREN) {
-      const first = next;
-      next += CREATES_PER_MULTI;
-      const paths = Array.from({ length: CREATES_PER_MULTI }, (_, n) => nameOf(first + n));
-      await client.multi(paths.map((path) => ({ kind: 'create', path })));
-    }
-  };
-  await Promise.all(Array.from({ length: MULTIS_IN_FLIGHT }, createSome));
-  const completionMs = async (path: string): Promise<number> => {
-    await client.create(`${path}-target`);
-    await terminal.type(`stat ${path}`);
-    await terminal.shows(new RegExp(`${path}$`, 'm'));
-    const began = performance.now();
-    await terminal.press('Tab');
-    await terminal.shows(new RegExp(`${path}-target$`, 'm'));
-    const tookMs = performance.now() - began;
-    await terminal.press('C-c');
-    return tookMs;
-  };
-  // What a busy machine takes for the terminal alone is no fault of the shell, so one try in twenty
-  // is enough: a shell that read the whole directory would take longer each time.
-  let [few, more] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let n = 0; n < TRIES_MAX && more >= COMPLETION_MS; n++) {
-    few = Math.min(few, await completionMs(`/few/${n}`));
-    // In the middle of the others.
-    more = Math.min(more, (await completionMs(`/big/n05x${n}`)) - few);
-  }
-  console.log(`completed in ${few.toFixed(0)} ms, and ${more.toFixed(0)} ms more among a million`);
-  expect(more).toBeLessThan(COMPLETION_MS);
-  await terminal.type('stat /big/');
-  await terminal.pressUntil('Tab', /\(and more\)/);
-});
-
-function nameOf(index: number): string {
-  return `/big/n${String(index).padStart(7, '0')}`;
-}

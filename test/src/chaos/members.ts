@@ -7,7 +7,6 @@
  * with this one, and its disk is a tmpfs in this process's mount namespace, so nothing outlives a
  * run. Called by the run and by nemeses.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -17,6 +16,7 @@ import { ROOKERY_MAIN } from '../harness/product.js';
 import { until } from '../harness/wait.js';
 import { command } from './command.js';
 import type { Layout } from './namespaces.js';
+import type { Security } from './security.js';
 
 export const CLIENT_PORT = 2181;
 const PEER_PORT = 2888;
@@ -35,8 +35,7 @@ export interface MembersOptions {
   readonly directory: string;
   /** The `ROOKERY_...` variables that every member gets. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether members prove to each other that they know a secret. */
-  readonly authenticated: boolean;
+  readonly security: Pick<Security, 'settingsOf'>;
   /** Called for each member that ended although the run did not end it. */
   readonly onFinding: (finding: string) => void;
 }
@@ -67,20 +66,18 @@ export class Members {
 
   /** Mounts the disks and writes the configuration; starts no member. */
   async prepare(): Promise<void> {
-    const { directory, layout, authenticated } = this.#options;
-    const secretFile = join(directory, 'peer.secret');
-    writeFileSync(secretFile, randomBytes(32).toString('base64'), { mode: 0o600 });
+    const { directory, layout, security } = this.#options;
     const config = {
-      peerAuth: authenticated ? { secretFile } : 'none',
       dataDir: join(directory, 'disks'),
       tickTimeMs: TICK_TIME_MS,
       servers: layout.ids.map((id) => ({
         ...{ id, host: layout.address(id), clientPort: CLIENT_PORT, peerPort: PEER_PORT },
       })),
     };
-    const configFile = join(directory, 'config.json');
-    writeFileSync(configFile, `${JSON.stringify(config, null, 2)}\n`);
     for (const id of this.ids) {
+      const configFile = join(directory, `config-${id}.json`);
+      const own = { ...config, ...security.settingsOf(id) };
+      writeFileSync(configFile, `${JSON.stringify(own, null, 2)}\n`);
       mkdirSync(this.directory(id), { recursive: true });
       const size = `size=${DISK_MB}m`;
       await command('mount', ['-t', 'tmpfs', '-o', size, 'tmpfs', this.directory(id)]);

@@ -22,6 +22,7 @@ import type { ChaosOptions } from './options.js';
 import { Plan, type Step } from './plan.js';
 import { Probes } from './probes.js';
 import { type Report, reportOf, type StepDone } from './report.js';
+import { describeSecurity, makeSecurity, planSecurity, type Security } from './security.js';
 import { WorkloadRuns } from './workload-runs.js';
 import { allWorkloads } from './workloads/all.js';
 import type { ConnectTarget } from './workloads/workload.js';
@@ -70,8 +71,10 @@ export class ChaosRun {
     const random = new Random(options.seed);
     const onFinding = (finding: string) => this.#onFinding(finding);
     const environment = tuningOf(random.fork('tuning'));
-    const authenticated = random.fork('peerAuth').chance(0.5);
-    this.#members = new Members({ layout, directory, environment, authenticated, onFinding });
+    const plan = planSecurity(random);
+    setup.say(describeSecurity(plan));
+    const security = makeSecurity(plan, { directory, addressOf: (id) => layout.address(id) });
+    this.#members = new Members({ layout, directory, environment, security, onFinding });
     this.#network = new Network(layout, setup.weather);
     this.#nemeses = NEMESES.filter(
       ({ name, needs }) =>
@@ -79,7 +82,7 @@ export class ChaosRun {
         (needs !== 'weather' || setup.weather !== null),
     );
     this.#plan = new Plan(this.#nemeses, random.fork('plan'));
-    const target = targetOf(layout);
+    const target = targetOf(layout, security.connectOptions);
     const workloads = allWorkloads().filter(
       ({ name }) => options.workloads?.includes(name) ?? true,
     );
@@ -251,7 +254,7 @@ function tuningOf(random: Random): Record<string, string> {
   };
 }
 
-function targetOf(layout: Layout): ConnectTarget {
+function targetOf(layout: Layout, security: Security['connectOptions']): ConnectTarget {
   const servers = layout.ids.map((id) => `${layout.address(id)}:${CLIENT_PORT}`);
-  return { connectString: servers.join(','), options: CONNECT_OPTIONS };
+  return { connectString: servers.join(','), options: { ...CONNECT_OPTIONS, ...security } };
 }

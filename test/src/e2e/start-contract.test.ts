@@ -24,6 +24,8 @@ const FIRST_START_DEADLINE_MS = 180_000;
 const SECOND_START_DEADLINE_MS = 60_000;
 /** Generous: this guards against a hang and measures nothing. */
 const STOP_DEADLINE_MS = 60_000;
+/** What npm installs are many thousands of files. */
+const REMOVAL_DEADLINE_MS = 300_000;
 const TEST_DEADLINE_MS = 300_000;
 
 it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
@@ -31,7 +33,8 @@ it.skipIf(process.env['ROOKERY_SKIP_START'] === '1')(
   async () => {
     for (const port of PORTS) expect(await statusOf(port), `port ${port} is free`).toBeUndefined();
     const directory = newTestDirectory();
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const remove = () => rmSync(directory, { recursive: true, force: true });
+    onTestFinished(remove, REMOVAL_DEADLINE_MS);
     const clone = join(directory, 'clone');
     execFileSync('git', ['clone', '--quiet', REPOSITORY, clone]);
 

@@ -72,7 +72,7 @@ async function checked(all: readonly Scripted[]) {
   const output = new Output({ format: 'json', out: write, error: write, isTerminal: false });
   const never = () => Promise.reject(new Error('check asks for nothing else'));
   const around = {
-    ...{ output, client: never, other: never, connect: () => '', directory: '/' },
+    ...{ output, client: never, other: never, connect: () => '', tls: () => null, directory: '/' },
     ...{ signal: new AbortController().signal, isInteractive: false, confirm: never },
     ...{ handOver: never, readInput: never, isShell: false, environment: {} },
   };

@@ -41,8 +41,8 @@ const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 export async function check(call: Call): Promise<number> {
   const { output, signal } = call;
   const config = call.text('config');
-  const servers = serversFor(call).map(({ id, host, port, address }) => {
-    return { name: id === null ? address : `member ${id}`, host, port };
+  const servers = serversFor(call).map(({ id, address, ...server }) => {
+    return { ...server, name: id === null ? address : `member ${id}` };
   });
   const findings = [
     ...(await membersFindings(servers, signal)),

@@ -1,10 +1,17 @@
 /** `context ...` manages named ensembles with the credentials for them. */
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { OperatorError } from '@rookery/server';
 import { addressesOf } from '../addresses.js';
+import {
+  credentialOf,
+  readTls,
+  type TlsPaths,
+  tlsOfEnvironment,
+  tlsOfOptions,
+} from '../client-proofs.js';
 import type { Call } from '../command.js';
 import { Contexts } from '../contexts.js';
-import { credentialOf } from '../target.js';
 
 export async function listContexts(call: Call): Promise<undefined> {
   const contexts = new Contexts(call.around.environment);
@@ -37,10 +44,22 @@ export async function saveContext(call: Call): Promise<undefined> {
     .filter((line) => line !== '');
   for (const line of auth) credentialOf(line);
   const contexts = new Contexts(call.around.environment);
-  contexts.save(name, { connect, auth });
+  const tls = savedTls(call);
+  contexts.save(name, { connect, auth, ...(tls === null ? {} : { tls }) });
   if (contexts.names().length === 1) contexts.select(name);
   await call.output.value({ name, connect, credentials: auth.length }, () => '');
   await call.output.talk(`Saved the context ${name}.`);
+}
+
+/** With absolute paths, as a context is used in any directory. Throws if a file cannot be used. */
+function savedTls(call: Call): TlsPaths | null {
+  const [ca, cert, key] = ['tlsCa', 'tlsCert', 'tlsKey'].map((name) => call.text(name));
+  const options = { tls: call.flag('tls'), tlsCa: ca, tlsCert: cert, tlsKey: key };
+  const given = tlsOfOptions(options) ?? tlsOfEnvironment(call.around.environment);
+  if (given === null) return null;
+  readTls(given);
+  const paths = Object.entries(given).filter(([, path]) => path !== undefined);
+  return Object.fromEntries(paths.map(([name, path]) => [name, resolve(path ?? '')]));
 }
 
 async function credentials(call: Call, file: string): Promise<string> {

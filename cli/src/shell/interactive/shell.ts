@@ -92,6 +92,7 @@ class Shell {
           return opening;
         },
         connect: () => target.connect,
+        tls: () => target.tls,
         isInteractive: isTerminal,
         confirm: (question) => this.#ask(question),
         handOver: (run) => this.#handOver(run),

@@ -1,7 +1,7 @@
 /**
  * What `/api/v1` needs of a member.
  */
-
+import type { Identity } from '@rookery/protocol';
 import type { WordContext } from '../../net/four-letter/context.js';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
@@ -17,6 +17,8 @@ export interface ApiMember {
   readonly watches: WatchTable;
   /** The session's watcher in that table; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined;
+  /** As whom the session's client is known; undefined if it is not connected to this member. */
+  identitiesOf(session: SessionId): readonly Identity[] | undefined;
   /** 0 for a watcher that is gone. */
   sessionOf(watcher: WatcherId): SessionId;
   /** Ends a session while this member leads; false where another one does. */

@@ -7,6 +7,7 @@
  * all paths of a member, which a test checks. Knows nothing of where the routes take their facts
  * from: a member has its routes (`member-api.ts`), and `rookery console` its own.
  */
+import { shownIdentities } from '../../driver/session-answer.js';
 import type { Admitted } from '../admin-access.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
@@ -76,10 +77,7 @@ export class Api {
     });
     return jsonAnswer({
       user: caller.user,
-      identities: caller.requester.identities.map(({ scheme, id }) => ({
-        scheme,
-        id: id.replace(/:.*/s, ''),
-      })),
+      identities: shownIdentities(caller.requester.identities),
       readOnly: this.#readOnly !== null || !caller.mayChange,
       paths: Object.fromEntries(paths.filter(([, methods]) => methods.length > 0)),
     });

@@ -7,12 +7,13 @@
  * is another one in the tree. The super user's is the super user. There is no identity of scheme
  * ip: behind a proxy the address says nothing of the caller.
  */
-import { AuthPacket, encode } from '@rookery/protocol';
+import { AuthPacket, type DigestAlg, encode } from '@rookery/protocol';
 import { digestOf } from '../../digest-of.js';
 import type { Identities, Requester } from '../../pipeline/access.js';
 import { Authenticator } from '../../pipeline/identities.js';
 import type { Admitted } from '../admin-access.js';
 import { credentialsOf } from '../credentials.js';
+import type { HttpLogins } from '../http-logins.js';
 import type { HttpRequest } from '../http-port.js';
 import { badRequest } from './problem.js';
 
@@ -28,6 +29,7 @@ export interface Caller extends Admitted {
 }
 
 export interface CallerRules {
+  readonly digestAlgs?: readonly DigestAlg[];
   readonly superDigest: string | null;
   readonly superIdentities: ReadonlySet<string>;
   readonly skipAcl: boolean;
@@ -36,9 +38,12 @@ export interface CallerRules {
 export class Callers {
   readonly #authenticator: Authenticator;
   readonly #rules: CallerRules;
+  readonly #logins: HttpLogins | null;
 
-  constructor(rules: CallerRules) {
+  /** `logins` counts wrong passwords of super users; null where there are none. */
+  constructor(rules: CallerRules, logins: HttpLogins | null = null) {
     this.#rules = rules;
+    this.#logins = logins;
     this.#authenticator = new Authenticator({ ...rules, digestOf });
   }
 
@@ -50,8 +55,12 @@ export class Callers {
     for (const auth of auths) {
       const body = encode(AuthPacket, { type: 0, scheme: 'digest', auth });
       const gained = this.#authenticator.authenticate(body, identities);
+      const text = Buffer.from(auth).toString('utf8');
+      if (gained !== null && this.#authenticator.namesSuper(text)) {
+        this.#logins?.judge(remoteAddress, text, () => !gained.isWrongSuper);
+      }
       if (gained === null) throw badRequest('There are too many or too long identities.');
-      identities = gained;
+      identities = gained.identities;
     }
     const { skipAcl } = this.#rules;
     return { ...admitted, remoteAddress, auths, requester: { identities, skipAcl } };

@@ -43,6 +43,7 @@ const sessionSchema = z
       ...{ lastOperation: z.string(), averageLatencyMs: figure, maxLatencyMs: figure },
     }),
     watched: z.array(z.object({ path: z.string(), mode: z.enum(WATCH_MODES) })).max(WATCHED_MAX),
+    identities: z.array(z.object({ scheme: z.string(), id: z.string() })).optional(),
   })
   .nullable();
 const endedSchema = z.object({ ended: z.boolean() });

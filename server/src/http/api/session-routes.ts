@@ -8,7 +8,7 @@
  */
 
 import type { Logger } from 'pino';
-import { watchedBy } from '../../driver/session-answer.js';
+import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { atMost } from '../../state/at-most.js';
 import { listedEphemerals } from '../../state/ephemeral-listing.js';
@@ -143,13 +143,17 @@ export class SessionRoutes {
     });
   }
 
-  /** `watched` is null where the member to which it is connected does not say. */
+  /** What the member to which it is connected does not say is null. */
   async #moreOf(id: SessionId, { member, address, connection }: SessionFacts) {
-    if (connection !== null) return { watched: watchedBy(this.#member, id) };
-    if (member === null) return { watched: [] };
+    if (connection !== null) {
+      const identities = shownIdentities(this.#member.identitiesOf(id) ?? []);
+      return { identities, watched: watchedBy(this.#member, id) };
+    }
+    if (member === null) return { identities: null, watched: [] };
     const told = await this.#others.session(member, id);
-    if (told === null) return { watched: null };
-    return { connection: { address, ...told.traffic }, watched: told.watched };
+    if (told === null) return { identities: null, watched: null };
+    const { traffic, watched, identities = null } = told;
+    return { identities, connection: { address, ...traffic }, watched };
   }
 
   *#watches(query: URLSearchParams, clients: ClientsHere): Generator<WatchFacts> {

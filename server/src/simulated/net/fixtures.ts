@@ -68,6 +68,9 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       zxids: { logged: 0x33, committed: 0x33, applied: 0x33 },
       ...{ treeBytes: 1000, treeBytesMax: 1_000_000, refusedForDisk: 0, counters: new Counters() },
       diskFreeBytes: null,
+      waitingClients: {
+        ...{ logins: 0, loginsDelayed: 0, loginsFailed: 0, limited: 0, limitPauses: 0 },
+      },
       checkpoint: { zxid: 0, wallMs: 0 },
     },
     summaries: () => [],

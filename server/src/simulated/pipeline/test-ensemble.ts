@@ -164,7 +164,7 @@ export class TestEnsemble {
     const deliver = (frame: Uint8Array) =>
       pipeline.onFrame(client.id, new JuteReader(frame), this.nowMs);
     const client = new TestClient(this.#nextConnection++, deliver, { address, proven });
-    pipeline.onOpen(client.id, client);
+    pipeline.onOpen(client.id, client, this.nowMs);
     return client;
   }
 

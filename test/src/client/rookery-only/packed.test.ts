@@ -1,8 +1,8 @@
 /**
- * Goal: what `npm pack` makes of protocol, client and server can be imported by a user, and that of
- * cli runs, with the console. Method: the five tarballs are installed in an empty project outside of the repository,
- * and programs of a user's run there: an ES module, CommonJS, strict TypeScript, an ensemble in the
- * own process, the command.
+ * A user can import what `npm pack` makes of protocol, client and server, and run the command with
+ * the console. The tarballs are installed in an empty project outside of the repository, and
+ * programs as a user writes them run there: an ES module, CommonJS, strict TypeScript, an ensemble
+ * in the own process, and the command.
  */
 import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';

@@ -3,7 +3,7 @@
  */
 import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Client, connect, Lock } from '@rookery/client';
+import { type Client, connect, Lock, Perms } from '@rookery/client';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { newTestDirectory } from '../../harness/ensemble.js';
 import { sharedEnsemble } from '../shared-ensemble.js';
@@ -171,4 +171,28 @@ it('keeps contexts with their credentials for this user alone', async () => {
   chmodSync(saved, 0o600);
   await user.json(['context', 'rm', 'here']);
   expect((await user.run(['ls', '/', '--context', 'here'])).code).toBe(2);
+});
+
+it('audits what everybody may change below a path', async () => {
+  const { client, at } = await fixture();
+  const [ann] = [{ scheme: 'digest', id: 'ann:D/InIHSb7yEEbrWz8b9l71RjZJU=', perms: Perms.all }];
+  const everybody = (perms: number) => ({ scheme: 'world', id: 'anyone', perms });
+  expect((await user.run(['acl', 'audit', at, '-o', 'raw'])).out).toBe(`${at}\n`);
+  await client.create(`${at}/read`, '', { acl: [everybody(Perms.read)] });
+  await client.create(`${at}/mixed`, '', { acl: [ann, everybody(Perms.read | Perms.create)] });
+  const many = Array.from({ length: 200 }, (_, n) =>
+    client.create(`${at}/read-${n}`, '', { acl: [everybody(Perms.read)] }),
+  );
+  await Promise.all(many);
+  await client.setAcl(at, [everybody(Perms.read)]);
+  expect(await user.json(['acl', 'audit', at], 3)).toEqual([{ path: `${at}/mixed`, perms: 'c' }]);
+  expect(await user.json(['acl', 'audit', `${at}/read`])).toEqual([]);
+  // Whoever may not administrate a znode does not see the digests of its ACL.
+  const hidden = await user.run(['acl', 'audit', '--sha1', at]);
+  expect([hidden.code, hidden.out]).toEqual([1, '']);
+  expect(hidden.said).toContain(`The audit is incomplete: the ACLs of 1 znode forbid`);
+  await client.create(`${at}/mixed/closed`, '', { acl: [ann] });
+  const incomplete = await user.run(['acl', 'audit', at]);
+  expect([incomplete.code, incomplete.out]).toEqual([1, `c     ${at}/mixed\n`]);
+  expect(incomplete.said).toContain(`${at}/mixed/closed. Run it as a super user.`);
 });

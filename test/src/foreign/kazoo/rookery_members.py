@@ -1,30 +1,41 @@
 """A pytest plugin that runs kazoo's own tests against members of Rookery.
 
 Owns what stands between kazoo's harness and the servers: where kazoo would launch Java, a member of
-the command line is started instead, configured by the values that kazoo would have put into zoo.cfg
-and the Java properties. With ROOKERY_E2E_PRODUCT=apache kazoo's own launcher is left alone. The
-tests named in EXCLUDED are dropped, each of which must exist; everything else runs as it is.
-KAZOO_SHARD=1/2 selects the first of two parts. Loaded by foreign-kazoo-suite.test.ts with
-`-p rookery_members`.
+the command line is started instead, configured by the values that kazoo would have put into zoo.cfg,
+the Java properties and the JAAS file. With ROOKERY_E2E_PRODUCT=apache kazoo's own launcher is left
+alone. The tests named in EXCLUDED are dropped, each of which must exist; everything else runs as it
+is. KAZOO_SHARD=1/2 selects the first of two parts. If KAZOO_TLS holds the files of certificates,
+members speak TLS, and every client of a class that PLAIN does not name connects by TLS. Loaded by
+foreign-kazoo-suite.test.ts with `-p rookery_members`.
 """
+import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 
 import pytest
+from kazoo.client import KazooClient
 from kazoo.testing import common, harness
 
 PRODUCT = os.environ.get("ROOKERY_E2E_PRODUCT", "rookery")
+TLS = json.loads(os.environ.get("KAZOO_TLS", "null"))
 SUPER_DIGEST = "-Dzookeeper.DigestAuthenticationProvider.superDigest="
 
-# By module, class and test; no test of this version concerns TLS on the wire.
+# By module, class and test.
 EXCLUDED = {
-    "test_sasl.TestLegacySASLDigestAuthentication": "SASL",
-    "test_sasl.TestSASLDigestAuthentication": "SASL",
-    "test_sasl.TestSASLGSSAPIAuthentication": "SASL",
+    "test_sasl.TestSASLGSSAPIAuthentication": "Kerberos",
     "test_client.TestReconfig": "reconfiguration",
 }
+
+# Kazoo 2.8 gives the sockets of gevent and eventlet to Python's own TLS, which cannot use them.
+PLAIN = ("TestGevent", "TestEventlet")
+# Its two clients would be one identity by their certificate.
+WITHOUT_CERTIFICATE = "test_create_makepath_incompatible_acls"
+uses_tls = False
+has_no_certificate = False
+classes_by_tls = set()
 
 # A member without quorum takes over only sessions that are its own, so this class needs them. (It
 # fails against ZooKeeper 3.8.0 as well without.)
@@ -93,6 +104,7 @@ class Member(common.ManagedZooKeeper):
             "readOnlyMode": True,
             "localSessions": local_sessions,
             "superDigest": self._super_digest(),
+            **self._security(),
             "servers": [
                 {
                     "id": server.server_id,
@@ -103,6 +115,20 @@ class Member(common.ManagedZooKeeper):
                 for server in servers
             ],
         }
+
+    def _security(self):
+        """The members' certificate, and the users of the JAAS file that kazoo would have written."""
+        settings = {}
+        if TLS is not None:
+            settings["tls"] = dict(TLS["member"], clientAuth="want")
+        users = re.findall(r'user_(\w+)="([^"]*)"', self.jaas_config or "")
+        if users:
+            users_path = os.path.join(self.working_path, "users")
+            descriptor = os.open(users_path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.writelines("%s:%s\n" % user for user in users)
+            settings["sasl"] = {"usersFile": users_path}
+        return settings
 
     def _super_digest(self):
         for entry in self.java_system_properties:
@@ -125,6 +151,39 @@ class ApacheServer(common.ManagedZooKeeper):
 
 def pytest_configure(config):
     common.ManagedZooKeeper = ApacheServer if PRODUCT == "apache" else Member
+    if TLS is not None:
+        KazooClient.__init__ = by_tls(KazooClient.__init__)
+
+
+def by_tls(initialize):
+    """A client's constructor whose options are those of TLS where the test says nothing else."""
+
+    @functools.wraps(initialize)
+    def wrapped(self, *args, **options):
+        if uses_tls:
+            names = ["ca"] if has_no_certificate else list(TLS["client"])
+            chosen = {name: TLS["client"][name] for name in names}
+            options = {**chosen, "use_ssl": True, **options}
+        initialize(self, *args, **options)
+
+    return wrapped
+
+
+@pytest.fixture(scope="class", autouse=True)
+def connections_of_the_class(request):
+    global uses_tls
+    name = request.cls.__name__ if request.cls is not None else ""
+    uses_tls = TLS is not None and not name.startswith(PLAIN)
+    if uses_tls:
+        classes_by_tls.add(name)
+    yield
+    uses_tls = False
+
+
+@pytest.fixture(autouse=True)
+def certificate_of_the_test(request):
+    global has_no_certificate
+    has_no_certificate = request.node.name == WITHOUT_CERTIFICATE
 
 
 @pytest.fixture(scope="class", autouse=True)
@@ -184,5 +243,7 @@ def turn(cls):
 
 
 def pytest_terminal_summary(terminalreporter):
+    if TLS is not None:
+        terminalreporter.write_line("by TLS: %d classes" % len(classes_by_tls))
     for name, reason in EXCLUDED.items():
         terminalreporter.write_line("excluded: %s (%s)" % (name, reason))

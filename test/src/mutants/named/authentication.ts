@@ -175,8 +175,8 @@ const ofClients: readonly NamedMutant[] = [
     name: 'handshakes-are-not-bounded',
     area: 'named',
     file: 'net/tls-acceptor.ts',
-    find: 'if (figures.underWay > options.handshakesMax) {',
-    replace: 'if (figures.underWay < 0) {',
+    find: 'slots.add(pending)?.evict();',
+    replace: 'slots.add(pending);',
     breaks: 'the handshakes under way have a bound',
     scenario: {
       file: ACCEPTOR,

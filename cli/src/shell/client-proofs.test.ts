@@ -1,0 +1,68 @@
+/** What commands read to prove who they are; nothing secret is in a refusal. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { proofsOf, readTls, tlsOfEnvironment, tlsOfOptions } from './client-proofs.js';
+
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'rookery-proofs-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function written(name: string, mode = 0o600): string {
+  const path = join(directory, name);
+  writeFileSync(path, `the content of ${name}`);
+  chmodSync(path, mode);
+  return path;
+}
+
+describe('TLS of a command', () => {
+  it('is asked for by any of its options or variables, and by none of others', () => {
+    expect(tlsOfOptions({ connect: 'zk1:2281', timeout: 10 })).toBeNull();
+    expect(tlsOfOptions({ tls: true })).toEqual({});
+    expect(tlsOfOptions({ tlsCa: 'ca.pem' })).toMatchObject({ ca: 'ca.pem' });
+    expect(tlsOfEnvironment({ ROOKERY_CONNECT: 'zk1:2281', ROOKERY_TLS_CA: '' })).toBeNull();
+    expect(tlsOfEnvironment({ ROOKERY_TLS: '1' })).toEqual({});
+    const named = { OTHER_TLS_CERT: 'me.pem', OTHER_TLS_KEY: 'me.key', ROOKERY_TLS: '1' };
+    expect(tlsOfEnvironment(named, 'OTHER_TLS')).toMatchObject({ cert: 'me.pem', key: 'me.key' });
+  });
+
+  it('has what the files contain', () => {
+    const [ca, cert, key] = [written('ca', 0o644), written('cert', 0o644), written('key')];
+    const { ca: authority, ...own } = readTls({ ca, cert, key });
+    expect(String(authority)).toBe('the content of ca');
+    expect([own.cert, own.key].map(String)).toEqual(['the content of cert', 'the content of key']);
+    expect(readTls({})).toEqual({});
+  });
+
+  it('refuses half of a pair, a file that is not there, and a key that others may read', () => {
+    const cert = written('cert', 0o644);
+    expect(() => readTls({ cert })).toThrow('given together');
+    expect(() => readTls({ ca: join(directory, 'none') })).toThrow(/authority.*cannot be read/);
+    const open = written('open', 0o640);
+    expect(() => readTls({ cert, key: open })).toThrow(`chmod 600`);
+    expect(() => readTls({ cert, key: open })).not.toThrow('the content');
+  });
+});
+
+describe('credentials', () => {
+  it('log in by SASL where one is of sasl, and are sent where they are not', () => {
+    const digest = { scheme: 'digest', auth: 'ann:a' };
+    expect(proofsOf([digest])).toEqual({ auth: [digest] });
+    const sasl = { scheme: 'sasl', auth: 'bob:pass:word' };
+    expect(proofsOf([digest, sasl])).toEqual({
+      auth: [digest],
+      sasl: { username: 'bob', password: 'pass:word' },
+    });
+  });
+
+  it('have one user of sasl at most, with a password', () => {
+    const one = { scheme: 'sasl', auth: 'bob:secret' };
+    for (const wrong of [[one, one], [{ scheme: 'sasl', auth: 'bob' }]]) {
+      expect(() => proofsOf(wrong)).toThrow('sasl:user:password');
+      expect(() => proofsOf(wrong)).not.toThrow('secret');
+    }
+  });
+});

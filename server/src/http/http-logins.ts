@@ -1,0 +1,66 @@
+/**
+ * Passwords that come with requests of HTTP, and how long an address waits after wrong ones.
+ *
+ * The delays are those of the client port (security/login-delays.ts): failures at either port count
+ * at both. While an address has to wait, its passwords are not looked at, and it is told how long;
+ * but one that was right from there before is taken, so that whoever guesses behind the same proxy
+ * locks out nobody who uses the port already. Only keyed digests of those are kept, and a bounded
+ * number of them.
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+import { addressGroup } from '../security/address-group.js';
+import type { LoginDelays } from '../security/login-delays.js';
+import { HttpError } from './http-error.js';
+
+const KNOWN_MAX = 1_000;
+
+export class HttpLogins {
+  readonly #delays: LoginDelays;
+  readonly #nowMs: () => number;
+  readonly #key = randomBytes(32);
+  /** Addresses with their passwords, in the order in which they came last. */
+  readonly #known = new Set<string>();
+
+  /** `nowMs` is monotonic. */
+  constructor(delays: LoginDelays, nowMs: () => number) {
+    this.#delays = delays;
+    this.#nowMs = nowMs;
+  }
+
+  /** Returns what `isRight` says. Throws HttpError 429 while the address has to wait. */
+  judge(address: string, userAndPassword: string, isRight: () => boolean): boolean {
+    const nowMs = this.#nowMs();
+    const waitMs = this.#delays.waitMs(address, nowMs);
+    const key = this.#keyOf(address, userAndPassword);
+    if (waitMs > 0 && !this.#known.has(key)) {
+      this.#delays.noteDelayed();
+      const seconds = Math.ceil(waitMs / 1000);
+      throw new HttpError(429, `Too many wrong passwords; try again in ${seconds} s.`, {
+        'retry-after': `${seconds}`,
+      });
+    }
+    if (!isRight()) {
+      // It was right before, and is not any more.
+      this.#known.delete(key);
+      this.#delays.failed(address, nowMs);
+      return false;
+    }
+    this.#remember(key);
+    return true;
+  }
+
+  #remember(key: string): void {
+    this.#known.delete(key);
+    this.#known.add(key);
+    if (this.#known.size <= KNOWN_MAX) return;
+    for (const oldest of this.#known) {
+      this.#known.delete(oldest);
+      return;
+    }
+  }
+
+  #keyOf(address: string, userAndPassword: string): string {
+    const text = `${addressGroup(address)}\n${userAndPassword}`;
+    return createHmac('sha256', this.#key).update(text).digest('base64');
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * How clients of this member log in: when an attempt is looked at, and what becomes of it.
+ *
+ * What an attempt proves holds for everything that its connection sends after it. One that is wrong
+ * is counted against its address, and further ones from there wait (waiting-logins.ts), as does one
+ * that names a super user with a wrong password, although that is accepted as an identity of its
+ * own. A client that is refused becomes `leaving`. Owned by Requests, which answers in order.
+ */
+import {
+  decode,
+  ErrorCode,
+  ErrorResponse,
+  JuteReader,
+  JuteWriter,
+  MarshallingError,
+  OpCode,
+  ReplyHeader,
+  SaslRequest,
+  SaslResponse,
+} from '@rookery/protocol';
+import type { LoginDelays } from '../security/login-delays.js';
+import type { Auditor } from './audit.js';
+import type { Connection } from './connection.js';
+import type { Authenticator } from './identities.js';
+import type { ReadHeader } from './read.js';
+import { type LoginAttempt, WaitingLogins } from './waiting-logins.js';
+
+export interface LoginsParts {
+  readonly authenticator: Authenticator;
+  /** Null where nothing is audited. */
+  readonly auditor: Auditor | null;
+  readonly delays: LoginDelays;
+}
+
+const EMPTY = new Uint8Array(0);
+
+export class Logins {
+  readonly #parts: LoginsParts;
+  readonly waiting: WaitingLogins;
+
+  constructor(parts: LoginsParts) {
+    this.#parts = parts;
+    this.waiting = new WaitingLogins(parts.delays);
+  }
+
+  /** The number of attempts that were refused since the member started. */
+  get failures(): number {
+    return this.#parts.authenticator.failures;
+  }
+
+  /** The number of attempts that had to wait since the member started, here or at another port. */
+  get delayed(): number {
+    return this.#parts.delays.delayed;
+  }
+
+  /** A new connection is what its certificate says. False if that is too long. */
+  takeProven(connection: Connection): boolean {
+    const { proven = [] } = connection.output;
+    if (proven.length === 0) return true;
+    const { identities } = connection.requester;
+    const joined = this.#parts.authenticator.join(identities, proven);
+    if (joined !== null) connection.becomes(joined);
+    return joined !== null;
+  }
+
+  /** Whether this is a step that can fail, and not only the question for a challenge. */
+  isAttempt(connection: Connection, { opcode }: ReadHeader): boolean {
+    if (opcode === OpCode.auth) return true;
+    return opcode === OpCode.sasl && connection.exchange !== null;
+  }
+
+  /** False where clients cannot authenticate in several steps. */
+  get hasSasl(): boolean {
+    return this.#parts.authenticator.hasSasl;
+  }
+
+  /** Takes an AuthPacket. Returns the outcome, which is to be answered in its turn. */
+  authenticate(connection: Connection, packet: Uint8Array, nowMs: number): JuteReader {
+    const { authenticator, auditor } = this.#parts;
+    const outcome = authenticator.authenticate(packet, connection.requester.identities);
+    if (outcome === null) connection.phase = 'leaving';
+    else connection.becomes(outcome.identities);
+    if (outcome === null || outcome.isWrongSuper) this.#failed(connection, nowMs);
+    auditor?.onAuthenticated(connection, outcome !== null);
+    const writer = new JuteWriter();
+    const error = outcome === null ? ErrorCode.authFailed : ErrorCode.ok;
+    ErrorResponse.write(writer, { error });
+    return new JuteReader(writer.take());
+  }
+
+  /**
+   * Takes a token of SASL and writes the answer, before whatever waits: clients take the next
+   * answer for the next token. Its zxid is 0, and a refusal has a body, too, as in ZooKeeper.
+   */
+  answerSasl(
+    connection: Connection,
+    { xid, body, nowMs }: { xid: number; body: JuteReader; nowMs: number },
+  ): void {
+    const { authenticator, auditor } = this.#parts;
+    const { requester } = connection;
+    const sent = tokenOf(body);
+    const outcome = sent === null ? null : authenticator.answerSasl(connection, sent);
+    const isAccepted = outcome?.kind === 'answer';
+    if (isAccepted) connection.becomes(outcome.identities);
+    const { writer } = connection.output;
+    writer.beginFrame();
+    const error = isAccepted ? ErrorCode.ok : ErrorCode.authFailed;
+    ReplyHeader.write(writer, { xid, zxid: 0, error });
+    SaslResponse.write(writer, { token: isAccepted ? outcome.token : null });
+    writer.endFrame();
+    if (!isAccepted) {
+      connection.phase = 'leaving';
+      this.#failed(connection, nowMs);
+    }
+    // A step that proves nothing yet leaves the connection as it was.
+    if (!isAccepted || connection.requester.identities !== requester.identities) {
+      auditor?.onAuthenticated(connection, isAccepted);
+    }
+  }
+
+  onTick(nowMs: number, look: (attempt: LoginAttempt) => void): void {
+    this.waiting.onTick(nowMs, look);
+  }
+
+  #failed({ output }: Connection, nowMs: number): void {
+    // Whoever asks by HTTP is judged there.
+    if (output.remoteAddress !== '') this.#parts.delays.failed(output.remoteAddress, nowMs);
+  }
+}
+
+/** A token that is absent counts as empty. Null for what is no request. */
+function tokenOf(body: JuteReader): Uint8Array | null {
+  try {
+    return decode(SaslRequest, body.rest()).token ?? EMPTY;
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    return null;
+  }
+}

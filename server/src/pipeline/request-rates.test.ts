@@ -1,0 +1,130 @@
+// Tests the bound of requests per second: whom it holds up, for how long, and whom not.
+import { AuthPacket, encode, OpCode } from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
+import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
+
+const TICK_MS = 50;
+const CERTIFICATE = [{ scheme: 'x509', id: 'CN=batch' }];
+
+/** Sends as long as it is read from, at most `most`. Returns how many requests that were. */
+function sendUntilHeld(client: TestClient, most = 1_000): number {
+  let sent = 0;
+  while (sent < most && client.holds.size === 0) {
+    client.exists('/');
+    sent += 1;
+  }
+  client.take();
+  return sent;
+}
+
+function pass(ensemble: TestEnsemble, ms = TICK_MS): void {
+  ensemble.nowMs += ms;
+  for (const { pipeline } of ensemble.members) pipeline.onTick(ensemble.nowMs);
+}
+
+function limited(requestsPerSecondMax: number): TestEnsemble {
+  return new TestEnsemble({ pipeline: { requestsPerSecondMax } });
+}
+
+it('is off unless it is configured', () => {
+  const client = new TestEnsemble().connect();
+  expect(sendUntilHeld(client)).toBe(1_000);
+});
+
+it('takes a second of requests at once, and from then on as many as are configured', () => {
+  const ensemble = limited(100);
+  const client = ensemble.connect();
+  // The handshake is one of them.
+  expect(sendUntilHeld(client)).toBe(99);
+  expect([...client.holds]).toEqual(['rate']);
+  let sent = 0;
+  for (let tick = 0; tick < 200; tick++) {
+    pass(ensemble);
+    sent += sendUntilHeld(client);
+  }
+  expect(sent).toBeGreaterThanOrEqual(990);
+  expect(sent).toBeLessThanOrEqual(1_000);
+  pass(ensemble, 60_000);
+  expect(sendUntilHeld(client)).toBe(100);
+});
+
+it('holds up nobody else: another address, another certificate, a super user', () => {
+  const ensemble = limited(10);
+  const [busy, other] = [ensemble.connect(), ensemble.connect(1, '10.0.0.2')];
+  const proven = ensemble.connect(1, '127.0.0.1', CERTIFICATE);
+  sendUntilHeld(busy);
+  expect(sendUntilHeld(other, 8)).toBe(8);
+  expect(sendUntilHeld(proven, 8)).toBe(8);
+  const admin = ensemble.connect(1, '10.0.0.3');
+  const auth = Buffer.from('super:secret');
+  admin.sendRaw(OpCode.auth, encode(AuthPacket, { type: 0, scheme: 'digest', auth }));
+  expect(sendUntilHeld(admin)).toBe(1_000);
+});
+
+it('counts all connections of one certificate together, and lets them take turns', () => {
+  const ensemble = limited(20);
+  const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'];
+  const clients = addresses.map((address) => ensemble.connect(1, address, CERTIFICATE));
+  for (const client of clients) sendUntilHeld(client);
+  const sent = clients.map(() => 0);
+  for (let tick = 0; tick < 400; tick++) {
+    pass(ensemble);
+    for (const [index, client] of clients.entries())
+      sent[index] = (sent[index] ?? 0) + sendUntilHeld(client);
+  }
+  const all = sent.reduce((sum, one) => sum + one, 0);
+  expect(all).toBeGreaterThan(390);
+  expect(all).toBeLessThanOrEqual(400);
+  expect(Math.max(...sent) - Math.min(...sent)).toBeLessThanOrEqual(2);
+});
+
+it('is not escaped by digests, by new connections or by other addresses of an IPv6 network', () => {
+  const ensemble = limited(10);
+  const first = ensemble.connect(1, '2001:db8::1');
+  for (let count = 0; count < 3; count++) {
+    const auth = Buffer.from(`user${count}:x`);
+    first.sendRaw(OpCode.auth, encode(AuthPacket, { type: 0, scheme: 'digest', auth }));
+  }
+  sendUntilHeld(first);
+  const next = ensemble.open(1, '2001:db8::2');
+  expect([...next.holds]).toEqual(['rate']);
+  ensemble.leader.pipeline.onClosed(first.id);
+  expect([...ensemble.open(1, '2001:db8::3').holds]).toEqual(['rate']);
+});
+
+it('counts a client that is not read from as heard from, for as long as its session lives', () => {
+  const ensemble = limited(1);
+  const { pipeline } = ensemble.leader;
+  ensemble.connect();
+  // These are ahead of it, and a place is a second.
+  const others = Array.from({ length: 28 }, () => ensemble.open());
+  expect(others.every(({ holds }) => holds.has('rate'))).toBe(true);
+  const client = ensemble.connect();
+  expect([client.timeoutMs, pipeline.rates.waiting]).toEqual([10_000, 30]);
+  pipeline.takeTouches();
+  const heardAtMs: number[] = [];
+  const connecting = new Set(others);
+  for (let ms = 0; ms < 25_000; ms += TICK_MS) {
+    pass(ensemble);
+    for (const one of connecting)
+      if (!one.holds.has('rate') && connecting.delete(one)) one.connect();
+    if (pipeline.takeTouches().includes(Number(client.session))) heardAtMs.push(ensemble.nowMs);
+  }
+  expect(client.holds.has('rate')).toBe(true);
+  expect(heardAtMs.length).toBeGreaterThan(15);
+  expect(Math.max(...heardAtMs)).toBeLessThanOrEqual(10_000);
+});
+
+it('keeps nothing of clients that are gone once their second is over', () => {
+  const ensemble = limited(10);
+  const client = ensemble.connect();
+  sendUntilHeld(client);
+  const { pipeline } = ensemble.leader;
+  expect([pipeline.rates.waiting, pipeline.rates.pauses]).toEqual([1, 1]);
+  pipeline.onClosed(client.id);
+  expect(pipeline.rates.waiting).toBe(0);
+  expect(pipeline.rates.clients).toBe(1);
+  pass(ensemble, 1_000);
+  expect(pipeline.rates.clients).toBe(0);
+});

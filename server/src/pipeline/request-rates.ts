@@ -1,0 +1,168 @@
+/**
+ * The bound of requests per second for each client, told apart by who it provably is.
+ *
+ * All connections of one identity share a bucket of tokens that holds those of a second: by a
+ * certificate or by SASL, or else by their address, because a client may claim any digest. Past it,
+ * its connections are not read from, which is how ZooKeeper throttles: no request fails. They take
+ * turns, one request each, and other clients do not notice. Super users and this process itself are
+ * not bounded. A connection that waits counts as heard from for as long as its session's timeout,
+ * because it is this member that does not read. Off by default. Time is an argument.
+ */
+import type { Identity } from '@rookery/protocol';
+import { addressGroup } from '../security/address-group.js';
+import { type Identities, SUPER_SCHEME } from './access.js';
+import type { Connection } from './connection.js';
+
+interface Bucket {
+  readonly key: string;
+  /** Below 0 while more requests have come than there were tokens. */
+  tokens: number;
+  atMs: number;
+  /** Connections that are not read from, in the order of their turns, with the time since when. */
+  readonly waiting: Map<Connection, number>;
+}
+
+interface Known {
+  /** Those of the connection when its bucket was found. */
+  readonly identities: Identities;
+  /** Null for a connection that is not bounded. */
+  readonly bucket: Bucket | null;
+}
+
+/** Connections that wait are reported this often: several times within the shortest timeout. */
+const HEARD_MS = 500;
+
+export class RequestRates {
+  readonly #perSecond: number;
+  readonly #known = new Map<Connection, Known>();
+  /** Those that are not full, or have connections that wait. */
+  readonly #buckets = new Map<string, Bucket>();
+  #waiting = 0;
+  #pauses = 0;
+  #heardAtMs = Number.NEGATIVE_INFINITY;
+
+  /** 0 for no bound. */
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond;
+  }
+
+  /** The number of connections that are not read from at present. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** How often a connection was not read from so far. */
+  get pauses(): number {
+    return this.#pauses;
+  }
+
+  /** The number of clients that are kept: those that wait, or have sent something of late. */
+  get clients(): number {
+    return this.#buckets.size;
+  }
+
+  /** A client that connects anew for each request is bounded, too. */
+  onOpen(connection: Connection, nowMs: number): void {
+    if (this.#perSecond === 0) return;
+    const bucket = this.#bucketOf(connection, nowMs);
+    if (bucket === null) return;
+    if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
+  }
+
+  /** A frame of it is taken in, which may be one too many: the next one waits then. */
+  onFrame(connection: Connection, nowMs: number): void {
+    if (this.#perSecond === 0) return;
+    const bucket = this.#bucketOf(connection, nowMs);
+    if (bucket === null) return;
+    bucket.tokens -= 1;
+    if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
+  }
+
+  /** Lets in those whose turn it is. `onHeard` is called for connections that wait. */
+  onTick(nowMs: number, onHeard: (connection: Connection) => void): void {
+    if (this.#buckets.size === 0) return;
+    const isHeard = nowMs - this.#heardAtMs >= HEARD_MS;
+    if (isHeard) this.#heardAtMs = nowMs;
+    for (const bucket of this.#buckets.values()) {
+      this.#refill(bucket, nowMs);
+      let left = Math.floor(bucket.tokens);
+      for (const [connection, sinceMs] of bucket.waiting) {
+        if (left > 0) {
+          left -= 1;
+          bucket.waiting.delete(connection);
+          this.#waiting -= 1;
+          connection.output.release('rate');
+        } else if (!isHeard) {
+          break;
+        } else if (nowMs - sinceMs <= connection.timeoutMs) {
+          onHeard(connection);
+        }
+      }
+      const isFull = bucket.tokens >= this.#perSecond;
+      if (isFull && bucket.waiting.size === 0) this.#buckets.delete(bucket.key);
+    }
+  }
+
+  /** The connection is gone. Its bucket stays until it is full again. */
+  forget(connection: Connection): void {
+    const bucket = this.#known.get(connection)?.bucket ?? null;
+    this.#known.delete(connection);
+    if (bucket?.waiting.delete(connection) === true) this.#waiting -= 1;
+  }
+
+  #hold(connection: Connection, bucket: Bucket, nowMs: number): void {
+    if (bucket.waiting.has(connection)) return;
+    bucket.waiting.set(connection, nowMs);
+    this.#waiting += 1;
+    this.#pauses += 1;
+    connection.output.hold('rate');
+  }
+
+  #bucketOf(connection: Connection, nowMs: number): Bucket | null {
+    const { identities } = connection.requester;
+    const known = this.#known.get(connection);
+    if (known?.identities === identities) {
+      // A bucket that was full and nobody's is made anew by whoever comes first.
+      if (known.bucket === null || this.#buckets.get(known.bucket.key) === known.bucket) {
+        if (known.bucket !== null) this.#refill(known.bucket, nowMs);
+        return known.bucket;
+      }
+    }
+    const key = keyOf(connection);
+    const bucket = key === null ? null : this.#bucketFor(key, nowMs);
+    this.#known.set(connection, { identities, bucket });
+    return bucket;
+  }
+
+  #bucketFor(key: string, nowMs: number): Bucket {
+    const existing = this.#buckets.get(key);
+    if (existing !== undefined) {
+      this.#refill(existing, nowMs);
+      return existing;
+    }
+    const bucket = { key, tokens: this.#perSecond, atMs: nowMs, waiting: new Map() };
+    this.#buckets.set(key, bucket);
+    return bucket;
+  }
+
+  #refill(bucket: Bucket, nowMs: number): void {
+    const gained = ((nowMs - bucket.atMs) * this.#perSecond) / 1000;
+    bucket.tokens = Math.min(this.#perSecond, bucket.tokens + gained);
+    bucket.atMs = nowMs;
+  }
+}
+
+/** Null for a connection that is not bounded. */
+function keyOf({ requester, output }: Connection): string | null {
+  const { identities } = requester;
+  if (output.remoteAddress === '') return null;
+  if (identities.some(({ scheme }) => scheme === SUPER_SCHEME)) return null;
+  // The oldest one, so that a client changes nothing by proving a further one.
+  const proven = identities.findLast(isProven);
+  if (proven !== undefined) return `${proven.scheme}:${proven.id}`;
+  return `ip:${addressGroup(output.remoteAddress)}`;
+}
+
+function isProven({ scheme }: Identity): boolean {
+  return scheme === 'x509' || scheme === 'sasl';
+}

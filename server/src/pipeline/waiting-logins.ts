@@ -1,0 +1,90 @@
+/**
+ * Attempts to log in that wait because others from their address have failed.
+ *
+ * They are looked at one after the other, each when the delay of its address is over, so that any
+ * number of connections guesses no faster than one. A connection is not read from meanwhile; others
+ * of its address that do not log in go on. At most a few attempts wait for an address: the
+ * connection of a further one is closed, and its client may ask another member. It decides nothing
+ * of an attempt. Owned by Requests; time is an argument.
+ */
+import type { JuteReader } from '@rookery/protocol';
+import { addressGroup } from '../security/address-group.js';
+import type { LoginDelays } from '../security/login-delays.js';
+import type { Connection } from './connection.js';
+import type { ReadHeader } from './read.js';
+
+export interface LoginAttempt extends ReadHeader {
+  readonly connection: Connection;
+  readonly body: Uint8Array;
+}
+
+/** The last of them waits for a quarter of an hour at the longest delay. */
+const WAITING_MAX = 32;
+
+export class WaitingLogins {
+  readonly #delays: LoginDelays;
+  /** By the group of the address, in the order of their arrival. */
+  readonly #lines = new Map<string, Map<Connection, LoginAttempt>>();
+
+  constructor(delays: LoginDelays) {
+    this.#delays = delays;
+  }
+
+  /** The number of attempts that wait. */
+  get count(): number {
+    let count = 0;
+    for (const line of this.#lines.values()) count += line.size;
+    return count;
+  }
+
+  /**
+   * `none`: the attempt is to be looked at now. `waits`: it is kept, and the connection is held.
+   * `full`: too many wait already.
+   */
+  judge(
+    connection: Connection,
+    { xid, opcode }: ReadHeader,
+    { body, nowMs }: { readonly body: JuteReader; readonly nowMs: number },
+  ): 'none' | 'waits' | 'full' {
+    const { remoteAddress } = connection.output;
+    // Whoever asks by HTTP is delayed there.
+    if (remoteAddress === '') return 'none';
+    const group = addressGroup(remoteAddress);
+    const line = this.#lines.get(group);
+    if (line === undefined && this.#delays.waitMs(remoteAddress, nowMs) === 0) return 'none';
+    this.#delays.noteDelayed();
+    if (line !== undefined && line.size >= WAITING_MAX) return 'full';
+    const attempt = { connection, xid, opcode, body: body.restCopy() };
+    const waiting = line ?? new Map<Connection, LoginAttempt>();
+    this.#lines.set(group, waiting.set(connection, attempt));
+    connection.output.hold('login');
+    return 'waits';
+  }
+
+  /** Whether the connection is not read from because of its attempt. */
+  has(connection: Connection): boolean {
+    if (this.#lines.size === 0) return false;
+    return this.#lines.get(addressGroup(connection.output.remoteAddress))?.has(connection) === true;
+  }
+
+  /** Calls `look` for each attempt that may be looked at now. */
+  onTick(nowMs: number, look: (attempt: LoginAttempt) => void): void {
+    for (const [group, line] of this.#lines) {
+      for (const [connection, attempt] of line) {
+        if (this.#delays.waitMs(connection.output.remoteAddress, nowMs) > 0) break;
+        line.delete(connection);
+        connection.output.release('login');
+        look(attempt);
+      }
+      if (line.size === 0) this.#lines.delete(group);
+    }
+  }
+
+  /** The connection is gone. */
+  forget(connection: Connection): void {
+    if (this.#lines.size === 0) return;
+    const group = addressGroup(connection.output.remoteAddress);
+    const line = this.#lines.get(group);
+    if (line?.delete(connection) === true && line.size === 0) this.#lines.delete(group);
+  }
+}

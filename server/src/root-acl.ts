@@ -1,0 +1,53 @@
+/**
+ * What the configuration says of ACLs: which identities they may name, and the ACL of the root of a
+ * new ensemble in the form in which znodes have it. Called at the start of a member.
+ */
+import { Perms } from '@rookery/protocol';
+import type { Config } from './config.js';
+import { OperatorError } from './operator-error.js';
+import { legalAcl, type ProvenScheme } from './pipeline/acl-form.js';
+import type { Acl } from './state/txn.js';
+
+const LETTERS: Readonly<Record<string, number>> = {
+  ...{ r: Perms.read, w: Perms.write, c: Perms.create, d: Perms.delete, a: Perms.admin },
+};
+
+/**
+ * Null where the root is open, as in ZooKeeper. Throws OperatorError for an entry that no client
+ * could write either.
+ */
+export function rootAclOf(config: Pick<Config, 'rootAcl' | 'tls' | 'sasl'>): readonly Acl[] | null {
+  const { rootAcl } = config;
+  if (rootAcl === null) return null;
+  const schemes = aclSchemesOf(config);
+  const entries = rootAcl.map(entryOf);
+  for (const [index, entry] of entries.entries()) {
+    if (legalAcl([entry], [], schemes) !== null) continue;
+    throw new OperatorError(
+      `rootAcl[${index}]: no ACL may have this entry of scheme "${entry.scheme}": its id is ` +
+        'malformed, or the scheme is not configured.',
+    );
+  }
+  return legalAcl(entries, [], schemes);
+}
+
+/** `scheme:id:letters`; the id may have colons. */
+function entryOf(text: string): Acl {
+  const [first, last] = [text.indexOf(':'), text.lastIndexOf(':')];
+  const perms = [...text.slice(last + 1)].reduce((all, letter) => all | (LETTERS[letter] ?? 0), 0);
+  return { perms, scheme: text.slice(0, first), id: text.slice(first + 1, last) };
+}
+
+/** Identities that are there only if configured: clients can prove them, and ACLs use them. */
+export function aclSchemesOf({
+  tls,
+  sasl,
+}: Pick<Config, 'tls' | 'sasl'>): ReadonlySet<ProvenScheme> {
+  const schemes = new Set<ProvenScheme>();
+  if (sasl !== null) schemes.add('sasl');
+  if (tls === null || tls.clientAuth === 'none') return schemes;
+  // Names of the former form stay legal, so that ACLs can be written again as they are.
+  schemes.add('x509');
+  if (tls.identity !== 'subject') schemes.add(`x509-${tls.identity}`);
+  return schemes;
+}

@@ -1,0 +1,62 @@
+/**
+ * The commands of an operator towards members that take nobody without TLS and a certificate, or a
+ * password: what works, and what the sentence is where it does not.
+ */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { runCommand } from '../foreign/command.js';
+import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
+import { ROOKERY_MAIN } from '../harness/product.js';
+import { TestAuthority } from '../simulated.js';
+
+const DEADLINE_MS = 60_000;
+const directory = newTestDirectory();
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const authority = new TestAuthority(directory);
+const [server, ops] = [authority.server(), authority.client('ops')];
+const usersFile = join(directory, 'users');
+writeFileSync(usersFile, 'ann:secret\n', { mode: 0o600 });
+const home = join(directory, 'home');
+mkdirSync(home);
+
+async function rookery(words: readonly string[], environment: Record<string, string> = {}) {
+  const { code, output } = await runCommand({
+    file: process.execPath,
+    args: [ROOKERY_MAIN, ...words],
+    deadlineMs: DEADLINE_MS,
+    environment: { XDG_CONFIG_HOME: home, ...environment },
+  });
+  return { code, output: output.trim() };
+}
+
+it(
+  'commands use a certificate of options, of a context and of the environment, and log in',
+  async () => {
+    const { certFile, keyFile } = server;
+    const tls = { certFile, keyFile, caFile: authority.caFile, clientAuth: 'want', required: true };
+    const ensemble = await useServingEnsemble({
+      ...{ size: 1, secure: true },
+      settings: { tls, sasl: { usersFile }, enforceAuth: ['x509', 'sasl'] },
+    });
+    const { secureClientPort, clientPort } = ensemble.member(1);
+    const connect = ['--connect', `127.0.0.1:${secureClientPort}`];
+    const trust = ['--tls-ca', authority.caFile];
+    const proof = ['--tls-cert', ops.certFile, '--tls-key', ops.keyFile];
+    const byOptions = await rookery(['ls', '/', ...connect, ...trust, ...proof]);
+    expect(byOptions).toEqual({ code: 0, output: 'zookeeper' });
+    await rookery(['context', 'save', 'prod', ...connect, ...trust, ...proof]);
+    expect(await rookery(['ls', '/', '--context', 'prod'])).toEqual(byOptions);
+    const status = await rookery(['status', '--context', 'prod']);
+    expect(status.output).toContain('All serve.');
+    expect(await rookery(['check', '--context', 'prod'])).toEqual({ code: 0, output: '' });
+    const login = { ROOKERY_TLS_CA: authority.caFile, ROOKERY_AUTH: 'sasl:ann:secret' };
+    expect(await rookery(['ls', '/', ...connect], login)).toEqual(byOptions);
+    const wrong = await rookery(['ls', '/', ...connect], { ...login, ROOKERY_AUTH: 'sasl:ann:x' });
+    expect(wrong.code).not.toBe(0);
+    const plain = ['--connect', `127.0.0.1:${clientPort}`, '--timeout', '2'];
+    const refused = await rookery(['ls', '/', ...plain]);
+    expect(refused.output).toContain('it may ask for TLS or a login');
+  },
+  DEADLINE_MS,
+);
