@@ -1,4 +1,4 @@
-/** Opens what a member that does not run has on its disk; the directory is locked until it closes. */
+/** Opens what a member that does not run has on its disk, and keeps others out meanwhile. */
 import { access } from 'node:fs/promises';
 import { type Config, memberDirectories } from '../config.js';
 import { OperatorError } from '../operator-error.js';
