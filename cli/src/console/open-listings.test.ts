@@ -1,4 +1,4 @@
-/** Pages of children: how often the servers are asked for names, and how many listings stay open. */
+/** Pages of children: how often servers are asked for names, and how many listings stay open. */
 import type { Client } from '@rookery/client';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { OpenListings } from './open-listings.js';
