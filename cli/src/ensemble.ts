@@ -20,8 +20,8 @@ import { memberLogFile } from './member-log-file.js';
 import { serviceOf } from './ports.js';
 import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
 import { askWord } from './status/four-letter-word.js';
+import { addressText } from './status/named-servers.js';
 import { parseStatus } from './status/server-status.js';
-import { addressText } from './status/status-command.js';
 import { commandOf, welcomeText } from './welcome.js';
 
 /**

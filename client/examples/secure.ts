@@ -3,8 +3,8 @@
  *
  *   node secure.ts localhost:2281 ca.pem
  *
- * The second argument is the authority that signed the servers' certificates. Where they ask clients
- * for a certificate, `tls` takes `cert` and `key`, too.
+ * The second argument is the authority that signed the servers' certificates. Where they ask
+ * clients for a certificate, `tls` takes `cert` and `key`, too.
  */
 import { readFileSync } from 'node:fs';
 import { type Acl, connect, ensurePath, NoAuthError, Perms } from '@rookery/client';

@@ -29,14 +29,19 @@ function usePool() {
     const name = auths.map((auth) => Buffer.from(auth).toString()).join(',');
     if (failing) throw new HttpError(503, 'Nobody serves.');
     open.push(name);
+    let isOpen = true;
     const part: Partial<Client> = {
       name,
+      get state() {
+        return isOpen ? 'connected' : 'closed';
+      },
       whoAmI: async () => [
         { authScheme: 'ip', user: '10.0.0.7' },
         { authScheme: 'digest', user: 'anna' },
         { authScheme: 'super', user: 'root' },
       ],
       close: async () => {
+        isOpen = false;
         closed.push(name);
       },
     };
@@ -101,6 +106,18 @@ it('has so many sessions and no more: the longest idle one makes room, or the ca
   expect([closed, pool.size]).toEqual([['u:3'], SESSIONS_MAX]);
   await pool.close();
   expect(new Set(closed).size).toBe(SESSIONS_MAX + 1);
+});
+
+it('opens another session where the servers have ended one', async () => {
+  const { pool, open } = usePool();
+  const one = await pool.lease(callerOf('a:1'));
+  await one.client.close();
+  const two = await pool.lease(callerOf('a:1'));
+  expect(two.client).not.toBe(one.client);
+  expect(open).toEqual(['a:1', 'a:1']);
+  one.release();
+  two.release();
+  expect(pool.size).toBe(1);
 });
 
 it('tries again after a session could not be opened', async () => {

@@ -23,6 +23,8 @@ export interface Leased {
 
 interface Session {
   readonly opening: Promise<{ readonly client: Client; readonly requester: Requester }>;
+  /** Null while it is being opened. */
+  client: Client | null;
   users: number;
   idle: NodeJS.Timeout | null;
 }
@@ -50,7 +52,11 @@ export class ClientPool {
       .map((auth) => Buffer.from(auth).toString('base64'))
       .sort()
       .join(',');
-    const session = this.#sessions.get(key) ?? this.#add(key, auths, requester);
+    const known = this.#sessions.get(key);
+    // A client closes by itself when the servers refuse its identities at a later connection.
+    const isOver = known?.client?.state === 'closed';
+    if (isOver) this.#sessions.delete(key);
+    const session = isOver || known === undefined ? this.#add(key, auths, requester) : known;
     session.users += 1;
     if (session.idle !== null) clearTimeout(session.idle);
     session.idle = null;
@@ -98,9 +104,14 @@ export class ClientPool {
         throw error;
       }
     });
-    // Whoever leases it hears of a failure.
-    opening.catch(() => undefined);
-    const session = { opening, users: 0, idle: null };
+    const session: Session = { opening, client: null, users: 0, idle: null };
+    opening.then(
+      ({ client }) => {
+        session.client = client;
+      },
+      // Whoever leases it hears of the failure.
+      () => undefined,
+    );
     this.#sessions.set(key, session);
     return session;
   }

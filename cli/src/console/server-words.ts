@@ -11,7 +11,7 @@ import { type Connection, connectionsIn, ephemeralsIn, linesOf } from './word-an
 
 const TIMEOUT_MS = 2000;
 const MEMBERS_KEPT_MS = 1000;
-const LISTS_KEPT_MS = 2000;
+const LISTS_KEPT_MS = 5000;
 /** When servers that did not answer `cons` are asked again. */
 const AGAIN_MS = 30_000;
 /** All connections of a server, or all its ephemerals, in one answer. */

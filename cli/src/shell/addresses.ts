@@ -1,5 +1,5 @@
 /** The servers of an ensemble one by one, for requests to each of them. */
-import { addressText, serversOf } from '../status/status-command.js';
+import { addressText, serversOf } from '../status/named-servers.js';
 import type { ClientTls } from './client-proofs.js';
 
 export interface NamedAddress {
@@ -29,7 +29,7 @@ export function addressesIn(config: string): readonly NamedAddress[] {
 }
 
 function named(of: { readonly connect: string } | { readonly config: string }) {
-  const servers = serversOf({ ...of, timeoutMs: 0, waitSeconds: 0, json: false });
+  const servers = serversOf(of);
   return servers.map(({ id, host, port }) => ({
     ...{ id, host, port },
     address: addressText(host, port),

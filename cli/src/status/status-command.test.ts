@@ -4,8 +4,9 @@
  */
 import { createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { serversOf } from './named-servers.js';
 import { parseStatus } from './server-status.js';
-import { runStatus, type StatusCommand, serversOf } from './status-command.js';
+import { runStatus, type StatusCommand } from './status-command.js';
 
 const SRVR = (mode: string): string =>
   [
@@ -96,12 +97,12 @@ it('two servers that lead are not an ensemble that serves', async () => {
 });
 
 it('addresses are parsed, and a mistake in one is reported', () => {
-  const of = (connect: string) => serversOf({ ...LOOK, connect });
+  const of = (connect: string) => serversOf({ connect });
   expect(of('zk1,[::1]:2182')).toEqual([
     { id: null, host: 'zk1', port: 2181 },
     { id: null, host: '::1', port: 2182 },
   ]);
   expect(() => of('zk1:port')).toThrow('expected host:port, got zk1:port');
-  expect(() => serversOf(LOOK)).toThrow('give --config, or --connect');
+  expect(() => serversOf({})).toThrow('give --config, or --connect');
   expect(parseStatus('imok')).toBe(null);
 });

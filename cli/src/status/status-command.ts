@@ -7,8 +7,8 @@
  * serve, or the time is over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadEnsembleConfig, OperatorError } from '@rookery/server';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
+import { addressText, type NamedServer, serversOf } from './named-servers.js';
 import { parseStatus, reasonOf, type ServerStatus } from './server-status.js';
 
 export interface StatusCommand {
@@ -33,7 +33,6 @@ export interface AskedServer {
 
 const AGAIN_MS = 500;
 const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
-const DEFAULT_PORT = 2181;
 
 /** Resolves with the exit code. */
 export async function runStatus(command: StatusCommand): Promise<number> {
@@ -48,27 +47,6 @@ export async function runStatus(command: StatusCommand): Promise<number> {
     }
     await sleep(AGAIN_MS);
   }
-}
-
-type NamedServer = ServerToAsk & { readonly id: number | null };
-
-/** Throws OperatorError if an address is invalid or missing. */
-export function serversOf({ config, connect }: StatusCommand): readonly NamedServer[] {
-  if (config !== undefined && connect === undefined) {
-    return loadEnsembleConfig(config).servers.map(
-      ({ id, host, clientHost = host, clientPort: port }) => ({ id, host: clientHost, port }),
-    );
-  }
-  if (connect === undefined || config !== undefined) {
-    throw new OperatorError('give --config, or --connect host:port,...');
-  }
-  return connect.split(',').map((text) => {
-    const [, bracketed, plain, port = `${DEFAULT_PORT}`] =
-      /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i.exec(text.trim()) ?? [];
-    const host = bracketed ?? plain;
-    if (host === undefined) throw new OperatorError(`--connect: expected host:port, got ${text}`);
-    return { id: null, host, port: Number(port) };
-  });
 }
 
 async function look(
@@ -86,11 +64,6 @@ async function look(
     const problem = error instanceof Error ? error.message : String(error);
     return { id, address, status: null, problem };
   }
-}
-
-/** Writes `host:port`, with an IPv6 address in brackets. */
-export function addressText(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 export function isServing(asked: readonly AskedServer[]): boolean {

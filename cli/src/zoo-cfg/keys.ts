@@ -298,8 +298,10 @@ function digestEnabled(value: string): Outcome {
 }
 
 function digestAlgorithm(value: string): Outcome {
-  if (value.toUpperCase() === 'SHA1') return { kind: 'noEffect', why: 'it is the default' };
-  return refused('digests are SHA-1: ACLs written with another algorithm would match nobody');
+  const algorithm = value.toUpperCase().replace('-', '');
+  if (algorithm === 'SHA1') return { kind: 'noEffect', why: 'it is the default' };
+  if (algorithm === 'SHA256') return taken({ digestAlgs: ['SHA256'] });
+  return refused('digests are SHA-1 or SHA-256: ACLs written with another would match nobody');
 }
 
 function auditLog(value: string): Outcome {

@@ -1,5 +1,10 @@
 /** Listing with pages, without, and when nobody can tell; over lost connections and sessions. */
-import { ConnectionLossError, NoNodeError, UnimplementedError } from '@rookery/protocol';
+import {
+  ConnectionLossError,
+  NoNodeError,
+  OperationTimeoutError,
+  UnimplementedError,
+} from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ListOptions } from '../api/client.js';
 import { OperationAbortedError, OptionError } from '../errors.js';
@@ -100,6 +105,16 @@ describe('a large directory', () => {
     await surroundings.settle();
     expect(await listed).toEqual(names);
     expect(losses).toBe(4);
+  });
+
+  it('waits for a silent server once, and not again and again', async () => {
+    const { list, client, asked, onPage } = setUp();
+    client.failNext('exists', new OperationTimeoutError('/d'), 1);
+    await expect(list()).rejects.toThrow(OperationTimeoutError);
+    expect(asked).toEqual([]);
+    onPage.fail = () => new OperationTimeoutError('/d');
+    await expect(list()).rejects.toThrow(OperationTimeoutError);
+    expect(asked).toHaveLength(1);
   });
 
   it('goes on without pages when the next server has none, giving no name twice', async () => {

@@ -8,13 +8,13 @@
  * connection, a page is requested again, because its start is known. Called by
  * `client.listChildren()`.
  */
-import { NoNodeError, UnimplementedError } from '@rookery/protocol';
+import { NoNodeError, OperationTimeoutError, UnimplementedError } from '@rookery/protocol';
 import type { Client, ListOptions } from '../api/client.js';
 import type { OperationOptions } from '../api/values.js';
 import { OptionError } from '../errors.js';
 import { operationOptions } from './options.js';
 import { retry } from './retry.js';
-import { exponentialBackoff } from './retry-policy.js';
+import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface ChildrenPage {
   /** At most `limit` names that follow `startAfter`, in code-unit order. */
@@ -127,7 +127,8 @@ export class ChildLister {
 
   /**
    * Reads do not depend on a session, so they continue in the next one, unless the caller names
-   * one.
+   * one. A request that has run out of its time is not made again: `timeoutMs` is what the caller
+   * waits for a silent ensemble, and not a part of it.
    */
   #read<T>(
     operation: OperationOptions,
@@ -135,10 +136,18 @@ export class ChildLister {
   ): Promise<T> {
     const { signal, session, timeoutMs } = operation;
     const deadline = timeoutMs === undefined ? {} : { timeoutMs };
-    const attempt = (_: number, given: OperationOptions) =>
-      read({ ...deadline, ...operationOptions(given) });
+    let isOverTime = false;
+    const attempt = async (_: number, given: OperationOptions) => {
+      try {
+        return await read({ ...deadline, ...operationOptions(given) });
+      } catch (error) {
+        isOverTime = error instanceof OperationTimeoutError;
+        throw error;
+      }
+    };
+    const policy: RetryPolicy = (...given) => (isOverTime ? null : POLICY(...given));
     const bounds = signal === undefined ? {} : { signal };
-    return retry(this.#client, POLICY, attempt, { ...bounds, session: session ?? 'any' });
+    return retry(this.#client, policy, attempt, { ...bounds, session: session ?? 'any' });
   }
 }
 

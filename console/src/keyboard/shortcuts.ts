@@ -2,9 +2,9 @@
  * The keyboard of the console: which keys do what, in one place, which the help lists.
  *
  * A shortcut is one key or two in a row, such as `g r`, written as `KeyboardEvent.key` has them;
- * `Mod+` stands for Ctrl, and for Command on a Mac. While somebody types into a field only
- * shortcuts with `Mod+` count, and Escape. The newest registration of a key wins, so a dialog or a page can
- * take a key over while it is there.
+ * `Mod+` stands for Ctrl, and for Command on a Mac. While somebody types into a field, only
+ * shortcuts with `Mod+` count, and Escape. The newest registration of a key wins, so a dialog or a
+ * page can take a key over while it is there.
  */
 export interface Shortcut {
   readonly keys: string;

@@ -38,6 +38,11 @@ export function rookeryMetrics(
       [{ reason: 'limit' }, stats.connectionsRejected - stats.tokenDeficit.count],
       [{ reason: 'rate' }, stats.tokenDeficit.count],
     ]),
+    counter(
+      'rookery_sessionless_evicted_total',
+      'Connections without a session that made room for others, because there were too many.',
+      stats.sessionlessEvicted,
+    ),
     ...waitingClients(inside),
     counter('rookery_received_bytes_total', 'Bytes from clients.', stats.bytesReceived),
     counter('rookery_sent_bytes_total', 'Bytes to clients.', stats.bytesSent),

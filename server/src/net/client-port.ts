@@ -136,7 +136,10 @@ export class ClientPort {
     this.#sessionless = new SessionlessStreams({
       timeoutMs: parts.options.sessionlessTimeoutMs,
       timers: parts.timers,
+      // The other half is for those who have a session.
+      most: Math.max(1, Math.floor(parts.options.streamsMax / 2)),
       onExpired: (id) => this.#onExpired(id),
+      onEvicted: (id) => this.#onEvicted(id),
     });
     this.#tokens = new ConnectionTokens(parts.options.connectionTokens, parts.timers.nowMs());
   }
@@ -296,7 +299,7 @@ export class ClientPort {
       onClosed: (purpose) => this.#onStreamClosed(id, stream, { sniffer, purpose }),
     });
     this.#sniffers.add(sniffer);
-    this.#sessionless.add(id, () => sniffer.drop());
+    this.#sessionless.add(id, () => sniffer.drop(), stream.remoteAddress);
     sniffer.open();
   }
 
@@ -347,6 +350,11 @@ export class ClientPort {
     const timeoutMs = this.#options.sessionlessTimeoutMs;
     this.stats.sessionlessExpired += 1;
     this.rateLimited.warn('client.sessionless_expired', { connection: id, timeoutMs });
+  }
+
+  #onEvicted(id: number): void {
+    this.stats.sessionlessEvicted += 1;
+    this.rateLimited.warn('client.sessionless_evicted', { connection: id });
   }
 
   #refusalFor(address: string): Record<string, unknown> | null {

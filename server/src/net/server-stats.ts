@@ -37,6 +37,8 @@ export class ServerStats {
   connectionsRejected = 0;
   connectionsDropped = 0;
   sessionlessExpired = 0;
+  /** Streams without a session that made room for others. */
+  sessionlessEvicted = 0;
   largeRequestsRejected = 0;
   /** The mask that stmk has set; before, ZooKeeper's default. */
   traceMask = 306n;

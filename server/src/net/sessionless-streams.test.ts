@@ -30,15 +30,22 @@ class NotingTimers extends ManualTimers {
   }
 }
 
-function streams() {
+function streams(most = Number.POSITIVE_INFINITY) {
   const timers = new NotingTimers();
   const dropped: number[] = [];
   const expired: number[] = [];
   timers.done = () => dropped.length;
-  const parts = { timeoutMs: TIMEOUT_MS, timers, onExpired: (id: number) => expired.push(id) };
+  const evicted: number[] = [];
+  const parts = {
+    ...{ timeoutMs: TIMEOUT_MS, timers, most },
+    onExpired: (id: number) => expired.push(id),
+    onEvicted: (id: number) => evicted.push(id),
+  };
   const list = new SessionlessStreams(parts);
-  const add = (id: number) => list.add(id, () => dropped.push(id));
-  return { timers, list, add, dropped, expired };
+  const add = (id: number, address = '10.0.0.1') => {
+    list.add(id, () => dropped.push(id), address);
+  };
+  return { timers, list, add, dropped, expired, evicted };
 }
 
 describe('streams without a session', () => {
@@ -86,6 +93,19 @@ describe('streams without a session', () => {
     await timers.advance(2 * TIMEOUT_MS);
     expect(dropped.length).toBe(last - 1);
     expect(dropped).not.toContain(last);
+  });
+
+  it('make room for others when they are too many, the oldest of the busiest address first', async () => {
+    const { timers, list, add, dropped, expired, evicted } = streams(4);
+    for (const id of [1, 2, 3]) add(id);
+    add(4, '10.0.0.2');
+    add(5, '10.0.0.3');
+    list.delete(2);
+    add(6);
+    add(7);
+    list.add(8, () => dropped.push(8));
+    await timers.advance(1);
+    expect([evicted, dropped, expired]).toEqual([[1, 3], [1, 3], []]);
   });
 
   it('begin their time anew when something happens on them, and only then', async () => {

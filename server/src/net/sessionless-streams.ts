@@ -3,21 +3,34 @@
  * to a word.
  *
  * A stream that has no session in time is dropped, and so is one that ends its side before it sent
- * anything. Strangers may open as many streams as there are files at one moment, and dropping one
- * takes some microseconds, so each turn drops only a few. Owned by the client port, which reports
+ * anything. They have a number of places, so that silent ones leave room for others: past it, the
+ * oldest one from the address that has most is dropped (fair-slots.ts). Strangers may open as many
+ * streams as there are files at one moment, and dropping one takes some microseconds, so each turn
+ * drops only a few. Owned by the client port, which reports
  * each stream that comes, goes, or gets a session.
  */
 import { Fifo } from '@rookery/protocol';
+import { addressGroup } from '../security/address-group.js';
+import { type FairSlot, FairSlots } from './fair-slots.js';
 import type { Timer, Timers } from './timers.js';
 
 export interface SessionlessParts {
   readonly timeoutMs: number;
   readonly timers: Timers;
+  /** The number of places. */
+  readonly most: number;
+  /** A stream has lost its place to another one, and is dropped. */
+  onEvicted(id: number): void;
   /** Drops a stream that had no session in time. */
   onExpired(id: number): void;
 }
 
+interface Place extends FairSlot {
+  readonly id: number;
+}
+
 interface Sessionless {
+  readonly place: Place;
   readonly sinceMs: number;
   readonly drop: () => void;
 }
@@ -31,6 +44,7 @@ export class SessionlessStreams {
   readonly #parts: SessionlessParts;
   /** Ordered by their last activity, the oldest first. */
   readonly #streams = new Map<number, Sessionless>();
+  readonly #places: FairSlots<Place>;
   /** Streams that are to be dropped. */
   readonly #due = new Fifo<number>();
   #check: Timer | null = null;
@@ -39,11 +53,18 @@ export class SessionlessStreams {
 
   constructor(parts: SessionlessParts) {
     this.#parts = parts;
+    this.#places = new FairSlots(parts.most);
   }
 
-  /** Adds a new stream. */
-  add(id: number, drop: () => void): void {
-    this.#streams.set(id, { sinceMs: this.#parts.timers.nowMs(), drop });
+  /** Adds a new stream; one without an address has its place in any case. */
+  add(id: number, drop: () => void, address = ''): void {
+    const place = { id, group: addressGroup(address) };
+    this.#streams.set(id, { place, sinceMs: this.#parts.timers.nowMs(), drop });
+    const evicted = address === '' ? null : this.#places.add(place);
+    if (evicted !== null) {
+      this.#parts.onEvicted(evicted.id);
+      this.leave(evicted.id);
+    }
     this.#maybeStartCheck();
   }
 
@@ -63,7 +84,10 @@ export class SessionlessStreams {
 
   /** Removes a stream that is gone or has a session. */
   delete(id: number): void {
+    const stream = this.#streams.get(id);
+    if (stream === undefined) return;
     this.#streams.delete(id);
+    this.#places.delete(stream.place);
   }
 
   /** Drops the stream in one of the next turns. */
@@ -92,7 +116,7 @@ export class SessionlessStreams {
     const { timers, timeoutMs, onExpired } = this.#parts;
     const nowMs = timers.nowMs();
     let left = DROPS_PER_TURN;
-    for (const [id, { sinceMs, drop }] of this.#streams) {
+    for (const [id, { place, sinceMs, drop }] of this.#streams) {
       if (nowMs - sinceMs < timeoutMs) return;
       if (left === 0) {
         timers.defer(() => this.#expire());
@@ -100,6 +124,7 @@ export class SessionlessStreams {
       }
       left -= 1;
       this.#streams.delete(id);
+      this.#places.delete(place);
       onExpired(id);
       drop();
     }

@@ -249,6 +249,22 @@ it('has room again for each client that goes away in the middle of a handshake',
   expect(await echoOf(dial(port))).toBe('echo');
 });
 
+it.each([
+  ['at once', ''],
+  ['after a part of its greeting', '1603010200010001fc0303'],
+])('has room again for each client that ends its side %s', async (_, greeting) => {
+  const { port, figures } = await useTlsPort({ handshakesMax: 2, allowsPlain: greeting !== '' });
+  for (let round = 1; round <= 3; round++) {
+    const socket = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => undefined);
+    socket.end(Buffer.from(greeting, 'hex'));
+    await expect.poll(() => figures.failures('closed')).toBe(round);
+    socket.destroy();
+  }
+  expect(figures.underWay).toBe(0);
+  expect(await echoOf(dial(port))).toBe('echo');
+});
+
 it('has room again for clients that are gone before it can ask for their addresses', async () => {
   const { acceptor, figures, port } = await useTlsPort({ handshakesMax: 2 });
   let refused = 0;

@@ -143,6 +143,9 @@ export class TlsAcceptor {
         if (pending === undefined) return;
         if (pending.socket.destroyed) continue;
         left -= 1;
+        // A client that ends its side before the handshake is over has gone; later it may wait for
+        // its answers, and #onSecured allows that again.
+        pending.socket.allowHalfOpen = false;
         this.#server.emit('connection', pending.socket);
       }
       this.#startSoon();
@@ -170,6 +173,7 @@ export class TlsAcceptor {
     figures.underWay -= 1;
     figures.secured += 1;
     if (socket.isSessionReused()) figures.resumed += 1;
+    socket.allowHalfOpen = true;
     pending.handshake.onSecured(socket, certificate?.raw ?? null);
   }
 

@@ -1,13 +1,13 @@
 /**
  * Makes pages of the names below a node, in code-unit order.
  *
- * The tree keeps children in no order. A small directory is sorted for each page. A short page of
- * a large one is selected from its names without sorting the rest. The names are only kept, sorted
- * as far as pages were read, for somebody who asks for a long page or reads on from where a short
- * one ended: a completion or the top of a list never pays for an order of all names. For a
- * directory that is too large to be kept, every page is selected. What is kept is bounded in
- * directories, in bytes and in changes, and none of it is replicated. Called by Tree, which reports
- * changes.
+ * The tree keeps children in no order. A small directory is sorted for each page. The first short
+ * pages of a large one are selected from its names without sorting the rest, so a completion or the
+ * top of a list is answered without an order of all names. The names are kept, sorted as far as
+ * pages were read, once somebody asks for a long page, reads on from where a short one ended, or
+ * asks again and again. For a directory that is too large to be kept, every page is selected. What
+ * is kept is bounded in directories, in bytes and in changes, and none of it is replicated. Called
+ * by Tree, which reports changes.
  */
 import { LazyOrder, NAME_BYTES } from './lazy-order.js';
 import type { NameSelection } from './name-selection.js';
@@ -17,9 +17,10 @@ const KEPT_FROM = 1000;
 /** The bound over all directories: more than two million short names. */
 const KEPT_BYTES_MAX = 128 << 20;
 const KEPT_DIRECTORIES_MAX = 4;
-/** The directories of which it is known where short pages ended, and how many of each. */
+/** The directories of which it is known where short pages ended. */
 const ENDS_MAX = 64;
-const ENDS_PER_DIRECTORY = 16;
+/** The short pages of a directory that are selected before its names are kept. */
+const SELECTED_MAX = 8;
 /** A directory with longer names is never so large that its order matters. */
 const END_CHARACTERS_MAX = 1000;
 /** The names in the longest page that is selected although all names could be kept. */
@@ -55,10 +56,7 @@ export interface PagedDirectory {
 
 export class ChildPages {
   readonly #bytesMax: number;
-  /**
-   * The last names of the newest short pages of a directory, as many as may be read by several at a
-   * time; the most recently asked directory is last.
-   */
+  /** The last names of the short pages that were selected; the newest directory is last. */
   readonly #ends = new Map<number, readonly string[]>();
   /** In the order of use, the most recently used directory last. */
   readonly #kept = new Map<number, LazyOrder>();
@@ -110,8 +108,9 @@ export class ChildPages {
 
   /** Whether nobody seems to read the whole directory. */
   #isShort(node: number, { startAfter, limit }: PageRequest): boolean {
-    const readsOn = startAfter !== '' && this.#ends.get(node)?.includes(startAfter) === true;
-    return limit <= SHORT_PAGE && !readsOn;
+    const ends = this.#ends.get(node) ?? [];
+    const readsOn = startAfter !== '' && ends.includes(startAfter);
+    return limit <= SHORT_PAGE && ends.length < SELECTED_MAX && !readsOn;
   }
 
   #selected(directory: PagedDirectory, asked: PageRequest): Page {
@@ -121,9 +120,9 @@ export class ChildPages {
     const page = cut(directory.select({ startAfter, limit: wanted }), asked);
     const last = page.names.at(-1) ?? '';
     const ends = [...(this.#ends.get(directory.node) ?? [])];
-    if (last.length <= END_CHARACTERS_MAX) ends.push(last);
+    ends.push(last.length <= END_CHARACTERS_MAX ? last : '');
     this.#ends.delete(directory.node);
-    this.#ends.set(directory.node, ends.slice(-ENDS_PER_DIRECTORY));
+    this.#ends.set(directory.node, ends.slice(-SELECTED_MAX));
     for (const node of this.#ends.keys()) {
       if (this.#ends.size <= ENDS_MAX) break;
       this.#ends.delete(node);

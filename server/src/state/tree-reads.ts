@@ -207,7 +207,11 @@ export class TreeReads {
     const list = () => this.children(node);
     const select = (wanted: NameSelection) => {
       const nodes: number[] = [];
-      this.visitChildren(node, (child) => nodes.push(child) > 0);
+      let child = this.intOf(node, INT.firstChild);
+      while (child !== NONE) {
+        nodes.push(child);
+        child = this.store.int(child, INT.nextSibling);
+      }
       return selectNames(this.payloads, nodes, wanted);
     };
     return this.listings.pages.page({ node, count, list, select }, asked);

@@ -77,6 +77,7 @@ interface Start extends NamedFile {
   readonly znodes: ZnodeTable;
   readonly sessions: number;
   readonly digest: SnapshotDigest | null;
+  readonly isUnchanged: boolean;
   readonly passedOver: readonly string[];
 }
 
@@ -97,8 +98,9 @@ async function newestSnapshot(dataDir: string, newestFirst: readonly NamedFile[]
     const znodes = new ZnodeTable();
     try {
       const { bytes } = await readSnapshotFile(file.path);
-      const { sessions, digest } = readSnapshot(bytes, (node) => znodes.add(node));
-      return { ...file, znodes, digest, passedOver, sessions: sessions.size };
+      const facts = readSnapshot(bytes, (node) => znodes.add(node));
+      const { digest, isUnchanged } = facts;
+      return { ...file, znodes, digest, isUnchanged, passedOver, sessions: facts.sessions.size };
     } catch (error) {
       if (!(error instanceof FileError)) throw error;
       passedOver.push(`${file.path}: ${error.message}`);
@@ -124,11 +126,13 @@ class Replay {
   readonly digests = { equal: 0, differsAt: null as bigint | null };
   /** The digest of the snapshot, which is that of the state at a zxid that may come later. */
   readonly #expected: SnapshotDigest | null;
+  readonly #isUnchanged: boolean;
 
-  constructor({ znodes, zxid, digest }: Start) {
+  constructor({ znodes, zxid, digest, isUnchanged }: Start) {
     this.znodes = znodes;
     this.lastZxid = zxid;
     this.#expected = digest;
+    this.#isUnchanged = isUnchanged;
     if (digest !== null && digest.zxid <= zxid) this.#compare(digest.kept, zxid);
   }
 
@@ -147,8 +151,8 @@ class Replay {
   /** Before the zxid of the snapshot's digest the tree is of no single moment. */
   #check({ zxid, digest }: LogRecord): void {
     const expected = this.#expected;
-    if (expected === null || zxid < expected.zxid) return;
-    if (zxid === expected.zxid) this.#compare(expected.kept, zxid);
+    if (expected === null ? !this.#isUnchanged : zxid < expected.zxid) return;
+    if (zxid === expected?.zxid) this.#compare(expected.kept, zxid);
     else if (digest !== null) this.#compare(digest, zxid);
   }
 

@@ -25,6 +25,8 @@ it('is read with its trailers', () => {
   expect(paths[0]).toBe('');
   expect(paths.toSorted()).toEqual(['', '/zookeeper', '/zookeeper/config', '/zookeeper/quota']);
   expect([facts.nodes, facts.sessions.size, facts.missingAcls]).toEqual([4, 0, 0]);
+  // Its trailer has a digest of 0 at zxid 0, because no transaction came yet.
+  expect([facts.digest, facts.isUnchanged]).toEqual([null, true]);
 });
 
 it('any single byte that is changed is found, and any end that is missing', () => {

@@ -24,8 +24,13 @@ export interface SnapshotFacts {
   readonly dataBytes: number;
   /** ACL ids that nodes have and the file does not: fuzzy snapshots of old releases. */
   readonly missingAcls: number;
-  /** Null before 3.6, or where it is turned off. */
+  /** Null before 3.6, where it is turned off, and where no transaction came yet. */
   readonly digest: SnapshotDigest | null;
+  /**
+   * A server that knows digests wrote the file and had applied no transaction since its start, so
+   * the tree did not change meanwhile, and the digests of the log are right from the first one on.
+   */
+  readonly isUnchanged: boolean;
   /** From 3.9 on. */
   readonly lastZxid: bigint | null;
 }
@@ -64,10 +69,22 @@ export function readSnapshot(bytes: Buffer, visit: (node: SnapshotNode) => void)
       cursor.offset,
     );
   }
-  const digest = left >= DIGEST_BYTES ? readDigest(cursor, checksums, tree.digest) : null;
+  const kept = left >= DIGEST_BYTES ? readDigest(cursor, checksums, tree.digest) : null;
+  // Before the first transaction, ZooKeeper writes 0 for both.
+  const isUnchanged = kept !== null && kept.zxid === 0n && kept.kept === 0n;
+  const digest = isUnchanged ? null : kept;
   const lastZxid = cursor.left > 0 ? readLastZxid(cursor, checksums) : null;
   const { nodes, dataBytes, missingAcls } = tree;
-  return { sessions, aclLists: acls.size, nodes, dataBytes, missingAcls, digest, lastZxid };
+  return {
+    sessions,
+    aclLists: acls.size,
+    nodes,
+    dataBytes,
+    missingAcls,
+    digest,
+    isUnchanged,
+    lastZxid,
+  };
 }
 
 /** Each covers all that is before it, the checksums before it included. */

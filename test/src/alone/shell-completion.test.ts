@@ -1,7 +1,7 @@
 /**
- * Goal: the Tab key of `rookery sh` answers at once in a directory of a million znodes. Method: keys
- * are pressed in tmux, and the screen is read. A member selects the names from all, which takes most
- * of a processor for that time, so nothing else may run here.
+ * Goal: the Tab key of `rookery sh` answers at once in a directory of a million znodes. Method:
+ * keys are pressed in tmux, and the screen is read. A member selects the names from all, which
+ * takes most of a processor for that time, so nothing else may run here.
  */
 import { expect, it } from 'vitest';
 import { mayLack } from '../harness/foreign.js';

@@ -1,7 +1,7 @@
 /**
  * The files in `ops/` for containers work. The command and the config file of the Kubernetes
  * manifest are run with the test's own directories, in network namespaces that stand for pods, with
- * the probes of the manifest. The entries of the Compose file are compared with its config.
+ * the probes of the manifest; so are the services of the Compose file, with their health checks.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -159,6 +159,51 @@ it('the Compose file agrees with its config file', () => {
     expect(service.mem_limit).toBeDefined();
   });
 });
+
+it(
+  'the services of the Compose file become healthy together, and again after one was made anew',
+  async ({ skip }) => {
+    if (productUnderTest().name === 'apache') skip('these are files of Rookery');
+    if (!canMakePods) skipOrFail(skip, 'network namespaces cannot be created on this machine');
+    expect(read('docker/Dockerfile')).toContain('ENTRYPOINT ["rookery"]');
+    const { services } = parse(read('docker/compose.yaml'), { merge: true });
+    const directory = newTestDirectory();
+    const containers = Pods.open(directory);
+    onTestFinished(async () => {
+      await containers.close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const own = JSON.parse(read('docker/ensemble.json'));
+    const file = join(directory, 'ensemble.json');
+    writeFileSync(file, JSON.stringify({ ...own, dataDir: join(directory, 'data') }));
+    const names = Object.keys(services);
+    const addresses = new Map<string, string>();
+    const start = (name: string, address: string) => {
+      const words = ['rookery', ...services[name].command];
+      const command = `exec ${words.join(' ').replace(MANIFEST_CONFIG, file)}`;
+      containers.start({ name, address, command });
+      addresses.set(name, address);
+      containers.publish(addresses);
+    };
+    const untilHealthy = async () => {
+      for (const name of names) {
+        const url = services[name].healthcheck.test.at(-1);
+        await until(`${name} is healthy`, TEST_DEADLINE_MS, async () => {
+          return (await containers.probes(name, url)) || undefined;
+        });
+      }
+    };
+    for (const [index, name] of names.entries()) start(name, `10.244.8.${index + 1}`);
+    await untilHealthy();
+    // As by `docker compose up --force-recreate`, which gives it another address.
+    const [first = ''] = names;
+    await containers.kill(first);
+    start(first, '10.244.8.101');
+    await untilHealthy();
+    expect(names.every((name) => containers.isRunning(name))).toBe(true);
+  },
+  TEST_DEADLINE_MS,
+);
 
 it('the systemd unit starts a member that reports its readiness', () => {
   const unit = read('systemd/rookery@.service');

@@ -99,7 +99,7 @@ function languageOf(text: string): Language {
   return isYaml && (lines.length > 1 || /^[\w-]+: \S/.test(trimmed)) ? 'yaml' : 'text';
 }
 
-/** Cheap and generous: brackets or tags that are open at once, and lists within lists on one line. */
+/** Cheap and generous: brackets or tags that are open at once, and lists within lists. */
 function isDeep(text: string): boolean {
   let depth = 0;
   let deepest = 0;

@@ -7,9 +7,11 @@
 
 /** Deeper text is not laid out: its indentation alone would be gigabytes. */
 export const DEPTH_MAX = 200;
-const TOKEN =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings
-  /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null))/y;
+// Controls are forbidden in strings.
+const STRING = String.raw`"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"`;
+const NUMBER = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
+const SCALAR = `${STRING}|${NUMBER}|true|false|null`;
+const TOKEN = new RegExp(String.raw`[ \t\r\n]*(?:([{}[\],:])|(${SCALAR}))`, 'y');
 const INDENT = '  ';
 
 /** What may come next: a value, a key, or what follows a value. */

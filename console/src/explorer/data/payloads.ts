@@ -18,8 +18,10 @@ const QUEUE_ITEM = 1;
 const QUEUE_END = 2;
 /** Of the items that are shown. */
 const ITEMS_MAX = 1_000;
-const CONTENDER =
-  /(^|-)(lock|lease|latch|n_|__(READ|WRIT|lock|rlock)__)-?-?\d{10}$|__(READ|WRIT|lock|rlock)__\d{10}$/;
+/** What Curator and our client put before a contender's number, and what kazoo puts there. */
+const KINDS = '(lock|lease|latch|n_|__(READ|WRIT)__)-?';
+const KAZOO_KINDS = '__(lock|rlock)__';
+const CONTENDER = new RegExp(`(^|-)${KINDS}-?\\d{10}$|${KAZOO_KINDS}\\d{10}$`);
 
 export function payloadOf(bytes: Uint8Array, path: string): Payload | null {
   return (

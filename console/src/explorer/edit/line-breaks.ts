@@ -1,8 +1,8 @@
 /**
  * Which line breaks a text has, so that an editor writes back the bytes that it did not change.
  *
- * CodeMirror makes one kind of break of all that it finds. Where a text has more than one kind, only
- * the line feed counts as a break, and a carriage return stays a character of its line.
+ * CodeMirror makes one kind of break of all that it finds. Where a text has more than one kind,
+ * only the line feed counts as a break, and a carriage return stays a character of its line.
  */
 export type LineBreak = '\n' | '\r\n' | '\r';
 

@@ -13,7 +13,7 @@ import { type Directory, indexOfName, TreeModel } from './tree-model.js';
 
 const FIRST_PAGE = 200;
 const PAGE = 1_000;
-/** Children that are looked through to show where a znode is; beyond it, the tree stays as it is. */
+/** Children that are looked through to show where a znode is; then the tree stays as it is. */
 const REVEAL_MAX = 20_000;
 /** A directory with more loaded children is not read again by itself. */
 const REFRESH_MAX = 10_000;

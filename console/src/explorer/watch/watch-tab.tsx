@@ -62,7 +62,7 @@ export function WatchTab({ path }: { readonly path: string }) {
           Clear
         </button>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must scroll it */}
       <section className="watch-list" aria-label="Changes" tabIndex={0}>
         <table className="table">
           <thead>

@@ -1,0 +1,69 @@
+/** What a member answers to questions of other members, which come from a wire. */
+import { expect, it } from 'vitest';
+import type { WordContext } from '../net/four-letter/context.js';
+import { type AnsweringMember, memberAnswers } from './member-answers.js';
+
+const HERE = 0x1_0000_0001;
+const BUSY = 0x1_0000_0002;
+
+function useAnswers() {
+  const ended: number[] = [];
+  const watched = new Map([
+    [HERE, ['/locks/a/one', '/locks/b/two', '/locks/a', '/']],
+    [BUSY, Array.from({ length: 1001 }, (_, i) => `/other/${i}`)],
+  ]);
+  const connection = (sessionId: number) => ({
+    ...{ remoteAddress: '10.0.0.7', remotePort: 5, stats: { sessionId } },
+  });
+  const context = { connections: () => [0, HERE, BUSY].map(connection) };
+  const member: AnsweringMember = {
+    context: () => context as unknown as WordContext,
+    watches: { pathsOf: (mode, watcher) => (mode === 'data' ? (watched.get(watcher) ?? []) : []) },
+    watcherOf: (session) => (watched.has(session) ? session : undefined),
+    identitiesOf: () => [],
+    expireSession: (session) => {
+      ended.push(session);
+      return session === HERE;
+    },
+  };
+  const answer = memberAnswers(member, null);
+  return {
+    ended,
+    ask: (question: unknown) => JSON.parse(answer(JSON.stringify(question)) ?? 'null'),
+  };
+}
+
+it('tells which sessions are connected, and what they watch in a directory', () => {
+  const { ask } = useAnswers();
+  const sessions = ['0x100000001', '0x100000002', '0x100000003', '0x0'];
+  const client = { host: '10.0.0.7', port: 5 };
+  expect(ask({ kind: 'clients', sessions: sessions.slice(0, 1) })).toEqual({
+    clients: [{ session: '0x100000001', ...client }],
+  });
+  const told = ask({ kind: 'clients', sessions, directory: '/locks/a' });
+  expect(told.clients).toContainEqual({ session: '0x100000001', ...client, watches: ['one'] });
+  // It has more watches than are looked at.
+  expect(told.clients).toContainEqual({ session: '0x100000002', ...client, watches: null });
+  expect(ask({ kind: 'clients', sessions, directory: '/locks' }).clients).toContainEqual({
+    ...{ session: '0x100000001', ...client, watches: ['a'] },
+  });
+});
+
+it('ends a session where it leads, and nothing for a question that is none', () => {
+  const { ask, ended } = useAnswers();
+  expect(ask({ kind: 'end', session: '0x100000001' })).toEqual({ ended: true });
+  expect(ask({ kind: 'end', session: '0x100000002' })).toEqual({ ended: false });
+  expect(ended).toEqual([HERE, BUSY]);
+  for (const session of [HERE, null, '', '0x', '-0x1', '100000001', '0xffffffffffffffff', {}]) {
+    expect(ask({ kind: 'end', session }), String(session)).toEqual({ ended: false });
+  }
+  expect(ended).toHaveLength(2);
+});
+
+it('answers nothing to what it does not understand', () => {
+  const { ask } = useAnswers();
+  for (const question of [null, 1, [], {}, { kind: 'expire' }, { kind: 'events' }]) {
+    expect(ask(question)).toBeNull();
+  }
+  expect(ask({ kind: 'clients', sessions: 'x', directory: 1 })).toEqual({ clients: [] });
+});
