@@ -2,16 +2,15 @@
  * What is on the disk of a member that does not run: who it is, its checkpoint, and its log.
  *
  * The directory is locked meanwhile and is left as a start leaves it. A damaged one is told as such
- * and changed in nothing else. Rejects with OperatorError where there is no data, and with the
- * storage's errors for a directory that is in use.
+ * and changed in nothing else. Rejects with OperatorError where there is no data, and for a
+ * directory that is in use.
  */
 import { randomBytes } from 'node:crypto';
-import { access } from 'node:fs/promises';
 import type { Zxid } from '@rookery/protocol';
-import { type Config, memberDirectories } from '../config.js';
-import { OperatorError } from '../operator-error.js';
+import type { Config } from '../config.js';
 import { type LoadedAt, ReplicatedState } from '../state/replicated-state.js';
-import { openStores, type StateLoader, Storage } from '../storage/index.js';
+import { type StateLoader, Storage } from '../storage/index.js';
+import { stoppedStores } from './stopped-stores.js';
 
 export interface CheckpointFacts {
   readonly ensembleId: string;
@@ -39,12 +38,7 @@ export interface CheckpointFacts {
 }
 
 export async function readCheckpointFacts(config: Config, id: number): Promise<CheckpointFacts> {
-  const { data } = memberDirectories(config, id);
-  await access(data).catch((error: unknown) => {
-    const message = `${data} does not exist: member ${id} has no data here`;
-    throw new OperatorError(message, { cause: error });
-  });
-  const stores = await openStores({ ...config, memberId: id });
+  const stores = await stoppedStores(config, id);
   const loader = new CountingLoader();
   const opened = await Storage.open({ ...stores, memberId: id, randomBytes, loader });
   const { storage, recovered } = opened;

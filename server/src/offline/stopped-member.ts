@@ -3,18 +3,17 @@
  *
  * The end of the log may hold writes that no client was told of; a majority of members that starts
  * again could decide either way about them. The directory is locked meanwhile and is left as a
- * start leaves it. Rejects with OperatorError for a damaged directory, and with the storage's
- * errors for one that is in use.
+ * start leaves it. Rejects with OperatorError for a directory that is damaged, missing or in use.
  */
 import { randomBytes } from 'node:crypto';
-import { access } from 'node:fs/promises';
 import type { Zxid } from '@rookery/protocol';
-import { type Config, memberDirectories } from '../config.js';
+import type { Config } from '../config.js';
 import { OperatorError } from '../operator-error.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { txnOf } from '../state/txn-codec.js';
-import { openStores, Storage } from '../storage/index.js';
+import { Storage } from '../storage/index.js';
+import { stoppedStores } from './stopped-stores.js';
 
 export interface StoppedMember {
   readonly state: ReplicatedState;
@@ -24,15 +23,7 @@ export interface StoppedMember {
 }
 
 export async function readStoppedMember(config: Config, id: number): Promise<StoppedMember> {
-  const { data } = memberDirectories(config, id);
-  try {
-    await access(data);
-  } catch (error) {
-    throw new OperatorError(`${data} does not exist: member ${id} has no data here`, {
-      cause: error,
-    });
-  }
-  const stores = await openStores({ ...config, memberId: id });
+  const stores = await stoppedStores(config, id);
   const state = new ReplicatedState();
   const { storage, recovered } = await Storage.open({
     ...stores,

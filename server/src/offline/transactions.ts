@@ -7,13 +7,14 @@ import { OperatorError } from '../operator-error.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeOp, Txn, TxnOp } from '../state/txn.js';
 import { txnOf } from '../state/txn-codec.js';
-import { openStores, Storage } from '../storage/index.js';
+import { Storage } from '../storage/index.js';
 import {
   decodeLogRecord,
   type LogRecord,
   logRecordText,
   readLogFile,
 } from '../zookeeper-files/index.js';
+import { stoppedStores } from './stopped-stores.js';
 
 export interface Transaction {
   readonly zxid: bigint;
@@ -44,7 +45,7 @@ export async function* zooKeeperTransactions(path: string): AsyncGenerator<Trans
 
 /** All that the log of a stopped member holds. Rejects with OperatorError. */
 export async function* loggedTransactions(config: Config, id: number): AsyncGenerator<Transaction> {
-  const stores = await openStores({ ...config, memberId: id });
+  const stores = await stoppedStores(config, id);
   const { storage, recovered } = await Storage.open({
     ...stores,
     ...{ memberId: id, randomBytes, loader: new ReplicatedState() },
