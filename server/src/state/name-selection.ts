@@ -6,7 +6,6 @@
  * costs a pass over their bytes. Called by Tree for the pages of large directories.
  */
 import type { Payloads } from './payloads.js';
-import { asStoredName, type StoredName } from './stored-name.js';
 
 export interface NameSelection {
   /** Names up to and including this one are left out; '' leaves out none. */
@@ -20,20 +19,19 @@ export function selectNames(
   nodes: readonly number[],
   { startAfter, limit }: NameSelection,
 ): string[] {
-  const compare = (a: number, b: number): number => payloads.compareName(a, payloads.storedName(b));
-  const from = startAfter === '' ? null : asStoredName(startAfter);
+  const compare = (a: number, b: number): number => payloads.compareNames(a, b);
   let selected: number[] = [];
   /** A name above this one is not among the first; null while too few were seen. */
-  let bound: StoredName | null = null;
+  let bound: string | null = null;
   // The oldest come last in the tree's list, and names are mostly made in ascending order.
   for (let at = nodes.length - 1; at >= 0; at--) {
     const node = nodes[at] ?? -1;
     if (bound !== null && payloads.compareName(node, bound) > 0) continue;
-    if (from !== null && payloads.compareName(node, from) <= 0) continue;
+    if (startAfter !== '' && payloads.compareName(node, startAfter) <= 0) continue;
     selected.push(node);
     if (selected.length === 2 * limit) {
       selected = selected.sort(compare).slice(0, limit);
-      bound = payloads.storedName(selected[limit - 1] ?? node);
+      bound = payloads.name(selected[limit - 1] ?? node);
     }
   }
   const first = selected.sort(compare).slice(0, limit);

@@ -11,7 +11,6 @@ import type { Hasher, NameBytes } from './hash.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 import type { CreateView, DataRange } from './op-view.js';
 import { PayloadCompaction } from './payload-compaction.js';
-import { compareUnits, type StoredName } from './stored-name.js';
 
 const ASCII_MAX = 0x7f;
 const SLASH = 0x2f;
@@ -211,36 +210,44 @@ export class Payloads {
     return this.#slabs.bytes(location).toString(encoding, start, start + size);
   }
 
-  /** Where the name of a node is; valid until the next change of the tree. */
-  storedName(node: number): StoredName {
-    const shape = this.#store.int(node, INT.shape);
-    const location = this.#store.int(node, INT.location);
-    const isWide = (shape & FLAG.wide) !== 0;
-    return {
-      ...{ bytes: this.#slabs.bytes(location), start: this.#slabs.offset(location), isWide },
-      length: isWide ? nameBytesOf(shape) >>> 1 : nameBytesOf(shape),
-    };
-  }
-
-  /** Compares the name of a node with another by their code units: below, at or above 0. */
-  compareName(node: number, other: StoredName): number {
-    const ints = this.#store.intPage(node);
-    const row = this.#store.intBase(node);
-    const shape = ints[row + INT.shape] ?? 0;
-    if (other.isWide || (shape & FLAG.wide) !== 0) {
-      return compareUnits(this.storedName(node), other);
-    }
-    const location = ints[row + INT.location] ?? NONE;
-    const bytes = this.#slabs.bytes(location);
-    const start = this.#slabs.offset(location);
-    const length = nameBytesOf(shape);
-    const common = Math.min(length, other.length);
-    const { bytes: others, start: from } = other;
+  /** Compares the names of two nodes by their code units: below, at or above 0. */
+  compareNames(a: number, b: number): number {
+    const shapeA = this.#store.int(a, INT.shape);
+    const shapeB = this.#store.int(b, INT.shape);
+    if (((shapeA | shapeB) & FLAG.wide) !== 0) return this.compareName(a, this.name(b));
+    const locationA = this.#store.int(a, INT.location);
+    const locationB = this.#store.int(b, INT.location);
+    const bytesA = this.#slabs.bytes(locationA);
+    const bytesB = this.#slabs.bytes(locationB);
+    const atA = this.#slabs.offset(locationA);
+    const atB = this.#slabs.offset(locationB);
+    const sizeA = nameBytesOf(shapeA);
+    const sizeB = nameBytesOf(shapeB);
+    const common = Math.min(sizeA, sizeB);
     for (let i = 0; i < common; i++) {
-      const difference = (bytes[start + i] ?? 0) - (others[from + i] ?? 0);
+      const difference = (bytesA[atA + i] ?? 0) - (bytesB[atB + i] ?? 0);
       if (difference !== 0) return difference;
     }
-    return length - other.length;
+    return sizeA - sizeB;
+  }
+
+  /** Compares the name of a node with a text by their code units: below, at or above 0. */
+  compareName(node: number, text: string): number {
+    const shape = this.#store.int(node, INT.shape);
+    const isWide = (shape & FLAG.wide) !== 0;
+    const location = this.#store.int(node, INT.location);
+    const bytes = this.#slabs.bytes(location);
+    const start = this.#slabs.offset(location);
+    const length = isWide ? nameBytesOf(shape) >>> 1 : nameBytesOf(shape);
+    const common = Math.min(length, text.length);
+    for (let i = 0; i < common; i++) {
+      const unit = isWide
+        ? (bytes[start + 2 * i] ?? 0) | ((bytes[start + 2 * i + 1] ?? 0) << 8)
+        : (bytes[start + i] ?? 0);
+      const difference = unit - text.charCodeAt(i);
+      if (difference !== 0) return difference;
+    }
+    return length - text.length;
   }
 
   /** Writes the name as a jute string. */

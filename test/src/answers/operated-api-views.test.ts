@@ -95,7 +95,10 @@ it(
       const { json } = await askApi(member, 'GET /recipe?path=/gate');
       return json['kind'] === 'barrier' ? json : undefined;
     });
-    expect(gate).toMatchObject({ ready: false, holders: [], count: 1 });
+    expect(gate).toMatchObject({
+      ...{ ready: false, holders: [], count: 1 },
+      waiters: [{ watches: 'ready', watchesKnown: true }],
+    });
     const queued = await until('two contend', 20_000, async () => {
       const { json } = await askApi(member, 'GET /recipe?path=/locks/report');
       return json['count'] === 2 && (json['waiters'] as { watches: unknown }[])[0]?.watches !== null

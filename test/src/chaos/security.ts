@@ -2,8 +2,9 @@
  * How the members of a run, and its clients, prove who they are: by the run's seed.
  *
  * Half of the runs have clients by TLS with certificates of their own, on the same port; members
- * have nothing, a secret, or certificates with their own names. Makes the files and says what goes
- * into the members' config and the clients' options; they are used by Members and the run.
+ * have nothing, a secret, or certificates with their own names. Seed 1, which CI runs, has
+ * certificates of both kinds. Makes the files and says what goes into the members' config and the
+ * clients' options; they are used by Members and the run.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -27,8 +28,10 @@ const ENSEMBLE = 'chaos';
 
 export function planSecurity(random: Random): SecurityPlan {
   return {
-    members: random.fork('peerAuth').pick(['nothing', 'secret', 'certificates', 'certificates']),
-    clientsByTls: random.fork('clientTls').chance(0.5),
+    members: random
+      .fork('security of members')
+      .pick(['nothing', 'secret', 'certificates', 'certificates']),
+    clientsByTls: random.fork('clients by TLS').chance(0.5),
   };
 }
 

@@ -82,7 +82,7 @@ async function beginAnew(name: string, path: string): Promise<void> {
     const opening = Promise.resolve(open(client, path, other));
     const event = await within(`${name} begins`, EVENT_DEADLINE_MS, opening);
     while (!stop.signal.aborted) {
-      await within(`an event of ${name}`, EVENT_DEADLINE_MS, untilStopped(event));
+      await untilStopped(name, event);
       events[name] = (events[name] ?? 0) + 1;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
@@ -93,10 +93,11 @@ async function beginAnew(name: string, path: string): Promise<void> {
 }
 
 /**
- * Rejects when all is over: what an event listens to falls silent when its client is closed, and
- * nothing else ends that wait.
+ * Rejects when all is over, and when the event does not come: what it listens to falls silent when
+ * its client is closed, and nothing else ends that wait. Keeps nothing of an event that never
+ * comes, for that would be taken for a leak of the library.
  */
-async function untilStopped(event: Event): Promise<void> {
+async function untilStopped(name: string, event: Event): Promise<void> {
   const { signal } = stop;
   let onStop = () => {};
   const stopped = new Promise<never>((_resolve, reject) => {
@@ -104,7 +105,7 @@ async function untilStopped(event: Event): Promise<void> {
     signal.addEventListener('abort', onStop);
   });
   try {
-    await Promise.race([event(), stopped]);
+    await within(`an event of ${name}`, EVENT_DEADLINE_MS, Promise.race([event(), stopped]));
   } finally {
     signal.removeEventListener('abort', onStop);
   }

@@ -16,13 +16,15 @@ import { addressOf, type ClientsHere, clientsHere, WATCH_MODES } from './clients
 import { mayReadNode, readableNode, requireServing } from './member-nodes.js';
 import type { OtherMembers, RemoteClient } from './other-members.js';
 import {
+  awaitedAmong,
+  awaitedBy,
   CHILDREN_MAX,
   type Contender,
   type ContenderFacts,
+  type Queued,
   queuedRecipe,
   type Recipe,
   shownText,
-  watchedBefore,
 } from './recipe-facts.js';
 import { isTelling, partOf } from './recipe-names.js';
 import type { RecipeSource, RecipesAsked } from './recipe-routes.js';
@@ -105,8 +107,8 @@ export class MemberRecipes implements RecipeSource {
       isAwaited: this.#isAwaited(joinPath(path, 'ready')),
     }));
     if (found === null) return null;
-    const { queued, holders, waiters, ...rest } = found;
-    const facts = (one: NodeContender) => this.#factsOf(scene, path, one, queued);
+    const { queued: _, holders, waiters, ...rest } = found;
+    const facts = (one: NodeContender) => this.#factsOf(scene, path, one, found);
     return {
       ...{ path, truncated: isTruncated, ...rest },
       holders: holders.map(facts),
@@ -118,7 +120,7 @@ export class MemberRecipes implements RecipeSource {
     { clients, requester }: Scene,
     path: string,
     contender: NodeContender,
-    queued: readonly NodeContender[],
+    recipe: Queued<NodeContender>,
   ): ContenderFacts {
     const { node, name, part, createdMs } = contender;
     const { tree } = this.#member.state;
@@ -140,7 +142,7 @@ export class MemberRecipes implements RecipeSource {
       address: owner === 0 ? null : addressOf(clients, owner),
       since: mayRead ? createdMs : 0,
       data: mayRead ? shownText(tree.data(node)) : null,
-      watches: isHere ? watchedBefore(queued, contender, isWatched) : null,
+      watches: isHere ? awaitedBy(recipe, contender, isWatched) : null,
       watchesKnown: isHere,
     };
   }
@@ -189,13 +191,12 @@ function sessionsElsewhere({ holders, waiters }: Recipe): readonly SessionId[] {
 
 /** With what other members tell of their clients. */
 function located(recipe: Recipe, places: ReadonlyMap<SessionId, RemoteClient | null>): Recipe {
-  const order = [...recipe.holders, ...recipe.waiters];
+  const { kind } = recipe;
   const locate = (one: ContenderFacts): ContenderFacts => {
     const client = one.session === null ? null : places.get(Number(one.session));
     if (client === undefined || client === null) return one;
     const { member, address, watches } = client;
-    const before = order.slice(0, order.indexOf(one)).reverse();
-    const watched = before.find(({ name }) => watches?.includes(name) === true)?.name ?? null;
+    const watched = awaitedAmong(watches ?? [], { kind, name: one.name });
     return { ...one, member, address, watches: watched, watchesKnown: watches !== null };
   };
   return { ...recipe, holders: recipe.holders.map(locate), waiters: recipe.waiters.map(locate) };

@@ -10,6 +10,7 @@ import {
   compareParts,
   holdersOf,
   type Part,
+  partOf,
   type RecipeKind,
   type RecipePart,
   recipeOf,
@@ -49,7 +50,7 @@ export interface ContenderFacts {
   readonly since: number;
   /** Text of the znode, which most recipes use for an address or a name; null if it is none. */
   readonly data: string | null;
-  /** The sibling that it waits for and watches. */
+  /** The sibling that it waits for and watches; at a double barrier, `ready`. */
   readonly watches: string | null;
   /** Whether it is known what its client watches: if so, a waiter that watches nobody is lost. */
   readonly watchesKnown: boolean;
@@ -116,15 +117,34 @@ function isGathering(contenders: readonly Contender[]): boolean {
   return members.length > 0 && members.every(({ isEphemeral }) => isEphemeral);
 }
 
-/** Finds the nearest contender before this one that its client watches. */
-export function watchedBefore<C extends Contender>(
-  queued: readonly C[],
+/** What those who wait at a double barrier watch. */
+const READY = 'ready';
+
+/** The znode that a contender waits for, of those that its client watches; null for none. */
+export function awaitedBy<C extends Contender>(
+  { kind, queued }: Pick<Queued<C>, 'kind' | 'queued'>,
   contender: C,
   isWatched: (name: string) => boolean,
 ): string | null {
+  if (kind === 'barrier') return isWatched(READY) ? READY : null;
   const at = queued.indexOf(contender);
   const before = queued.slice(Math.max(0, at - WATCHED_MAX), at).reverse();
   return before.find(({ name }) => isWatched(name))?.name ?? null;
+}
+
+/** The same of one whose client watches these names, and no others of the directory. */
+export function awaitedAmong(
+  names: readonly string[],
+  { kind, name: own }: { readonly kind: RecipeKind; readonly name: string },
+): string | null {
+  if (kind === 'barrier') return names.includes(READY) ? READY : null;
+  const part = partOf(own);
+  if (part === null) return null;
+  const before = names.flatMap((name) => {
+    const other = partOf(name);
+    return other !== null && compareParts(other, part) < 0 ? [{ name, ...other }] : [];
+  });
+  return before.sort(compareParts).at(-1)?.name ?? null;
 }
 
 function permitsOf(data: Uint8Array | null): number | null {
