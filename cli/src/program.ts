@@ -7,7 +7,7 @@
  * error; anything unexpected prints its stack. Called by `main.ts`.
  */
 import { readFileSync } from 'node:fs';
-import { OperatorError } from '@rookery/server';
+import { OperatorError, StorageFault } from '@rookery/server';
 import { Argument, Command, CommanderError } from 'commander';
 import type { FromZooCfg } from './config-command.js';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
@@ -243,6 +243,11 @@ function report(error: unknown): number {
   if (error instanceof OperatorError) {
     process.stderr.write(`rookery: ${error.message}\n`);
     return EXIT_MISTAKE;
+  }
+  // The disk failed, which is nobody's mistake: a supervisor may try again.
+  if (error instanceof StorageFault) {
+    process.stderr.write(`rookery: ${error.message}\n`);
+    return EXIT_FAILURE;
   }
   process.stderr.write(`rookery: ${error instanceof Error ? error.stack : String(error)}\n`);
   return EXIT_FAILURE;

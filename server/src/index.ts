@@ -43,6 +43,7 @@ export { readSaslUsers } from './security/sasl-users.js';
 export { loadTlsFiles, type TlsFiles, type TlsMaterial } from './security/tls-files.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
+export { StorageFault } from './storage/index.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';
 export {
   type AclEntry,
