@@ -148,6 +148,18 @@ describe('the TCP transport', () => {
     await far.bytes(total);
   });
 
+  it('writes pieces in their order, between other bytes', async () => {
+    const { near, far } = await connected();
+    const large = Buffer.alloc(1 << 20, 'large');
+    near.stream.write(Buffer.from('first'));
+    near.stream.writePieces?.([Buffer.from('small'), large, Buffer.from('last')]);
+    near.stream.write(Buffer.from('end'));
+    near.stream.end();
+    await far.ended;
+    expect(far.text() === `firstsmall${large.toString()}lastend`).toBe(true);
+    expect(near.stream.bufferedBytes).toBe(0);
+  });
+
   it('tells the other side of a destroyed stream, and this one too, once', async () => {
     const { near, far } = await connected();
     near.stream.destroy();
