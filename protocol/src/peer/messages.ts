@@ -4,7 +4,8 @@
  *
  * Owns the vocabulary only; `codec.ts` turns a message into bytes. The first group belongs to the
  * core (zab/), the second to the members around it (sessions, forwarded requests, snapshots).
- * All times are milliseconds of the sender's own monotonic clock and are only ever echoed.
+ * The times in a ping are milliseconds of the sender's own monotonic clock and are only echoed. The
+ * time in a clock message is a date. All other times are durations.
  */
 import type { PeerId, Zxid } from './proposal.js';
 import type { ProposalBatch } from './proposal-batch.js';
@@ -42,7 +43,10 @@ export interface Ping {
   readonly echo: number;
 }
 
-/** What a member thinks of the election; sent on connect, on every change and with heartbeats. */
+/**
+ * What a member thinks of the election. It is sent on connect and on every change, and while the
+ * member is looking also with each heartbeat.
+ */
 export interface VoteMessage {
   readonly kind: 'vote';
   readonly round: number;
@@ -152,8 +156,9 @@ export interface Commit {
 }
 
 /**
- * Cumulative, from the leader: everything up to `zxid` is durable there. Sent instead of COMMIT to
- * a learner that is a quorum together with the leader: it commits what is durable at both.
+ * Cumulative, from the leader: everything up to `zxid` is durable there. While few proposals are
+ * undecided, it is sent instead of COMMIT to a learner that is a quorum together with the leader.
+ * The learner commits what is durable at both.
  */
 export interface LeaderDurable {
   readonly kind: 'leaderDurable';

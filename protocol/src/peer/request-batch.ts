@@ -105,7 +105,10 @@ export class RequestBatch {
     return new RequestBatch(bufferOf(writer.take()), 0, null);
   }
 
-  /** Returns a frame whose head of `headBytes` the caller writes. It is made once. */
+  /**
+   * Returns a frame whose head of `headBytes` the caller writes. The head may be in memory that
+   * belongs to the batch, so the frame is made once, for the one link to the leader.
+   */
   framed(headBytes: number): Buffer {
     return withHead(this.bytes, this.#headroom, headBytes);
   }

@@ -259,7 +259,7 @@ export class Driver {
       case 'sync':
       case 'attach':
       case 'touch':
-        // Nobody answers once this member no longer leads: the sender notices that by its own role.
+        // Dropped if this member no longer leads. The sender learns of it when its own role ends.
         return this.#leaderService?.onMessage(peer, message);
       case 'attached':
       case 'detach':

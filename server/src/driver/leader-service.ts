@@ -55,7 +55,7 @@ interface Waiting {
   done: number;
 }
 
-/** How much may be done in one turn, and at all. */
+/** How much may be done in one turn, and how much may be in flight. */
 export interface ServiceLimits {
   /** The part of a turn that requests may take, in ms. */
   readonly shareMs: number;
@@ -110,7 +110,7 @@ export class LeaderService {
     return this.preparer.recordsInFlight < this.#limits.inFlightMax;
   }
 
-  /** Whether the next turn has something to do. Requests without headroom do not count. */
+  /** Whether the next turn has something to do. Requests without room do not count. */
   get hasMore(): boolean {
     const head = this.#waiting.first;
     return head !== undefined && this.#hasRoomFor(head);
@@ -176,7 +176,8 @@ export class LeaderService {
   onTick(): number {
     const time = this.#hooks.time();
     const { expiries } = this.preparer;
-    // Not counted as requests: no flood of them keeps a dead session's ephemerals alive.
+    // These changes have room of their own beside that of requests, so no flood of requests keeps a
+    // dead session's ephemerals alive.
     const left = this.#limits.inFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
     const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.inFlightMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
@@ -227,7 +228,7 @@ export class LeaderService {
     this.#confirmed.ask();
   }
 
-  /** Syncs and attaches need no headroom: nothing is prepared for them. */
+  /** Syncs and attaches need no room: nothing is prepared for them. */
   #hasRoomFor({ message }: Waiting): boolean {
     return message.kind !== 'requests' || this.hasRoom;
   }

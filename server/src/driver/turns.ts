@@ -4,7 +4,7 @@
  *
  * Owns the readings of the clock and the ticks. After the process has been suspended, the first
  * turn ticks before it accepts input; a turn that was suspended in its middle ticks before it sends
- * output. So nobody is answered after a lease that ran out meanwhile. An error in a turn is
+ * output. So nobody is answered under a lease that has run out meanwhile. An error in a turn is
  * reported once and ends the member.
  */
 import type { Timers } from '../net/timers.js';
@@ -105,7 +105,7 @@ export class Turns {
     this.#hooks.onError(error);
   }
 
-  /** Input that arrived after the suspension is treated as if it came when the turn began. */
+  /** Ticks at the end of a turn in which the process was suspended, before output is sent. */
   #tickIfLate(): void {
     const nowMs = this.#timers.nowMs();
     if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;

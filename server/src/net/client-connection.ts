@@ -22,9 +22,16 @@ import type { ConnectionStats } from './server-stats.js';
 import type { Timer } from './timers.js';
 import type { ByteStream } from './transport.js';
 
+/** One bit for each reason for which nothing is delivered and read. */
 const HOLD = {
-  ...{ handshake: 1, outstanding: 2, output: 4, room: 8, turn: 16, pace: 32 },
-  ...{ login: 64, rate: 128 },
+  handshake: 1,
+  outstanding: 2,
+  output: 4,
+  room: 8,
+  turn: 16,
+  pace: 32,
+  login: 64,
+  rate: 128,
 } as const;
 
 type Phase = 'open' | 'ended' | 'closed';
@@ -48,8 +55,8 @@ export class ClientConnection implements PutOff, PacedReader {
   #isDirty = false;
   #isHeavy = false;
   /**
-   * The connection was deferred, so its next delivery or answer is made in any case; a large answer
-   * only if it waited in the queue for large ones.
+   * Which queue of the ClientTurn the connection has just left. It need not wait again for its next
+   * delivery or answer; only a large answer after the light queue must.
    */
   #turn: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
@@ -110,6 +117,7 @@ export class ClientConnection implements PutOff, PacedReader {
     return turn.isFull || (isLarge && turn.hasWaiting);
   }
 
+  /** Whether the last answer was large, or the one that waits is. */
   get isHeavy(): boolean {
     return this.#isHeavy;
   }

@@ -245,8 +245,8 @@ export class PeerLink {
       this.#parts.rateLimited.warn('peer.garbage', facts);
       // A member without peerAuth begins with its hello: too long where it must prove itself.
       const { proofBytesMax } = this.#parts;
-      const maybeHello = this.#phase === 'proving' && (proofBytesMax ?? 0) < HELLO_BYTES_MAX;
-      if (maybeHello) this.refuse(NEEDS_PROOF, false);
+      const isPerhapsHello = this.#phase === 'proving' && (proofBytesMax ?? 0) < HELLO_BYTES_MAX;
+      if (isPerhapsHello) this.refuse(NEEDS_PROOF, false);
       else this.drop('garbage');
       return null;
     }
@@ -277,7 +277,7 @@ export class FrameQueue {
   }
 
   push(frame: Uint8Array, isUrgent: boolean): void {
-    assert(frame.length > 0, 'a frame has its length at least');
+    assert(frame.length > 0, 'a frame is not empty');
     (isUrgent ? this.#urgent : this.#frames).push(frame);
     this.#bytes += frame.length;
   }

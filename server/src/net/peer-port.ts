@@ -305,20 +305,20 @@ export class PeerPort {
       return;
     }
     // The member with the higher id dials. A connection from a lower one is only a wake-up.
-    const isKnock = hello.id < this.#options.id && link.dialled === null;
+    const isWakeUp = hello.id < this.#options.id && link.dialled === null;
     const judged = judgeHello(hello, {
       own: this.#own(),
       dialled: link.dialled,
       isMember: (id) => this.#options.peers.has(id),
     });
-    const incumbent = isKnock ? undefined : this.#links.get(hello.id);
+    const incumbent = isWakeUp ? undefined : this.#links.get(hello.id);
     const nowMs = this.#parts.timers.nowMs();
     const problem = judged.problem ?? rivalProblem(hello, incumbent, this.#options, nowMs);
     if (problem !== null) {
       this.#refuse(link, hello.id, problem, judged.isLasting);
       return;
     }
-    if (isKnock) {
+    if (isWakeUp) {
       this.#diallers.get(hello.id)?.hurry();
       link.drop('it was a wake-up of the dialler');
       return;
@@ -340,7 +340,7 @@ export class PeerPort {
   }
 
   #onEstablished(link: PeerLink, hello: Hello): void {
-    // It was dropped because of its own last bytes and never counted as up.
+    // `establish` has dropped the link, because more came before its hello was answered.
     if (link.phase !== 'up') return;
     this.#links.set(hello.id, link);
     this.#admission.onAdmitted(link, hello.id);

@@ -20,7 +20,7 @@ export interface WaitingRead {
   readonly opcode: number;
   /** The record after the header. */
   readonly body: Uint8Array;
-  /** The largest of the session's writes that are pending before it. */
+  /** The largest body of a write of the session since nothing of it was pending. */
   readonly writeBytes: number;
 }
 

@@ -4,8 +4,8 @@
  * Events are emitted while the transaction is applied, so that they precede, in each watcher's
  * output, the reply to its author and any later read. Each event comes with the ACL that says who
  * may know of it (CVE-2024-23944): the node's, a deleted node's as it was, and for its children the
- * parent's. It collects the Stat of each setData of a multi, which a later operation of the same
- * multi may change. Called by Pipeline.
+ * parent's. It collects the Stat of each create and setData of a multi, which a later operation
+ * of the same multi may change. Called by Pipeline.
  */
 import { assert, EventType, type Stat, type Zxid } from '@rookery/protocol';
 import type { ChangeSink } from '../state/change-sink.js';
@@ -45,8 +45,8 @@ export class Applier implements ChangeSink {
   }
 
   /**
-   * If `isOwn`, a client of this member waits for the answer: returns the Stats of a multi's
-   * setDatas.
+   * If `isOwn`, a client of this member may wait for the answer. Then the result is the Stats of a
+   * multi's creates and setDatas, in order.
    */
   apply(zxid: Zxid, txn: Txn, isOwn: boolean): readonly Stat[] {
     this.#stats = isOwn && txn.op.kind === 'multi' ? [] : null;

@@ -62,7 +62,7 @@ export class CommitQueue {
   #barrier = 0;
   /** The bytes of the answers to the reads before the barrier. */
   #answersAheadBytes = 0;
-  /** The largest of the pending writes, those after the barrier included. */
+  /** The largest body of a write or sync since the queue was last empty. */
   #largestWriteBytes = 0;
 
   get length(): number {
@@ -83,7 +83,7 @@ export class CommitQueue {
     return undefined;
   }
 
-  /** The largest body of a write since the queue was last empty. */
+  /** `#largestWriteBytes`, by which the answers to later reads are estimated. */
   get largestWriteBytes(): number {
     return this.#largestWriteBytes;
   }

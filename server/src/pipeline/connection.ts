@@ -24,7 +24,7 @@ export class Connection {
   requester: Requester;
   /** Its authentication in several steps, while that is under way. */
   exchange: SaslExchange | null = null;
-  /** Whether it has proved what this member asks of everybody, or nothing is asked. */
+  /** Whether it has authenticated by a scheme that this member requires, or none is required. */
   isAdmitted: boolean;
   readonly #admission: ReadonlySet<string>;
   /** The bytes that its identities add to each of its requests. */
@@ -49,7 +49,7 @@ export class Connection {
   /** Paused because too much of it, or of all connections, is pending. */
   throttled = false;
 
-  /** `admission`: schemes of which it must prove one; if it is empty nothing is asked. */
+  /** `admission`: it must authenticate by one of these schemes, unless there are none. */
   constructor(
     id: ConnectionId,
     output: Output,
@@ -58,7 +58,7 @@ export class Connection {
     this.id = id;
     this.output = output;
     this.#admission = admission;
-    // A connection without an address is this process's own, which asks for passwords by itself.
+    // A connection without an address comes from this process, which checks passwords by itself.
     this.isAdmitted = admission.size === 0 || output.remoteAddress === '';
     const identities = identitiesOf(output.remoteAddress);
     this.requester = { identities, skipAcl };

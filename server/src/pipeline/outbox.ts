@@ -4,12 +4,13 @@
  *
  * The leader decides on writes in the order of their arrival. A member therefore bounds what it has
  * in flight to the leader, counted in changes: a multi of a thousand operations counts as a
- * thousand. There are two lanes, each with that bound: one for multis that are larger than a
- * connection's share of a turn, one for all other writes, so a single write never waits for a large
- * multi of another client. Writes beyond the bound wait here, and the connections of a lane take
- * turns (deficit round robin): in each turn a connection may hand on a certain number of changes,
- * and one whose next write is larger accumulates its share over several turns. The writes of one
- * connection stay in order: it waits in the lane of its oldest one. Every member counts by itself.
+ * thousand. There are two lanes, each with that bound: one for multis of more changes than a
+ * connection may hand on at a time, one for all other writes, so a single write never waits for a
+ * large multi of another client. Writes beyond the bound wait here, and the connections of a lane
+ * take turns (deficit round robin; these are not the turns of the driver): in each of them a
+ * connection may hand on a certain number of changes, and one whose next write is larger
+ * accumulates its share over several turns. The writes of one connection stay in order: it waits in
+ * the lane of its oldest one. Every member counts by itself.
  * Requests, Handshake and Throttle call it. What it holds is discarded when the role ends.
  */
 import {
@@ -29,7 +30,7 @@ import type { PipelineOptions } from './options.js';
 
 /**
  * A lane hands writes on while fewer changes than this are in flight; the last write may exceed it.
- * It is more than single writes reach, of which `outstandingMax` may be pending.
+ * Single writes alone never reach the bound, because at most `outstandingMax` of them are pending.
  */
 const CHANGES_MAX = 1_024;
 /**

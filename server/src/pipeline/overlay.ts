@@ -1,5 +1,5 @@
 /**
- * The changes that are proposed and not yet applied, as the next request must see them.
+ * The changes that are prepared and not yet applied, as the next request must see them.
  *
  * It owns a record for each znode that a transaction in flight touches, the changes in flight of
  * data alone and the plain creates (DataInFlight, CreatesInFlight: nearly every write), and the
@@ -58,9 +58,10 @@ export class Overlay {
   readonly #creates = new CreatesInFlight();
   /** The object that `viewOf` returns. */
   readonly #view = absent();
-  /** The transaction that is being prepared, and the number of changes before its own. */
+  /** The transaction that is being prepared. */
   #zxid: Zxid = 0;
-  #begin = 0;
+  /** The index in `#inFlight` at which the changes of the open transaction begin. */
+  #openFrom = 0;
 
   constructor(state: ReplicatedState) {
     this.#state = state;
@@ -158,16 +159,19 @@ export class Overlay {
 
   /** Starts the changes of one transaction; `commit` or `rollBack` ends them. */
   begin(zxid: Zxid): void {
-    assert(this.#begin === this.#inFlight.length, 'the overlay has no open transaction at begin');
+    assert(
+      this.#openFrom === this.#inFlight.length,
+      'the overlay has no open transaction at begin',
+    );
     this.#zxid = zxid;
   }
 
   commit(): void {
-    this.#begin = this.#inFlight.length;
+    this.#openFrom = this.#inFlight.length;
   }
 
   rollBack(): void {
-    while (this.#inFlight.length > this.#begin) {
+    while (this.#inFlight.length > this.#openFrom) {
       const change = this.#inFlight.pop();
       if (change === undefined) return;
       if (change.before === undefined) this.#nodes.delete(change.path);
@@ -213,7 +217,7 @@ export class Overlay {
     return record.version;
   }
 
-  /** `node` is the result of `viewOf` for it. A transaction of its own, unless it is refused. */
+  /** `node` is the result of `viewOf` for it. The operation is a whole transaction. */
   setDataView(op: SetDataView, node: NodeView): SetDataView {
     op.version = nextVersion(node.version);
     const { node: place, version } = op;
@@ -222,7 +226,7 @@ export class Overlay {
     return op;
   }
 
-  /** `parent` is the result of `parentNodeOf` for it. A transaction of its own. */
+  /** `parent` is the result of `parentNodeOf` for it. The operation is a whole transaction. */
   createView(op: CreateView, parent: NodeView): CreateView {
     const { acl } = op;
     const creates = (parent.creates + 1) | 0;
@@ -269,7 +273,7 @@ export class Overlay {
       if (change === undefined || change.zxid > zxid) return;
       assert(change.zxid === zxid, () => `${change.zxid} is not applied after ${zxid}`);
       this.#inFlight.shift();
-      this.#begin -= 1;
+      this.#openFrom -= 1;
       this.#changeApplied(change);
     }
   }

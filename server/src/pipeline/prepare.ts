@@ -54,7 +54,7 @@ import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
-/** Must be encoded before the next one is prepared, which overwrites it. */
+/** A prepared transaction. The next one overwrites it, so it must be encoded before. */
 export interface PreparedTxn {
   readonly zxid: Zxid;
   readonly txn: Txn;
@@ -96,7 +96,10 @@ interface AskedMulti {
 /** Overwritten for each request. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
-/** Those that ZooKeeper leaves open to everybody; the data of /zookeeper/config are nobody's. */
+/**
+ * The first znodes that ZooKeeper leaves open to everybody. /zookeeper/config is not among them,
+ * because nobody may write its data.
+ */
 const FIRST_NODES = ['/', '/zookeeper', '/zookeeper/quota'];
 const NO_BYTES = new Uint8Array(0);
 /** How much more the ACLs of a multi may have than the whole request. */
@@ -215,8 +218,7 @@ export class Prepare {
   }
 
   /**
-   * Gives the znodes that every ensemble begins with an ACL, all of them or none. Nothing was
-   * proposed before.
+   * Sets the ACL of FIRST_NODES in one transaction, which is the first one of the ensemble.
    */
   prepareFounding(acl: readonly Acl[], wallMs: number): PreparedTxn {
     const zxid = this.#begin();

@@ -137,7 +137,7 @@ function resultsOf(ops: readonly NodeOp[], stats: readonly Stat[]): readonly Mul
     switch (op.kind) {
       case 'create': {
         const stat = nextStat();
-        // 3.8 answers a create2 inside a multi as a create, without its Stat.
+        // As in 3.8, a create2 of a multi has become a create and has no Stat: see create-mode.ts.
         if (op.opcode === OpCode.create) return { opcode: OpCode.create, path: op.path };
         return { opcode: OpCode.create2, path: op.path, stat };
       }

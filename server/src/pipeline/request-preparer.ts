@@ -52,7 +52,7 @@ export interface LeaderTime {
   readonly wallMs: number;
 }
 
-export interface LeadershipDependencies {
+export interface RequestPreparerDependencies {
   readonly state: ReplicatedState;
   /** The ages with which TTLs are compared. */
   readonly ages: NodeAges;
@@ -74,13 +74,13 @@ export class RequestPreparer {
   readonly #random16: () => Uint8Array;
   #detaches: DetachOrder[] = [];
   #inFlight = 0;
-  /** The highest zxid that was proposed. */
+  /** The highest ensemble level that is reached or proposed. */
   #level: number;
   readonly #expiryNotes = new ExpiryNotes();
   #expiries = 0;
 
   /** `nowMs` is lease time; every session gets a fresh full timeout. */
-  constructor(dependencies: LeadershipDependencies, time: LeaderTime) {
+  constructor(dependencies: RequestPreparerDependencies, time: LeaderTime) {
     const { state, ages, options, random16 } = dependencies;
     this.#ages = ages;
     this.#random16 = random16;
@@ -128,7 +128,10 @@ export class RequestPreparer {
     return this.#prepare.overlay.sessions.isClosing(session);
   }
 
-  /** The number of records that are kept for it: at least one for each znode that it changes. */
+  /**
+   * The number of records that are kept for what is in flight: at least one for each znode that is
+   * changed.
+   */
   get recordsInFlight(): number {
     return this.#prepare.overlaySize;
   }

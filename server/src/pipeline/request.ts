@@ -55,8 +55,8 @@ export function classOf(opcode: number): RequestClass {
 }
 
 /**
- * Of a connection that has not proved what this member asks of everybody: it may prove it, and
- * anything else ends it.
+ * The class of a request on a connection that has not authenticated as this member requires
+ * (`isAdmitted`). It may authenticate; anything else ends the connection.
  */
 export function classOfStranger({ opcode }: { readonly opcode: number }): RequestClass {
   return opcode === OpCode.auth || opcode === OpCode.sasl ? classOf(opcode) : 'unknown';

@@ -47,8 +47,11 @@ type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export class Requests {
   readonly #parts: RequestsParts;
-  /** Pending syncs, and writes of sessions that the leader does not know, by their numbers. */
-  readonly #unnamed = new Map<number, QueueEntry>();
+  /**
+   * The pending requests that cannot be found by their session, by their numbers: syncs, and writes
+   * of local sessions.
+   */
+  readonly #byRequest = new Map<number, QueueEntry>();
   readonly #dueSyncs = new DueSyncs();
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
@@ -136,7 +139,7 @@ export class Requests {
     const entry = this.#entryOfTxn(txn);
     this.#parts.auditor?.onApplied(zxid, txn, entry);
     if (entry === undefined) return this.#parts.throttle.left(txn.request);
-    this.#unnamed.delete(txn.request);
+    this.#byRequest.delete(txn.request);
     const connection = this.#connectionOf(entry);
     assert(
       connection.queue.head === entry,
@@ -157,10 +160,10 @@ export class Requests {
   }
 
   onSynced(request: number, zxid: Zxid): void {
-    const entry = this.#unnamed.get(request);
+    const entry = this.#byRequest.get(request);
     // The leader may answer only what was a sync; anything else keeps waiting.
     if (entry?.kind !== 'sync') return;
-    this.#unnamed.delete(request);
+    this.#byRequest.delete(request);
     entry.syncedAt = zxid;
     const connection = this.#connectionOf(entry);
     if (zxid <= this.#state.lastZxid) this.#drain(connection);
@@ -187,14 +190,17 @@ export class Requests {
     this.#parked.delete(connection);
     this.#parts.logins.waiting.forget(connection);
     const pending = connection.queue.takeAll();
-    for (const { request } of pending) this.#unnamed.delete(request);
+    for (const { request } of pending) this.#byRequest.delete(request);
     this.#parts.throttle.dropped(connection, pending);
     this.#parts.auditor?.onDropped(pending);
   }
 
   /** The role has ended; every connection was dropped. */
   clear(): void {
-    assert(this.#unnamed.size === 0, () => `${this.#unnamed.size} requests wait after the role`);
+    assert(
+      this.#byRequest.size === 0,
+      () => `${this.#byRequest.size} requests wait after the role`,
+    );
     this.#dueSyncs.clear();
     this.#parts.auditor?.clear();
     this.#finished = [];
@@ -214,7 +220,10 @@ export class Requests {
     this.#count(connection, header, this.#nowMs);
   }
 
-  /** Answered here, in its turn: the leader does not know a local session. */
+  /**
+   * The last request of a connection, answered here in its turn: an unknown operation, or the close
+   * of a local session, which the leader does not know.
+   */
   #onLast(connection: Connection, header: ReadHeader, body: JuteReader): void {
     this.#onRead(connection, header, body);
     this.#maybeFinish(connection);
@@ -294,8 +303,8 @@ export class Requests {
     const { throttle, outbox } = this.#parts;
     const admission = connection.queue.accept(entry);
     throttle.added(connection, entry);
-    const isNamed = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
-    if (entry.kind !== 'read' && !isNamed) this.#unnamed.set(entry.request, entry);
+    const hasSession = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
+    if (entry.kind !== 'read' && !hasSession) this.#byRequest.set(entry.request, entry);
     if (entry.kind === 'sync') outbox.sync(entry.request);
     else if (admission === 'forward') outbox.forward(connection, entry);
     if (!entry.isForwarded) entry.body = Buffer.from(entry.body);
@@ -319,7 +328,7 @@ export class Requests {
     this.#maybeFinish(connection);
   }
 
-  /** It takes in nothing more either, so that no write follows what waits. */
+  /** A parked connection is not read from either, so that no write comes behind what waits. */
   #park(connection: Connection, answerBytes: number): void {
     this.#parked.add(connection);
     connection.output.hold('room', answerBytes);
@@ -396,7 +405,7 @@ export class Requests {
 
   /** The request of a client here that became this transaction, if it waits for the answer. */
   #entryOfTxn({ session, request }: Txn): QueueEntry | undefined {
-    if (session === LOCAL_SESSION) return this.#unnamed.get(request);
+    if (session === LOCAL_SESSION) return this.#byRequest.get(request);
     return this.#parts.connections.of(session)?.queue.find(request);
   }
 

@@ -7,9 +7,9 @@
  *
  * It counts what waits in all queues: requests, and bytes, those of identities included. A
  * connection is paused when it has used its share or the whole is full, and resumed at half of
- * both, so that it does not flap. The share leaves room for one more client than there are with
- * something pending. Requests are small, so each client that has none pending may add one; bytes
- * are not, so when they are too many, every client is paused.
+ * both, so that it does not flap. The whole is shared by one client more than have something
+ * pending, so there is room for the next one. Requests are small, so each client that has none
+ * pending may add one; bytes are not, so when they are too many, every client is paused.
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -126,7 +126,7 @@ export class Throttle {
     this.#maybeOpen();
   }
 
-  /** A request of this member is applied or refused; its connection may be gone. */
+  /** A request has left: it is applied or refused. Ignores those whose connection still exists. */
   left(request: number): void {
     const orphan = this.#orphans.get(request);
     if (orphan === undefined) return;
@@ -136,7 +136,7 @@ export class Throttle {
     this.#maybeOpen();
   }
 
-  /** The role has ended, and every connection was dropped: nothing will be applied as its own. */
+  /** The role has ended and every connection was dropped: no answer of the leader will come. */
   clear(): void {
     for (const request of [...this.#orphans.keys()]) this.left(request);
     for (const request of [...this.#handshakes.keys()]) this.handshakeEnds(request);

@@ -1,11 +1,12 @@
 /**
  * The leader's deadlines: how long each session may be silent.
  *
- * A session expires at its last reported touch + its timeout + the slack, because touches are
- * reported with heartbeats, and so up to H late. Sessions are in buckets of time, so they expire at
- * most one bucket later, and never earlier. A touch only changes a number; the session is examined
- * again when its former bucket is due. The leader closes an expired session in
- * `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock), in ms.
+ * A session expires at its last reported touch + its timeout + the slack of 2 H, because a leader
+ * may serve for H after its quorum last answered, and its followers for H after that. Sessions are
+ * in buckets of time, so they expire at most one bucket later, and never earlier. A touch only
+ * changes a number; the session is examined again when its former bucket is due. The leader closes
+ * an expired session in `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock),
+ * in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';

@@ -24,7 +24,7 @@ const NO_ACL: readonly Acl[] = [];
 const NO_BYTES = Buffer.alloc(0);
 const NO_VIEW = new DataView(new ArrayBuffer(0));
 
-/** The part of a change that is reported; the path may be made when it is read. */
+/** Names the znode of a change. The path may be a getter that makes the string. */
 export interface WithPath {
   readonly path: string;
 }

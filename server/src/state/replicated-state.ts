@@ -4,7 +4,8 @@
  * `apply` is the only way to change it after recovery. It decides nothing and cannot fail: what
  * prepare promised is asserted. The same transactions give the same state on every member
  * (invariant 8 of docs/architecture/core.md), and a capture gives exactly the state at the zxid of
- * its freeze. Owned by the pipeline; storage calls the methods for capture and recovery.
+ * its freeze. The driver's StateKeeper owns it, the pipeline applies transactions to it, and
+ * storage calls the methods for capture and recovery.
  */
 import { assert, unreachable, type Zxid } from '@rookery/protocol';
 import { Capture } from './capture.js';

@@ -366,6 +366,7 @@ export class Tree extends TreeReads {
     this.#znodesBytes += after - payloadBytes(nameBytes, dataBytesBefore);
   }
 
+  /** Takes the node's row out of the digest (-1) before a change, and counts it again (1) after. */
   #count(node: number, sign: 1 | -1): void {
     this.#digest.countNode(this.store, this.acls, node, sign);
   }

@@ -48,9 +48,9 @@ export const ORIGIN_BITS = 8;
 export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** It keeps nothing between calls. */
 const bodyReader = new JuteReader(new Uint8Array(0));
-/** Longer bytes are copied faster through a view of them. */
+/** Longer bytes are copied faster by `raw`, although it needs a subarray. */
 const VIEW_BYTES_MAX = 512;
-/** A setData or a create has so many bytes besides path and data, if its ACL is the usual one. */
+/** A setData, or a create with the usual ACL, has at most this many bytes besides path and data. */
 const FIXED_BYTES_MAX = 64;
 /** Stands in place of the number of entries. */
 export const WORLD_ANYONE = -1;
@@ -75,8 +75,8 @@ export function writeTxn(writer: JuteWriter, { origin, request, session, time, o
 }
 
 /**
- * About the bytes that `writeTxn` writes, for the kinds that come often or may be large: at most a
- * few less. 0 for others, whose size is not known before they are written.
+ * The approximate number of bytes that `writeTxn` writes for a setData or a create, which may be a
+ * little too low. Returns 0 for other kinds, whose size is not known before they are written.
  */
 export function txnBytesOf({ op }: Txn): number {
   if (op.kind !== 'setData' && op.kind !== 'create') return 0;

@@ -14,7 +14,7 @@ import { syncDirectory } from './data-directory.js';
 /** An open file. Reads may overlap with anything; nothing else overlaps. */
 export interface DiskFile {
   readonly size: number;
-  /** The number of names of the file. Other names are somebody's copies, which must not change. */
+  /** The number of further names (hard links) of the file: copies that must not change. */
   readonly copies: number;
   /** Reads into new memory. Returns fewer bytes at the end of the file. */
   read(offset: number, length: number): Promise<Uint8Array>;

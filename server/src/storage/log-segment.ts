@@ -164,7 +164,7 @@ export class Segment {
     assert(this.end === offset, 'what was written is what was counted');
   }
 
-  /** Records the batches of the next record. */
+  /** Takes the batches of the next record into account: the last zxid, the ranges, the size. */
   count(record: readonly ProposalBatch[]): void {
     if (this.end - (this.#marks.at(-1)?.offset ?? 0) >= MARK_BYTES) {
       this.#marks.push({ after: this.last, offset: this.end });

@@ -47,7 +47,7 @@ import { openSnapshotSource } from './snapshot-source.js';
 import { StartsRecord } from './starts-record.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
-/** Returns random bytes for the salt of a log segment. */
+/** The number of random bytes in the salt of a log segment. */
 const SALT_BYTES = 8;
 
 export class Storage {

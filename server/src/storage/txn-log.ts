@@ -15,11 +15,11 @@ import { Segment, segmentName } from './log-segment.js';
 
 /** The size preallocated at a start, while clients wait. The first segment gets no more. */
 const FIRST_PREALLOCATED_BYTES = 1 << 20;
-/** The next file is created when this share of the active segment is used. */
+/** The next file is created when one part in this many of the active segment is used. */
 const NEXT_AT = 8;
 /** The bytes preallocated at a time, with one sync each, as the active segment fills. */
 const STEP_BYTES = 512 << 10;
-/** The same as a part of a small segment. */
+/** A small segment is preallocated in at least this many steps. */
 const STEPS_MIN = 8;
 /**
  * While records are larger than this, a new file is not filled with zeros: writing those takes as

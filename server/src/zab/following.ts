@@ -200,7 +200,10 @@ export class Following implements Role {
     // It was for a learner of a role that has ended.
   }
 
-  /** Promises a higher epoch to this leader. The same epoch is promised again only to itself. */
+  /**
+   * Promises a higher epoch to this leader. The epoch that is already promised is promised again
+   * only to the leader that has the promise, or to one that is established.
+   */
   #onNewEpoch(link: Link, message: NewEpoch): void {
     const { acceptedEpoch, acceptedFrom } = this.#member;
     // The leader got two offers and answers both; the second answer repeats the first.

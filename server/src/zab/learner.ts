@@ -23,6 +23,7 @@ export class Learner {
   caughtUp = false;
   /** The learner has acknowledged NEWLEADER. */
   active = false;
+  /** Everything up to this zxid is durable at the learner, as it has acknowledged. */
   match: Zxid = 0;
   /** The learner knows that the leader has this durable, so it needs no COMMIT for it. */
   toldDurable: Zxid = 0;

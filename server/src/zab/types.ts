@@ -97,7 +97,7 @@ export type StorageOutput =
       readonly after: Zxid;
       readonly reason: string;
     }
-  /** The snapshot received on this link replaces tree and log. */
+  /** The snapshot that was received from the leader replaces the tree and the log. */
   | {
       readonly kind: 'installSnapshot';
       readonly ticket: Ticket;
@@ -152,7 +152,7 @@ export type NoteFacts = Readonly<Record<string, number | string | readonly numbe
 
 export interface ZabOptions {
   readonly id: PeerId;
-  /** All voting members, this one included. */
+  /** All configured members, this one included. */
   readonly voters: readonly PeerId[];
   /** Lists of voters that may still be in force elsewhere: a quorum has a majority of each. */
   readonly formerVoters?: readonly (readonly PeerId[])[];
