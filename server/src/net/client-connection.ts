@@ -119,7 +119,10 @@ export class ClientConnection implements PutOff, PacedReader {
     return (this.#holds === 0 && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
   }
 
-  /** When the connection is dropped if nothing more arrives. */
+  /**
+   * The time that `dump` shows: the last response and the timeout, as in ZooKeeper. Only without a
+   * session is the connection closed then; when a session expires, the leader decides.
+   */
   get expiresWallMs(): number {
     const { timers, limits } = this.#owner;
     const { sessionTimeoutMs, lastResponseMs } = this.stats;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpiryNotes } from './expiries.js';
+import { ExpiryNotes } from './expired-sessions.js';
 import { LeaseClock } from './lease-clock.js';
 import { type ExpiredLease, Leases } from './leases.js';
 
