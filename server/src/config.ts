@@ -182,8 +182,9 @@ export interface Config {
    * client is who it is by its certificate or by SASL, and otherwise its address (of IPv6 the
    * network of 64 bits), however many connections it has; a second's worth may come at once. Past
    * it, the client is not read from, as by ZooKeeper's throttling, and its connections take turns.
-   * No request fails. Super users are not bounded. If it is too small for the number of a client's
-   * sessions, these expire, because their pings are requests.
+   * No request fails. Super users are not bounded. Pings are requests, too: if it is too
+   * small for the number of a client's sessions, those expire that wait for longer than their
+   * timeout.
    */
   readonly requestsPerSecondMax: number;
   /**

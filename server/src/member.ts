@@ -265,8 +265,8 @@ export class Member {
   }
 
   /**
-   * While this member leads, the session's lease has run out, whatever its client says; the next
-   * tick closes it as any other that has expired. Returns false where another member leads.
+   * Ends the session's lease, whatever its client does, if this member leads: the next tick closes
+   * the session like one that has expired. Returns false where another member leads.
    */
   expireSession(session: SessionId): boolean {
     const { leaderService } = this.#driver;

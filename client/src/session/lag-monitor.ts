@@ -57,7 +57,7 @@ export class LagMonitor {
     this.#warnedAtMs = nowMs;
     const message =
       `the event loop was blocked for ${Math.round(lag.lagMs)} ms, so no heartbeats were sent; ` +
-      `the session is lost after ${lag.sessionTimeoutMs} ms. The option "worker" avoids this.`;
+      `the timeout of the session is ${lag.sessionTimeoutMs} ms. The option "worker" avoids this.`;
     this.#options.log.warn('session.lag', message, lag);
   }
 }

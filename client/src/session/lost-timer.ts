@@ -3,10 +3,9 @@
  * it may soon expire the session.
  *
  * The deadline counts from when the last answered request was sent. The server received that
- * request, so its own clock started no earlier. Answers that arrived while this process was busy
- * are read before the decision, unless no answer to a request of the session could change it. In
- * that case the session is lost at once, before the data in other sockets is handled as if it still
- * existed.
+ * request, so its own clock started no earlier. Answers may have arrived while this process was
+ * busy; they are read first, if one to the newest request would move the deadline past now. If none
+ * could, the session is lost at once, before data in other sockets is handled as if it existed.
  */
 import type { Surroundings } from '../api/surroundings.js';
 import type { Contact } from './contact.js';

@@ -34,9 +34,9 @@ import { authFailed, type ErrorMaker, expired, failWith, type Request } from './
 import { RequestQueue } from './request-queue.js';
 import { logIn } from './sasl-login.js';
 import { Seeker } from './seeker.js';
+import { SessionMonitors } from './session-monitors.js';
 import { StateFeed } from './state-feed.js';
 import { observeStates } from './state-observer.js';
-import { Vigil } from './vigil.js';
 
 const CLOSE_MS_MAX = 5_000;
 const NO_PASSWORD = new Uint8Array(16);
@@ -55,7 +55,7 @@ export class SessionKeeper {
   readonly #contact = new Contact();
   #readOnly = false;
   #closing: Closing | null = null;
-  readonly #vigil: Vigil;
+  readonly #monitors: SessionMonitors;
   /** Makes the errors of pending requests once the session or the client is over. */
   #over: ErrorMaker = expired;
 
@@ -66,7 +66,7 @@ export class SessionKeeper {
     this.#seeker = this.#newSeeker();
     observeStates(this.states, { ...options, keeper: this });
     this.#queue = new RequestQueue({ ...options, server: () => this.server });
-    this.#vigil = new Vigil({
+    this.#monitors = new SessionMonitors({
       ...options,
       contact: this.#contact,
       onLost: () => this.#lose(),
@@ -213,7 +213,7 @@ export class SessionKeeper {
     }
     this.#readOnly = response.readOnly ?? false;
     this.#contact.onConnected(connection, !this.#readOnly || this.#session?.isLocal === true);
-    this.#vigil.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
+    this.#monitors.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
     const onLoggedIn = () => this.#serve(connection);
     const onRefused = (error: Error) => this.#closeFor(error);
     logIn(connection, this.#options.sasl, { onLoggedIn, onRefused });
@@ -270,7 +270,7 @@ export class SessionKeeper {
     this.#queue.detach();
     this.#credentials.detach();
     this.#readOnly = false;
-    this.#vigil.onDisconnected();
+    this.#monitors.onDisconnected();
     const cause = error.cause === undefined ? {} : { cause: error.cause };
     const lost: ErrorMaker = (path, ambiguous) =>
       new ConnectionLossError(path, { ambiguous, ...cause });
@@ -339,7 +339,7 @@ export class SessionKeeper {
 
   /** Drops the connection or the attempt to get one. Requests in flight fail with the session. */
   #abandonConnection(): void {
-    this.#vigil.stop();
+    this.#monitors.stop();
     this.#seeker.stop();
     const connection = this.#connection;
     this.#connection = null;

@@ -56,7 +56,7 @@ function sentenceOf({ state, newSession, error }: StateChange): string {
     case 'suspended':
       return 'the connection is lost; the session goes on at the next server, if it can';
     case 'lost':
-      return 'the session is lost, and its ephemeral znodes with it';
+      return 'the session is over, or may soon be; its ephemeral znodes go with it';
     case 'closed':
       return error === null ? 'the client is closed' : 'the client has ended by an error';
   }

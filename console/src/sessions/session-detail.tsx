@@ -102,7 +102,7 @@ function Facts(props: { readonly detail: SessionDetail; readonly isGone: boolean
               {spanText(timeoutMs)}
               {expiresInMs === null || isGone ? null : (
                 <span className="soft">
-                  , expires in {spanText(expiresInMs)} unless it is heard of
+                  , expires in {spanText(expiresInMs)} unless its client is heard from
                 </span>
               )}
             </dd>

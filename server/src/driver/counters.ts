@@ -28,7 +28,7 @@ export class Counters {
   proposals = 0;
   /** Proposals passed to the log, those of this member included. */
   appended = 0;
-  /** Sessions that this member expired while it led. */
+  /** Sessions that expired while this member led, or that an operator ended. */
   expiredSessions = 0;
   /** Connections of clients that already had a session. */
   resumes = 0;

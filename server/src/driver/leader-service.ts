@@ -30,7 +30,7 @@ import type { ForLeader } from '../pipeline/outbox.js';
 import type { QuotaExcess } from '../pipeline/quota-guard.js';
 import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/request-preparer.js';
 import type { TreeRefusals } from '../pipeline/tree-room.js';
-import type { Expiries } from '../sessions/expiries.js';
+import type { ExpiredSessions } from '../sessions/expired-sessions.js';
 import { atMost } from '../state/at-most.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
@@ -39,7 +39,7 @@ import { ConfirmedAnswers, type ConfirmingHooks } from './confirmed-answers.js';
 export interface LeaderServiceHooks extends ConfirmingHooks {
   time(): LeaderTime;
   /** Logs which sessions have expired. */
-  onExpired(expiries: Expiries): void;
+  onExpired(expired: ExpiredSessions): void;
   /** Logs that a quota is exceeded. */
   onQuotaExceeded(excess: QuotaExcess): void;
   /** Logs that writes were refused because the tree is at its bound. */
@@ -69,7 +69,7 @@ const REQUESTS_PER_LOOK = 16;
 const BATCH_BYTES = 512 << 10;
 /** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
 const CHANGES_PER_TICK_MAX = 1000;
-/** Expiries, exceeded quotas and refused writes are logged at most this often. */
+/** Expired sessions, exceeded quotas and refused writes are logged once in this time, at most. */
 const NOTES_MS = 1000;
 
 export class LeaderService {
@@ -125,7 +125,7 @@ export class LeaderService {
     return this.#sizes;
   }
 
-  /** Sessions with the time until they expire, read lazily, for reports. */
+  /** Live sessions with the time until they expire, read lazily, for reports. */
   *sessionExpiries(): Generator<{ readonly id: SessionId; readonly inMs: number }> {
     const { nowMs } = this.#hooks.time();
     const { sessionCount } = this.preparer;
@@ -175,7 +175,7 @@ export class LeaderService {
   /** Returns how many sessions expired. */
   onTick(): number {
     const time = this.#hooks.time();
-    const { expiries } = this.preparer;
+    const { expiredCount } = this.preparer;
     // These changes have room of their own beside that of requests, so no flood of requests keeps a
     // dead session's ephemerals alive.
     const left = this.#limits.inFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
@@ -185,14 +185,14 @@ export class LeaderService {
     this.#continueEnds();
     if (time.nowMs >= this.#nextNotesMs) {
       this.#nextNotesMs = time.nowMs + NOTES_MS;
-      const expired = this.preparer.takeExpiries();
+      const expired = this.preparer.takeExpired();
       if (expired !== null) this.#hooks.onExpired(expired);
       for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
       const refusals = this.preparer.takeRefusals();
       if (refusals !== null) this.#hooks.noRoom(refusals);
     }
     this.#sendDetaches();
-    return this.preparer.expiries - expiries;
+    return this.preparer.expiredCount - expiredCount;
   }
 
   onApplied(zxid: Zxid, txn: Txn): void {

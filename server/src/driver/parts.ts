@@ -31,7 +31,7 @@ export interface DriverOptions {
   /** The time between two ticks of the core, in ms. */
   readonly tickMs: number;
   readonly heartbeatMs: number;
-  /** H, the bound of every lease, in ms. */
+  /** H, the setting `peerTimeoutMs`: how long a member serves without contact, in ms. */
   readonly timeoutMs: number;
   /** How long a transfer to a learner may make no progress, in ms. */
   readonly transferTimeoutMs: number;

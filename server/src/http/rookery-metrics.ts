@@ -137,7 +137,7 @@ function replication({ epoch, zxids, counters: counted }: InsideView): Metric[] 
     counter('rookery_commits_total', 'Transactions that it has applied.', counted.commits),
     counter(
       'rookery_sessions_expired_total',
-      'Sessions that it has closed as the leader, because their timeouts had passed.',
+      'Sessions that it has ended as the leader: silent for too long, or ended by an operator.',
       counted.expiredSessions,
     ),
     counter(

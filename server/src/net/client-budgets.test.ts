@@ -94,7 +94,7 @@ describe('a connection without a session', () => {
     expect([good.isClosed, bad.isClosed]).toEqual([false, true]);
     expect(handler.events.filter((event) => event.startsWith('frame'))).toHaveLength(1);
     const problem = `a frame of ${HANDSHAKE_BYTES_MAX + 1} bytes, the limit is 512`;
-    expect(told('client.bad_handshake')).toMatchObject([{ problem, session: '0' }]);
+    expect(told('client.bad_handshake')).toMatchObject([{ problem, session: '0x0' }]);
   });
 
   it('may send requests behind its handshake in the same chunk, as long as they like', async () => {

@@ -17,6 +17,7 @@ import {
 import { ClientOutput } from './client-output.js';
 import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
+import { prefixedHex } from './four-letter/format.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
 import type { ConnectionStats } from './server-stats.js';
 import type { Timer } from './timers.js';
@@ -127,7 +128,10 @@ export class ClientConnection implements PutOff, PacedReader {
     return (this.#holds === 0 && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
   }
 
-  /** When the connection is dropped if nothing more arrives. */
+  /**
+   * The time that `dump` shows: the last response and the timeout, as in ZooKeeper. Only without a
+   * session is the connection closed then; when a session expires, the leader decides.
+   */
   get expiresWallMs(): number {
     const { timers, limits } = this.#owner;
     const { sessionTimeoutMs, lastResponseMs } = this.stats;
@@ -382,7 +386,7 @@ export class ClientConnection implements PutOff, PacedReader {
     return {
       connection: this.id,
       remote: `${this.remoteAddress}:${this.remotePort}`,
-      session: this.stats.sessionId.toString(16),
+      session: prefixedHex(this.stats.sessionId),
       ...facts,
     };
   }

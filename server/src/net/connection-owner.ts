@@ -65,5 +65,8 @@ export interface ConnectionOwner<Connection> {
   onInputExceeded(): void;
 }
 
-/** Why a connection is dropped: a fault of the client, a state here, or a logged reason. */
+/**
+ * Why a connection is dropped: the client made a mistake (`fault`), this member cannot serve it now
+ * (`state`), or for a reason that the caller has logged already (`told`).
+ */
 export type CloseCause = 'fault' | 'state' | 'told';

@@ -69,7 +69,7 @@ export interface WatchSummary {
 
 export interface PathWatch {
   readonly path: string;
-  /** A null stands for one that was listed before: nothing to tell, but some work. */
+  /** Null stands for a session that was listed before; at it the reader may pause. */
   readonly sessions: Iterable<Int64 | null>;
 }
 

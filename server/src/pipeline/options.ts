@@ -71,7 +71,7 @@ export interface RequestPreparerOptions extends WriteRules, SessionEndsOptions {
   readonly lastZxid: number;
   /** The counter of the epoch's first proposal; above 1 only in tests of the rollover. */
   readonly firstCounter: number;
-  /** 2 H, which is added to every deadline: see leases.ts. */
+  /** Added to the deadline of every session: 2H, see Leases. */
   readonly leaseSlackMs: number;
   readonly reaper: ReaperOptions;
 }

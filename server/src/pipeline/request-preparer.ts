@@ -16,7 +16,7 @@ import {
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
-import { type Expiries, ExpiryNotes } from '../sessions/expiries.js';
+import { type ExpiredSessions, ExpiryNotes } from '../sessions/expired-sessions.js';
 import { Leases } from '../sessions/leases.js';
 import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -77,9 +77,9 @@ export class RequestPreparer {
   /** The highest ensemble level that is reached or proposed. */
   #level: number;
   readonly #expiryNotes = new ExpiryNotes();
-  #expiries = 0;
+  #expiredCount = 0;
 
-  /** `nowMs` is lease time; every session gets a fresh full timeout. */
+  /** Every session gets a fresh full timeout, from `time.nowMs` on. */
   constructor(dependencies: RequestPreparerDependencies, time: LeaderTime) {
     const { state, ages, options, random16 } = dependencies;
     this.#ages = ages;
@@ -113,9 +113,9 @@ export class RequestPreparer {
     return this.#inFlight;
   }
 
-  /** The number of sessions whose lease has expired. */
-  get expiries(): number {
-    return this.#expiries;
+  /** The number of sessions that have expired in this term, or were ended by `expire`. */
+  get expiredCount(): number {
+    return this.#expiredCount;
   }
 
   /** The number of sessions whose end is decided and that still exist: see SessionEnds. */
@@ -123,14 +123,14 @@ export class RequestPreparer {
     return this.#ends.waiting;
   }
 
-  /** Its ephemerals are being deleted first, and its close is proposed after that. */
+  /** Whether the end of the session is decided, and its ephemerals are deleted before its close. */
   isClosing(session: SessionId): boolean {
     return this.#prepare.overlay.sessions.isClosing(session);
   }
 
   /**
-   * The number of records that are kept for what is in flight: at least one for each znode that is
-   * changed.
+   * The number of records that are kept for what is in flight: at least one for each znode that a
+   * transaction changes.
    */
   get recordsInFlight(): number {
     return this.#prepare.overlaySize;
@@ -218,7 +218,7 @@ export class RequestPreparer {
     for (const session of this.#ownership.ownedBy(member)) this.#leases.touch(session, time.nowMs);
   }
 
-  /** The lease of this session, if it is alive, has expired: the next tick closes it. */
+  /** Ends the lease of this session, if it has one, early: the next tick closes the session. */
   expire(session: SessionId): void {
     this.#leases.end(session);
   }
@@ -237,7 +237,7 @@ export class RequestPreparer {
       const ephemerals = this.#prepare.overlay.ephemeralsOwned(session);
       this.#expiryNotes.add({ ...lease, member, ephemerals });
       prepared.push(this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs));
-      this.#expiries += 1;
+      this.#expiredCount += 1;
     }
     for (const path of this.#reaper.due(time.nowMs, room - prepared.length)) {
       const deleted = this.#prepare.prepareReap(path, time.wallMs, this.#ages);
@@ -279,7 +279,7 @@ export class RequestPreparer {
   }
 
   /** The sessions that expired since the last call, for the log; null if there are none. */
-  takeExpiries(): Expiries | null {
+  takeExpired(): ExpiredSessions | null {
     return this.#expiryNotes.take();
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpiryNotes } from './expiries.js';
+import { ExpiryNotes } from './expired-sessions.js';
 import { LeaseClock } from './lease-clock.js';
 import { type ExpiredLease, Leases } from './leases.js';
 
@@ -98,17 +98,20 @@ describe('ExpiryNotes', () => {
     leases.touch(1, 300);
     leases.end(2);
     expect(leases.expired(500, 10)).toEqual([
-      { session: 2, timeoutMs: 1_000, silentMs: 500, wasEnded: true },
+      { session: 2, timeoutMs: 1_000, silentMs: 500, endedByOperator: true },
     ]);
     expect(leases.expired(1_500, 10)).toEqual([
-      { session: 1, timeoutMs: 1_000, silentMs: 1_200, wasEnded: false },
+      { session: 1, timeoutMs: 1_000, silentMs: 1_200, endedByOperator: false },
     ]);
   });
 
   it('counts all expiries and names the first ten', () => {
     const notes = new ExpiryNotes();
     expect(notes.take()).toBeNull();
-    const known = { timeoutMs: 1_000, silentMs: 2_000, wasEnded: false, member: 2, ephemerals: 0 };
+    const known = {
+      ...{ timeoutMs: 1_000, silentMs: 2_000, endedByOperator: false },
+      ...{ member: 2, ephemerals: 0 },
+    };
     for (let session = 1; session <= 12; session++) notes.add({ session, ...known });
     const taken = notes.take();
     expect(taken?.count).toBe(12);

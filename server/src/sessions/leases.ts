@@ -11,14 +11,17 @@
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 
-/** A lease whose time is up. */
+/** A lease that is over, because its deadline has passed or because `end` was called. */
 export interface ExpiredLease {
   readonly session: SessionId;
   readonly timeoutMs: number;
-  /** How long nothing was heard of the session. */
+  /**
+   * How long the session counts as silent, on the clock of the leases: since its last touch, or
+   * since its lease began. The client itself may have been silent for longer.
+   */
   readonly silentMs: number;
-  /** Whether `end` was called, so that it did not expire by itself. */
-  readonly wasEnded: boolean;
+  /** Whether `end` was called, so its deadline need not have passed. */
+  readonly endedByOperator: boolean;
 }
 
 interface Lease {
@@ -32,8 +35,8 @@ export class Leases {
   readonly #bucketMs: number;
   readonly #leases = new Map<SessionId, Lease>();
   /**
-   * Bucket b is due at b * bucketMs. A lease is in a bucket that is due at or after some earlier
-   * deadline of it, so it is never examined too late.
+   * Bucket b is due at b * bucketMs. A lease is in the bucket that follows the deadline it had when
+   * it was put there. Deadlines only grow, so it is examined at most one bucket after its deadline.
    */
   readonly #buckets = new Map<number, Lease[]>();
   /** Sessions that were ended by `end`. */
@@ -52,7 +55,7 @@ export class Leases {
     return this.#leases.size;
   }
 
-  /** When each session expires if nothing more is heard of it, for reports. Lazy. */
+  /** When each session expires if no further touch comes, for reports. Lazy. */
   deadlines(): Iterable<{ readonly session: SessionId; readonly deadlineMs: number }> {
     return this.#leases.values();
   }
@@ -64,7 +67,7 @@ export class Leases {
     const lease = { session, timeoutMs, deadlineMs: nowMs + timeoutMs + this.#slackMs };
     this.#leases.set(session, lease);
     if (this.#buckets.size === 0) this.#skipTo(Math.floor(nowMs / this.#bucketMs));
-    this.#file(lease);
+    this.#putInBucket(lease);
   }
 
   /** Ignores unknown sessions, because a touch may arrive after the close. */
@@ -79,20 +82,20 @@ export class Leases {
   }
 
   /**
-   * From now on the session's deadline has passed, whatever is heard from it. Ignores unknown
-   * sessions, like `touch`.
+   * The next call of `expired` returns this session, whatever touches come before it. Ignores
+   * unknown sessions, like `touch`.
    */
   end(session: SessionId): void {
     if (this.#leases.has(session)) this.#ended.add(session);
   }
 
-  /** Removes and returns at most `max` leases whose deadline has passed. */
+  /** Removes and returns at most `max` leases that are over. */
   expired(nowMs: number, max: number): readonly ExpiredLease[] {
     const due = Math.floor(nowMs / this.#bucketMs);
     const expired = this.#takeEnded(nowMs, max);
     while (this.#next <= due && this.#buckets.size > 0) {
       const bucket = this.#buckets.get(this.#next);
-      if (bucket !== undefined && !this.#empty(bucket, nowMs, expired, max)) return expired;
+      if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, max)) return expired;
       this.#buckets.delete(this.#next);
       this.#next += 1;
     }
@@ -111,19 +114,19 @@ export class Leases {
     return taken;
   }
 
-  #remove(lease: Lease, nowMs: number, wasEnded: boolean): ExpiredLease {
+  #remove(lease: Lease, nowMs: number, endedByOperator: boolean): ExpiredLease {
     const { session, timeoutMs, deadlineMs } = lease;
     this.#leases.delete(session);
-    const heardMs = deadlineMs - timeoutMs - this.#slackMs;
-    return { session, timeoutMs, silentMs: nowMs - heardMs, wasEnded };
+    const lastTouchMs = deadlineMs - timeoutMs - this.#slackMs;
+    return { session, timeoutMs, silentMs: nowMs - lastTouchMs, endedByOperator };
   }
 
   /** Returns true if the whole bucket was examined, false if `max` was reached first. */
-  #empty(bucket: Lease[], nowMs: number, expired: ExpiredLease[], max: number): boolean {
+  #examine(bucket: Lease[], nowMs: number, expired: ExpiredLease[], max: number): boolean {
     for (let lease = bucket.pop(); lease !== undefined; lease = bucket.pop()) {
       if (this.#leases.get(lease.session) !== lease) continue;
       if (lease.deadlineMs > nowMs) {
-        this.#file(lease);
+        this.#putInBucket(lease);
       } else if (expired.length < max) {
         expired.push(this.#remove(lease, nowMs, false));
       } else {
@@ -139,7 +142,7 @@ export class Leases {
     this.#next = Math.max(this.#next, bucket);
   }
 
-  #file(lease: Lease): void {
+  #putInBucket(lease: Lease): void {
     const index = Math.max(this.#next, Math.ceil(lease.deadlineMs / this.#bucketMs));
     const bucket = this.#buckets.get(index);
     if (bucket === undefined) this.#buckets.set(index, [lease]);

@@ -13,14 +13,14 @@ it('names an expired session, how long it was silent, its member and its ephemer
   const client = await connected(ensemble, at);
   const { sessionId = 0 } = client.connected ?? {};
   const expired = () => ensemble.lines.filter((line) => line.includes('"msg":"sessions.expired"'));
-  await ensemble.until(() => expired().length > 0, 'did a client expire that sends nothing');
+  await ensemble.until(() => expired().length > 0, 'has the silent session expired');
   const facts: unknown = JSON.parse(expired()[0] ?? '');
   expect(facts).toMatchObject({
     count: 1,
     sessions: [
       {
         session: prefixedHex(sessionId),
-        ...{ timeoutMs: 10_000, member: at, ephemerals: 0, wasEnded: false },
+        ...{ timeoutMs: 10_000, member: at, ephemerals: 0, endedByOperator: false },
         silentMs: expect.any(Number),
       },
     ],

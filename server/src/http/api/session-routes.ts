@@ -33,7 +33,6 @@ const LIST = { min: 1, max: 1000, otherwise: 100 };
 /** The paths of ephemerals that are listed of one session. */
 const OWNED_MAX = 1000;
 
-/** A session that is connected to no member keeps its watches nowhere. */
 interface SessionFacts {
   readonly member: number | null;
   readonly address: string | null;
@@ -143,12 +142,13 @@ export class SessionRoutes {
     });
   }
 
-  /** What the member to which it is connected does not say is null. */
+  /** Null stands for what the member does not answer to which the session is connected. */
   async #moreOf(id: SessionId, { member, address, connection }: SessionFacts) {
     if (connection !== null) {
       const identities = shownIdentities(this.#member.identitiesOf(id) ?? []);
       return { identities, watched: watchedBy(this.#member, id) };
     }
+    // No member has watches of a session without a connection: its client sets them again.
     if (member === null) return { identities: null, watched: [] };
     const told = await this.#others.session(member, id);
     if (told === null) return { identities: null, watched: null };

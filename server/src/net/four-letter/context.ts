@@ -12,7 +12,7 @@ export interface ConnectionView {
   readonly remotePort: number;
   /** 1 while input is read from it, 4 while output waits; 0 for the connection that asks. */
   readonly interestOps: number;
-  /** When it is dropped if nothing arrives, in ms since 1970. */
+  /** The time that `dump` shows, in ms since 1970; see ClientConnection. */
   readonly expiresWallMs: number;
   readonly stats: ConnectionStats;
 }

@@ -1,5 +1,6 @@
 /**
- * `dump`: sessions by the time of their expiry, ephemerals by session, connections by their expiry.
+ * `dump`: sessions by the time of their expiry, ephemerals by session, and connections by a time of
+ * expiry as ZooKeeper computes it.
  *
  * Only a leader knows when a session expires; a follower lists the sessions with their timeouts.
  * Empty sets, which ZooKeeper prints for a while, are left out. Each set by time is preceded by its

@@ -1,7 +1,7 @@
 /**
  * Property: a member that has reached no quorum for longer than its bound answers no client.
- * Source: docs/architecture/core.md, "Step-down", and docs/architecture/sessions.md: H, the bound
- * of every lease; Zab's leader leases; ZOOKEEPER-1675.
+ * Source: docs/architecture/core.md, "Step-down", and docs/architecture/sessions.md, which defines
+ * H; Zab's leader leases; ZOOKEEPER-1675.
  *
  * A leader may serve for H after its quorum last answered, and a follower for H after a leader that
  * may still serve: it need reach nobody else, so a follower on one side of a bridge serves through

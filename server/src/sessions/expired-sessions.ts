@@ -1,6 +1,6 @@
 /**
- * Which sessions have expired since somebody last asked, for the log of the leader: all of them are
- * counted, and the first few are named. Called by RequestPreparer.
+ * The sessions that have expired since the leader last logged them: all of them are counted, and
+ * the first few are described. Called by RequestPreparer.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { ExpiredLease } from './leases.js';
@@ -12,7 +12,8 @@ export interface ExpiredSession extends ExpiredLease {
   readonly ephemerals: number;
 }
 
-export interface Expiries {
+export interface ExpiredSessions {
+  /** All of them, also those that are not described. */
   readonly count: number;
   /** The first NAMED_MAX of them. */
   readonly sessions: readonly ExpiredSession[];
@@ -30,7 +31,7 @@ export class ExpiryNotes {
   }
 
   /** Null if no session has expired since the last call. */
-  take(): Expiries | null {
+  take(): ExpiredSessions | null {
     if (this.#count === 0) return null;
     const taken = { count: this.#count, sessions: this.#sessions };
     this.#count = 0;

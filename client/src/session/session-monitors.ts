@@ -1,24 +1,28 @@
 /**
- * The monitors of a session: for its end, for lag of this process, and for a member with a quorum.
+ * The monitors of a session: one for its loss, one for lag of this process, and one that looks for
+ * a member with a quorum.
  *
- * The end is monitored for as long as the session lives, the others only while it is connected.
+ * The first runs for as long as the session lives, the others only while it is connected.
  */
 import { LagMonitor, type LagMonitorOptions } from './lag-monitor.js';
 import { LostTimer, type LostTimerOptions } from './lost-timer.js';
 import { ReadWriteSearch, type ReadWriteSearchOptions } from './read-write-search.js';
 
-export interface VigilOptions extends LagMonitorOptions, LostTimerOptions, ReadWriteSearchOptions {
+export interface SessionMonitorsOptions
+  extends LagMonitorOptions,
+    LostTimerOptions,
+    ReadWriteSearchOptions {
   /** Whether another thread sends the heartbeats, so that lag of this thread does no harm. */
   readonly isLagProof: boolean;
 }
 
-export class Vigil {
+export class SessionMonitors {
   readonly #isLagProof: boolean;
   readonly #lostTimer: LostTimer;
   readonly #lagMonitor: LagMonitor;
   readonly #readWriteSearch: ReadWriteSearch;
 
-  constructor(options: VigilOptions) {
+  constructor(options: SessionMonitorsOptions) {
     this.#isLagProof = options.isLagProof;
     this.#lostTimer = new LostTimer(options);
     this.#lagMonitor = new LagMonitor(options);
