@@ -4,11 +4,21 @@
  * Anybody who reaches the client port may send a word, without a session or a password. So by
  * default no word is answered that shows a path of the tree or a session, or that changes anything.
  * Where all members are on loopback addresses only this machine can send words, and all are
- * answered. The rules of the config file call it.
+ * answered. `config-schema.ts` calls it.
  */
 import { BlockList, isIP } from 'node:net';
 
-/** All words of ZooKeeper 3.8.0. Any other first four bytes are read as the length of a frame. */
+/**
+ * All words that exist, which are those of ZooKeeper 3.8.0. Any other first four bytes of a
+ * connection are read as the length of a frame.
+ *
+ * A new word needs its answer in `net/four-letter/reply.ts`. If it shows or changes what no
+ * stranger may, it belongs to `NOT_FOR_STRANGERS`. The comment of `fourLetterWords` in `config.ts`
+ * says what each word shows, and `npm run docs:configuration` copies it into the reference.
+ * `config.test.ts`, `test/src/harness/hardened.ts` and `test/src/answers/stranger-clients.test.ts`
+ * list the words for strangers. A word that ZooKeeper does not have is a divergence: it needs a row
+ * in docs/compatibility.md, and a line in `test/src/model/divergences.ts`.
+ */
 export const FOUR_LETTER_WORDS = [
   ...['conf', 'cons', 'crst', 'dirs', 'dump', 'envi', 'gtmk', 'hash', 'isro', 'mntr'],
   ...['ruok', 'srst', 'srvr', 'stat', 'stmk', 'wchc', 'wchp', 'wchs'],
@@ -46,12 +56,12 @@ export function wordsProblem(list: string): string | null {
   const known: readonly string[] = FOUR_LETTER_WORDS;
   const unknown = words.filter((word) => !known.includes(word));
   if (unknown.length === 0) return null;
-  return `expected "*" or some of ${known.join(', ')}, ${unknown.join(', ')} unknown`;
+  return `expected "*" or some of ${known.join(', ')}; unknown: ${unknown.join(', ')}`;
 }
 
 /**
- * Whether only this machine reaches the host. Of names, only the usual one counts: DNS is not
- * asked.
+ * Whether only this machine can reach the host. The only name that counts as one of loopback is
+ * `localhost`, because DNS is not asked.
  */
 export function isLoopback(host: string): boolean {
   const version = isIP(host);

@@ -189,7 +189,7 @@ export class Member {
     });
   }
 
-  /** What the ports for operators show of it, as the four-letter words do. */
+  /** What the HTTP ports and other members are shown of this member. */
   context(): WordContext {
     const { stats, connectionCount } = this.#clientPort;
     const connections = () => atMost(connectionCount, this.#clientPort.connections());
@@ -206,15 +206,15 @@ export class Member {
   get watches(): WatchTable {
     return this.status.watchTable;
   }
-  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  /** The session's watcher in that table; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
     return this.status.watcherOf(session);
   }
-  /** As whom the session's client is known; undefined if it is not connected to this member. */
+  /** The identities of the session's client; undefined if it is not connected to this member. */
   identitiesOf(session: SessionId): readonly Identity[] | undefined {
     return this.status.identitiesOf(session);
   }
-  /** 0 for a watcher that is gone. */
+  /** The session of a watcher; 0 if the watcher is gone. */
   sessionOf(watcher: WatcherId): SessionId {
     return this.status.sessionOf(watcher);
   }

@@ -1,9 +1,9 @@
 /**
  * What the servers tell of themselves in four-letter words: members, and sessions where a server
- * answers `cons`. ZooKeeper answers only `srvr` unless `4lw.commands.whitelist` has more, so
- * whatever else there is may be missing.
+ * answers `cons`. ZooKeeper answers only `srvr` unless `4lw.commands.whitelist` has more, so every
+ * other answer may be missing.
  *
- * Answers are kept for a moment, so that many who look ask each server once.
+ * Answers are kept for a moment, so that each server is asked once however many users look.
  */
 import type { NamedAddress } from '../shell/addresses.js';
 import { askWord } from '../status/four-letter-word.js';
@@ -43,7 +43,7 @@ export class ServerWords {
     this.#servers = servers;
   }
 
-  /** Whether a server has answered `cons` when it was asked last. */
+  /** Whether any server answered `cons` when the servers were last asked. */
   get tellsSessions(): boolean {
     return this.#tellsSessions;
   }
@@ -83,7 +83,7 @@ export class ServerWords {
       }),
     );
     const ids = new Set(answers.map(({ own }) => own));
-    // Without an id of its own for each, they are counted.
+    // Unless each of them reports an id of its own, their ids are their positions in the list.
     const areNamed = ids.size === answers.length && answers.every(({ own }) => own > 0);
     return answers.map(({ own, ...rest }, index) => ({ id: areNamed ? own : index + 1, ...rest }));
   }
@@ -117,7 +117,7 @@ export class ServerWords {
   }
 }
 
-/** A value that is asked for anew once it is older than that. */
+/** A value that is kept for `keptMs` and then asked for again. */
 class Kept<T> {
   readonly #ask: () => Promise<T>;
   readonly #keptMs: number;

@@ -50,7 +50,7 @@ export class Counters {
   checkpoint: { readonly zxid: Zxid; readonly wallMs: number } = { zxid: 0, wallMs: 0 };
   /** From the beginning of an election to its end, in ms. */
   readonly elections = new Durations();
-  /** From the loss of a leader to serving clients: all of them, and those as the new leader. */
+  /** From the loss of a leader to serving clients, in any role; then only those as the leader. */
   readonly outages = new Durations();
   readonly leaderOutages = new Durations();
   /** From the end of an election to serving as a follower. */

@@ -10,11 +10,11 @@ import { readEnvironment } from '../net/four-letter/envi.js';
 import type {
   ConfigurationView,
   DigestAt,
+  Figure,
   HealthView,
   InsideView,
   LeaderView,
   MemberView,
-  Metric,
   PathWatch,
   QuorumView,
   ServerMode,
@@ -113,17 +113,17 @@ export class MemberStatus implements MemberView {
   get watchTable(): WatchTable {
     return this.#parts.pipeline.watches;
   }
-  /** The watcher that the session is here; undefined if it is not connected to this member. */
+  /** The session's watcher in that table; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined {
     return this.#parts.pipeline.connectionOf(session);
   }
-  /** As whom the session's client is known; undefined if it is not connected to this member. */
+  /** The identities of the session's client; undefined if it is not connected to this member. */
   identitiesOf(session: SessionId): readonly Identity[] | undefined {
     const { pipeline } = this.#parts;
     const connection = pipeline.connectionOf(session);
     return connection === undefined ? undefined : pipeline.view(connection)?.identities;
   }
-  /** 0 for a watcher that is gone. */
+  /** The session of a watcher; 0 if the watcher is gone. */
   sessionOf(watcher: WatcherId): SessionId {
     return this.#parts.pipeline.view(watcher)?.session ?? 0;
   }
@@ -190,7 +190,7 @@ export class MemberStatus implements MemberView {
     return [{ zxid: state.lastZxid, digest: state.digest() }];
   }
 
-  get extraMetrics(): readonly Metric[] {
+  get extraMetrics(): readonly Figure[] {
     const { counters, driver, pipeline, treeBound, zab } = this.#parts;
     return [
       counter('auth_failed_count', pipeline.logins.failures),

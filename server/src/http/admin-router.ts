@@ -1,7 +1,7 @@
 /**
  * What the admin port answers: `/console/`, `/commands/*`, `/api/v1`, and what the metrics port
- * has. Access is checked for all but the probes, which tell anyone whether the member serves, and
- * why not only those who are let in, and but the files of the console, which are public.
+ * has. Access is checked for everything except the files of the console, which are public, and the
+ * probes. A probe tells anyone whether the member serves; only users with access learn why not.
  */
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';

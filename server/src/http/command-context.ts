@@ -10,5 +10,5 @@ export interface CommandContext extends WordContext {
   readonly self: ServerAddress;
 }
 
-/** Without `command` and, where nothing is wrong, without `error`. */
+/** The fields of an answer. `command` is added to them, and so is `error` if it is missing. */
 export type Facts = Readonly<Record<string, Json>>;

@@ -3,8 +3,8 @@
  *
  * Each answer ends with `command`, the command's first name, and `error`, null or a sentence. As
  * there, an unknown command and a member that does not serve are answered with status 200 and an
- * error. Whatever is as long as there are sessions or watches is lazy. What only ZooKeeper 3.9 has
- * and is dangerous in a running ensemble (`restore`) is refused with the command that does it.
+ * error. Lists of sessions, connections and watches are lazy. `restore`, which only ZooKeeper 3.9
+ * has, is dangerous in a running ensemble: the router refuses it.
  */
 import { DECIMAL_NAMES } from '../net/figures.js';
 import { monitorLines } from '../net/four-letter/mntr.js';
@@ -87,7 +87,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   zabstate: always([], zabState),
 };
 
-/** Of the digests of trees: how they are made is Rookery's own, so it is none of ZooKeeper's. */
+/** No version of ZooKeeper's digests, because Rookery computes its digest in its own way. */
 const DIGEST_VERSION = 0;
 
 const NAMES: ReadonlyMap<string, string> = new Map(
@@ -103,7 +103,7 @@ export const CHANGING: ReadonlySet<string> = new Set([
   ...['connection_stat_reset', 'observer_connection_stat_reset', 'set_trace_mask', 'stat_reset'],
 ]);
 
-/** Its first name; null for none that there is. */
+/** The first name of the command with this name or alias; null if there is none. */
 export function commandNamed(name: string): string | null {
   return NAMES.get(name) ?? null;
 }

@@ -1,5 +1,5 @@
 /**
- * A histogram in seconds of durations that a member keeps: members can be added up by it.
+ * A histogram in seconds of durations that a member keeps, which can be aggregated over members.
  *
  * Its bounds are powers of two of a microsecond, where the buckets of `Durations` end, so that each
  * count is exact: from 64 microseconds to 67 seconds.

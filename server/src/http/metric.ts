@@ -17,7 +17,7 @@ export function metric(written: Written): Metric {
   return { name: written.name, get: () => Promise.resolve(written) };
 }
 
-/** One value for each of the labels. */
+/** A value for each set of labels. */
 type Labelled = readonly (readonly [labels: Sample['labels'], value: number])[];
 
 export function gauge(name: string, help: string, value: number): Metric {
@@ -40,7 +40,7 @@ function samplesOf(values: Labelled): Sample[] {
   return values.map(([labels, value]) => ({ labels, value }));
 }
 
-/** In the text format; a name may be there once only. */
+/** Returns the metrics in Prometheus's text format. No two may have the same name. */
 export function textOf(metrics: readonly Metric[]): Promise<string> {
   const registry = new Registry();
   for (const one of metrics) registry.registerMetric(one);

@@ -1,9 +1,9 @@
 /**
- * The figures of a member by Prometheus's own rules: `rookery_*`, in seconds and bytes, counters
- * with `_total`, durations as histograms, so that members can be added up.
+ * The metrics of a member by Prometheus's own rules: `rookery_*`, in seconds and bytes, counters
+ * with `_total`, durations as histograms, which can be aggregated over members.
  *
- * Beside the names of ZooKeeper, and with what it has no name for. No label has more values than
- * there are roles, kinds or directories.
+ * They stand beside the metrics under ZooKeeper's names, and cover what it has no name for. No
+ * label has more values than there are roles, kinds or directories.
  */
 import { memoryUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
@@ -54,7 +54,7 @@ export function rookeryMetrics(
     gauge('rookery_tree_bytes', 'Estimated bytes of memory that the tree takes.', inside.treeBytes),
     gauge(
       'rookery_tree_bytes_max',
-      'Size of the tree from which on writes that add to it are refused.',
+      'Bytes of memory above which writes that add to the tree are refused.',
       inside.treeBytesMax,
     ),
     ...tlsMetrics(stats.tls),

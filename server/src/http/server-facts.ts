@@ -29,7 +29,7 @@ export function serverStats(context: WordContext): Readonly<Record<string, Json>
       num_alive_client_connections: connectionCount,
       uptime: Math.floor(view.uptimeMs),
       auth_failed_count: figureOf(context, 'auth_failed_count'),
-      // Without TLS every connection is one of these.
+      // ZooKeeper counts these with Netty only, so by default they are 0 there, too.
       non_mtlsremote_conn_count: 0,
       non_mtlslocal_conn_count: 0,
     },

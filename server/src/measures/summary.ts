@@ -23,7 +23,7 @@ export interface SummaryView {
   readonly min: number;
   readonly max: number;
   readonly average: number;
-  /** What `share` of the recent records are not above, rounded down to its bucket. */
+  /** What a `share` (0 to 1) of the recent records does not exceed, rounded down to its bucket. */
   percentile(share: number): number;
   /** Begins a window: percentiles forget what was recorded before the window that ends now. */
   nextWindow(): void;
@@ -34,7 +34,7 @@ export class Summary implements SummaryView {
   sum = 0;
   min = 0;
   max = 0;
-  /** Doubles, as 32 bits are counted through within a week of reads. */
+  /** These are doubles, because reads would overflow 32 bits within a week. */
   readonly #buckets = new Float64Array(BUCKETS);
   /** The buckets when the window before the current one began, and when the current one began. */
   readonly #atFormer = new Float64Array(BUCKETS);

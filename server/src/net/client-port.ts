@@ -137,7 +137,7 @@ export class ClientPort {
       timeoutMs: parts.options.sessionlessTimeoutMs,
       timers: parts.timers,
       // The other half is for those who have a session.
-      most: Math.max(1, Math.floor(parts.options.streamsMax / 2)),
+      placesMax: Math.max(1, Math.floor(parts.options.streamsMax / 2)),
       onExpired: (id) => this.#onExpired(id),
       onEvicted: (id) => this.#onEvicted(id),
     });
@@ -224,7 +224,8 @@ export class ClientPort {
     this.rateLimited.close();
   }
 
-  /** The next five methods are only for connections. */
+  // The next five methods are only for connections.
+
   onFrame(connection: ClientConnection, frame: JuteReader): void {
     this.#parts.handler.onFrame(connection, frame);
   }

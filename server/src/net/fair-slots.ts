@@ -4,7 +4,7 @@
  * When all places are taken, a newcomer gets that of the oldest one of the address that has most,
  * which may be its own. So one address cannot keep others out, and whoever only holds places loses
  * them to those who come later. Every operation takes constant time, because strangers cause it.
- * Used by the acceptors of TLS.
+ * Used for TLS handshakes and for streams without a session.
  */
 
 export interface FairSlot {
@@ -13,17 +13,17 @@ export interface FairSlot {
 }
 
 export class FairSlots<Slot extends FairSlot> {
-  readonly #most: number;
+  readonly #slotsMax: number;
   /** Those of each address, the oldest first. */
   readonly #slots = new Map<string, Set<Slot>>();
-  /** The addresses that have a number of places, by the number. */
+  /** The addresses by the number of places that each of them has. */
   readonly #byCount = new Map<number, Set<string>>();
   #largest = 0;
   #size = 0;
 
-  /** `most` is at least 1. */
-  constructor(most: number) {
-    this.#most = most;
+  /** `slotsMax` is at least 1. */
+  constructor(slotsMax: number) {
+    this.#slotsMax = slotsMax;
   }
 
   get size(): number {
@@ -36,7 +36,7 @@ export class FairSlots<Slot extends FairSlot> {
     this.#slots.set(slot.group, own.add(slot));
     this.#size += 1;
     this.#move(slot.group, own.size - 1, own.size);
-    if (this.#size <= this.#most) return null;
+    if (this.#size <= this.#slotsMax) return null;
     const oldest = this.#oldestOfLargest();
     if (oldest !== null) this.delete(oldest);
     return oldest;

@@ -1,11 +1,12 @@
 /**
- * The figures of a member under ZooKeeper's names, for `mntr`, the metrics port and the admin port.
+ * The figures of a member for `mntr`, the metrics port and the admin port, under ZooKeeper's names
+ * and under names in its style for what only Rookery has.
  *
  * ZooKeeper determines which are gauges and which are counters. A figure that does not exist in the
  * member's role is absent. Everything is read from the context on demand, and nothing is kept.
  */
 import type { SummaryView } from '../measures/summary.js';
-import type { MemberView, Metric } from './member-view.js';
+import type { Figure, MemberView } from './member-view.js';
 import type { ServerStats } from './server-stats.js';
 
 export interface FiguresContext {
@@ -14,12 +15,12 @@ export interface FiguresContext {
   readonly connectionCount: number;
 }
 
-/** Whether it is printed with decimals even if it is a whole number. */
+/** The figures that are printed with decimals even if they are whole numbers. */
 export const DECIMAL_NAMES: ReadonlySet<string> = new Set(['avg_latency']);
 
 const NO_SIZE = -1;
 
-export function figuresOf(context: FiguresContext): Metric[] {
+export function figuresOf(context: FiguresContext): Figure[] {
   const { quorum, mode } = context.view;
   const isInQuorum = quorum !== null && mode !== 'read-only';
   return [
@@ -32,7 +33,7 @@ export function figuresOf(context: FiguresContext): Metric[] {
   ];
 }
 
-/** Figures by ZooKeeper's names; durations in ms. */
+/** The summaries by their names in `mntr`; durations are in ms. */
 export function summariesOf({ view, stats }: FiguresContext): [name: string, SummaryView][] {
   return [
     ...view.summaries().map(([name, summary]): [string, SummaryView] => [name, summary]),
@@ -42,9 +43,9 @@ export function summariesOf({ view, stats }: FiguresContext): [name: string, Sum
   ];
 }
 
-function gauges({ view, stats, connectionCount }: FiguresContext): Metric[] {
+function gauges({ view, stats, connectionCount }: FiguresContext): Figure[] {
   const { latency, responseSizes } = stats;
-  // Each reading of it lists a directory of the system, with an entry for each connection.
+  // It is read once, so that the count and the maximum are of the same moment.
   const { openFiles } = view;
   const isAnswered = responseSizes.count > 0;
   return [
@@ -70,7 +71,7 @@ function gauges({ view, stats, connectionCount }: FiguresContext): Metric[] {
   ];
 }
 
-function counters({ stats }: FiguresContext): Metric[] {
+function counters({ stats }: FiguresContext): Figure[] {
   return [
     counter('large_requests_rejected', stats.largeRequestsRejected),
     counter('connection_rejected', stats.connectionsRejected),
@@ -83,7 +84,7 @@ function counters({ stats }: FiguresContext): Metric[] {
   ];
 }
 
-function leaderValues({ view: { leader } }: FiguresContext): Metric[] {
+function leaderValues({ view: { leader } }: FiguresContext): Figure[] {
   if (leader === null) return [];
   return [
     gauge('learners', leader.learners),
@@ -99,7 +100,7 @@ function leaderValues({ view: { leader } }: FiguresContext): Metric[] {
   ];
 }
 
-function tlsValues({ stats: { tls } }: FiguresContext): Metric[] {
+function tlsValues({ stats: { tls } }: FiguresContext): Figure[] {
   if (tls === null) return [];
   return [
     gauge('outstanding_tls_handshake', tls.underWay),
@@ -107,10 +108,10 @@ function tlsValues({ stats: { tls } }: FiguresContext): Metric[] {
   ];
 }
 
-export function gauge(name: string, value: number): Metric {
+export function gauge(name: string, value: number): Figure {
   return { kind: 'gauge', name, value };
 }
 
-export function counter(name: string, value: number): Metric {
+export function counter(name: string, value: number): Figure {
   return { kind: 'counter', name, value };
 }

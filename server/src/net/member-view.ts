@@ -1,10 +1,10 @@
 /**
- * What four-letter words may read about the member that answers them.
+ * What four-letter words, metrics, probes and the admin port may read about their member.
  *
- * The driver implements it over the state, the core and the configuration. Every property is read
- * when a word is answered, between two changes of the state, so properties agree with each other.
- * Lists of sessions, ephemerals and watches are lazy: they are read over many turns, one element
- * costs little, and each element is current when it is read. Nothing here waits; sizes of
+ * `driver/member-status.ts` implements it over the state, the core and the configuration. Every
+ * property is read on demand, between two changes of the state, so properties agree with each
+ * other. Lists of sessions, ephemerals and watches are lazy: they are read over many turns, one
+ * element costs little, and each element is current when it is read. Nothing here waits; sizes of
  * directories are the last known ones.
  */
 import type { Int64, PeerId, Zxid } from '@rookery/protocol';
@@ -100,8 +100,8 @@ export interface DigestAt {
   readonly digest: string;
 }
 
-/** A figure by the name in mntr without `zk_`. Counters begin at 0 with the process. */
-export interface Metric {
+/** A single value by its name in mntr without `zk_`. Counters begin at 0 with the process. */
+export interface Figure {
   readonly kind: 'gauge' | 'counter';
   readonly name: string;
   readonly value: number;
@@ -142,7 +142,6 @@ export interface WorkCounters {
   readonly pauses: Durations;
 }
 
-/** Figures that ZooKeeper does not have. */
 /** Scheduled backups that this member took; times in ms, 0 for never. */
 export interface BackupFigures {
   readonly lastSavedWallMs: number;
@@ -166,6 +165,7 @@ export interface WaitingClients {
   readonly limitPauses: number;
 }
 
+/** What the HTTP ports and other members are told beyond what four-letter words tell. */
 export interface InsideView {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
@@ -212,7 +212,8 @@ export interface MemberView {
   readonly openFiles: { readonly count: number; readonly max: number };
   /** Digests of the tree, the newest last. */
   readonly digests: readonly DigestAt[];
-  readonly extraMetrics: readonly Metric[];
+  /** Figures of the core, the log and the pipeline, ZooKeeper's and Rookery's own. */
+  readonly extraMetrics: readonly Figure[];
   readonly health: HealthView;
   readonly inside: InsideView;
   /** Figures by their names in mntr. */

@@ -1,9 +1,9 @@
 /**
  * Decides by the first four bytes of a client's stream whether it is a four-letter word or frames.
  *
- * Owns the stream's handlers. It has a word answered, whatever else the client sends, or passes the
- * bytes to the connection that the port opens. Extra bytes and a half close are tolerated
- * (`echo stat | nc`). Used only by the client port.
+ * Owns the stream's handlers. A word is answered, and what the client sends after it is ignored;
+ * frames are passed to the connection that the port opens. Extra bytes and a half close are
+ * tolerated (`echo stat | nc`). Used only by the client port.
  */
 import { unreachable } from '@rookery/protocol';
 import type { ClientConnection } from './client-connection.js';
@@ -27,7 +27,7 @@ export interface ProtocolSnifferParts {
   onFrames(first: Uint8Array): ClientConnection | null;
   /** The client ended its side before it sent a whole word or frame; it may be dropped. */
   onLeft(): void;
-  /** Called once when the stream is gone, with its purpose. */
+  /** Called once when the stream is gone, with what it was used for; null if it was for nothing. */
   onClosed(purpose: ClientConnection | WordAnswer | null): void;
 }
 

@@ -17,7 +17,7 @@ const UPDATES: ReadonlySet<string> = new Set([
 
 /** One answered request. */
 export interface ReplyRecord {
-  /** Four letters as `cons` prints them: PING, CREA, GETD ...; see client-protocol.md. */
+  /** The name that `cons` prints: PING, CREA, GETD ...; see pipeline/operation-names.ts. */
   readonly operation: string;
   readonly xid: number;
   readonly zxid: Int64;
@@ -101,7 +101,7 @@ export class ConnectionStats {
     this.establishedWallMs = establishedWallMs;
   }
 
-  /** Counts one reply, here and at the member. The record is lent. */
+  /** Counts one reply, here and at the member. It does not keep the record, which is used again. */
   replied(reply: ReplyRecord): void {
     this.sentPackets(1);
     if (reply.operation !== this.lastOperation) {

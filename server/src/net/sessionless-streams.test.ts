@@ -37,7 +37,7 @@ function streams(most = Number.POSITIVE_INFINITY) {
   timers.done = () => dropped.length;
   const evicted: number[] = [];
   const parts = {
-    ...{ timeoutMs: TIMEOUT_MS, timers, most },
+    ...{ timeoutMs: TIMEOUT_MS, timers, placesMax: most },
     onExpired: (id: number) => expired.push(id),
     onEvicted: (id: number) => evicted.push(id),
   };

@@ -3,11 +3,10 @@
  * to a word.
  *
  * A stream that has no session in time is dropped, and so is one that ends its side before it sent
- * anything. They have a number of places, so that silent ones leave room for others: past it, the
- * oldest one from the address that has most is dropped (fair-slots.ts). Strangers may open as many
- * streams as there are files at one moment, and dropping one takes some microseconds, so each turn
- * drops only a few. Owned by the client port, which reports
- * each stream that comes, goes, or gets a session.
+ * a whole word or frame. Their number is bounded: when there is one too many, the oldest stream of
+ * the address with the most is dropped (fair-slots.ts). Strangers may open as many streams as there
+ * are files at one moment, and dropping one takes some microseconds, so each turn drops at most
+ * 256. Owned by the client port, which reports each stream that comes, goes, or gets a session.
  */
 import { Fifo } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -17,8 +16,7 @@ import type { Timer, Timers } from './timers.js';
 export interface SessionlessParts {
   readonly timeoutMs: number;
   readonly timers: Timers;
-  /** The number of places. */
-  readonly most: number;
+  readonly placesMax: number;
   /** A stream has lost its place to another one, and is dropped. */
   onEvicted(id: number): void;
   /** Drops a stream that had no session in time. */
@@ -53,10 +51,10 @@ export class SessionlessStreams {
 
   constructor(parts: SessionlessParts) {
     this.#parts = parts;
-    this.#places = new FairSlots(parts.most);
+    this.#places = new FairSlots(parts.placesMax);
   }
 
-  /** Adds a new stream; one without an address has its place in any case. */
+  /** Adds a new stream. One without an address takes no place and is never evicted. */
   add(id: number, drop: () => void, address = ''): void {
     const place = { id, group: addressGroup(address) };
     this.#streams.set(id, { place, sinceMs: this.#parts.timers.nowMs(), drop });

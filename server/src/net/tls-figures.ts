@@ -1,5 +1,6 @@
 /**
- * What a member counts of TLS at its client port, and when its certificate expires.
+ * What a member counts of TLS, at its client port or between members, and when its certificate
+ * expires.
  *
  * The kinds of failures are few and fixed, whatever a stranger sends. Written by the acceptors and
  * by whoever loads certificates; read by metrics.

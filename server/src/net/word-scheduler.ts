@@ -4,9 +4,9 @@
  * An answer may be as long as there are connections, sessions or watches, and strangers may ask for
  * many at once. So words get slices, bounded in time and characters. After a slice that was used up
  * there is a pause, so words take at most a third of the member's time. Short answers come before
- * listings, but after a slice without time for listings the next one is theirs. Few listings are
- * under way at a time, in the order of their questions; others wait and use no memory. Owned by the
- * client port.
+ * listings, but after a slice without time for listings the next one begins with a listing. Few
+ * listings are under way at a time, in the order of their questions; others wait and use no memory.
+ * Owned by the word service.
  */
 import type { Timers } from './timers.js';
 import type { WordAnswer } from './word-answer.js';
@@ -28,7 +28,7 @@ export const WORD_LIMITS: WordLimits = {
   listingsMax: 4,
 };
 
-/** The characters that a step counts at least, because it may take long without output. */
+/** A step without output takes time, too, so it counts as this number of characters. */
 const STEP_CHARACTERS_MIN = 1 << 10;
 
 export class WordScheduler {

@@ -1,9 +1,10 @@
 /**
  * A hardened ensemble, as SECURITY.md describes it, and what a stranger must not learn of it.
  *
- * Members prove to each other that they know a secret, the admin port has a user, four-letter words
- * are those of an ensemble that other machines reach, and the whole tree belongs to one identity.
- * `keptSecret` fails when an answer shows anything of the tree, of the secrets or of the ensemble.
+ * Members prove to each other that they know a secret, the admin port has a user, the four-letter
+ * words are the default ones of an ensemble that other machines reach except `wchs`, and the whole
+ * tree belongs to one identity. `keptSecret` fails when an answer shows anything of the tree, of
+ * the secrets or of the ensemble.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';

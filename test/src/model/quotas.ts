@@ -2,8 +2,8 @@
  * The model's quotas: whose limits apply to a path, what the statistics say, and what is refused.
  *
  * The longest path at or above that has a limits node governs; whoever changes the tree updates its
- * stats node as well. As client-protocol.md says, writes in flight do not count, so a multi is
- * measured against the tree before it. These are pure functions over a lookup of data.
+ * stats node as well. As in ZooKeeper, writes in flight do not count, so a multi is measured
+ * against the tree before it. These are pure functions over a lookup of data.
  */
 import { parentOf } from './watches.js';
 

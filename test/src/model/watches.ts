@@ -1,10 +1,10 @@
 /**
  * The model's watches: two tables, data and child, of path, connection and mode.
  *
- * As client-protocol.md describes them: one-shot watches are removed when they fire, persistent
- * ones stay, and recursive ones receive everything at and below their path except childrenChanged;
- * there is one event per change and path. In ZooKeeper 3.8.0 a connection has one mode per path and
- * table, and recursive ones are in both tables. A connection is a number that is never used again.
+ * One-shot watches are removed when they fire, persistent ones stay, and recursive ones receive
+ * everything at and below their path except childrenChanged; there is one event per change and
+ * path. In ZooKeeper 3.8.0 a connection has one mode per path and table, and recursive ones are in
+ * both tables. A connection is a number that is never used again.
  */
 import { EventType, WatcherType } from '@rookery/protocol';
 import type { Dialect } from './dialect.js';

@@ -17,9 +17,9 @@ export interface ApiMember {
   readonly watches: WatchTable;
   /** The session's watcher in that table; undefined if it is not connected to this member. */
   watcherOf(session: SessionId): WatcherId | undefined;
-  /** As whom the session's client is known; undefined if it is not connected to this member. */
+  /** The identities of the session's client; undefined if it is not connected to this member. */
   identitiesOf(session: SessionId): readonly Identity[] | undefined;
-  /** 0 for a watcher that is gone. */
+  /** The session of a watcher; 0 if the watcher is gone. */
   sessionOf(watcher: WatcherId): SessionId;
   /** Ends a session while this member leads; false where another one does. */
   expireSession(session: SessionId): boolean;

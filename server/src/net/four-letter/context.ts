@@ -1,7 +1,9 @@
 /**
- * What a four-letter word may read: the member, its counters and the client connections.
+ * What four-letter words, the HTTP ports and answers to other members may read: the member, its
+ * counters and the client connections.
  *
- * The client port makes one for each word that arrives; the reply is built from it piece by piece.
+ * The word service makes one for each word that arrives, and `Member.context()` makes one for all
+ * others. The reply to a word is built from it piece by piece.
  */
 import type { MemberView } from '../member-view.js';
 import type { ConnectionStats, ServerStats } from '../server-stats.js';
@@ -22,8 +24,8 @@ export interface WordContext {
   readonly stats: ServerStats;
   /** Now, ms since 1970. */
   readonly wallMs: number;
-  /** The number of connections, including the asking one, as in ZooKeeper. */
+  /** The number of connections. For a word the asking one is included, as in ZooKeeper. */
   readonly connectionCount: number;
-  /** The asking connection comes first. Lazy: the iteration may continue in later turns. */
+  /** For a word the asking connection comes first. The iteration may continue in later turns. */
   connections(): Iterable<ConnectionView>;
 }

@@ -3,11 +3,12 @@
  *
  * It contains only what is measured: a figure that could never be anything but 0 would mislead an
  * alert. Left out are therefore ZooKeeper's own processors, the queues between them, its caches of
- * answers and its cleaner of watches, TLS and Netty, the authentication of members, and what it
- * counts by top-level znode or by learner. There are no observers, so their number 0 is true.
+ * answers and its cleaner of watches, Netty, the authentication of members, and what it counts by
+ * top-level znode or by learner. There are no observers, so their number 0 is true. A figure whose
+ * name is not listed here, such as those of TLS, is printed after the listed ones.
  */
 
-/** Single values after version and states, in this order; see LEADER_NAMES. */
+/** Single values, which follow the version and the states in this order. */
 export const VALUE_NAMES: readonly string[] = [
   'ephemerals_count',
   'num_alive_connections',
@@ -58,19 +59,6 @@ export const VALUE_NAMES: readonly string[] = [
   'commit_count',
   'stale_sessions_expired',
 ];
-
-/** The names that only a leader has. */
-export const LEADER_NAMES: ReadonlySet<string> = new Set([
-  'min_proposal_size',
-  'max_proposal_size',
-  'synced_followers',
-  'synced_non_voting_followers',
-  'synced_observers',
-  'last_proposal_size',
-  'pending_syncs',
-  'leader_uptime',
-  'learners',
-]);
 
 /** Each has average, minimum, maximum, count and sum. */
 export const SUMMARY_NAMES: readonly string[] = [

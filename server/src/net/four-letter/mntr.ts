@@ -3,7 +3,7 @@
  *
  * Integers are plain, averages have decimals. Names and order are ZooKeeper's; `zk_followers` is
  * the old name of `zk_synced_followers`, which Exhibitor still reads. Figures that only Rookery has
- * follow.
+ * are between ZooKeeper's single values and the summaries.
  */
 import type { SummaryView } from '../../measures/summary.js';
 import { DECIMAL_NAMES, type FiguresContext, figuresOf, summariesOf } from '../figures.js';
@@ -26,7 +26,7 @@ export function monitorReply(context: FiguresContext): string {
     .join('');
 }
 
-/** Names without `zk_`. */
+/** Returns the lines with names that lack the prefix `zk_`. */
 export function monitorLines(context: FiguresContext): readonly Line[] {
   return [...head(context.view), ...values(context), ...summaries(context)];
 }

@@ -32,7 +32,7 @@ const QUORUM = {
 
 const WALL_MS = 1_795_171_757_040;
 
-/** Of the recorded mntr, what no Rookery has: see mntr-names.ts. */
+/** The names of the recorded mntr that Rookery does not have; mntr-names.ts says why. */
 const NOT_HERE = new RegExp(
   [
     '_per_namespace$|netty|tls|_mtls_|ensemble_auth|unsuccessful_handshake',
@@ -46,7 +46,7 @@ const NOT_HERE = new RegExp(
   ].join('|'),
 );
 
-/** What a real member counts beside what the port does; `driver/member-status.ts`. */
+/** The figures that do not come from the port but from `driver/member-status.ts`, all 0. */
 const MEASURED: Partial<MemberView> = {
   extraMetrics: [
     ...['auth_failed_count', 'request_throttle_wait_count', 'proposal_count', 'commit_count'],
@@ -58,7 +58,7 @@ const MEASURED: Partial<MemberView> = {
     [...SUMMARY_NAMES, ...PERCENTILE_NAMES].map((name) => [name, new Summary()] as const),
 };
 
-/** Of the recorded envi, with the reason. */
+/** The keys of the recorded envi that Rookery does not have, with the reason. */
 const ENVI_LEFT_OUT = [
   ['java.vendor', 'there is no Java'],
   ['java.home', 'there is no Java'],
@@ -68,7 +68,7 @@ const ENVI_LEFT_OUT = [
   ['java.compiler', 'there is no Java'],
 ] as const;
 
-/** In our envi alone, with the reason. */
+/** The keys that only our envi has, with the reason. */
 const ENVI_OURS = [['node.version', 'the runtime, as java.version is for ZooKeeper']] as const;
 
 const LEADER = {
@@ -81,7 +81,7 @@ const LEADER = {
 };
 
 describe('a reply to a four-letter word', () => {
-  it('is the one that ZooKeeper gives, but for numbers, for srvr, stat, cons and conf', () => {
+  it('is the recorded one but for numbers, except for mntr, dump, envi, hash and stmk', () => {
     const words = ['srvr', 'stat', 'cons', 'conf', 'wchs', 'wchc', 'wchp'];
     for (const word of [...words, 'dirs', 'crst', 'srst', 'gtmk', 'ruok', 'isro']) {
       expect(masked(ask(word)), word).toBe(masked(recorded[word] ?? ''));

@@ -1,12 +1,11 @@
 /**
  * The reply to a four-letter word, piece by piece.
  *
- * A piece is a line, mostly, and short: only a path makes it longer. An empty piece is an
- * additional point at which the member may do something else. Nothing is read or changed before the
- * first piece is taken. This file decides which words are refused: those that are not whitelisted,
- * and, while the member does not serve, those that show its state. The texts come from the files
- * beside this one. A new word has its name in `FOUR_LETTER_WORDS`, its text here, and a recorded
- * answer of ZooKeeper in the test beside this file. The client port calls it.
+ * A short reply is one piece. A listing has about one piece per line, and empty pieces where the
+ * member may do something else. Nothing is read or changed before the first piece is taken. A word
+ * is refused if it is not whitelisted, or if it shows the member's state while the member does not
+ * serve. `FOUR_LETTER_WORDS` says what a new word needs. The test beside this file compares replies
+ * with those that were recorded from ZooKeeper. The word service calls it.
  */
 import { unreachable } from '@rookery/protocol';
 import { configurationReply } from './conf.js';

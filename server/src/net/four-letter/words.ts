@@ -1,10 +1,10 @@
 /**
- * The four-letter words that ZooKeeper knows, how they are distinguished from frames, and which of
- * them are allowed.
+ * How four-letter words are distinguished from frames, which of them have long answers, and which
+ * are allowed.
  *
  * The first four bytes of a connection identify a word. As the length of a frame every name is
- * above 0x61616161, so no frame within the limits is ever mistaken for a word. What each word
- * answers is in reply.ts.
+ * above 0x61616161, so no frame within the limits is ever mistaken for a word. The names are in
+ * `server/src/four-letter-words.ts`, and the answers in reply.ts.
  */
 import { FOUR_LETTER_WORDS, type FourLetterWords } from '../../four-letter-words.js';
 

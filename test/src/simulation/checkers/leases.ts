@@ -1,7 +1,6 @@
 /**
  * Property: a leader ends a session when, by its own clock while it ran, the session's lease has
- * expired. Source: docs/architecture/sessions.md; client-protocol, section 1.7 "Expiry";
- * ZOOKEEPER-1208, 1622.
+ * expired. Source: docs/architecture/sessions.md; ZOOKEEPER-1208, 1622.
  *
  * It must not be earlier than the timeout and 2H after the leader began to lead, after the session
  * was opened, and after the leader answered the session itself, nor than the timeout after any

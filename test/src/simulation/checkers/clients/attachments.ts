@@ -1,7 +1,7 @@
 /**
  * Property: a prefix of the requests of one connection is done and nothing after it; and no request
- * of a connection is done any more once a newer one has been answered. Source: client-protocol,
- * "Session moved"; docs/architecture/sessions.md; ZOOKEEPER-2606.
+ * of a connection is done any more once a newer one has been answered. Source:
+ * docs/architecture/sessions.md; ZOOKEEPER-2606.
  *
  * A session's transactions, refusals included, are the requests of its connections: those of one
  * connection in the order in which they were sent without omissions, then those of a newer one. A

@@ -1,7 +1,7 @@
 /**
  * Property: no session ends before its timeout has passed since it was last heard from, and none is
- * reported as expired that was not closed. Source: client-protocol, section 1.7 "Expiry";
- * docs/architecture/sessions.md; ZOOKEEPER-1208, 919.
+ * reported as expired that was not closed. Source: docs/architecture/sessions.md; ZOOKEEPER-1208,
+ * 919.
  *
  * An expiry (a closeSession that nobody requested, or the beginClose that precedes it) is applied
  * after the leader decided on it, so when it is first applied at least the timeout must have passed

@@ -1,8 +1,8 @@
 /**
  * Property: once a session is served on a new connection, its old one receives nothing about what
  * came after: the member that had it ends the connection before it applies any later write. Source:
- * client-protocol, "Session moved"; docs/architecture/sessions.md: the leader moves the ownership
- * and detaches the old owner; ZOOKEEPER-417, ZOOKEEPER-2606.
+ * docs/architecture/sessions.md: the leader moves the ownership and detaches the old owner;
+ * ZOOKEEPER-417, ZOOKEEPER-2606.
  *
  * The property does not depend on time. A write that is requested after the client was told that
  * its session is resumed is proposed after the order to detach, on the same link: a member that

@@ -1,7 +1,7 @@
 /**
  * Property: sequential names below one parent are unique, and their numbers grow with their zxid.
- * Source: client-protocol, section 1.6 (the suffix is the parent's count of creates); the recipes
- * (locks, queues) depend on it.
+ * Source: ZooKeeper 3.8.0 (the suffix is the parent's count of creates); the recipes (locks,
+ * queues) depend on it.
  *
  * It uses the replies alone, of all clients together. It keeps the last numbers of each parent by
  * zxid, and holds for parents that are never deleted, as those of the simulated clients are not.

@@ -1,7 +1,6 @@
 /**
  * Property: a session is answered in the order of its requests, and sees its own writes. Source:
- * client-protocol, "FIFO"; docs/architecture/core.md, invariant 6 and 7; ZOOKEEPER's order
- * guarantees.
+ * docs/architecture/core.md, invariants 6 and 7; the ordering guarantees of ZooKeeper.
  *
  * It checks three things: on a connection replies come in the order of the requests; a session's
  * acknowledged writes have increasing zxids; and a read after an acknowledged write of the same

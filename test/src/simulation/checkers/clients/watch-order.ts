@@ -1,7 +1,7 @@
 /**
  * Property: each watch reports its change, once, before anything else shows that change. Source:
- * client-protocol section on watches; docs/architecture/core.md, invariant 6; ZOOKEEPER-1412, 4466,
- * 4471, 4475 (modes), 3144; etcd's watches that went back in time.
+ * docs/architecture/core.md, invariant 6; ZOOKEEPER-1412, 4466, 4471, 4475 (modes), 3144; etcd's
+ * watches that went back in time.
  *
  * It models the server's side of every connection's watches from the replies that set them, fires
  * them by the replay of the committed transactions, and so knows which events are due on which

@@ -2,8 +2,8 @@
  * The rules of watches as tables: which request sets which, which change fires which, and what
  * setWatches2 reports about a change that was missed.
  *
- * Source: client-protocol, section on watches. A recursive watch receives no childrenChanged
- * (ZOOKEEPER-4475); changes that persistent watches missed are not reported.
+ * Source: ZooKeeper 3.8.0. A recursive watch receives no childrenChanged (ZOOKEEPER-4475); changes
+ * that persistent watches missed are not reported.
  */
 import { ErrorCode, EventType } from '@rookery/protocol';
 import type { Operation, Result } from '../../contract/history.js';

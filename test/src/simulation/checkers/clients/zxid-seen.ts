@@ -1,7 +1,7 @@
 /**
  * Property: a client never goes back in time: the zxids that it receives never decrease. Source:
- * client-protocol, "Future zxid" (a member that is behind what a client has seen must not serve
- * it); docs/architecture/core.md, invariant 7.
+ * docs/architecture/core.md, invariant 7: a member that is behind what a client has seen must not
+ * serve it.
  *
  * Replies count across connections and sessions, because the client presents what it has seen with
  * each handshake. An event counts on its connection only: it may come before others of the same
