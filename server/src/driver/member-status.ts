@@ -174,6 +174,7 @@ export class MemberStatus implements MemberView {
     return {
       serverId: self.id,
       clientPort: self.clientPort,
+      secureClientPort: self.secureClientPort ?? null,
       dataDir: directories.data,
       dataDirBytes: bytes.data,
       dataLogDir: directories.log,

@@ -1,22 +1,23 @@
 /**
- * The clients of a member as `/commands/connections` and `/commands/stats` list them.
+ * The clients of a member as `/commands/connections` and `/commands/stats` list them: those without
+ * and those with TLS.
  */
 import type { ConnectionView, WordContext } from '../net/four-letter/context.js';
 import { Decimal, type Json } from './json-text.js';
 
 export function connections(context: WordContext): Readonly<Record<string, Json>> {
-  return { connections: listOf(context, wholeFacts), secure_connections: [] };
+  return listsOf(context, wholeFacts);
 }
 
 export function briefConnections(context: WordContext): Readonly<Record<string, Json>> {
-  return { connections: listOf(context, briefFacts), secure_connections: [] };
+  return listsOf(context, briefFacts);
 }
 
-function* listOf(
-  context: WordContext,
-  factsOf: (connection: ConnectionView) => Json,
-): Generator<Json> {
-  for (const connection of context.connections()) yield factsOf(connection);
+function listsOf(context: WordContext, factsOf: (connection: ConnectionView) => Json) {
+  function* list(isSecured: boolean): Generator<Json> {
+    for (const one of context.connections()) if (one.isSecured === isSecured) yield factsOf(one);
+  }
+  return { connections: list(false), secure_connections: list(true) };
 }
 
 function briefFacts(connection: ConnectionView) {

@@ -90,6 +90,11 @@ export class ClientConnection implements PutOff, PacedReader {
     return this.#phase === 'open';
   }
 
+  /** Whether its client speaks TLS. */
+  get isSecured(): boolean {
+    return this.#stream.secured !== null;
+  }
+
   /** Bytes of output not yet taken by the kernel. */
   get outputBytes(): number {
     return this.#output.bytes;

@@ -49,6 +49,8 @@ export interface QuorumView {
 export interface ConfigurationView {
   readonly serverId: number;
   readonly clientPort: number;
+  /** Null where there is none. */
+  readonly secureClientPort: number | null;
   readonly dataDir: string;
   readonly dataDirBytes: number;
   readonly dataLogDir: string;

@@ -81,7 +81,9 @@ export class WordService {
     const own = new ConnectionStats(stats, wallMs);
     own.receivedPackets(1);
     const expiresWallMs = wallMs + sessionlessTimeoutMs;
-    const asker = { remoteAddress, remotePort, interestOps: 0, expiresWallMs, stats: own };
+    const isSecured = stream.secured !== null;
+    const from = { remoteAddress, remotePort, isSecured };
+    const asker = { ...from, interestOps: 0, expiresWallMs, stats: own };
     yield* replyToWord(asked, whitelist, {
       ...{ view, stats, wallMs },
       connectionCount: 1 + connections.size,

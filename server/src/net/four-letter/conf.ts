@@ -7,7 +7,7 @@ const ELECTION_ALGORITHM = 3;
 export function configurationReply({ configuration, quorum }: MemberView): string {
   const facts: (readonly [string, string | number])[] = [
     ['clientPort', configuration.clientPort],
-    ['secureClientPort', -1],
+    ['secureClientPort', configuration.secureClientPort ?? -1],
     ['dataDir', configuration.dataDir],
     ['dataDirSize', configuration.dataDirBytes],
     ['dataLogDir', configuration.dataLogDir],

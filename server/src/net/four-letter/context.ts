@@ -16,6 +16,8 @@ export interface ConnectionView {
   readonly interestOps: number;
   /** The time that `dump` shows, in ms since 1970; see ClientConnection. */
   readonly expiresWallMs: number;
+  /** Whether its client speaks TLS. */
+  readonly isSecured: boolean;
   readonly stats: ConnectionStats;
 }
 

@@ -235,7 +235,7 @@ describe('a reply to a four-letter word', () => {
     const stats = new ConnectionStats(new ServerStats(), 0);
     stats.sessionId = -2;
     const address = { remoteAddress: '10.0.0.1', remotePort: 1 };
-    const connection = { ...address, interestOps: 1, expiresWallMs: 0, stats };
+    const connection = { ...address, interestOps: 1, expiresWallMs: 0, isSecured: false, stats };
     expect(ask('cons', {}, { clients: [connection] })).toContain('sid=0xfffffffffffffffe,');
   });
 
@@ -337,13 +337,15 @@ function clients(server: ServerStats): ConnectionView[] {
   session.sentPackets(1);
   session.replied({ operation: 'CREA', xid: 1, zxid: 0x33, latencyMs: 3, nowMs: 2_070_830 });
   const expiresWallMs = WALL_MS + 4000;
+  const common = { expiresWallMs, isSecured: false };
   return [
-    { remoteAddress: '127.0.0.1', remotePort: 43048, interestOps: 0, expiresWallMs, stats: asker },
+    { remoteAddress: '127.0.0.1', remotePort: 43048, interestOps: 0, ...common, stats: asker },
     {
       remoteAddress: '127.0.0.1',
       remotePort: 42964,
       interestOps: 1,
       expiresWallMs,
+      isSecured: false,
       stats: session,
     },
   ];

@@ -47,6 +47,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
     configuration: {
       serverId: 0,
       clientPort: 15181,
+      secureClientPort: null,
       dataDir: '/data/version-2',
       dataDirBytes: 67109337,
       dataLogDir: '/data/version-2',
