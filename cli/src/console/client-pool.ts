@@ -6,7 +6,8 @@
  * for a while is closed, and so is the one that has been idle for longest when another is needed.
  */
 import type { Client } from '@rookery/client';
-import { type Caller, HttpError, type Requester } from '@rookery/server/http';
+import { DIGEST_ALGS } from '@rookery/protocol';
+import { type Caller, digestOf, HttpError, type Requester } from '@rookery/server/http';
 import { openClient, type Target } from '../shell/target.js';
 import { asProblem } from './keeper-problem.js';
 
@@ -34,10 +35,13 @@ export type OpenGatewayClient = (auths: readonly Uint8Array[]) => Promise<Client
 
 export class ClientPool {
   readonly #open: OpenGatewayClient;
+  /** What the gateway's own credentials of scheme digest prove. */
+  readonly #own: Requester['identities'];
   readonly #sessions = new Map<string, Session>();
 
-  constructor(open: OpenGatewayClient) {
+  constructor(open: OpenGatewayClient, own: Requester['identities'] = []) {
     this.#open = open;
+    this.#own = own;
   }
 
   /** The sessions that are open or opening. */
@@ -98,7 +102,7 @@ export class ClientPool {
     }
     const opening = this.#open(auths).then(async (client) => {
       try {
-        return { client, requester: await withServerIdentities(client, requester) };
+        return { client, requester: await withServerIdentities(client, requester, this.#own) };
       } catch (error) {
         await client.close();
         throw error;
@@ -134,11 +138,24 @@ export function gatewayClients(target: Target): OpenGatewayClient {
   };
 }
 
+/** By every algorithm, because it is not known which one the servers take. */
+export function ownDigests({ auth }: Target): Requester['identities'] {
+  return auth
+    .filter(({ scheme }) => scheme === 'digest')
+    .flatMap(({ auth: text }) => {
+      return DIGEST_ALGS.map((algorithm) => ({ scheme: 'digest', id: digestOf(text, algorithm) }));
+    });
+}
+
 /** Digests of passwords are known here; of all else, only the servers know what it has become. */
-async function withServerIdentities(client: Client, requester: Requester): Promise<Requester> {
+async function withServerIdentities(
+  client: Client,
+  requester: Requester,
+  own: Requester['identities'],
+): Promise<Requester> {
   const told = await client.whoAmI().catch(() => []);
   const others = told
     .filter(({ authScheme }) => authScheme !== 'digest')
     .map(({ authScheme: scheme, user }) => ({ scheme, id: scheme === 'super' ? '' : user }));
-  return { ...requester, identities: [...requester.identities, ...others] };
+  return { ...requester, identities: [...requester.identities, ...own, ...others] };
 }

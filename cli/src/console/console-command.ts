@@ -13,7 +13,7 @@ import type { Logger } from 'pino';
 import { createLogger } from '../log-output.js';
 import { addressesOf } from '../shell/addresses.js';
 import type { Target } from '../shell/target.js';
-import { ClientPool, gatewayClients } from './client-pool.js';
+import { ClientPool, gatewayClients, ownDigests } from './client-pool.js';
 import { gatewayRouter } from './gateway.js';
 import { ServerWords } from './server-words.js';
 
@@ -30,7 +30,7 @@ export interface ConsoleCommand {
 /** Resolves with the exit code once it was interrupted. Throws OperatorError. */
 export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Promise<number> {
   const logger = createLogger('info', {});
-  const pool = new ClientPool(gatewayClients(target));
+  const pool = new ClientPool(gatewayClients(target), ownDigests(target));
   const words = new ServerWords(addressesOf(target.connect, target.tls));
   const key = randomBytes(KEY_BYTES).toString('base64url');
   const nowMs = () => performance.now();

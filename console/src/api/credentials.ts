@@ -14,7 +14,8 @@ export interface Credentials {
 }
 
 export const NOBODY: Credentials = { user: null, identities: [] };
-const KEY = 'rookery-console-credentials';
+/** Each console has its own: below another prefix of one origin there may be other servers. */
+const KEY = `rookery-console-credentials ${globalThis.location?.pathname ?? ''}`;
 
 /** The headers that tell the server who asks. */
 export function headersOf({ user, identities }: Credentials): Readonly<Record<string, string>> {

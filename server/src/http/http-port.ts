@@ -15,6 +15,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { EVERY_ADDRESS } from '../addresses.js';
+import { addressGroup } from '../security/address-group.js';
 import { HttpBodies, hasBody } from './http-body.js';
 import { HttpError } from './http-error.js';
 
@@ -150,14 +151,26 @@ export class HttpPort {
     });
   }
 
-  /** The longest idle one, or the oldest if all of them wait for answers. */
+  /**
+   * The longest idle one, or if all of them wait for answers the oldest of the address that has
+   * most, so that whoever takes no answers ends nobody's stream but those from the same address.
+   */
   #closeOne(): void {
-    const [oldest] = this.#sockets;
     const idle = [...this.#sockets].find((socket) => this.#pendingOf(socket) === 0);
-    const closed = idle ?? oldest;
+    const closed = idle ?? this.#oldestOfMost();
     if (closed === undefined) return;
     this.#sockets.delete(closed);
     closed.destroy();
+  }
+
+  #oldestOfMost(): Socket | undefined {
+    const counts = new Map<string, number>();
+    const groupOf = ({ remoteAddress = '' }: Socket) => addressGroup(remoteAddress);
+    for (const socket of this.#sockets) {
+      counts.set(groupOf(socket), (counts.get(groupOf(socket)) ?? 0) + 1);
+    }
+    const most = Math.max(...counts.values());
+    return [...this.#sockets].find((socket) => counts.get(groupOf(socket)) === most);
   }
 
   #read(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): HttpRequest {

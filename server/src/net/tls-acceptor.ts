@@ -164,6 +164,10 @@ export class TlsAcceptor {
     if (certificate === undefined && options.clientAuth === 'need') {
       return this.#refuse(pending, 'no_certificate', 'the client has none');
     }
+    // A session that is resumed again and again is not verified again.
+    if (certificate !== undefined && Date.parse(certificate.validTo) <= Date.now()) {
+      return this.#refuse(pending, 'bad_certificate', 'CERT_HAS_EXPIRED');
+    }
     if (certificate !== undefined && !this.#isTrusted(socket)) {
       const reason = String(socket.authorizationError ?? 'its authority is not in caFile');
       return this.#refuse(pending, 'bad_certificate', reason);

@@ -122,6 +122,13 @@ export class Authenticator {
     return this.#superUsers.has(userOf('digest', userAndPassword));
   }
 
+  /** Whether an AuthPacket can be a guess: an ordinary digest is never wrong. */
+  mayBeGuess(body: Uint8Array): boolean {
+    const packet = readPacket(body);
+    if (packet === null || packet.scheme !== 'digest' || packet.auth === null) return false;
+    return this.namesSuper(Buffer.from(packet.auth).toString('utf8'));
+  }
+
   get hasSasl(): boolean {
     return (this.#parts.sasl ?? null) !== null;
   }

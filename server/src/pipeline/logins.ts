@@ -63,9 +63,9 @@ export class Logins {
     return joined !== null;
   }
 
-  /** Whether this is a step that can fail, and not only the question for a challenge. */
-  isAttempt(connection: Connection, { opcode }: ReadHeader): boolean {
-    if (opcode === OpCode.auth) return true;
+  /** Whether this is a step that can prove too much, and not only the question for a challenge. */
+  isAttempt(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): boolean {
+    if (opcode === OpCode.auth) return this.#parts.authenticator.mayBeGuess(body);
     return opcode === OpCode.sasl && connection.exchange !== null;
   }
 

@@ -243,13 +243,15 @@ export class Requests {
   /** An attempt that has to wait comes back in `onTick`. */
   #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const { logins } = this.#parts;
-    if (logins.isAttempt(connection, header)) {
-      const verdict = logins.waiting.judge(connection, header, { body, nowMs: this.#nowMs });
+    const packet = body.rest();
+    if (logins.isAttempt(connection, header, packet)) {
+      const attempt = { body: packet, nowMs: this.#nowMs };
+      const verdict = logins.waiting.judge(connection, header, attempt);
       if (verdict === 'waits') return;
       if (verdict === 'full')
         return this.#giveUp(connection, 'too many logins of its address wait');
     }
-    this.#login(connection, header, body);
+    this.#login(connection, header, new JuteReader(packet));
   }
 
   /**

@@ -7,7 +7,6 @@
  * connection of a further one is closed, and its client may ask another member. It decides nothing
  * of an attempt. Owned by Requests; time is an argument.
  */
-import type { JuteReader } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
 import type { LoginDelays } from '../security/login-delays.js';
 import type { Connection } from './connection.js';
@@ -20,6 +19,8 @@ export interface LoginAttempt extends ReadHeader {
 
 /** The last of them waits for a quarter of an hour at the longest delay. */
 const WAITING_MAX = 32;
+/** No identity that is taken is longer (IDENTITY_BYTES_MAX), and no token of SASL. */
+const ATTEMPT_BYTES_MAX = 8192;
 
 export class WaitingLogins {
   readonly #delays: LoginDelays;
@@ -44,7 +45,7 @@ export class WaitingLogins {
   judge(
     connection: Connection,
     { xid, opcode }: ReadHeader,
-    { body, nowMs }: { readonly body: JuteReader; readonly nowMs: number },
+    { body, nowMs }: { readonly body: Uint8Array; readonly nowMs: number },
   ): 'none' | 'waits' | 'full' {
     const { remoteAddress } = connection.output;
     // Whoever asks by HTTP is delayed there.
@@ -53,8 +54,9 @@ export class WaitingLogins {
     const line = this.#lines.get(group);
     if (line === undefined && this.#delays.waitMs(remoteAddress, nowMs) === 0) return 'none';
     this.#delays.noteDelayed();
+    if (body.length > ATTEMPT_BYTES_MAX) return 'full';
     if (line !== undefined && line.size >= WAITING_MAX) return 'full';
-    const attempt = { connection, xid, opcode, body: body.restCopy() };
+    const attempt = { connection, xid, opcode, body: Buffer.from(body) };
     const waiting = line ?? new Map<Connection, LoginAttempt>();
     this.#lines.set(group, waiting.set(connection, attempt));
     connection.output.hold('login');

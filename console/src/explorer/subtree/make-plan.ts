@@ -174,6 +174,12 @@ async function make(
   keepsAcls: boolean,
   signal: AbortSignal,
 ): Promise<void> {
+  // Cut digests, which are those that one may not administrate, would lock everybody out.
+  const isCut = acl?.some(({ scheme, id }) => scheme === 'digest' && id.endsWith(':x')) === true;
+  if (keepsAcls && (acl === null || isCut || acl.some(({ id }) => id.includes(',')))) {
+    const detail = `The ACL of ${path} cannot be kept: you do not see it whole, or it has a comma.`;
+    throw new ApiProblem({ status: 403, detail, path });
+  }
   const given = keepsAcls && acl !== null ? aclText(acl) : null;
   const query = { path, mode, ttlMs: mode === 'ttl' ? ttlMs : null, acl: given };
   await api.write('POST', '/node', { query, body: data, signal });

@@ -7,6 +7,9 @@
 const CHARACTERS_MAX = 256;
 /** Between two stars, where question marks are compared character by character. */
 const MARKED_CHARACTERS_MAX = 64;
+/** A longer text matches no pattern with a question mark between two stars. */
+const MARKED_TEXT_MAX = 16_384;
+const MARK = 0x3f;
 
 export class Glob {
   static readonly EXPECTED =
@@ -50,6 +53,7 @@ export class Glob {
 
 function indexOf(text: string, part: string, from: number): number {
   if (!part.includes('?')) return text.indexOf(part, from);
+  if (text.length > MARKED_TEXT_MAX) return -1;
   for (let at = from; at + part.length <= text.length; at++) if (isAt(text, part, at)) return at;
   return -1;
 }
@@ -58,8 +62,8 @@ function isAt(text: string, part: string, at: number): boolean {
   if (!part.includes('?')) return text.startsWith(part, at);
   if (at + part.length > text.length) return false;
   for (let index = 0; index < part.length; index++) {
-    const wanted = part[index];
-    if (wanted !== '?' && wanted !== text[at + index]) return false;
+    const wanted = part.charCodeAt(index);
+    if (wanted !== MARK && wanted !== text.charCodeAt(at + index)) return false;
   }
   return true;
 }

@@ -37,8 +37,9 @@ export function recipeRoute(source: RecipeSource) {
 }
 
 export function recipesRoute(source: RecipeSource, scans: Scans) {
-  return async ({ query, request: { signal }, caller }: ApiCall): Promise<HttpAnswer> => {
-    const limit = wholeNumber(query, 'limit', FOUND);
-    return scans.answer(await source.all({ path: pathOrRoot(query), limit, caller, signal }));
+  return async ({ query, request, caller }: ApiCall): Promise<HttpAnswer> => {
+    const { signal } = request;
+    const asked = { path: pathOrRoot(query), limit: wholeNumber(query, 'limit', FOUND) };
+    return await scans.answer(request, () => source.all({ ...asked, caller, signal }));
   };
 }

@@ -4,7 +4,7 @@
  * and a last line says how far the search went.
  */
 import { HttpError } from '../http-error.js';
-import type { HttpAnswer } from '../http-port.js';
+import type { HttpAnswer, HttpRequest } from '../http-port.js';
 import type { ApiCall } from './api-call.js';
 import { oneOf, pathOrRoot, sessionIn, wholeNumber } from './api-query.js';
 import type { Caller } from './caller.js';
@@ -21,8 +21,16 @@ const MODES = ['persistent', 'ephemeral', 'container', 'ttl', 'any'] as const;
 export class Scans {
   #underWay = 0;
 
-  /** The lines as an answer. Throws HttpError 429 while others are under way. */
-  answer(lines: AsyncIterable<object>): HttpAnswer {
+  /**
+   * The lines that `open` finds as an answer. Nothing is opened while others are under way, which
+   * is HttpError 429, or for HEAD: whoever opens lines goes through them, so that they end.
+   */
+  async answer(
+    { method }: Pick<HttpRequest, 'method'>,
+    open: () => AsyncIterable<object> | Promise<AsyncIterable<object>>,
+  ): Promise<HttpAnswer> {
+    const type = 'application/x-ndjson';
+    if (method === 'HEAD') return { status: 200, type, body: '' };
     if (this.#underWay >= SCANS_MAX) {
       throw new HttpError(429, 'Others search the tree at the moment.', { 'retry-after': '1' });
     }
@@ -30,7 +38,12 @@ export class Scans {
     const close = async (): Promise<void> => {
       this.#underWay -= 1;
     };
-    return { status: 200, type: 'application/x-ndjson', body: bytesOf(lines), close };
+    try {
+      return { status: 200, type, body: bytesOf(await open()), close };
+    } catch (problem) {
+      await close();
+      throw problem;
+    }
   }
 }
 
@@ -65,14 +78,15 @@ export interface SearchAsked {
 export type Search = (asked: SearchAsked) => AsyncIterable<object> | Promise<AsyncIterable<object>>;
 
 export function searchRoute(search: Search, scans: Scans) {
-  return async ({ query, request: { signal }, caller }: ApiCall): Promise<HttpAnswer> => {
+  return async ({ query, request, caller }: ApiCall): Promise<HttpAnswer> => {
+    const { signal } = request;
     const asked = {
       path: pathOrRoot(query),
       isWanted: filterOf(query),
       limit: wholeNumber(query, 'limit', FOUND),
       ...{ caller, signal },
     };
-    return scans.answer(await search(asked));
+    return await scans.answer(request, () => search(asked));
   };
 }
 

@@ -15,8 +15,9 @@ import { mayReadNode, readableNode } from './member-nodes.js';
 
 /** How long a scan may hold the event loop at a time, in ms. */
 const SLICE_MS = 2;
-/** Nodes between two looks at the clock. */
+/** Nodes between two looks at the clock; one with a long name counts as many. */
 const STEP = 64;
+const CHARACTERS_PER_NODE = 256;
 
 export interface ScanEnd {
   readonly visited: number;
@@ -64,10 +65,12 @@ export class TreeScan {
       const root = tree.find(this.path);
       if (root === NO_NODE || !mayReadNode(tree, root, this.#requester)) break;
       while (next < limit && performance.now() < untilMs) {
-        const end = Math.min(limit, next + STEP);
+        let left = STEP;
         // The clock is read after each node that is wanted, because `make` may take long.
-        for (const before = made.length; next < end && made.length === before; next++) {
+        for (const before = made.length; next < limit && left > 0 && made.length === before; next++) {
+          left -= 1;
           if (!tree.isLive(next)) continue;
+          left -= Math.floor(tree.name(next).length / CHARACTERS_PER_NODE);
           visited += 1;
           if (!isWanted(tree, next) || !this.#isSeen(tree, next, root)) continue;
           if (count === max) {
