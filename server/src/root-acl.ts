@@ -28,7 +28,10 @@ export function rootAclOf(config: Pick<Config, 'rootAcl' | 'tls' | 'sasl'>): rea
         'malformed, or the scheme is not configured.',
     );
   }
-  return legalAcl(entries, [], schemes);
+  const legal = legalAcl(entries, [], schemes);
+  // Null would be an open root.
+  if (legal === null) throw new OperatorError('rootAcl: its entries are too long together.');
+  return legal;
 }
 
 /** `scheme:id:letters`; the id may have colons. */

@@ -232,7 +232,9 @@ export class JuteWriter {
    */
   #nextSlab(needed: number, kept: number): Slab {
     const most = this.#slabBytesMax;
-    if (needed > most) return newSlab(needed + Math.max(kept, FIRST_SLAB_BYTES));
+    // A large record in a slab of many would leave much of one unused that is kept with it.
+    const isLarge = needed > (this.#pool === null ? most / 4 : most);
+    if (isLarge) return newSlab(needed + Math.max(kept, FIRST_SLAB_BYTES));
     if (this.#pool !== null) return this.#pool.take(needed);
     const wanted = Math.max(FIRST_SLAB_BYTES, needed, this.#buffer.length) * 2;
     return newSlab(Math.min(wanted, most));

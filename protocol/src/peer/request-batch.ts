@@ -122,6 +122,10 @@ export class RequestWriter {
   #full: RequestBatch[] = [];
   #count = 0;
 
+  get isEmpty(): boolean {
+    return this.#count === 0 && this.#full.length === 0;
+  }
+
   /** Copies the request. */
   add(request: ForwardedRequest): void {
     if (this.#count > 0 && !this.#hasRoomFor(bytesOf(request))) this.#end();

@@ -163,7 +163,9 @@ export class Driver {
     this.#sendAll();
     this.#leaderService?.renew();
     const hasLeaving = this.#pipeline.watches.release();
-    const hasMore = hasLeaving || this.#zab.hasMore || this.#leaderService?.hasMore === true;
+    // Answers that came while everything was sent may have let further requests go.
+    const hasNews = hasLeaving || this.#pipeline.hasForLeader;
+    const hasMore = hasNews || this.#zab.hasMore || this.#leaderService?.hasMore === true;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 

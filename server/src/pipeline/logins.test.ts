@@ -149,3 +149,30 @@ it('does not take a user for a guess who says the same again, or is no super use
   expect(client.take()).toHaveLength(100);
   expect(client.state).toBe('open');
 });
+
+it('lets no ordinary digest wait behind guesses of a neighbour, because it is never wrong', () => {
+  const ensemble = new TestEnsemble();
+  for (let count = 0; count < FREE_FAILURES + 8; count++) {
+    authenticate(ensemble.connect(), `super:${count}`);
+    pass(ensemble, 30_000);
+  }
+  authenticate(ensemble.connect(), 'super:again');
+  const neighbour = ensemble.connect();
+  authenticate(neighbour, 'ann:secret');
+  expect([...neighbour.holds]).toEqual([]);
+  neighbour.take();
+  expect(schemesOf(neighbour)).toContain('digest');
+});
+
+it('keeps no large attempt while it waits', () => {
+  const ensemble = new TestEnsemble();
+  for (let count = 0; count < FREE_FAILURES + 8; count++) {
+    authenticate(ensemble.connect(), `super:${count}`);
+    pass(ensemble, 30_000);
+  }
+  authenticate(ensemble.connect(), 'super:again');
+  const large = ensemble.connect();
+  authenticate(large, `super:${'x'.repeat(100_000)}`);
+  expect(large.state).not.toBe('open');
+  expect(ensemble.leader.pipeline.logins.waiting.count).toBe(0);
+});

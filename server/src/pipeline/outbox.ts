@@ -157,6 +157,11 @@ export class Outbox {
     return [...writes, ...syncs, ...attaches];
   }
 
+  /** Whether `take` would return anything. */
+  get hasMore(): boolean {
+    return !this.#writer.isEmpty || this.#syncs.length + this.#attaches.length > 0;
+  }
+
   /** The role has ended, and with it every connection. */
   clear(): void {
     this.#writer.clear();

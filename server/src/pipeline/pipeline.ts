@@ -128,9 +128,14 @@ export class Pipeline {
 
   /** Ends local sessions that were silent for too long, and looks at logins that have waited. */
   onTick(nowMs: number): void {
-    if (this.#serving === 'nobody') return;
-    for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
-    this.rates.onTick(nowMs, (connection) => this.#touches.heard(connection));
+    const isServing = this.#serving !== 'nobody';
+    if (isServing) for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
+    // Also while nobody is served: a client that waits could not be told so otherwise.
+    this.rates.onTick(nowMs, (connection) => {
+      // One that is joining has no session yet, whatever it asks for.
+      if (connection.phase === 'live') this.#touches.heard(connection);
+    });
+    if (!isServing) return;
     this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection, nowMs));
     this.#endFinished();
   }
@@ -221,6 +226,11 @@ export class Pipeline {
   /** Returns what clients ask of the leader, in the order in which it must arrive. */
   takeForLeader(): readonly ForLeader[] {
     return this.#outbox.take();
+  }
+
+  /** Whether `takeForLeader` would return anything. */
+  get hasForLeader(): boolean {
+    return this.#outbox.hasMore;
   }
 
   /** Returns the sessions that were heard from since the last call. */

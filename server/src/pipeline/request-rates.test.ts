@@ -128,3 +128,75 @@ it('keeps nothing of clients that are gone once their second is over', () => {
   pass(ensemble, 1_000);
   expect(pipeline.rates.clients).toBe(0);
 });
+
+/** Makes 30 connections of one address, which send whenever they are read from. */
+function busyAddress(ensemble: TestEnsemble): () => void {
+  const all = Array.from({ length: 30 }, () => ensemble.connect());
+  const send = () => {
+    for (const one of all) if (one.state === 'open' && !one.holds.has('rate')) one.exists('/');
+  };
+  for (let tick = 0; tick < 40; tick++) {
+    pass(ensemble);
+    send();
+  }
+  return send;
+}
+
+/** Opens a connection of that address and waits until its first request may come. */
+function openWhenAllowed(ensemble: TestEnsemble, send: () => void): TestClient {
+  const client = ensemble.open();
+  while (client.holds.has('rate')) {
+    pass(ensemble);
+    send();
+  }
+  return client;
+}
+
+function passBusily(ensemble: TestEnsemble, ticks: number, send: () => void): void {
+  for (let tick = 0; tick < ticks; tick++) {
+    pass(ensemble);
+    send();
+  }
+}
+
+it('reports a session as heard from whose handshake had to wait', () => {
+  const ensemble = limited(100);
+  const send = busyAddress(ensemble);
+  const client = openWhenAllowed(ensemble, send);
+  client.connect();
+  passBusily(ensemble, 11, send);
+  ensemble.leader.pipeline.takeTouches();
+  ensemble.settle();
+  client.takeConnectResponse();
+  let isReported = false;
+  for (let tick = 0; tick < 400 && !isReported; tick++) {
+    passBusily(ensemble, 1, send);
+    if (!client.holds.has('rate')) client.exists('/');
+    isReported = ensemble.leader.pipeline.takeTouches().includes(Number(client.session));
+  }
+  expect(isReported).toBe(true);
+});
+
+it('keeps no session alive that a stranger names', () => {
+  const ensemble = limited(100);
+  const { pipeline } = ensemble.leader;
+  const victim = ensemble.connect(1, '10.0.0.9');
+  const send = busyAddress(ensemble);
+  const stranger = openWhenAllowed(ensemble, send);
+  pipeline.takeTouches();
+  stranger.connect({ sessionId: victim.session, password: new Uint8Array(16).fill(7) });
+  passBusily(ensemble, 11, send);
+  expect(pipeline.takeTouches()).not.toContain(Number(victim.session));
+});
+
+it('lets clients in to be refused while nobody is served', () => {
+  const ensemble = limited(10);
+  const busy = ensemble.connect();
+  while (busy.holds.size === 0) busy.exists('/');
+  ensemble.leader.pipeline.stopServing();
+  const next = ensemble.open();
+  expect([...next.holds]).toEqual(['rate']);
+  for (let tick = 0; tick < 100; tick++) pass(ensemble);
+  expect([...next.holds]).toEqual([]);
+  expect([...ensemble.open().holds]).toEqual([]);
+});

@@ -67,7 +67,11 @@ export class TreeScan {
       while (next < limit && performance.now() < untilMs) {
         let left = STEP;
         // The clock is read after each node that is wanted, because `make` may take long.
-        for (const before = made.length; next < limit && left > 0 && made.length === before; next++) {
+        for (
+          const before = made.length;
+          next < limit && left > 0 && made.length === before;
+          next++
+        ) {
           left -= 1;
           if (!tree.isLive(next)) continue;
           left -= Math.floor(tree.name(next).length / CHARACTERS_PER_NODE);
