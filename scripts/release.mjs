@@ -18,7 +18,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Each after those that it needs, as they are published. */
-const PACKAGES = ['protocol', 'server', 'client', 'cli'];
+const PACKAGES = ['protocol', 'console', 'server', 'client', 'cli'];
 const QUIET = ['--no-audit', '--no-fund', '--loglevel=error'];
 
 const [task, directory] = process.argv.slice(2);
@@ -74,10 +74,8 @@ function pack(target) {
 function softwareIn(name, tarballs) {
   const project = mkdtempSync(join(tmpdir(), 'rookery-sbom-'));
   try {
-    const { dependencies = {} } = manifestOf(name);
-    const own = [...tarballs].filter(
-      ([other]) => other === name || dependencies[manifestOf(other).name] !== undefined,
-    );
+    const needed = ownNeededBy(name);
+    const own = [...tarballs].filter(([other]) => needed.has(other));
     const about = { name: `${manifestOf(name).name}-installed`, version: versionOf(name) };
     writeFileSync(join(project, 'package.json'), JSON.stringify({ ...about, private: true }));
     const files = own.map(([, file]) => file);
@@ -86,6 +84,17 @@ function softwareIn(name, tarballs) {
   } finally {
     rmSync(project, { recursive: true, force: true });
   }
+}
+
+/** The package and those of ours that it needs, directly or not. */
+function ownNeededBy(name, found = new Set()) {
+  found.add(name);
+  const { dependencies = {} } = manifestOf(name);
+  for (const other of PACKAGES) {
+    const isNeeded = dependencies[manifestOf(other).name] !== undefined;
+    if (isNeeded && !found.has(other)) ownNeededBy(other, found);
+  }
+  return found;
 }
 
 function manifestOf(name) {

@@ -16,6 +16,7 @@ import { REPOSITORY } from '../harness/product.js';
 import { isRegistryUnreachable, type Outcome, runCommand } from './run-command.js';
 
 export const LIBRARIES = ['protocol', 'client', 'server'] as const;
+/** The server needs the console, whose files it serves. */
 export const PACKAGES = [...LIBRARIES, 'console', 'cli'] as const;
 export type PackageName = (typeof PACKAGES)[number];
 

@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { VERSION } from '../../../server/src/version.js';
 
-const PACKAGES = ['protocol', 'server', 'client', 'cli'] as const;
+const PACKAGES = ['protocol', 'console', 'server', 'client', 'cli'] as const;
 const root = new URL('../../../', import.meta.url).pathname;
 const read = (...path: string[]) => readFileSync(join(root, ...path), 'utf8');
 const manifests = PACKAGES.map((folder) => JSON.parse(read(folder, 'package.json')));

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { newTestDirectory } from '../../harness/ensemble.js';
 import { makeCertificates } from '../certificates.js';
-import { packedProject } from '../packed-project.js';
+import { LIBRARIES, packedProject } from '../packed-project.js';
 import { sharedEnsemble } from '../shared-ensemble.js';
 
 const TOOLS = [
@@ -38,7 +38,7 @@ const ensemble = sharedEnsemble({
   },
 });
 const project = packedProject(
-  ['protocol', 'client', 'server'],
+  [...LIBRARIES, 'console'],
   [...TOOLS, ...(hasRuntimes ? RUNTIME_PACKAGES : [])],
 );
 const servers = () =>
