@@ -55,6 +55,9 @@ export class SessionsFromAdminPort implements SessionSource {
     if (!URL.canParse(url) || new URL(url).protocol !== 'http:') {
       throw new OperatorError(`--url: expected http://host:port, got ${url}`);
     }
+    if (new URL(url).username !== '' || new URL(url).password !== '') {
+      throw new OperatorError(`--url: expected no user in it: set ${USER_VARIABLE} instead.`);
+    }
     this.#url = url.replace(/\/+$/, '');
     this.#user = environment[USER_VARIABLE] ?? '';
   }

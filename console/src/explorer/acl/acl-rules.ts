@@ -44,9 +44,9 @@ export function wrongEntry({ scheme, id, perms }: AclEntry): string | null {
   if (scheme === 'world') return id === 'anyone' ? null : 'The only id of world is "anyone".';
   if (scheme === 'auth') return id === '' ? null : 'auth takes no id: it stands for who you are.';
   if (scheme === 'digest') {
-    return /^[^:]+:[A-Za-z0-9+/]{27}=$/.test(id)
+    return /^[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/.test(id)
       ? null
-      : 'A digest is user:hash, with the hash in base64 of SHA-1.';
+      : 'A digest is user:hash, with the hash in base64 of SHA-1 or SHA-256.';
   }
   if (scheme === 'ip') {
     return /^[\da-f.:]+(\/\d{1,3})?$/i.test(id) ? null : 'An address looks like 10.0.0.0/8.';
