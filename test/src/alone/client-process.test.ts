@@ -3,10 +3,10 @@
  * although their thread was busy for twice the session timeout.
  */
 import { expect, it } from 'vitest';
-import { Random } from '../../harness/random.js';
-import { runClient as run } from '../client-process.js';
-import { type Behaviour, behaviours, HostileServer } from '../hostile-server.js';
-import { sharedEnsemble } from '../shared-ensemble.js';
+import { runClient as run } from '../client/client-process.js';
+import { type Behaviour, behaviours, HostileServer } from '../client/hostile-server.js';
+import { sharedEnsemble } from '../client/shared-ensemble.js';
+import { Random } from '../harness/random.js';
 
 /** Nobody listens there. */
 const NOWHERE = '127.0.0.1:1';
