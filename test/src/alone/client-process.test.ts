@@ -11,7 +11,7 @@ import { Random } from '../harness/random.js';
 /** Nobody listens there. */
 const NOWHERE = '127.0.0.1:1';
 
-const ensemble = sharedEnsemble();
+const ensemble = sharedEnsemble({ settings: { peerTimeoutMs: 1_000 } });
 const servers = () =>
   ensemble()
     .ports.map((port) => `127.0.0.1:${port}`)
