@@ -9,6 +9,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
+import { plainAddress } from '../security/address-group.js';
 import { PeerNames } from './peer-names.js';
 import { SecuringStream } from './securing-stream.js';
 import { listenOnTcp } from './tcp-listener.js';
@@ -301,8 +302,4 @@ function lendingStream(accepted: net.Socket, memory: LentMemory, bytesMax: numbe
 /** No encoding is set on the socket, so node always gives bytes. */
 function bytesOf(chunk: Buffer | string): Uint8Array {
   return typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk;
-}
-
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice('::ffff:'.length) : address;
 }

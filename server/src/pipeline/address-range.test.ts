@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isAddressRange, keysOfAddress, plainAddress, prefixOfRange } from './address-range.js';
+import { isAddressRange, keysOfAddress, prefixOfRange } from './address-range.js';
 
 /** Asks as a list does: by the key of the range. */
 function inAddressRange(address: string, range: string): boolean {
@@ -64,13 +64,4 @@ describe('an address range', () => {
     ...['1.2.3.4/8/8', 'a.b.c.d', '::1/129', '1:2:3', ':::', '1::2::3', '12345::', '::1.2.3'],
     ...['1:2:3:4:5:6:7:8:9', '1:2:3:4:5:6:7::8', '1.2.3.4::', 'localhost'],
   ])('%j is none', (text) => expect(isAddressRange(text)).toBe(false));
-});
-
-describe('a plain address', () => {
-  it('is without the IPv4-mapped prefix', () => {
-    expect(plainAddress('::ffff:127.0.0.1')).toBe('127.0.0.1');
-    expect(plainAddress('::FFFF:127.0.0.1')).toBe('127.0.0.1');
-    expect(plainAddress('127.0.0.1')).toBe('127.0.0.1');
-    expect(plainAddress('::1')).toBe('::1');
-  });
 });

@@ -45,12 +45,6 @@ export function keysOfAddress(address: string, lengths: Iterable<PrefixLength>):
   return keys;
 }
 
-/** The form in which an address is an identity. */
-export function plainAddress(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  return mapped ?? address;
-}
-
 /** How many of the `width` bits of an address count. */
 export interface PrefixLength {
   readonly bits: number;

@@ -8,9 +8,9 @@
  * Pipeline and Requests.
  */
 import { ErrorCode, JuteReader, MarshallingError, OpCode, type Zxid } from '@rookery/protocol';
+import { plainAddress } from '../security/address-group.js';
 import type { Acl, NodeOp, SessionId, Txn } from '../state/txn.js';
 import type { Identities } from './access.js';
-import { plainAddress } from './address-range.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import { withoutFormerDigests } from './former-digests.js';

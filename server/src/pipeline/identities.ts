@@ -14,9 +14,9 @@ import {
   type Identity,
   MarshallingError,
 } from '@rookery/protocol';
+import { plainAddress } from '../security/address-group.js';
 import type { SaslExchange, SaslServer } from '../security/sasl.js';
 import { type Identities, type Requester, SUPER_SCHEME } from './access.js';
-import { plainAddress } from './address-range.js';
 import { withoutFormerDigests } from './former-digests.js';
 
 /** The id of `user:password` as ACLs store it: `user:` and the digest of the whole in base64. */

@@ -126,8 +126,12 @@ export class Pipeline {
     this.localSessions.renew();
   }
 
-  /** Ends local sessions that were silent for too long, and looks at logins that have waited. */
+  /**
+   * Ends local sessions that were silent for too long, reads again from clients that had sent too
+   * many requests, and looks at logins that have waited.
+   */
   onTick(nowMs: number): void {
+    this.#nowMs = nowMs;
     const isServing = this.#serving !== 'nobody';
     if (isServing) for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
     // Also while nobody is served: a client that waits could not be told so otherwise.
@@ -136,7 +140,7 @@ export class Pipeline {
       if (connection.phase === 'live') this.#touches.heard(connection);
     });
     if (!isServing) return;
-    this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection, nowMs));
+    this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection));
     this.#endFinished();
   }
 
@@ -193,22 +197,7 @@ export class Pipeline {
     // Net may still deliver input that it had read before it was told to end the connection.
     if (connection === undefined) return;
     this.rates.onFrame(connection, nowMs);
-    const { phase } = connection;
-    switch (phase) {
-      case 'live':
-        if (this.logins.waiting.has(connection)) break;
-        return this.#onRequest(connection, frame);
-      case 'open':
-        return this.#onConnect(connection, frame);
-      case 'joining':
-        break;
-      case 'leaving':
-      case 'gone':
-        return;
-      default:
-        return unreachable(phase);
-    }
-    connection.early.push(Buffer.from(frame.rest()));
+    this.#take(connection, frame);
   }
 
   /** The client of a connection that is held for `room` has taken enough of its output. */
@@ -302,6 +291,26 @@ export class Pipeline {
     });
   }
 
+  /** Takes a frame whose rate is paid. */
+  #take(connection: Connection, frame: JuteReader): void {
+    const { phase } = connection;
+    switch (phase) {
+      case 'live':
+        if (this.logins.waiting.has(connection)) break;
+        return this.#onRequest(connection, frame);
+      case 'open':
+        return this.#onConnect(connection, frame);
+      case 'joining':
+        break;
+      case 'leaving':
+      case 'gone':
+        return;
+      default:
+        return unreachable(phase);
+    }
+    connection.early.push(Buffer.from(frame.rest()));
+  }
+
   #onConnect(connection: Connection, frame: JuteReader): void {
     if (this.#serving === 'nobody') return this.#close(connection, 'not serving', 'state');
     const at = { state: this.#state, isReadOnly: this.isReadOnly };
@@ -360,15 +369,15 @@ export class Pipeline {
     output.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
     this.throttle.joined(connection);
     output.release('handshake');
-    this.#takeEarly(connection, at.nowMs);
+    this.#takeEarly(connection);
   }
 
   /** Takes up what came while the connection was held. */
-  #takeEarly(connection: Connection, nowMs: number): void {
+  #takeEarly(connection: Connection): void {
     const { early } = connection;
     if (early.length === 0) return;
     connection.early = [];
-    for (const frame of early) this.onFrame(connection.id, new JuteReader(frame), nowMs);
+    for (const frame of early) this.#take(connection, new JuteReader(frame));
   }
 
   #refuse(connection: Connection): void {

@@ -49,6 +49,17 @@ it('takes a second of requests at once, and from then on as many as are configur
   expect(sendUntilHeld(client)).toBe(100);
 });
 
+it('counts a request once that came while the handshake was not answered', () => {
+  const ensemble = limited(10);
+  const client = ensemble.open();
+  client.connect();
+  for (let count = 0; count < 3; count++) client.exists('/');
+  ensemble.settle();
+  expect(client.takeFrames()).toHaveLength(4);
+  // The handshake and the three requests have taken four of the ten tokens.
+  expect(sendUntilHeld(client)).toBe(6);
+});
+
 it('holds up nobody else: another address, another certificate, a super user', () => {
   const ensemble = limited(10);
   const [busy, other] = [ensemble.connect(), ensemble.connect(1, '10.0.0.2')];

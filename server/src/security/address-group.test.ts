@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { addressGroup } from './address-group.js';
+import { addressGroup, plainAddress } from './address-group.js';
 
 it.each([
   ['10.0.0.1', '10.0.0.1'],
@@ -13,4 +13,12 @@ it.each([
   ['', ''],
 ])('%s is of the group %s', (address, group) => {
   expect(addressGroup(address)).toBe(group);
+});
+
+it('shows an IPv4 address that is mapped into IPv6 in the form of IPv4, and changes no other', () => {
+  expect(plainAddress('::ffff:127.0.0.1')).toBe('127.0.0.1');
+  expect(plainAddress('::FFFF:127.0.0.1')).toBe('127.0.0.1');
+  expect(plainAddress('127.0.0.1')).toBe('127.0.0.1');
+  expect(plainAddress('::1')).toBe('::1');
+  expect(plainAddress('::ffff:1:2')).toBe('::ffff:1:2');
 });
