@@ -104,6 +104,7 @@ export {
   WatcherType,
 } from './client/opcodes.js';
 export { OPERATIONS, type Operation, operationOf } from './client/operations.js';
+export { permsOf, permsText } from './client/perms-text.js';
 export {
   AddWatchRequest,
   AuthPacket,
