@@ -161,6 +161,7 @@ export {
   type Int64,
   int64FromHalves,
   int64ToHex,
+  plainHexId,
   toInt64,
 } from './jute/int64.js';
 export { bufferOf, JuteReader, viewOf } from './jute/reader.js';
