@@ -7,6 +7,7 @@
  */
 import { get } from 'node:http';
 import { type Config, loadConfig, metricsHostOf, OperatorError } from '@rookery/server';
+import { httpUrl } from './http-url.js';
 
 export interface HealthCommand {
   readonly config?: string;
@@ -48,9 +49,7 @@ function baseOf({ config, id, url }: HealthCommand): string {
     if (config !== undefined || id !== undefined) {
       throw new OperatorError('--url already determines what --config and --id would');
     }
-    if (!URL.canParse(url) || new URL(url).protocol !== 'http:') {
-      throw new OperatorError(`--url: expected http://host:port, got ${url}`);
-    }
+    httpUrl(url);
     return url;
   }
   if (config === undefined || id === undefined) {

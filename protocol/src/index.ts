@@ -104,6 +104,7 @@ export {
   WatcherType,
 } from './client/opcodes.js';
 export { OPERATIONS, type Operation, operationOf } from './client/operations.js';
+export { permsOf, permsText } from './client/perms-text.js';
 export {
   AddWatchRequest,
   AuthPacket,
@@ -160,6 +161,7 @@ export {
   type Int64,
   int64FromHalves,
   int64ToHex,
+  plainHexId,
   toInt64,
 } from './jute/int64.js';
 export { bufferOf, JuteReader, viewOf } from './jute/reader.js';

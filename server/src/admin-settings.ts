@@ -3,7 +3,9 @@
  * them.
  */
 import { z } from 'zod';
+import { DIGEST_PATTERN } from './digest-of.js';
 
+/** Each password that comes is compared with the digests of all of them. */
 const USERS_MAX = 100;
 const ORIGINS_MAX = 20;
 const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 or SHA-256 of "user:password"';
@@ -13,7 +15,7 @@ const users = z
   .array(
     z
       .string({ error: EXPECTED_USER })
-      .regex(/^[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/, { error: EXPECTED_USER }),
+      .regex(new RegExp(`^[^:]+:${DIGEST_PATTERN}$`), { error: EXPECTED_USER }),
     { error: 'expected a list of users' },
   )
   .max(USERS_MAX, { error: `expected at most ${USERS_MAX} users` });

@@ -22,6 +22,7 @@ import {
   tlsProblems,
   tlsSchema,
 } from './config-security.js';
+import { DIGEST_PATTERN } from './digest-of.js';
 import {
   defaultFourLetterWords,
   type FourLetterWords,
@@ -49,7 +50,6 @@ const FRAME_BYTES_LIMIT = 32 * 1024 * 1024;
 /** Heartbeats wait behind a frame on its way to the other members: it must pass in the timeout. */
 const FRAME_BYTES_PER_MS = 8 * 1024;
 const MEMBERS_MAX = 255;
-/** Each password that comes is compared with all of them. */
 /** What all clients of a member may have waiting: a few frames at least, a terabyte at most. */
 const CLIENT_BYTES_LEAST = 4 * 1024 * 1024;
 const CLIENT_BYTES_MOST = 2 ** 40;
@@ -118,7 +118,7 @@ const settingsSchema = z.strictObject(
       .optional(),
     extendedTypes: flag().default(true),
     superDigest: text('a digest')
-      .regex(/^super:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/, {
+      .regex(new RegExp(`^super:${DIGEST_PATTERN}$`), {
         error: 'expected "super:" and the base64 SHA-1 or SHA-256 of "super:password"',
       })
       .nullable()
@@ -256,13 +256,12 @@ function sessionLimitProblems(raw: Record<string, unknown>): string[] {
 function adminProblems(raw: Record<string, unknown>): string[] {
   const shape = settingsSchema.shape;
   const adminHost = validOrNull(shape.adminHost, raw['adminHost']);
-  const users = [shape.adminUsers, shape.adminReaders].map((users, index) => {
-    return validOrNull(users, raw[index === 0 ? 'adminUsers' : 'adminReaders']);
+  const hasUsers = (['adminUsers', 'adminReaders'] as const).some((name) => {
+    const users = validOrNull(shape[name], raw[name]);
+    return users === null || users.length > 0;
   });
-  const { superDigest } = raw;
-  const hasUsers = users.some((some) => some === null || some.length > 0);
   if (adminHost === null || isLoopback(adminHost) || hasUsers) return [];
-  if (typeof superDigest === 'string') return [];
+  if (typeof raw['superDigest'] === 'string') return [];
   const expected =
     'expected a loopback address while there is neither adminUsers, adminReaders nor superDigest';
   return [`adminHost: ${expected}, got "${adminHost}"`];
@@ -341,6 +340,9 @@ function isListen(value: string | readonly string[]): boolean {
   return isValid && isInRange && new Set(hosts).size === hosts.length;
 }
 
+/** Where a password may stand by mistake, so that a value is not repeated in a log. */
+const SECRETS = /^(superDigest$|superId|adminUsers\[|adminReaders\[|rootAcl\[|peerAuth)/;
+
 /** One line per issue, several for several unknown keys. */
 function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   const where = pathText(issue.path);
@@ -353,12 +355,8 @@ function describe(issue: z.core.$ZodIssue, raw: unknown): string[] {
   if (inner !== undefined) {
     return inner.flatMap((each) => describe({ ...each, path: [...issue.path, ...each.path] }, raw));
   }
-  // Whoever mistakes the digest for the password shall not find it in a log.
-  const isSecret = /^(superDigest$|superId|adminUsers\[|adminReaders\[|rootAcl\[|peerAuth)/.test(
-    where,
-  );
-  const isHidden = isSecret && value !== undefined;
-  const got = isHidden ? 'got something else' : `got ${shown(value)}`;
+  const isSecret = SECRETS.test(where) && value !== undefined;
+  const got = isSecret ? 'got something else' : `got ${shown(value)}`;
   return [`${where === '' ? 'the file' : where}: ${issue.message}, ${got}`];
 }
 

@@ -10,6 +10,8 @@
 import { resolve } from 'node:path';
 import { DIGEST_ALGS } from '@rookery/protocol';
 import { z } from 'zod';
+import { DIGEST_PATTERN } from './digest-of.js';
+import { flag, integer } from './setting-types.js';
 
 /** TLS for clients. */
 export interface TlsSettings {
@@ -84,11 +86,6 @@ export const PROVING_SCHEMES = ['digest', 'x509', 'sasl'] as const;
 
 const file = (what: string) => z.string({ error: `expected ${what}` }).min(1);
 const optionalFile = (what: string) => file(what).nullable().default(null);
-const whole = (min: number, max: number) => {
-  const error = `expected a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-};
-const flag = () => z.boolean({ error: 'expected true or false' });
 
 /** Each handshake checks the client's chain against all of them. */
 const CRL_FILES_MAX = 100;
@@ -115,8 +112,8 @@ export const tlsSchema = z
         .default('subject'),
       onClientPort: flag().default(true),
       required: flag().default(false),
-      handshakeTimeoutMs: whole(100, 600_000).default(10_000),
-      handshakesMax: whole(1, 1_000_000).default(1_000),
+      handshakeTimeoutMs: integer(100, 600_000).default(10_000),
+      handshakesMax: integer(1, 1_000_000).default(1_000),
     },
     { error: 'expected an object with certFile and keyFile, or pkcs12File' },
   )
@@ -152,7 +149,7 @@ export const superIdentitiesSchema = z
   .array(
     z
       .string({ error: EXPECTED_SUPER })
-      .regex(/^(x509:.+|sasl:.+|digest:[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=)$/, {
+      .regex(new RegExp(`^(x509:.+|sasl:.+|digest:[^:]+:${DIGEST_PATTERN})$`), {
         error: EXPECTED_SUPER,
       }),
     { error: 'expected a list of identities' },

@@ -7,6 +7,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DIGEST_ALGS, type DigestAlg } from '@rookery/protocol';
 
+/** The pattern of a digest in base64: the first form is of SHA-1, the second of SHA-256. */
+export const DIGEST_PATTERN = '(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=';
+
 const HASHES: Readonly<Record<DigestAlg, string>> = { SHA1: 'sha1', SHA256: 'sha256' };
 
 /** `user:` and the digest of `user:password` in base64. */

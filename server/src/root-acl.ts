@@ -2,15 +2,11 @@
  * What the configuration says of ACLs: which identities they may name, and the ACL of the root of a
  * new ensemble in the form in which znodes have it. Called at the start of a member.
  */
-import { Perms } from '@rookery/protocol';
+import { permsOf } from '@rookery/protocol';
 import type { Config } from './config.js';
 import { OperatorError } from './operator-error.js';
 import { legalAcl, type ProvenScheme } from './pipeline/acl-form.js';
 import type { Acl } from './state/txn.js';
-
-const LETTERS: Readonly<Record<string, number>> = {
-  ...{ r: Perms.read, w: Perms.write, c: Perms.create, d: Perms.delete, a: Perms.admin },
-};
 
 /**
  * Null where the root is open, as in ZooKeeper. Throws OperatorError for an entry that no client
@@ -37,11 +33,11 @@ export function rootAclOf(config: Pick<Config, 'rootAcl' | 'tls' | 'sasl'>): rea
 /** `scheme:id:letters`; the id may have colons. */
 function entryOf(text: string): Acl {
   const [first, last] = [text.indexOf(':'), text.lastIndexOf(':')];
-  const perms = [...text.slice(last + 1)].reduce((all, letter) => all | (LETTERS[letter] ?? 0), 0);
-  return { perms, scheme: text.slice(0, first), id: text.slice(first + 1, last) };
+  const [scheme, id] = [text.slice(0, first), text.slice(first + 1, last)];
+  return { perms: permsOf(text.slice(last + 1)), scheme, id };
 }
 
-/** Identities that are there only if configured: clients can prove them, and ACLs use them. */
+/** The schemes that clients can prove, and ACLs may name, only where they are configured. */
 export function aclSchemesOf({
   tls,
   sasl,

@@ -1,6 +1,6 @@
 /**
  * The types of settings that many rules share, each with the sentence for a value of another type.
- * Called by config-schema.ts and audit-settings.ts.
+ * Called by config-schema.ts and the files of single subjects, such as audit-settings.ts.
  */
 import { z } from 'zod';
 

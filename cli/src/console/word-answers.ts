@@ -2,6 +2,7 @@
  * The answers to four-letter words as values. They come from a wire: what does not have the form of
  * an answer, such as the sentence about a word that is not allowed, is none. Pure.
  */
+import { plainHexId } from '@rookery/protocol';
 
 /** A connection with a session, of an answer to `cons`. */
 export interface Connection {
@@ -39,7 +40,7 @@ export function connectionsIn(text: string): readonly Connection[] | null {
     if (address === '') continue;
     isAnswer = true;
     const known = new Map(facts.split(',').map((one) => [one.split('=')[0], one.split('=')[1]]));
-    const session = sessionText(known.get('sid') ?? '');
+    const session = plainHexId(known.get('sid') ?? '');
     if (session === null || session === '0x0') continue;
     const number = (name: string): number => Number(known.get(name) ?? 0) || 0;
     connections.push({
@@ -59,17 +60,11 @@ export function ephemeralsIn(text: string): ReadonlyMap<string, readonly string[
   const found = new Map<string, string[]>();
   let paths: string[] = [];
   for (const line of text.slice(start).split('\n').slice(1)) {
-    const session = sessionText(/^(0x[\da-f]+):$/i.exec(line.trim())?.[1] ?? '');
+    const session = plainHexId(/^(0x[\da-f]+):$/i.exec(line.trim())?.[1] ?? '');
     if (session !== null) {
       paths = [];
       found.set(session, paths);
     } else if (line.startsWith('\t/')) paths.push(line.slice(1));
   }
   return found;
-}
-
-/** As the API writes ids: no zeros in front. */
-function sessionText(text: string): string | null {
-  const [, digits] = /^0x0*([\da-f]{1,16})$/i.exec(text) ?? [];
-  return digits === undefined ? null : `0x${digits.toLowerCase()}`;
 }

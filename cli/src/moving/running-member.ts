@@ -1,30 +1,27 @@
 /**
  * Gets the state of a running member through its admin port.
  *
- * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER, so
- * that they appear in no list of processes. The received state is verified by its digest before it
- * is used.
+ * The user comes from the environment (http-url.ts). The received state is verified by its
+ * digest before it is used.
  */
 import { get, type IncomingMessage } from 'node:http';
 import { OperatorError, readBackup, type StateHolder } from '@rookery/server';
+import { httpUrl, userHeaders } from '../http-url.js';
 
 export interface RunningMember {
   /** `http://host:port` of the member's admin port. */
   readonly url: string;
 }
 
-const USER_VARIABLE = 'ROOKERY_ADMIN_USER';
 const REFUSAL_CHARACTERS_MAX = 1000;
 /** A member sends while its disk reads, so silence means that it hangs. */
 const SILENCE_MS = 60_000;
 
 /** Rejects with OperatorError. */
 export async function fetchState({ url }: RunningMember): Promise<StateHolder> {
-  if (!URL.canParse(url) || new URL(url).protocol !== 'http:') {
-    throw new OperatorError(`--url: expected http://host:port, got ${url}`);
-  }
+  const address = new URL('/api/v1/backup', httpUrl(url));
   try {
-    const response = await ask(new URL('/api/v1/backup', url));
+    const response = await ask(address);
     if (response.statusCode === 200) return { state: await readBackup(response) };
     throw new OperatorError(`${url} refused: ${await textOf(response)}`);
   } catch (error) {
@@ -35,9 +32,7 @@ export async function fetchState({ url }: RunningMember): Promise<StateHolder> {
 }
 
 function ask(url: URL): Promise<IncomingMessage> {
-  const user = process.env[USER_VARIABLE];
-  const headers =
-    user === undefined ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
+  const headers = userHeaders(process.env);
   return new Promise((resolve, reject) => {
     const request = get(url, { headers, timeout: SILENCE_MS }, resolve);
     request.on('timeout', () => request.destroy(new Error(`silent for ${SILENCE_MS} ms`)));

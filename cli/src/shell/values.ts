@@ -6,7 +6,7 @@
  * contains control characters of the data. Pure.
  */
 import type { Acl, Stat } from '@rookery/client';
-import { Perms } from '@rookery/client';
+import { permsOf, permsText } from '@rookery/protocol';
 import type { Json } from './output.js';
 
 /** Servers do not tell containers and TTL znodes from others (ZOOKEEPER-3583). */
@@ -111,18 +111,6 @@ export function hexDump(data: Uint8Array): string {
   return rows.join('\n');
 }
 
-const LETTERS = [
-  ['c', Perms.create],
-  ['d', Perms.delete],
-  ['r', Perms.read],
-  ['w', Perms.write],
-  ['a', Perms.admin],
-] as const;
-
-export function permsText(perms: number): string {
-  return LETTERS.map(([letter, bit]) => ((perms & bit) === 0 ? '' : letter)).join('');
-}
-
 /** In the form that zkCli.sh takes: `scheme:id:perms`. */
 export function aclText({ scheme, id, perms }: Acl): string {
   return `${scheme}:${id}:${permsText(perms)}`;
@@ -135,13 +123,14 @@ export function parseAcl(text: string): readonly Acl[] | null {
     const last = entry.lastIndexOf(':');
     const letters = entry.slice(last + 1);
     if (first < 1 || !/^[cdrwa]+$/.test(letters)) return null;
-    const perms = LETTERS.reduce((sum, [letter, bit]) => {
-      return letters.includes(letter) ? sum | bit : sum;
-    }, 0);
     // `auth::cdrwa` has no id; `world:cdrwa` has no second colon and is a mistake.
     return last === first
       ? null
-      : { scheme: entry.slice(0, first), id: entry.slice(first + 1, last), perms };
+      : {
+          scheme: entry.slice(0, first),
+          id: entry.slice(first + 1, last),
+          perms: permsOf(letters),
+        };
   });
   const known = entries.filter((entry) => entry !== null);
   return known.length === entries.length ? known : null;

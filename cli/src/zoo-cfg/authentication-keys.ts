@@ -9,13 +9,13 @@ import {
   type Outcome,
   type Rule,
   refused,
+  SWITCHED_OFF,
   taken,
   without,
   type ZooFile,
 } from './outcome.js';
 
 export const NO_KERBEROS = 'Rookery has no Kerberos: SASL is DIGEST-MD5 alone';
-const OFF = 'it is switched off';
 const NEEDS_JAAS =
   "name the JAAS file of ZooKeeper's servers with --jaas, and a new file for its users with --users";
 const SCHEMES: readonly string[] = ['digest', 'x509', 'sasl'];
@@ -39,7 +39,7 @@ export function authProvider(value: string, file: ZooFile): Outcome {
 }
 
 export function enforceAuth(value: string, file: ZooFile): Outcome {
-  if (!isYes(value)) return without(OFF);
+  if (!isYes(value)) return SWITCHED_OFF;
   const asked = file.textOf('enforce.auth.schemes').split(',');
   const schemes = asked.map((scheme) => scheme.trim().toLowerCase()).filter(Boolean);
   const unknown = schemes.find((scheme) => !SCHEMES.includes(scheme));
@@ -49,7 +49,7 @@ export function enforceAuth(value: string, file: ZooFile): Outcome {
 }
 
 export function saslRequired(value: string): Outcome {
-  return isYes(value) ? taken({ enforceAuth: ['sasl'] }) : without(OFF);
+  return isYes(value) ? taken({ enforceAuth: ['sasl'] }) : SWITCHED_OFF;
 }
 
 export const superIdentity =
@@ -59,7 +59,7 @@ export const superIdentity =
 
 /** SASL between members: a secret takes its place, and certificates make it needless. */
 export function quorumSasl(value: string, file: ZooFile): Outcome {
-  if (!isYes(value)) return without(OFF);
+  if (!isYes(value)) return SWITCHED_OFF;
   if (file.isOn('sslquorum') && !file.isOn('portunification')) {
     return without('members authenticate each other by their certificates');
   }
@@ -78,14 +78,12 @@ export function quorumSasl(value: string, file: ZooFile): Outcome {
   return { kind: 'taken', settings, secrets, note };
 }
 
-/** `quorum.auth.*` beside the switch itself. */
-export function ofQuorumAuth(name: string): Rule {
-  return (value, file) => {
-    if (!file.isOn('quorum.auth.enablesasl')) return without('quorum.auth.enableSasl is off');
-    if (name.includes('kerberos')) return refused(NO_KERBEROS);
-    if (!name.endsWith('requiresasl')) return without('peerAuth needs no JAAS file');
-    return without(isYes(value) ? 'peerAuth decides' : 'peerAuth has "required": false');
-  };
+/** For every key that begins with `quorum.auth.`, beside the switch itself. */
+export function ofQuorumAuth(value: string, file: ZooFile, name: string): Outcome {
+  if (!file.isOn('quorum.auth.enablesasl')) return without('quorum.auth.enableSasl is off');
+  if (name.includes('kerberos')) return refused(NO_KERBEROS);
+  if (!name.endsWith('requiresasl')) return without('peerAuth needs no JAAS file');
+  return without(isYes(value) ? 'peerAuth decides' : 'peerAuth has "required": false');
 }
 
 /** Whether members that prove nothing are refused. */

@@ -73,17 +73,12 @@ export function convertZooCfg(text: string, beside: Beside): Converted {
     ...into.eachServer,
     ...(clientPort === null ? {} : { clientPort }),
   }));
-  const config = { ...into.settings, ...peerAuthOf(into.settings, file), servers: entries };
+  const { settings, secrets } = into;
   // ZooKeeper's members do not authenticate each other unless the file says so.
-  const asBefore = !('peerAuth' in config) && missingPeerAuth(entries).length > 0;
-  if (!asBefore) return { config, report, secrets: into.secrets };
-  report.push({ key: 'server.N', outcome: 'taken', text: NO_PEER_AUTH });
-  const { servers: last, ...rest } = config;
-  return {
-    config: { ...rest, peerAuth: 'none', servers: last },
-    report,
-    secrets: into.secrets,
-  };
+  const asBefore = !('peerAuth' in settings) && missingPeerAuth(entries).length > 0;
+  if (asBefore) report.push({ key: 'server.N', outcome: 'taken', text: NO_PEER_AUTH });
+  const peerAuth = asBefore ? { peerAuth: 'none' } : peerAuthOf(settings, file);
+  return { config: { ...settings, ...peerAuth, servers: entries }, report, secrets };
 }
 
 function zooFile(properties: ReadonlyMap<string, string>, beside: Beside): ZooFile {

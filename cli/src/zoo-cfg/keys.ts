@@ -19,12 +19,14 @@ import {
   isYes,
   nameOf,
   noEffect,
-  numberOf,
   type Outcome,
   type Rule,
   refused,
   refusedIfOn,
+  SWITCHED_OFF,
   taken,
+  withNumber,
+  without,
   type ZooFile,
 } from './outcome.js';
 import { isEveryAddress } from './servers.js';
@@ -39,23 +41,18 @@ import {
 /** Null for a key that no release of ZooKeeper is known to have. */
 export function outcomeOf(key: string, value: string, file: ZooFile): Outcome | null {
   const name = nameOf(key);
-  const rule = RULES.get(name) ?? PREFIXES.find(([prefix]) => name.startsWith(prefix))?.[1](name);
-  return rule?.(value, file) ?? null;
+  const rule = RULES.get(name) ?? PREFIXES.find(([prefix]) => name.startsWith(prefix))?.[1];
+  return rule?.(value, file, name) ?? null;
 }
 
 function number(setting: string, note?: string): Rule {
-  return (value) => {
-    const number = numberOf(value);
-    if (number === null) return refused(`${value} is not a whole number`);
-    return taken({ [setting]: number }, note);
-  };
+  return (value) => withNumber(value, (number) => taken({ [setting]: number }, note));
 }
 
 /** ZooKeeper's -1 means its default, which is the same as ours. */
 function sessionTimeout(setting: string): Rule {
   const rule = number(setting);
-  return (value, file) =>
-    value === '-1' ? { kind: 'noEffect', why: 'it is the default' } : rule(value, file);
+  return (value, ...at) => (value === '-1' ? DEFAULT : rule(value, ...at));
 }
 
 function flag(setting: string): Rule {
@@ -67,15 +64,13 @@ function text(setting: string): Rule {
 }
 
 function ofEachServer(setting: string): Rule {
-  return (value) => {
-    const number = numberOf(value);
-    if (number === null) return refused(`${value} is not a whole number`);
-    return number <= 0
-      ? { kind: 'noEffect', why: 'it is switched off' }
-      : { kind: 'taken', eachServer: { [setting]: number } };
-  };
+  return (value) =>
+    withNumber(value, (number) => {
+      return number <= 0 ? SWITCHED_OFF : { kind: 'taken', eachServer: { [setting]: number } };
+    });
 }
 
+const DEFAULT = without('it is the default');
 const OWN_DISK = 'Rookery decides by itself when it writes checkpoints and removes old files';
 const OWN_PACE = 'Rookery bounds this by itself: see docs/limits.md';
 const NO_ADMIN_TLS = 'the admin port has no TLS: put a proxy before it';
@@ -215,41 +210,38 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
 ]);
 
 /** The rules for all names that begin so. */
-const PREFIXES: readonly (readonly [string, (name: string) => Rule])[] = [
-  ['autopurge.', () => noEffect(OWN_DISK)],
-  ['znode.container.', () => noEffect('containers are removed within about a minute')],
-  [
-    'connection_throttle_',
-    () => noEffect('connectionMaxTokens and connectionTokensPerSecond decide'),
-  ],
-  ['connectiontoken', () => noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
-  ['group.', () => always('Rookery has no hierarchical quorums: a majority decides')],
-  ['weight.', () => always('Rookery has no hierarchical quorums: a majority decides')],
+const PREFIXES: readonly (readonly [string, Rule])[] = [
+  ['autopurge.', noEffect(OWN_DISK)],
+  ['znode.container.', noEffect('containers are removed within about a minute')],
+  ['connection_throttle_', noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
+  ['connectiontoken', noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
+  ['group.', always('Rookery has no hierarchical quorums: a majority decides')],
+  ['weight.', always('Rookery has no hierarchical quorums: a majority decides')],
   ['ssl.', ofSsl],
   ['quorum.auth.', ofQuorumAuth],
   // Suffixes make several super users.
-  ['superuser', () => superIdentity('sasl')],
-  ['quorum.cnxn.', () => noEffect('links between members need no threads')],
-  ['authprovider.', () => authProvider],
-  ['metricsprovider.', () => noEffect('a metricsPort turns the metrics on')],
-  ['admin.', () => noEffect('the admin port needs no such setting')],
-  ['netty.', () => noEffect('Rookery does not use Netty')],
-  ['nio.', () => noEffect('Rookery does not use Java NIO')],
-  ['learner.', () => noEffect(OWN_PACE)],
-  ['leader.', () => noEffect(OWN_PACE)],
-  ['follower.', () => noEffect(OWN_PACE)],
-  ['forward_learner_requests', () => noEffect(OWN_PACE)],
-  ['commitprocessor.', () => noEffect('requests are processed in one thread')],
-  ['fastleader.', () => noEffect('an election waits for no such interval')],
-  ['kerberos.', () => always(NO_KERBEROS)],
-  ['messagetracker.', () => noEffect('the events of the admin port tell of members')],
-  ['observer.', () => noEffect('Rookery has no observers')],
-  ['observermaster.', () => noEffect('Rookery has no observers')],
-  ['pathstats.', () => noEffect('no figure is kept by path')],
-  ['request_', () => noEffect(OWN_PACE)],
-  ['throttled_op_', () => noEffect(OWN_PACE)],
-  ['watcherclean', () => noEffect('a watch is removed with its connection')],
-  ['jvm.', () => noEffect('there is no JVM')],
+  ['superuser', superIdentity('sasl')],
+  ['quorum.cnxn.', noEffect('links between members need no threads')],
+  ['authprovider.', authProvider],
+  ['metricsprovider.', noEffect('a metricsPort turns the metrics on')],
+  ['admin.', noEffect('the admin port needs no such setting')],
+  ['netty.', noEffect('Rookery does not use Netty')],
+  ['nio.', noEffect('Rookery does not use Java NIO')],
+  ['learner.', noEffect(OWN_PACE)],
+  ['leader.', noEffect(OWN_PACE)],
+  ['follower.', noEffect(OWN_PACE)],
+  ['forward_learner_requests', noEffect(OWN_PACE)],
+  ['commitprocessor.', noEffect('requests are processed in one thread')],
+  ['fastleader.', noEffect('an election waits for no such interval')],
+  ['kerberos.', always(NO_KERBEROS)],
+  ['messagetracker.', noEffect('the events of the admin port tell of members')],
+  ['observer.', noEffect('Rookery has no observers')],
+  ['observermaster.', noEffect('Rookery has no observers')],
+  ['pathstats.', noEffect('no figure is kept by path')],
+  ['request_', noEffect(OWN_PACE)],
+  ['throttled_op_', noEffect(OWN_PACE)],
+  ['watcherclean', noEffect('a watch is removed with its connection')],
+  ['jvm.', noEffect('there is no JVM')],
 ];
 
 /** One file serves all members, and only a wildcard address means the same on each of them. */
@@ -260,22 +252,22 @@ function clientPortAddress(value: string): Outcome {
 
 function quorumListenOnAll(value: string): Outcome {
   if (isYes(value)) return { kind: 'taken', eachServer: { peerListen: '*' } };
-  return { kind: 'noEffect', why: 'it is the default' };
+  return DEFAULT;
 }
 
 function leaderServes(value: string): Outcome {
-  if (isYes(value)) return { kind: 'noEffect', why: 'the leader serves clients' };
+  if (isYes(value)) return without('the leader serves clients');
   return refused('the leader always serves clients');
 }
 
 function peerType(value: string): Outcome {
-  if (value === 'participant') return { kind: 'noEffect', why: 'every member takes part' };
+  if (value === 'participant') return without('every member takes part');
   return refused('Rookery has no observers');
 }
 
 function adminServer(value: string): Outcome {
   const why = 'an adminPort turns the admin server on';
-  return isYes(value) ? { kind: 'noEffect', why } : { kind: 'noEffect', why: 'it is the default' };
+  return isYes(value) ? without(why) : DEFAULT;
 }
 
 /**
@@ -287,24 +279,24 @@ function adminAddress(value: string): Outcome {
 }
 
 function forceSync(value: string): Outcome {
-  if (isYes(value)) return { kind: 'noEffect', why: 'a write is always synced before its answer' };
+  if (isYes(value)) return without('a write is always synced before its answer');
   const why = 'a write is always synced before its answer: writes will be slower and safer';
-  return { kind: 'noEffect', why };
+  return without(why);
 }
 
 function digestEnabled(value: string): Outcome {
-  if (isYes(value)) return { kind: 'noEffect', why: 'it is the default' };
+  if (isYes(value)) return DEFAULT;
   return refused('the digest scheme cannot be switched off');
 }
 
 function digestAlgorithm(value: string): Outcome {
   const algorithm = value.toUpperCase().replace('-', '');
-  if (algorithm === 'SHA1') return { kind: 'noEffect', why: 'it is the default' };
+  if (algorithm === 'SHA1') return DEFAULT;
   if (algorithm === 'SHA256') return taken({ digestAlgs: ['SHA256'] });
   return refused('digests are SHA-1 or SHA-256: ACLs written with another would match nobody');
 }
 
 function auditLog(value: string): Outcome {
-  if (!isYes(value)) return { kind: 'noEffect', why: 'it is switched off' };
+  if (!isYes(value)) return SWITCHED_OFF;
   return taken({ auditFile: 'audit.jsonl' }, 'it has lines of JSON, beside the config file');
 }

@@ -32,7 +32,10 @@ export interface ZooFile {
   readonly hasJaas: boolean;
 }
 
-export type Rule = (value: string, file: ZooFile) => Outcome;
+/** `name` is that of the key, as `nameOf` gives it, for a rule that serves several keys. */
+export type Rule = (value: string, file: ZooFile, name: string) => Outcome;
+/** A rule that needs no more than the value of its key. */
+export type ValueRule = (value: string) => Outcome;
 
 export const taken = (settings: NonNullable<Taken['settings']>, note?: string): Outcome => ({
   kind: 'taken',
@@ -46,20 +49,22 @@ export const incomplete = (settings: NonNullable<Taken['settings']>, todo: strin
 
 export const refused = (why: string): Outcome => ({ kind: 'refused', why });
 export const without = (why: string): Outcome => ({ kind: 'noEffect', why });
+/** For a key whose value switches nothing on. */
+export const SWITCHED_OFF = without('it is switched off');
 
 export const noEffect =
-  (why: string): Rule =>
+  (why: string): ValueRule =>
   () =>
     without(why);
 
 export const always =
-  (why: string): Rule =>
+  (why: string): ValueRule =>
   () =>
     refused(why);
 
 /** For a key that is harmful only when it is switched on. */
-export function refusedIfOn(why: string): Rule {
-  return (value) => (isYes(value) ? refused(why) : without('it is switched off'));
+export function refusedIfOn(why: string): ValueRule {
+  return (value) => (isYes(value) ? refused(why) : SWITCHED_OFF);
 }
 
 export function isYes(value: string): boolean {
@@ -69,8 +74,14 @@ export function isYes(value: string): boolean {
 /**
  * Parses numbers as Java's Integer.decode does, as far as files use it: decimal, or hex with 0x.
  */
-export function numberOf(value: string): number | null {
+function numberOf(value: string): number | null {
   return /^-?(\d+|0x[0-9a-f]+)$/i.test(value) ? Number(value) : null;
+}
+
+/** What `use` makes of the value, which has to be a whole number. */
+export function withNumber(value: string, use: (number: number) => Outcome): Outcome {
+  const number = numberOf(value);
+  return number === null ? refused(`${value} is not a whole number`) : use(number);
 }
 
 /** The name by which rules know a key. */

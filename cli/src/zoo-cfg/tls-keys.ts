@@ -6,13 +6,16 @@
  * the given command makes, beside the former one.
  */
 import {
+  always,
   incomplete,
   isYes,
-  numberOf,
+  noEffect,
   type Outcome,
-  type Rule,
   refused,
+  refusedIfOn,
+  SWITCHED_OFF,
   taken,
+  withNumber,
   without,
   type ZooFile,
 } from './outcome.js';
@@ -43,43 +46,40 @@ const MEMBERS: Side = {
 
 type SideRule = (value: string, file: ZooFile, side: Side) => Outcome;
 
-export function clientsUseTls(file: ZooFile): boolean {
+function clientsUseTls(file: ZooFile): boolean {
   return file.textOf('secureclientport') !== '' || file.isOn('client.portunification');
 }
 
-export function membersUseTls(file: ZooFile): boolean {
+function membersUseTls(file: ZooFile): boolean {
   return file.isOn('sslquorum') || file.isOn('portunification');
 }
 
 /** For every key that begins with `ssl.`. */
-export function ofSsl(name: string): Rule {
+export function ofSsl(value: string, file: ZooFile, name: string): Outcome {
   const side = name.startsWith(MEMBERS.prefix) ? MEMBERS : CLIENTS;
+  const isOn = side.isForMembers ? membersUseTls(file) : clientsUseTls(file);
+  if (!isOn) return without(side.isForMembers ? MEMBERS_ARE_PLAIN : CLIENTS_ARE_PLAIN);
   const rule = RULES.get(name.slice(side.prefix.length));
-  return (value, file) => {
-    const isOn = side.isForMembers ? membersUseTls(file) : clientsUseTls(file);
-    if (!isOn) return without(side.isForMembers ? MEMBERS_ARE_PLAIN : CLIENTS_ARE_PLAIN);
-    return rule?.(value, file, side) ?? refused('no setting of TLS here corresponds to it');
-  };
+  return rule?.(value, file, side) ?? refused('no setting of TLS here corresponds to it');
 }
 
 export function secureClientPort(value: string, file: ZooFile): Outcome {
-  const port = numberOf(value);
-  if (port === null) return refused(`${value} is not a whole number`);
-  const onClientPort = file.isOn('client.portunification');
-  const settings = { tls: { onClientPort } };
-  return { kind: 'taken', settings, eachServer: { secureClientPort: port } };
+  const settings = { tls: { onClientPort: file.isOn('client.portunification') } };
+  return withNumber(value, (secureClientPort) => {
+    return { kind: 'taken', settings, eachServer: { secureClientPort } };
+  });
 }
 
 export function clientPortUnification(value: string): Outcome {
-  return isYes(value) ? taken({ tls: { onClientPort: true } }) : without('it is switched off');
+  return isYes(value) ? taken({ tls: { onClientPort: true } }) : SWITCHED_OFF;
 }
 
 export function sslQuorum(value: string): Outcome {
-  return isYes(value) ? taken({ peerAuth: { tls: {} } }, NAMES) : without('it is switched off');
+  return isYes(value) ? taken({ peerAuth: { tls: {} } }, NAMES) : SWITCHED_OFF;
 }
 
 export function portUnification(value: string): Outcome {
-  if (!isYes(value)) return without('it is switched off');
+  if (!isYes(value)) return SWITCHED_OFF;
   const note = 'members without it are let in, too, until you remove "required": false';
   return taken({ peerAuth: { tls: {} } }, note);
 }
@@ -147,7 +147,7 @@ function hostnames(value: string, _: ZooFile, side: Side): Outcome {
 
 function clientHostnames(value: string, _: ZooFile, side: Side): Outcome {
   if (side.isForMembers) return without(NAMES);
-  if (!isYes(value)) return without('it is switched off');
+  if (!isYes(value)) return SWITCHED_OFF;
   return refused('the addresses of clients are not compared with their certificates');
 }
 
@@ -160,9 +160,7 @@ function protocols(value: string): Outcome {
 
 function handshakeTimeout(value: string, _: ZooFile, side: Side): Outcome {
   if (side.isForMembers) return without('a handshake of members has two seconds');
-  const handshakeTimeoutMs = numberOf(value);
-  if (handshakeTimeoutMs === null) return refused(`${value} is not a whole number`);
-  return taken({ tls: { handshakeTimeoutMs } });
+  return withNumber(value, (handshakeTimeoutMs) => taken({ tls: { handshakeTimeoutMs } }));
 }
 
 function authProvider(value: string): Outcome {
@@ -170,12 +168,9 @@ function authProvider(value: string): Outcome {
   return refused('a client with a certificate is the identity x509 and nothing else');
 }
 
-const ofStore = () => without('it says how to read the file of that store');
-const opensslDoes = () => without('TLS is done by OpenSSL, as Node.js has it');
-const switchedOn =
-  (why: string): SideRule =>
-  (value) =>
-    isYes(value) ? refused(why) : without('it is switched off');
+const ofStore = noEffect('it says how to read the file of that store');
+const opensslDoes = noEffect('TLS is done by OpenSSL, as Node.js has it');
+const noPassword = noEffect('a file of authorities needs no password');
 
 const RULES: ReadonlyMap<string, SideRule> = new Map<string, SideRule>([
   ['keystore.location', keyStore],
@@ -188,17 +183,17 @@ const RULES: ReadonlyMap<string, SideRule> = new Map<string, SideRule>([
   ],
   ['truststore.location', trustStore],
   ['truststore.type', ofStore],
-  ['truststore.password', () => without('a file of authorities needs no password')],
-  ['truststore.passwordpath', () => without('a file of authorities needs no password')],
+  ['truststore.password', noPassword],
+  ['truststore.passwordpath', noPassword],
   ['clientauth', clientAuth],
-  ['crl', switchedOn('lists of revoked certificates are files: name them in crlFiles')],
-  ['ocsp', switchedOn('OCSP is not spoken: name lists of revoked certificates in crlFiles')],
+  ['crl', refusedIfOn('lists of revoked certificates are files: name them in crlFiles')],
+  ['ocsp', refusedIfOn('OCSP is not spoken: name lists of revoked certificates in crlFiles')],
   ['hostnameverification', hostnames],
   ['clienthostnameverification', clientHostnames],
   ['protocol', protocols],
   ['enabledprotocols', protocols],
-  ['ciphersuites', () => refused('the cipher suites are those of Node.js')],
-  ['context.supplier.class', () => refused('there are no classes to name')],
+  ['ciphersuites', always('the cipher suites are those of Node.js')],
+  ['context.supplier.class', always('there are no classes to name')],
   ['handshakedetectiontimeoutmillis', handshakeTimeout],
   ['authprovider', authProvider],
   ['sslprovider', opensslDoes],

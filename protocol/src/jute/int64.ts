@@ -29,6 +29,15 @@ export function toInt64(value: Int64): Int64 {
   return Number.isSafeInteger(small) ? small : value;
 }
 
+/**
+ * Returns an id of 64 bits, which `text` has in hex with `0x`, in lower case and without leading
+ * zeros. Null for any other text.
+ */
+export function plainHexId(text: string): string | null {
+  const [, digits] = /^0x0*([\da-f]{1,16})$/i.exec(text) ?? [];
+  return digits === undefined ? null : `0x${digits.toLowerCase()}`;
+}
+
 /** Returns the two's complement in lower-case hex without `0x`, as ZooKeeper prints ids. */
 export function int64ToHex(value: Int64): string {
   if (typeof value === 'number' && value >= 0) return value.toString(16);

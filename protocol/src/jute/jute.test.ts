@@ -12,7 +12,7 @@ import {
   nullableString,
   nullableVector,
 } from './codec.js';
-import { INT64_MAX, INT64_MIN, type Int64, int64ToHex, toInt64 } from './int64.js';
+import { INT64_MAX, INT64_MIN, type Int64, int64ToHex, plainHexId, toInt64 } from './int64.js';
 import { JuteReader } from './reader.js';
 import { JuteWriter } from './writer.js';
 
@@ -58,6 +58,15 @@ describe('a long', () => {
     expect(int64ToHex(toInt64(0x1_0000_1f91_0e00_01n))).toBe('100001f910e0001');
     expect(int64ToHex(INT64_MIN)).toBe('8000000000000000');
     expect(int64ToHex(0x33)).toBe('33');
+  });
+
+  it('is read as an id in hex, however its digits are written', () => {
+    expect(plainHexId('0x000A1b')).toBe('0xa1b');
+    expect(plainHexId('0X0')).toBe('0x0');
+    expect(plainHexId(`0x00${'f'.repeat(16)}`)).toBe(`0x${'f'.repeat(16)}`);
+    for (const wrong of ['', '0x', 'a1', '0xg', ' 0x1', `0x${'f'.repeat(17)}`]) {
+      expect(plainHexId(wrong), wrong).toBeNull();
+    }
   });
 
   it('is never written from a number that is not a safe integer', () => {

@@ -1,6 +1,6 @@
 import type { Acl } from '@rookery/client';
+import { permsText } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { permsText } from '../values.js';
 import { sha1Finding, worldFinding } from './acl-audit.js';
 
 const entry = (scheme: string, id: string, perms: number): Acl => ({ scheme, id, perms });

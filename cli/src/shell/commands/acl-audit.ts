@@ -8,8 +8,9 @@
  * is a failure: run it as a super user. The exit code is 3 if anything was found.
  */
 import { type Acl, type Client, NoAuthError, NoNodeError, Perms } from '@rookery/client';
+import { permsText } from '@rookery/protocol';
 import { type Call, EXIT } from '../command.js';
-import { clean, permsText } from '../values.js';
+import { clean } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 export interface AclFinding {

@@ -5,6 +5,7 @@
  * Servers of either product are asked by four-letter words. With `--url` a member of Rookery is
  * asked at its admin port, which tells more and can end a session.
  */
+import { plainHexId } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
 import { NoAnswerError } from '../failures.js';
@@ -85,8 +86,8 @@ function sourceOf(call: Call): SessionSource {
 /** Throws OperatorError for what is no session id. */
 function sessionOf(call: Call): string {
   const text = (call.arg(0) ?? '').toLowerCase();
-  const [, digits] = /^(?:0x)?0*([\da-f]{1,16})$/.exec(text) ?? [];
-  if (digits !== undefined) return `0x${digits}`;
+  const session = plainHexId(text.startsWith('0x') ? text : `0x${text}`);
+  if (session !== null) return session;
   throw new OperatorError(`Expected a session in hex, such as 0x1000a2b, got ${text}.`);
 }
 

@@ -1,16 +1,14 @@
 /**
  * Sessions as a member of Rookery tells them at its admin port, in pages and with all kinds of
- * watches, and the only way to end one.
- *
- * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER, so
- * that they appear in no list of processes.
+ * watches, and the only way to end one. The user comes from the environment (http-url.ts).
  */
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
+import { httpUrl, USER_VARIABLE, userHeaders } from '../../http-url.js';
+import { addressText } from '../../status/named-servers.js';
 import { NoAnswerError } from '../failures.js';
 import type { Session, SessionDetail, SessionSource } from './session.js';
 
-const USER_VARIABLE = 'ROOKERY_ADMIN_USER';
 const TIMEOUT_MS = 10_000;
 const PAGE = 1000;
 
@@ -47,19 +45,17 @@ const problemSchema = z.object({ detail: z.string() });
 export class SessionsFromAdminPort implements SessionSource {
   readonly gaps: readonly string[] = [];
   readonly #url: string;
-  readonly #user: string;
+  readonly #headers: Readonly<Record<string, string>>;
   #servers: ReadonlyMap<number, string> | null = null;
 
   /** Throws OperatorError for another address than that of an HTTP port. */
   constructor(url: string, environment: NodeJS.ProcessEnv) {
-    if (!URL.canParse(url) || new URL(url).protocol !== 'http:') {
-      throw new OperatorError(`--url: expected http://host:port, got ${url}`);
-    }
-    if (new URL(url).username !== '' || new URL(url).password !== '') {
+    const { username, password } = httpUrl(url);
+    if (username !== '' || password !== '') {
       throw new OperatorError(`--url: expected no user in it: set ${USER_VARIABLE} instead.`);
     }
     this.#url = url.replace(/\/+$/, '');
-    this.#user = environment[USER_VARIABLE] ?? '';
+    this.#headers = userHeaders(environment);
   }
 
   async *list(signal: AbortSignal): AsyncGenerator<Session> {
@@ -112,10 +108,9 @@ export class SessionsFromAdminPort implements SessionSource {
     if (this.#servers === null) {
       const answer = await this.#ask('GET', '/members', signal);
       const { members } = parsed(membersSchema, await answer.json());
-      const named = members.map(({ id, client: { host, port } }) => {
-        return [id, host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`] as const;
-      });
-      this.#servers = new Map(named);
+      this.#servers = new Map(
+        members.map(({ id, client: { host, port } }) => [id, addressText(host, port)]),
+      );
     }
     return this.#servers.get(member) ?? `member ${member}`;
   }
@@ -126,8 +121,7 @@ export class SessionsFromAdminPort implements SessionSource {
     signal: AbortSignal,
     expected: readonly number[] = [],
   ): Promise<Response> {
-    const basic = `Basic ${Buffer.from(this.#user).toString('base64')}`;
-    const headers = this.#user === '' ? {} : { authorization: basic };
+    const headers = this.#headers;
     const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     let response: Response;
     try {

@@ -15,8 +15,8 @@ import {
   NotReadOnlyError,
   type Stat,
 } from '@rookery/client';
-import { errorName } from '@rookery/protocol';
-import { hex, permsText } from '../values.js';
+import { errorName, permsText } from '@rookery/protocol';
+import { hex } from '../values.js';
 
 export function zkStat(stat: Stat): string {
   return [

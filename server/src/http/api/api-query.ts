@@ -5,7 +5,7 @@
  * A znode is named in the query, not in the path of the URL, because its name may hold `%`, `?` and
  * `#`.
  */
-import { validatePath } from '@rookery/protocol';
+import { plainHexId, validatePath } from '@rookery/protocol';
 import { badRequest } from './problem.js';
 
 export function pathOf(query: URLSearchParams, name = 'path'): string {
@@ -58,8 +58,8 @@ export function oneOf<T extends string>(
 /** A session as this API writes it, `0x` and hex digits; null where the parameter is absent. */
 export function sessionIn(text: string | null, name: string): string | null {
   if (text === null) return null;
-  const [, digits] = /^0x0*([\da-f]{1,16})$/i.exec(text) ?? [];
-  if (digits !== undefined) return `0x${digits.toLowerCase()}`;
+  const session = plainHexId(text);
+  if (session !== null) return session;
   throw badRequest(`${name}: expected a session, as in 0x1a0000002b.`);
 }
 

@@ -4,7 +4,7 @@
  * zxids and sessions are hex strings, because they have more digits than a number of JSON is safe
  * for; times are ms since 1970.
  */
-import { type Acl, Perms, type Stat } from '@rookery/protocol';
+import { type Acl, Perms, permsOf, permsText, type Stat } from '@rookery/protocol';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { mayDo, type Requester } from '../../pipeline/access.js';
 
@@ -37,14 +37,6 @@ export function rightsAt(acl: readonly Acl[], requester: Requester) {
   };
 }
 
-const LETTERS = [
-  [Perms.create, 'c'],
-  [Perms.delete, 'd'],
-  [Perms.read, 'r'],
-  [Perms.write, 'w'],
-  [Perms.admin, 'a'],
-] as const;
-
 export interface AclFacts {
   readonly scheme: string;
   readonly id: string;
@@ -58,7 +50,7 @@ export function aclFacts(acl: readonly Acl[], requester: Requester): readonly Ac
   return acl.map(({ scheme, id, perms }) => ({
     scheme,
     id: isWhole || scheme !== 'digest' ? id : id.replace(/:.*/s, ':x'),
-    perms: LETTERS.map(([bit, letter]) => ((perms & bit) === 0 ? '' : letter)).join(''),
+    perms: permsText(perms),
   }));
 }
 
@@ -66,9 +58,7 @@ export function aclFacts(acl: readonly Acl[], requester: Requester): readonly Ac
 export function aclOf(text: string): readonly Acl[] | null {
   const entries = text.split(',').map((one): Acl | null => {
     const [, scheme = '', id = '', perms = ''] = /^([^:]+):(.*):([cdrwa]+)$/.exec(one) ?? [];
-    if (scheme === '') return null;
-    const bits = LETTERS.map(([bit, letter]) => (perms.includes(letter) ? bit : 0));
-    return { scheme, id, perms: bits.reduce((sum: number, bit) => sum | bit, 0) };
+    return scheme === '' ? null : { scheme, id, perms: permsOf(perms) };
   });
   const valid = entries.filter((entry) => entry !== null);
   return valid.length === entries.length ? valid : null;

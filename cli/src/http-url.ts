@@ -1,0 +1,22 @@
+/**
+ * How commands ask a member by HTTP: the address in `--url`, and the user of an admin port.
+ *
+ * The user and the password come from the environment, as `user:password` in ROOKERY_ADMIN_USER, so
+ * that they appear in no list of processes.
+ */
+import { OperatorError } from '@rookery/server';
+
+export const USER_VARIABLE = 'ROOKERY_ADMIN_USER';
+
+/** Throws OperatorError for what is no address of HTTP. */
+export function httpUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol === 'http:') return url;
+  throw new OperatorError(`--url: expected http://host:port, got ${text}`);
+}
+
+/** The headers with the user of an admin port; none if the environment names no user. */
+export function userHeaders(environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  const user = environment[USER_VARIABLE] ?? '';
+  return user === '' ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
+}
