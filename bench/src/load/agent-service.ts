@@ -51,7 +51,7 @@ export class AgentService {
     return await withCpuShare(() => crowd.connect());
   }
 
-  /** After `closeCrowd`. */
+  /** Connects the crowd once more after `closeCrowd`, with new sessions; TLS is resumed. */
   async connectCrowdAgain(): Promise<Timed> {
     return await withCpuShare(() => this.#openCrowd.connect());
   }

@@ -36,7 +36,7 @@ export interface ConnectionParts {
    * The memory into which all connections read: a chunk is processed before the next one is read.
    */
   readonly readMemory: Buffer;
-  /** Of an earlier connection by TLS to the same server. */
+  /** The TLS session of an earlier connection to the same server, which is resumed. */
   readonly tlsSession?: Buffer | undefined;
   readonly onLost: () => void;
   readonly onEvent: () => void;
@@ -115,12 +115,12 @@ export class LoadConnection {
     return this.#session;
   }
 
-  /** What a later connection by TLS resumes; undefined without TLS, and until the server says. */
+  /** The TLS session that a later connection resumes; undefined until the server has sent one. */
   get tlsSession(): Buffer | undefined {
     return this.#tlsSession;
   }
 
-  /** Whether TLS was resumed, once connected. */
+  /** Whether the handshake has resumed a TLS session; false until it is over. */
   get isTlsResumed(): boolean {
     return this.#socket instanceof TLSSocket && this.#socket.isSessionReused();
   }

@@ -30,7 +30,7 @@ export interface CrowdTiming {
   readonly failures: number;
   /** What went wrong and how often, whether a retry repaired it or not. */
   readonly reasons: Readonly<Record<string, number>>;
-  /** Connections whose handshake resumed a TLS session; absent where none were made. */
+  /** The handshakes that resumed a TLS session; absent if the step made no connections. */
   readonly tlsResumed?: number;
 }
 
@@ -46,7 +46,7 @@ export class Crowd {
   readonly #readMemory = Buffer.allocUnsafeSlow(READ_BYTES);
   readonly #connections: (LoadConnection | null)[];
   readonly #sessions: (Session | null)[];
-  /** Of the last connection of each; it is kept when the sessions are closed. */
+  /** The TLS session of the last connection of each; it is kept when the sessions are closed. */
   readonly #tlsSessions: (Buffer | undefined)[] = [];
   #pings: NodeJS.Timeout | null = null;
   #onEvent: () => void = () => undefined;

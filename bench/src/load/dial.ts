@@ -7,9 +7,9 @@
 import net from 'node:net';
 import tls from 'node:tls';
 
-/** How a server proves itself, and nothing about the client, which has no certificate. */
+/** What a client needs for TLS; it has no certificate of its own. */
 export interface HostTls {
-  /** In PEM. */
+  /** The authority that the client trusts, in PEM. */
   readonly ca: string;
 }
 
@@ -21,11 +21,11 @@ export interface Host {
 
 export interface DialOptions {
   readonly onread?: net.OnReadOpts;
-  /** Of an earlier connection by TLS to the same server; undefined for a full handshake. */
+  /** The TLS session of an earlier connection to this server; undefined for a full handshake. */
   readonly tlsSession?: Buffer | undefined;
-  /** The connection can be written to. */
+  /** Called when the connection can be written to. */
   readonly onOpen: () => void;
-  /** The connection by TLS can be resumed with this; comes once or several times after it opens. */
+  /** Called once or several times after the opening, with what resumes this connection's TLS. */
   readonly onTlsSession?: (session: Buffer) => void;
 }
 

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from '@rookery/client';
+import type { Host } from '../load/dial.js';
 import type { KeySpace } from '../load/key-space.js';
 import type { Context } from '../run/context.js';
 import { ADMIN_PORT, ADMIN_USER, ROOKERY } from '../systems/plan.js';
@@ -18,7 +19,7 @@ const LOADERS = 6;
 const LOADERS_WINDOW = 250;
 /** The write rate of a slow machine, for the estimate that is shown. */
 const LOADS_PER_SECOND = 12_000;
-/** Until the checkpoint behind the load is written. */
+/** In this time the checkpoint after the load is written. */
 const SETTLE_MS = 5000;
 
 export const backupScenarios: readonly Scenario[] = [
@@ -58,8 +59,8 @@ async function saveWhileServing(context: Context): Promise<Measurement> {
     ...{ seconds: null, warmupSeconds: 0 },
   });
   await sleep(SETTLE_MS);
-  const leader = await ensemble.leader();
-  const follower = leader === 0 ? 1 : 0;
+  const leading = await ensemble.leader();
+  const [leader, follower] = [hostAt(context, leading), hostAt(context, leading === 0 ? 1 : 0)];
   context.step('clients without a backup');
   const quiet = await slowest(context, { leader, follower }, sleep(1000 * settings.seconds));
   context.step('clients during a backup');
@@ -76,10 +77,19 @@ async function saveWhileServing(context: Context): Promise<Measurement> {
   );
 }
 
-/** A client reads at the follower, another one writes at the leader, each one by one. */
+function hostAt({ system }: Context, index: number): Host {
+  const host = system.hosts[index];
+  if (host === undefined) throw new Error(`the ensemble has no member ${index + 1}`);
+  return host;
+}
+
+/**
+ * Resolves with the slowest answers until `until` is over. One client reads at the follower and
+ * another one writes at the leader, and each waits for an answer before it asks again.
+ */
 async function slowest(
   context: Context,
-  { leader, follower }: { readonly leader: number; readonly follower: number },
+  { leader, follower }: { readonly leader: Host; readonly follower: Host },
   until: Promise<unknown>,
 ): Promise<{ readonly readMs: number; readonly writeMs: number }> {
   let isOver = false;
@@ -88,8 +98,7 @@ async function slowest(
   };
   until.then(end, end);
   const root = context.newRoot();
-  const slowestOf = async (member: number, ask: 'read' | 'write') => {
-    const { host, port } = context.system.hosts[member] ?? { host: '', port: 0 };
+  const slowestOf = async ({ host, port }: Host, ask: 'read' | 'write') => {
     const client = await connect(`${host}:${port}`);
     context.onEnd(() => client.close());
     const path = `${root}-${ask}`;
@@ -111,9 +120,8 @@ async function slowest(
   return { readMs, writeMs };
 }
 
-/** As an operator saves a running member. */
-async function save({ ensemble, system }: Context, member: number): Promise<void> {
-  const { host = '', port = 0 } = system.hosts[member] ?? {};
+/** Saves a running member with the command of an operator. */
+async function save({ ensemble }: Context, { host, port }: Host): Promise<void> {
   const url = `http://${host}:${port + ADMIN_PORT}`;
   const command = ['backup', 'save', join(ensemble.directory, 'backups'), '--url', url];
   const child = spawn(process.execPath, [ROOKERY, ...command], {

@@ -3,8 +3,8 @@
  *
  * Each product is as it comes: its own choice of protocol and cipher, a certificate with a key of
  * the curve P-256, and no certificates of clients. In the crowd each connection is made once with a
- * whole handshake and once by resuming its TLS session, with a new session of the ensemble each
- * time; the generator takes as much time for a handshake as a member, so rates are those of both,
+ * full handshake and once by resuming its TLS session, with a new session of the ensemble each
+ * time. The generator takes as much time for a handshake as a member, so the rates depend on both,
  * and the members' processor time is the figure that tells products apart.
  */
 import type { Timed } from '../load/agent-service.js';
@@ -35,12 +35,12 @@ export const tlsScenarios: readonly Scenario[] = [
   ),
   scenario({
     name: 'tls-connect',
-    title: 'connect 1,000 sessions by TLS, with whole handshakes and by resumption',
+    title: 'connect 1,000 sessions by TLS, with full handshakes and by resumption',
     group: 'tls',
     figures: [
-      { key: 'wholePerSecond', title: 'whole handshakes', unit: '1/s', better: 'higher' },
+      { key: 'fullPerSecond', title: 'full handshakes', unit: '1/s', better: 'higher' },
       { key: 'resumedPerSecond', title: 'resumed', unit: '1/s', better: 'higher' },
-      { key: 'wholeUs', title: "servers' CPU, whole handshake", unit: 'us', better: 'lower' },
+      { key: 'fullUs', title: "servers' CPU, full handshake", unit: 'us', better: 'lower' },
       { key: 'resumedUs', title: "servers' CPU, resumed", unit: 'us', better: 'lower' },
     ],
     needsProcesses: true,
@@ -61,7 +61,7 @@ async function connections(context: Context): Promise<Measurement> {
     const cpuUs = ((context.ensemble.facts().cpuSeconds - before) * 1e6) / sessions;
     return { timing, cpuUs, perSecond: (sessions * 1000) / timing.elapsedMs };
   };
-  const whole = await timed(() => agent.call('connectCrowd', crowd));
+  const full = await timed(() => agent.call('connectCrowd', crowd));
   await agent.call('closeCrowd');
   context.step('resumed');
   const resumed = await timed(() => agent.call('connectCrowdAgain'));
@@ -69,14 +69,14 @@ async function connections(context: Context): Promise<Measurement> {
   const missing = sessions - (resumed.timing.tlsResumed ?? 0);
   return measurement(
     {
-      wholePerSecond: whole.perSecond,
+      fullPerSecond: full.perSecond,
       resumedPerSecond: resumed.perSecond,
-      wholeUs: whole.cpuUs,
+      fullUs: full.cpuUs,
       resumedUs: resumed.cpuUs,
     },
     {
       troubles: [
-        ...crowdTroubles({ connect: [whole.timing], resume: [resumed.timing] }),
+        ...crowdTroubles({ connect: [full.timing], resume: [resumed.timing] }),
         ...(missing === 0 ? [] : [`${missing} handshakes were not resumed`]),
       ],
     },

@@ -72,7 +72,7 @@ async function writesWhileScraped(context: Context): Promise<Measurement> {
   });
 }
 
-/** What one scrape takes of a member's processor time, beyond what it takes without scrapes. */
+/** Returns how much processor time one scrape takes of a member, without its idle load. */
 async function cpuMsOfScrape(context: Context): Promise<number> {
   const { ensemble, system } = context;
   context.step('the processor time of a scrape');

@@ -1,6 +1,6 @@
 /**
  * The certificate of an ensemble that speaks TLS: one for all members, signed by itself, for the
- * address on which they listen. Made by openssl, which both products need for nothing else.
+ * address on which they listen. The program `openssl` makes it; a bench without TLS needs none.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 export interface Certificate {
   readonly certFile: string;
   readonly keyFile: string;
-  /** A file with both. */
+  /** A file with the key and the certificate. */
   readonly bothFile: string;
   /** What clients trust, in PEM. */
   readonly ca: string;

@@ -64,7 +64,7 @@ export interface MemberPlan {
 
 const ZOOKEEPER_JAR = '/usr/share/java/zookeeper.jar';
 const LOG_FRAMEWORK_CONFIG = '/etc/zookeeper/conf';
-/** Of Debian's packages; needed for TLS alone. */
+/** The jars of Debian's packages that ZooKeeper needs for TLS alone. */
 const NETTY_JARS: readonly string[] = [
   ...['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'],
   ...['transport-native-epoll', 'transport-native-unix-common'],
@@ -80,7 +80,7 @@ const ELECTION_PORT = 200;
 export const METRICS_PORT = 300;
 const SECURE_PORT = 350;
 export const ADMIN_PORT = 400;
-/** The user and the password, and what the config file has of them. */
+/** The name and the password of the user, and their digest for the config file. */
 export const ADMIN_USER = 'bench:bench';
 const ADMIN_DIGEST = `bench:${createHash('sha1').update(ADMIN_USER).digest('base64')}`;
 
@@ -208,7 +208,7 @@ function hostAt(port: number, certificate: Certificate | null): Host {
   return { host: HOST, port: port + SECURE_PORT, tls: { ca: certificate.ca } };
 }
 
-/** TLS as it is by default, but that clients need no certificate. */
+/** Returns the settings of TLS: the defaults, except that clients need no certificate. */
 function secureLines(port: number, { bothFile, certFile }: Certificate): readonly string[] {
   return [
     'serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory',
