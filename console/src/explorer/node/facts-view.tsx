@@ -15,7 +15,7 @@ export function FactsView({ facts }: { readonly facts: NodeFacts }) {
   const { stat, mode, ttlMs, descendants, subtreeBytes, may } = facts;
   const nowMs = useNow();
   return (
-    <aside className="facts" aria-label="Facts">
+    <aside className="node-facts" aria-label="Facts">
       <h2>Znode</h2>
       <dl>
         <Fact name="Kind">
