@@ -7,6 +7,7 @@ import '../events/events.css';
 import { isNotable, keyOf, type MemberEvent, topicOf } from '../events/member-event.js';
 import type { Mark } from './line-chart.js';
 import { type ChartSpec, chartsOf, type Line, linesOf } from './series.js';
+import { SeriesDot } from './series-dot.js';
 import { COLOURS, Timeline } from './timeline.js';
 import type { LookedAt } from './use-members.js';
 
@@ -23,11 +24,9 @@ export interface ChartsProps {
   readonly look: LookedAt;
   /** Null where nobody tells events, as ZooKeeper does not. */
   readonly events: readonly MemberEvent[] | null;
-  /** The class with the colour of a member. */
-  readonly seriesOf: (member: number) => string;
 }
 
-export function Charts({ look, events, seriesOf }: ChartsProps) {
+export function Charts({ look, events }: ChartsProps) {
   const [minutes, setMinutes] = useState<number>(SPANS[0].minutes);
   const [chosen, setChosen] = useState<string | null>(null);
   const { atMs: toMs, points, members } = look;
@@ -73,7 +72,7 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
           <figure key={spec.figure} className="chart">
             <figcaption title={spec.help}>
               <span className="chart-title">{spec.title}</span>
-              <Legend spec={spec} lines={lines} seriesOf={seriesOf} />
+              <Legend spec={spec} lines={lines} />
             </figcaption>
             <Suspense fallback={<div className="chart-canvas" />}>
               <LineChart {...{ spec, lines, fromMs, toMs, marks }} />
@@ -107,15 +106,14 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
 interface LegendProps {
   readonly spec: ChartSpec;
   readonly lines: readonly Line[];
-  readonly seriesOf: (member: number) => string;
 }
 
-function Legend({ spec, lines, seriesOf }: LegendProps) {
+function Legend({ spec, lines }: LegendProps) {
   return (
     <span className="legend">
       {lines.map(({ member, newest }) => (
         <span key={member} className="legend-item">
-          <span className={`series-dot ${seriesOf(member)}`} aria-hidden="true" />
+          <SeriesDot member={member} />
           <span className="visually-hidden">Member {member}: </span>
           {newest === null ? '-' : spec.text(newest)}
         </span>

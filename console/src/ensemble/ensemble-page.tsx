@@ -16,8 +16,6 @@ import { verdictOf } from './member.js';
 import { MemberCard } from './member-card.js';
 import { type LookedAt, useMembers } from './use-members.js';
 
-const SERIES = 7;
-
 export function Page() {
   const { api, can } = useConsole();
   return can('GET', '/events') ? <WithEvents api={api} /> : <View api={api} live={null} />;
@@ -48,10 +46,6 @@ function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | nu
   );
 }
 
-function seriesOf(member: number): string {
-  return `series-${((member - 1) % SERIES) + 1}`;
-}
-
 function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEvents | null }) {
   const { members, self } = look;
   const { kind, sentence } = verdictOf(members);
@@ -65,11 +59,10 @@ function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEven
             member={member}
             members={members}
             isSelf={member.id === self}
-            series={seriesOf(member.id)}
           />
         ))}
       </div>
-      <Charts look={look} events={live?.events ?? null} seriesOf={seriesOf} />
+      <Charts look={look} events={live?.events ?? null} />
     </>
   );
 }
