@@ -178,7 +178,7 @@ async function make(
   const isCut = acl?.some(({ scheme, id }) => scheme === 'digest' && id.endsWith(':x')) === true;
   if (keepsAcls && (acl === null || isCut || acl.some(({ id }) => id.includes(',')))) {
     const detail = `The ACL of ${path} cannot be kept: you do not see it whole, or it has a comma.`;
-    throw new ApiProblem({ status: 403, detail, path });
+    throw new ApiProblem({ status: 403, detail });
   }
   const given = keepsAcls && acl !== null ? aclText(acl) : null;
   const query = { path, mode, ttlMs: mode === 'ttl' ? ttlMs : null, acl: given };

@@ -10,8 +10,8 @@ import { base64Of, bytesOfBase64 } from '../../ui/bytes.js';
 import { textOf } from '../data/detect.js';
 import { wrongPath } from '../paths.js';
 
-export const FORMAT = 'rookery-subtree';
-export const VERSION = 1;
+const FORMAT = 'rookery-subtree';
+const VERSION = 1;
 /** Of a file; beyond it a browser is the wrong tool. */
 export const FILE_BYTES_MAX = 100_000_000;
 const NODES_MAX = 50_000;

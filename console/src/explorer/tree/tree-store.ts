@@ -75,14 +75,14 @@ export class TreeStore {
   }
 
   /**
-   * Reads again what is loaded of a directory, after its list has changed. False if that is too
-   * much to do unasked.
+   * Reads again what is loaded of a directory, after its list has changed. With `unasked` a large
+   * directory is left as it is.
    */
-  async refresh(path: string, { unasked = false } = {}): Promise<boolean> {
+  async refresh(path: string, { unasked = false } = {}): Promise<void> {
     const directory = this.model.find(path);
-    if (directory === null) return true;
+    if (directory === null) return;
     const wanted = directory.entries.length;
-    if (unasked && wanted > REFRESH_MAX) return false;
+    if (unasked && wanted > REFRESH_MAX) return;
     await this.#loading.get(path);
     const entries: ChildFacts[] = [];
     let page: ChildrenPage;
@@ -95,11 +95,10 @@ export class TreeStore {
       } while (page.next !== null && entries.length < wanted);
     } catch (error) {
       if (!isAborted(error)) this.#failed(directory, error);
-      return true;
+      return;
     }
     this.model.replace(directory, entries, page);
     this.#changed();
-    return true;
   }
 
   /** Opens everything above a path and loads until its row is there, within a bound. */
@@ -116,8 +115,7 @@ export class TreeStore {
   /** After a znode was made, changed or deleted by this console. */
   async changed(path: string): Promise<void> {
     await this.refresh(parentOf(path));
-    const isOpen = this.model.find(path) !== null;
-    if (isOpen) await this.refresh(path);
+    await this.refresh(path);
   }
 
   async #reach(directory: Directory, name: string): Promise<boolean> {
