@@ -19,8 +19,14 @@ export class ApiProblem extends Error {
   }
 }
 
-/** The sentence to show for anything that was thrown. */
+/** The HTTP status of a refusal; null for anything else that was thrown. */
+export function statusOf(error: unknown): number | null {
+  return error instanceof ApiProblem ? error.status : null;
+}
+
+/** The sentence to show for anything that was thrown; a string is the sentence itself. */
 export function sentenceOf(error: unknown): string {
+  if (typeof error === 'string') return error;
   if (error instanceof ApiProblem) return error.message;
   if (error instanceof Error) return `The console failed: ${error.message}`;
   return 'The console failed.';

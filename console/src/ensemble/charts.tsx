@@ -5,6 +5,7 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import { EventRow } from '../events/event-row.js';
 import '../events/events.css';
 import { isNotable, keyOf, type MemberEvent, topicOf } from '../events/member-event.js';
+import { Chip } from '../ui/chip.js';
 import type { Mark } from './line-chart.js';
 import { type ChartSpec, chartsOf, type Line, linesOf } from './series.js';
 import { SeriesDot } from './series-dot.js';
@@ -52,15 +53,9 @@ export function Charts({ look, events }: ChartsProps) {
         <h2>The last {minutes} minutes</h2>
         <div className="view-filters">
           {SPANS.map(({ minutes: one, title }) => (
-            <button
-              key={one}
-              type="button"
-              className="chip"
-              aria-pressed={one === minutes}
-              onClick={() => setMinutes(one)}
-            >
+            <Chip key={one} isOn={one === minutes} onClick={() => setMinutes(one)}>
               {title}
-            </button>
+            </Chip>
           ))}
         </div>
       </header>

@@ -32,14 +32,11 @@ function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | nu
     <NowProvider>
       <PageFrame title="Ensemble">
         <div className="ensemble">
-          {error === null ? null : <ProblemNotice error={error} onRetry={refresh} />}
-          {look === null ? (
-            error === null ? (
-              <output className="empty">Asking the members …</output>
-            ) : null
-          ) : (
-            <Body look={look} live={live} />
-          )}
+          <ProblemNotice error={error} onRetry={refresh} />
+          {look === null && error === null ? (
+            <output className="empty">Asking the members …</output>
+          ) : null}
+          {look === null ? null : <Body look={look} live={live} />}
         </div>
       </PageFrame>
     </NowProvider>

@@ -32,11 +32,16 @@ export interface SessionsPage {
   readonly next: string | null;
 }
 
+export interface WatchedPath {
+  readonly path: string;
+  readonly mode?: string | null;
+}
+
 export interface SessionDetail extends Session {
   /** Null where nobody tells. */
   readonly ephemeralPaths: readonly string[] | null;
   /** Absent where nobody tells. */
-  readonly watched?: readonly { readonly path: string; readonly mode?: string | null }[] | null;
+  readonly watched?: readonly WatchedPath[] | null;
 }
 
 export function clientOf({ address }: Session): string {

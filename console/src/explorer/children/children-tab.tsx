@@ -66,7 +66,7 @@ export function ChildrenTab({ path, facts }: { readonly path: string; readonly f
         {counted(facts.stat.numChildren, 'child', 'children')}
         {isCut ? `; sorted are the first ${numberInWords(rows.length)}` : ''}
       </div>
-      {error === null ? null : <ProblemNotice error={error} />}
+      <ProblemNotice error={error} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must scroll it */}
       <div ref={scroller} className="children-list" tabIndex={0} role="table" aria-label="Children">
         {/* biome-ignore lint/a11y/useFocusableInteractive: the buttons in it have the focus */}

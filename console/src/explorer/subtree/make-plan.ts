@@ -6,7 +6,7 @@
  * if all of that went well, each znode in the version that was copied.
  */
 import type { Api } from '../../api/api.js';
-import { ApiProblem } from '../../api/problem.js';
+import { ApiProblem, statusOf } from '../../api/problem.js';
 import type { NodeFacts } from '../../api/types.js';
 import { aclText } from '../acl/acl-rules.js';
 import { readData } from '../node/use-node.js';
@@ -143,7 +143,7 @@ async function remove(
   try {
     await api.write('DELETE', '/node', { query: { path }, match: version, signal });
   } catch (error) {
-    if (!(error instanceof ApiProblem) || error.status !== 404) throw error;
+    if (statusOf(error) !== 404) throw error;
   }
 }
 
@@ -196,8 +196,8 @@ export async function wrongTarget(
       await api.get('/node', { path }, signal);
       return true;
     } catch (error) {
-      if (error instanceof ApiProblem && error.status === 404) return false;
-      if (error instanceof ApiProblem && error.status === 403) return true;
+      if (statusOf(error) === 404) return false;
+      if (statusOf(error) === 403) return true;
       throw error;
     }
   };

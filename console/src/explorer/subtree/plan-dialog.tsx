@@ -92,7 +92,7 @@ export function PlanDialog(props: PlanDialogProps) {
       }
     >
       {phase.kind === 'form' || phase.kind === 'planning' ? form : null}
-      {phase.kind === 'form' ? <FormProblem problem={phase.problem} /> : null}
+      {phase.kind === 'form' ? <ProblemNotice error={phase.problem} /> : null}
       {phase.kind === 'planning' ? (
         <output className="soft">Looking: {counted(phase.count, 'znode')} so far …</output>
       ) : null}
@@ -185,12 +185,6 @@ function waiting(signal: AbortSignal): (ms: number) => Promise<void> {
         { once: true },
       );
     });
-}
-
-function FormProblem({ problem }: { readonly problem: unknown }) {
-  if (problem === null) return null;
-  if (typeof problem === 'string') return <Notice kind="bad">{problem}</Notice>;
-  return <ProblemNotice error={problem} />;
 }
 
 function PaceChoice(props: { readonly pace: number; readonly onChange: (pace: number) => void }) {

@@ -2,7 +2,7 @@
  * Delete, copy, move and import of parts of the tree, each as a plan.
  */
 import { useState } from 'react';
-import { ApiProblem } from '../../api/problem.js';
+import { statusOf } from '../../api/problem.js';
 import { useConsole } from '../../console-context.js';
 import { readData } from '../node/use-node.js';
 import { childOf, nameOf, parentOf, rebased, shown, wrongPath } from '../paths.js';
@@ -186,7 +186,7 @@ async function dataThere(
     const { bytes, version } = await readData(api, path, signal);
     return { version, data: bytes };
   } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return null;
+    if (statusOf(error) === 404) return null;
     throw error;
   }
 }

@@ -6,7 +6,7 @@
  * which grows; whoever listens is told that changes may have been missed.
  */
 import { useEffect, useRef, useState } from 'react';
-import { ApiProblem, isAborted } from '../../api/problem.js';
+import { isAborted, statusOf } from '../../api/problem.js';
 import type { WatchChange } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 
@@ -83,7 +83,7 @@ async function keepListening(
 
 /** Too many listeners, or a member without a leader, pass by; a missing znode does not. */
 function isFinal(error: unknown): boolean {
-  return error instanceof ApiProblem && [400, 401, 403, 404, 405].includes(error.status);
+  return [400, 401, 403, 404, 405].includes(statusOf(error) ?? 0);
 }
 
 function useIsSeen(): boolean {
