@@ -8,7 +8,7 @@
 import { useEffect, useState } from 'react';
 import type { Api } from '../api/api.js';
 import { isAborted, statusOf } from '../api/problem.js';
-import { pause } from '../live/use-polled.js';
+import { pause } from '../live/pause.js';
 import { EventStore } from './event-store.js';
 import type { MemberEvent } from './member-event.js';
 

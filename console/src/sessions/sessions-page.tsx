@@ -8,18 +8,11 @@ import { countText, millisText, spanText } from '../live/format.js';
 import { FilterField, RefreshButton } from '../live/list-controls.js';
 import { onListKeys } from '../live/list-keys.js';
 import { ListPage } from '../live/list-page.js';
+import type { Order } from '../live/order.js';
 import { hrefOf } from '../router/route.js';
 import { goTo, useRoute } from '../router/use-route.js';
 import { ProblemNotice } from '../ui/notice.js';
-import {
-  type Column,
-  clientOf,
-  isFound,
-  type Order,
-  type Session,
-  sessionIdIn,
-  sorted,
-} from './session.js';
+import { type Column, clientOf, isFound, type Session, sessionIdIn, sorted } from './session.js';
 import { SessionDetailView } from './session-detail.js';
 import './sessions.css';
 import { useSessions } from './use-sessions.js';
@@ -38,7 +31,7 @@ export function Page() {
   const { query } = useRoute();
   const selected = query.get('id');
   const [text, setText] = useState('');
-  const [order, setOrder] = useState<Order>({ column: 'session', isDescending: false });
+  const [order, setOrder] = useState<Order<Column>>({ column: 'session', isDescending: false });
   const { sessions, count, isAsked, more, error, refresh } = useSessions(api);
   const shown = useMemo(
     () =>
@@ -113,8 +106,8 @@ export function Page() {
 
 interface HeadProps {
   readonly column: Column;
-  readonly order: Order;
-  readonly onOrder: (order: Order) => void;
+  readonly order: Order<Column>;
+  readonly onOrder: (order: Order<Column>) => void;
   readonly children: ReactNode;
 }
 

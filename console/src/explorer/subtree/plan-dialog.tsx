@@ -4,6 +4,7 @@
  */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { isAborted, sentenceOf } from '../../api/problem.js';
+import { pause } from '../../live/pause.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
 import { shown } from '../paths.js';
@@ -146,9 +147,8 @@ function usePhases({ form, makePlan, onRan }: PlanDialogProps, pace: number) {
     onProgress(NOT_BEGUN);
     const { signal } = own;
     const nowMs = (): number => performance.now();
-    runPlan(phase.plan, { signal, pace, nowMs, onProgress, wait: waiting(signal) })
-      .then(onRan)
-      .catch(reportError);
+    const wait = (ms: number): Promise<void> => pause(ms, signal);
+    runPlan(phase.plan, { signal, pace, nowMs, onProgress, wait }).then(onRan).catch(reportError);
   };
   const begin = useRef(plan);
   const needsNoForm = form === undefined;
@@ -170,21 +170,6 @@ function focusOnce(button: HTMLButtonElement | null): void {
   if (dialog?.contains(document.activeElement) === true && document.activeElement !== dialog)
     return;
   button?.focus();
-}
-
-function waiting(signal: AbortSignal): (ms: number) => Promise<void> {
-  return (ms) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener(
-        'abort',
-        () => {
-          clearTimeout(timer);
-          resolve();
-        },
-        { once: true },
-      );
-    });
 }
 
 function PaceChoice(props: { readonly pace: number; readonly onChange: (pace: number) => void }) {

@@ -8,6 +8,7 @@
 import type { Api } from '../../api/api.js';
 import { isAborted } from '../../api/problem.js';
 import type { ChildFacts, ChildrenPage } from '../../api/types.js';
+import { childrenPage } from '../children/children-page.js';
 import { lineOf, nameOf, parentOf } from '../paths.js';
 import { type Directory, indexOfName, TreeModel } from './tree-model.js';
 
@@ -148,8 +149,7 @@ export class TreeStore {
   }
 
   #page(path: string, after: string, limit: number): Promise<ChildrenPage> {
-    const query = { path, after: after === '' ? null : after, limit, stat: true };
-    return this.#api.get<ChildrenPage>('/children', query, this.#end.signal);
+    return childrenPage(this.#api, path, { after, limit, signal: this.#end.signal });
   }
 
   #failed(directory: Directory, error: unknown): void {

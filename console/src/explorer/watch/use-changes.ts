@@ -9,6 +9,7 @@ import { useEffect, useRef, useState } from 'react';
 import { isAborted, statusOf } from '../../api/problem.js';
 import type { WatchChange } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
+import { pause } from '../../live/pause.js';
 
 const AGAIN_MS = 1_000;
 const AGAIN_MAX_MS = 30_000;
@@ -76,7 +77,7 @@ async function keepListening(
     if (signal.aborted) return;
     onLost();
     if (performance.now() - startedMs > AGAIN_MAX_MS) pauseMs = AGAIN_MS;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await pause(pauseMs, signal);
     pauseMs = Math.min(AGAIN_MAX_MS, pauseMs * 2);
   }
 }
