@@ -17,7 +17,7 @@ export interface ServerEvent {
 }
 
 /** Cuts pieces of text into lines without their ends; the last line may lack one. */
-export class LineCutter {
+class LineCutter {
   #rest = '';
 
   /** Returns the lines that this piece completes. Throws RangeError for a line without an end. */
@@ -35,7 +35,7 @@ export class LineCutter {
 }
 
 /** Builds events from lines; a comment, which a server sends to keep a connection, is none. */
-export class EventBuilder {
+class EventBuilder {
   #id = '';
   #event = '';
   #data: string[] = [];

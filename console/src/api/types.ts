@@ -75,12 +75,13 @@ export interface ChildrenPage {
 
 export interface FoundNode {
   readonly path: string;
+  /** Null, like `stat`, for what the caller may not read. */
   readonly mode: Mode | null;
   readonly stat: Stat | null;
 }
 
 /** The last line of a stream of finds. */
-export interface SearchEnd {
+export interface StreamEnd {
   readonly done: true;
   /** Why not everything was gone through; null if it was. */
   readonly cut: string | null;

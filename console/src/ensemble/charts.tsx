@@ -5,8 +5,10 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import { EventRow } from '../events/event-row.js';
 import '../events/events.css';
 import { isNotable, keyOf, type MemberEvent, topicOf } from '../events/member-event.js';
+import { Chip } from '../ui/chip.js';
 import type { Mark } from './line-chart.js';
 import { type ChartSpec, chartsOf, type Line, linesOf } from './series.js';
+import { SeriesDot } from './series-dot.js';
 import { COLOURS, Timeline } from './timeline.js';
 import type { LookedAt } from './use-members.js';
 
@@ -23,11 +25,9 @@ export interface ChartsProps {
   readonly look: LookedAt;
   /** Null where nobody tells events, as ZooKeeper does not. */
   readonly events: readonly MemberEvent[] | null;
-  /** The class with the colour of a member. */
-  readonly seriesOf: (member: number) => string;
 }
 
-export function Charts({ look, events, seriesOf }: ChartsProps) {
+export function Charts({ look, events }: ChartsProps) {
   const [minutes, setMinutes] = useState<number>(SPANS[0].minutes);
   const [chosen, setChosen] = useState<string | null>(null);
   const { atMs: toMs, points, members } = look;
@@ -53,15 +53,9 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
         <h2>The last {minutes} minutes</h2>
         <div className="view-filters">
           {SPANS.map(({ minutes: one, title }) => (
-            <button
-              key={one}
-              type="button"
-              className="chip"
-              aria-pressed={one === minutes}
-              onClick={() => setMinutes(one)}
-            >
+            <Chip key={one} isOn={one === minutes} onClick={() => setMinutes(one)}>
               {title}
-            </button>
+            </Chip>
           ))}
         </div>
       </header>
@@ -73,7 +67,7 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
           <figure key={spec.figure} className="chart">
             <figcaption title={spec.help}>
               <span className="chart-title">{spec.title}</span>
-              <Legend spec={spec} lines={lines} seriesOf={seriesOf} />
+              <Legend spec={spec} lines={lines} />
             </figcaption>
             <Suspense fallback={<div className="chart-canvas" />}>
               <LineChart {...{ spec, lines, fromMs, toMs, marks }} />
@@ -107,15 +101,14 @@ export function Charts({ look, events, seriesOf }: ChartsProps) {
 interface LegendProps {
   readonly spec: ChartSpec;
   readonly lines: readonly Line[];
-  readonly seriesOf: (member: number) => string;
 }
 
-function Legend({ spec, lines, seriesOf }: LegendProps) {
+function Legend({ spec, lines }: LegendProps) {
   return (
     <span className="legend">
       {lines.map(({ member, newest }) => (
         <span key={member} className="legend-item">
-          <span className={`series-dot ${seriesOf(member)}`} aria-hidden="true" />
+          <SeriesDot member={member} />
           <span className="visually-hidden">Member {member}: </span>
           {newest === null ? '-' : spec.text(newest)}
         </span>

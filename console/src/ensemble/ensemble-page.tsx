@@ -16,8 +16,6 @@ import { verdictOf } from './member.js';
 import { MemberCard } from './member-card.js';
 import { type LookedAt, useMembers } from './use-members.js';
 
-const SERIES = 7;
-
 export function Page() {
   const { api, can } = useConsole();
   return can('GET', '/events') ? <WithEvents api={api} /> : <View api={api} live={null} />;
@@ -34,22 +32,15 @@ function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | nu
     <NowProvider>
       <PageFrame title="Ensemble">
         <div className="ensemble">
-          {error === null ? null : <ProblemNotice error={error} onRetry={refresh} />}
-          {look === null ? (
-            error === null ? (
-              <output className="empty">Asking the members …</output>
-            ) : null
-          ) : (
-            <Body look={look} live={live} />
-          )}
+          <ProblemNotice error={error} onRetry={refresh} />
+          {look === null && error === null ? (
+            <output className="empty">Asking the members …</output>
+          ) : null}
+          {look === null ? null : <Body look={look} live={live} />}
         </div>
       </PageFrame>
     </NowProvider>
   );
-}
-
-function seriesOf(member: number): string {
-  return `series-${((member - 1) % SERIES) + 1}`;
 }
 
 function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEvents | null }) {
@@ -65,11 +56,10 @@ function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEven
             member={member}
             members={members}
             isSelf={member.id === self}
-            series={seriesOf(member.id)}
           />
         ))}
       </div>
-      <Charts look={look} events={live?.events ?? null} seriesOf={seriesOf} />
+      <Charts look={look} events={live?.events ?? null} />
     </>
   );
 }

@@ -15,7 +15,7 @@ import {
 } from 'chart.js';
 import { useEffect, useRef } from 'react';
 import { clockText } from '../live/format.js';
-import type { ChartSpec, Line } from './series.js';
+import { type ChartSpec, colourOf, type Line } from './series.js';
 
 Chart.register(LineController, LineElement, PointElement, LinearScale, Tooltip);
 
@@ -32,11 +32,6 @@ export interface LineChartProps {
   readonly fromMs: number;
   readonly toMs: number;
   readonly marks: readonly Mark[];
-}
-
-/** The variable with the colour of a member's line. */
-export function colourOf(member: number): string {
-  return `--series-${((member - 1) % 7) + 1}`;
 }
 
 export function LineChart({ spec, lines, fromMs, toMs, marks }: LineChartProps) {

@@ -5,17 +5,16 @@ import type { ReactNode } from 'react';
 import { bytesText, countText, millisText, spanText, zxidText } from '../live/format.js';
 import { Icon } from '../ui/icon.js';
 import { isLeading, isServing, lagOf, type Member } from './member.js';
+import { SeriesDot } from './series-dot.js';
 
 export interface MemberCardProps {
   readonly member: Member;
   readonly members: readonly Member[];
   /** Whether this console is served by it. */
   readonly isSelf: boolean;
-  /** The class that gives its line in the charts its colour. */
-  readonly series: string;
 }
 
-export function MemberCard({ member, members, isSelf, series }: MemberCardProps) {
+export function MemberCard({ member, members, isSelf }: MemberCardProps) {
   const { id, host, client, answers } = member;
   const { release = null, uptimeMs = null, roleForMs = null } = member;
   const address = client === undefined ? host : `${client.host}:${client.port}`;
@@ -23,7 +22,7 @@ export function MemberCard({ member, members, isSelf, series }: MemberCardProps)
   return (
     <article className={`member member-${state}`} aria-label={`Member ${id}`}>
       <header className="member-head">
-        <span className={`series-dot ${series}`} aria-hidden="true" />
+        <SeriesDot member={id} />
         <h2>Member {id}</h2>
         <Role member={member} />
       </header>
@@ -49,7 +48,7 @@ export function MemberCard({ member, members, isSelf, series }: MemberCardProps)
   );
 }
 
-/** Without the date of its build. */
+/** The number of the release, without the date of its build. */
 function releaseText(release: string): string {
   return release.split(/[,\s]/, 1)[0] ?? release;
 }

@@ -1,7 +1,7 @@
 /**
  * The looks at the members of the last minutes, and the figures between them. Bounded.
  */
-import { type Figures, figuresOf, type Look, type Members } from './member.js';
+import { type Figures, figuresOf, type Look } from './member.js';
 
 const LOOKS_MAX = 900;
 
@@ -20,35 +20,13 @@ export class MemberHistory {
     return this.#points;
   }
 
-  get last(): Look | null {
-    return this.#last;
-  }
-
-  add(atMs: number, { members }: Members): void {
-    const look: Look = { atMs, members };
-    const before = this.#last;
-    this.#last = look;
+  add(look: Look): void {
     const figures = new Map<number, Figures>();
-    for (const { id } of before === null ? [] : members) {
-      const known = before === null ? null : figuresOf(id, before, look);
+    for (const { id } of look.members) {
+      const known = this.#last === null ? null : figuresOf(id, this.#last, look);
       if (known !== null) figures.set(id, known);
     }
-    this.#points = [...this.#points, { atMs, figures }].slice(-LOOKS_MAX);
-  }
-}
-
-/**
- * One history for each server and person that is asked, so that charts go on where they were when
- * somebody comes back from another page.
- */
-export class Histories {
-  readonly #of = new WeakMap<object, MemberHistory>();
-
-  of(asked: object): MemberHistory {
-    const known = this.#of.get(asked);
-    if (known !== undefined) return known;
-    const made = new MemberHistory();
-    this.#of.set(asked, made);
-    return made;
+    this.#last = look;
+    this.#points = [...this.#points, { atMs: look.atMs, figures }].slice(-LOOKS_MAX);
   }
 }

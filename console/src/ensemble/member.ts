@@ -1,5 +1,5 @@
 /**
- * What `/members` tells of each member, and the figures that two looks at it give. Pure.
+ * What the page needs of the answer of `/members`, and the figures that two looks at it give. Pure.
  *
  * A member that does not answer has only its name; what a server of ZooKeeper or an earlier release
  * does not tell is absent.
@@ -7,7 +7,6 @@
 export interface Timing {
   readonly count: number;
   readonly sumMs: number;
-  readonly maxMs: number;
   readonly p99Ms: number;
 }
 
@@ -20,19 +19,13 @@ export interface Member {
   readonly mode?: string | null;
   readonly serving?: boolean;
   readonly role?: string | null;
-  readonly leader?: number | null;
   readonly epoch?: number | null;
-  readonly zxids?: { readonly committed?: string | null; readonly applied?: string };
+  readonly zxids?: { readonly applied?: string };
   readonly roleForMs?: number | null;
   readonly uptimeMs?: number | null;
-  /** Its clock, in ms since 1970. */
-  readonly wallMs?: number | null;
-  readonly sessions?: number | null;
   readonly connections?: number | null;
   readonly outstanding?: number | null;
-  readonly watches?: number | null;
   readonly znodes?: number | null;
-  readonly ephemerals?: number | null;
   readonly tree?: { readonly bytes?: number | null; readonly bytesMax?: number };
   readonly memoryBytes?: number | null;
   readonly disk?: {
@@ -41,15 +34,14 @@ export interface Member {
     readonly freeBytes?: number | null;
     readonly isFull?: boolean;
   };
-  readonly requests?: { readonly received?: number | null; readonly sent?: number };
-  readonly latencyMs?: { readonly average?: number | null; readonly max?: number };
+  readonly requests?: { readonly received?: number | null };
+  readonly latencyMs?: { readonly average?: number | null };
   readonly timings?: {
     readonly reads?: Timing;
     readonly updates?: Timing;
     readonly syncs?: Timing;
   };
   readonly counters?: { readonly commits?: number };
-  readonly checkpoint?: { readonly zxid: string; readonly wallMs: number };
 }
 
 export interface Members {
@@ -57,7 +49,7 @@ export interface Members {
   readonly members: readonly Member[];
 }
 
-/** Those of ZooKeeper with a single server say standalone. */
+/** The modes and roles of a leader; a server of ZooKeeper that is alone says standalone. */
 const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone', 'leading']);
 
 export function isLeading({ answers, mode, role, serving }: Member): boolean {
@@ -123,7 +115,7 @@ function averageOf(to: Timing | undefined, from: Timing | undefined): number | n
   return Math.max(0, to.sumMs - from.sumMs) / (to.count - from.count);
 }
 
-/** What to say first about the ensemble. */
+/** How the ensemble does as a whole, in one sentence, which the page shows first. */
 export interface Verdict {
   readonly kind: 'good' | 'warn' | 'bad';
   readonly sentence: string;
@@ -132,15 +124,15 @@ export interface Verdict {
 export function verdictOf(members: readonly Member[]): Verdict {
   const serving = members.filter(isServing);
   const leader = members.find(isLeading);
-  const silent = members.filter((one) => !isServing(one)).map(({ id }) => id);
+  const out = members.filter((one) => !isServing(one)).map(({ id }) => id);
   if (leader === undefined) {
     const sentence = `Nobody leads: no write is taken until a majority of the ${members.length} members has elected a leader.`;
     return { kind: 'bad', sentence };
   }
   const epoch = typeof leader.epoch === 'number' ? ` in epoch ${leader.epoch}` : '';
   const leads = members.length === 1 ? 'The one member serves' : `Member ${leader.id} leads`;
-  if (silent.length > 0) {
-    const names = `${silent.length === 1 ? 'member' : 'members'} ${silent.join(', ')}`;
+  if (out.length > 0) {
+    const names = `${out.length === 1 ? 'member' : 'members'} ${out.join(', ')}`;
     const spare = serving.length - Math.floor(members.length / 2) - 1;
     const then =
       spare > 0 ? '' : ' If one more is lost, no write is taken until a majority is back.';

@@ -3,6 +3,13 @@ import { countText, millisText } from '../live/format.js';
 import type { Figure, Member } from './member.js';
 import type { Point } from './member-history.js';
 
+const COLOURS = 7;
+
+/** The CSS variable with the colour of a member, in every chart and card. */
+export function colourOf(member: number): string {
+  return `--series-${((member - 1) % COLOURS) + 1}`;
+}
+
 export interface ChartSpec {
   readonly figure: Figure;
   readonly title: string;

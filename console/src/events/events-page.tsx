@@ -1,13 +1,15 @@
 /**
  * The page "Events": what happened at all members, the newest first, as it happens.
  */
-import { type ReactNode, useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useConsole } from '../console-context.js';
 import { useShortcuts } from '../keyboard/use-shortcuts.js';
 import { PageFrame } from '../layout/page-frame.js';
 import { countText } from '../live/format.js';
+import { FilterField } from '../live/list-controls.js';
 import { NowProvider } from '../live/now.js';
 import '../live/views.css';
+import { Chip } from '../ui/chip.js';
 import { Icon } from '../ui/icon.js';
 import { Notice, ProblemNotice } from '../ui/notice.js';
 import { EventRow } from './event-row.js';
@@ -21,9 +23,9 @@ import {
   type Topic,
   topicOf,
 } from './member-event.js';
-import { useEvents } from './use-events.js';
+import { type LiveEvents, useEvents } from './use-events.js';
 
-/** Of all that match; older ones are drawn when somebody asks for them. */
+/** So many of those that match are drawn at first; older ones when somebody asks for them. */
 const SHOWN = 200;
 
 interface Filter {
@@ -41,7 +43,6 @@ export function Page() {
   const [filter, setFilter] = useState<Filter>({
     ...{ topic: null, member: null, isSevere: false, text: '' },
   });
-  const field = useRef<HTMLInputElement>(null);
   const events = held ?? live.events;
   const members = [...new Set(live.events.map(({ member }) => member))]
     .filter((member) => member !== undefined)
@@ -51,22 +52,16 @@ export function Page() {
     [events, filter],
   );
   const toggle = () => setHeld(held === null ? live.events : null);
-  useShortcuts([
-    { keys: '/', title: 'Filter', group: 'Events', run: () => field.current?.focus() },
-    { keys: ' ', title: 'Hold the list, or go on', group: 'Events', run: toggle },
-  ]);
+  useShortcuts([{ keys: ' ', title: 'Hold the list, or go on', group: 'Events', run: toggle }]);
   const missed = held === null ? 0 : live.events.length - held.length;
   const actions = (
     <div className="view-filters">
       <span className="view-status">{countText(found.length)} events</span>
-      <input
-        ref={field}
-        className="input"
-        type="search"
+      <FilterField
+        group="Events"
         placeholder="Filter by words or facts"
-        aria-label="Filter"
         value={filter.text}
-        onChange={(event) => setFilter({ ...filter, text: event.target.value })}
+        onChange={(text) => setFilter({ ...filter, text })}
       />
       <button type="button" className="button" aria-pressed={held !== null} onClick={toggle}>
         <Icon name={held === null ? 'stop' : 'right'} />
@@ -117,11 +112,11 @@ function matches(event: MemberEvent, { topic, member, isSevere, text }: Filter):
   return texts.some((one) => one.toLowerCase().includes(wanted));
 }
 
-function Notices({ live }: { readonly live: ReturnType<typeof useEvents> }) {
+function Notices({ live }: { readonly live: LiveEvents }) {
   const { error, silent, lost } = live;
   return (
     <>
-      {error === null ? null : <ProblemNotice error={error} />}
+      <ProblemNotice error={error} />
       {silent.length === 0 ? null : (
         <Notice kind="warn">
           Member {silent.join(' and ')} did not answer, so its events are missing here.
@@ -175,19 +170,5 @@ function Chips({ filter, onFilter, members }: ChipsProps) {
             </Chip>
           ))}
     </div>
-  );
-}
-
-interface ChipProps {
-  readonly isOn: boolean;
-  readonly onClick: () => void;
-  readonly children: ReactNode;
-}
-
-function Chip({ isOn, onClick, children }: ChipProps) {
-  return (
-    <button type="button" className="chip" aria-pressed={isOn} onClick={onClick}>
-      {children}
-    </button>
   );
 }

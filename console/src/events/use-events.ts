@@ -7,8 +7,8 @@
  */
 import { useEffect, useState } from 'react';
 import type { Api } from '../api/api.js';
-import { ApiProblem, isAborted } from '../api/problem.js';
-import { pause } from '../live/use-polled.js';
+import { isAborted, statusOf } from '../api/problem.js';
+import { pause } from '../live/pause.js';
 import { EventStore } from './event-store.js';
 import type { MemberEvent } from './member-event.js';
 
@@ -69,9 +69,8 @@ class Feed {
         await this.#follow();
       } catch (error) {
         if (this.#signal.aborted || isAborted(error)) return;
-        // Whoever may not follow asks again and again.
-        const isCrowded = error instanceof ApiProblem && error.status === TOO_MANY;
-        if (!isCrowded) this.#tell((before) => ({ ...before, error }));
+        // Where the stream is refused for having too many readers, asking again serves instead.
+        if (statusOf(error) !== TOO_MANY) this.#tell((before) => ({ ...before, error }));
       }
       await pause(AGAIN_MS, this.#signal);
     }

@@ -56,7 +56,7 @@ export function Keys({ keys }: { readonly keys: string }) {
     // biome-ignore lint/suspicious/noArrayIndexKey: the place is what tells two equal strokes apart
     <kbd key={index}>
       {(stroke.length > 1 ? stroke.split('+') : [stroke])
-        .map((name) => NAMES[name] ?? (name.length === 1 ? name : name))
+        .map((name) => NAMES[name] ?? name)
         .join(' ')}
     </kbd>
   ));

@@ -97,7 +97,7 @@ export function CredentialsForm(props: CredentialsFormProps) {
         <input type="checkbox" checked={keep} onChange={(event) => setKeep(event.target.checked)} />
         Keep me logged in until this tab is closed
       </label>
-      {error === null ? null : <ProblemNotice error={error} />}
+      <ProblemNotice error={error} />
       <button
         type="submit"
         className="button button-primary"

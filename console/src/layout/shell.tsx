@@ -19,10 +19,10 @@ const COMPONENTS = new Map(
 );
 
 export function Shell() {
-  const { index } = useConsole();
+  const { can } = useConsole();
   const route = useRoute();
   const [isHelpOpen, setIsHelpOpen] = useState(false);
-  const offered = PAGES.filter(({ needs }) => index.paths[needs]?.includes('GET') === true);
+  const offered = PAGES.filter(({ needs }) => can('GET', needs));
   const page = route.page === '' ? FIRST_PAGE : route.page;
   const Component = COMPONENTS.get(page);
   const isOffered = offered.some(({ id }) => id === page);

@@ -17,10 +17,3 @@ export function onListKeys(event: KeyboardEvent<HTMLElement>): void {
   event.preventDefault();
   rows[next]?.focus();
 }
-
-/** In the filter of a list, the arrow down leads to its first row. */
-export function onFilterKeys(event: KeyboardEvent<HTMLElement>): void {
-  if (event.key !== 'ArrowDown') return;
-  event.preventDefault();
-  document.querySelector<HTMLElement>('[data-row]')?.focus();
-}

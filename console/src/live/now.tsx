@@ -10,12 +10,17 @@ const SECOND_MS = 1000;
 const Context = createContext(0);
 
 export function NowProvider({ children }: { readonly children: ReactNode }) {
+  return <Context value={useClock(SECOND_MS)}>{children}</Context>;
+}
+
+/** The present time, read anew at this interval. */
+export function useClock(everyMs: number): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), SECOND_MS);
+    const timer = setInterval(() => setNowMs(Date.now()), everyMs);
     return () => clearInterval(timer);
-  }, []);
-  return <Context value={nowMs}>{children}</Context>;
+  }, [everyMs]);
+  return nowMs;
 }
 
 export function useNow(): number {

@@ -6,6 +6,7 @@
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { isAborted } from '../api/problem.js';
+import { pause } from './pause.js';
 
 export interface Polled<T> {
   /** Null before the first answer. */
@@ -16,21 +17,25 @@ export interface Polled<T> {
   readonly refresh: () => void;
 }
 
-/** `ask` is asked anew when it changes, so wrap it in useCallback; null asks nothing. */
+/**
+ * `ask` is asked anew when it changes, so wrap it in useCallback. Between an answer and the next
+ * question are `pauseMs`, and at least `restShare` times as long as the answer took.
+ */
 export function usePolled<T>(
-  ask: ((signal: AbortSignal) => Promise<T>) | null,
-  everyMs: number,
+  ask: (signal: AbortSignal) => Promise<T>,
+  pauseMs: number,
+  restShare = 0,
 ): Polled<T> {
   const [answer, setAnswer] = useState<{ readonly of: unknown; readonly value: T } | null>(null);
   const [error, setError] = useState<unknown>(null);
   const wake = useRef<() => void>(() => undefined);
   useEffect(() => {
     setError(null);
-    if (ask === null) return;
     const ended = new AbortController();
     const { signal } = ended;
     const loop = async (): Promise<void> => {
       while (!signal.aborted) {
+        const begunMs = performance.now();
         try {
           const value = await ask(signal);
           if (signal.aborted) return;
@@ -40,7 +45,8 @@ export function usePolled<T>(
           if (signal.aborted || isAborted(problem)) return;
           setError(problem);
         }
-        await pause(everyMs, signal, (end) => {
+        const tookMs = performance.now() - begunMs;
+        await pause(Math.max(pauseMs, restShare * tookMs), signal, (end) => {
           wake.current = end;
         });
         await untilVisible(signal);
@@ -48,27 +54,9 @@ export function usePolled<T>(
     };
     loop().catch(reportError);
     return () => ended.abort();
-  }, [ask, everyMs]);
+  }, [ask, pauseMs, restShare]);
   const refresh = useCallback(() => wake.current(), []);
   return { value: answer !== null && answer.of === ask ? answer.value : null, error, refresh };
-}
-
-/** Ends early when `onEnd` is used, or the signal is aborted. */
-export function pause(
-  ms: number,
-  signal: AbortSignal,
-  onEnd: (end: () => void) => void = () => undefined,
-): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener('abort', end);
-    onEnd(end);
-  });
 }
 
 /** A page in the background asks nothing. */

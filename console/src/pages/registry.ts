@@ -15,7 +15,7 @@ export interface ConsolePage {
   readonly icon: IconName;
   /** `g` and this key lead to it. */
   readonly key: string;
-  /** The path of the API without which the page has nothing to show. */
+  /** The path below `/api/v1` without which the page has nothing to show. */
   readonly needs: string;
   readonly load: () => Promise<{ readonly Page: ComponentType }>;
 }
@@ -26,7 +26,7 @@ export const PAGES: readonly ConsolePage[] = [
     title: 'Explorer',
     icon: 'tree',
     key: 'x',
-    needs: '/api/v1/node',
+    needs: '/node',
     load: () => import('../explorer/explorer-page.js'),
   },
   {
@@ -34,7 +34,7 @@ export const PAGES: readonly ConsolePage[] = [
     title: 'Recipes',
     icon: 'lock',
     key: 'r',
-    needs: '/api/v1/recipes',
+    needs: '/recipes',
     load: () => import('../recipes/recipes-page.js'),
   },
   {
@@ -42,7 +42,7 @@ export const PAGES: readonly ConsolePage[] = [
     title: 'Sessions',
     icon: 'people',
     key: 's',
-    needs: '/api/v1/sessions',
+    needs: '/sessions',
     load: () => import('../sessions/sessions-page.js'),
   },
   {
@@ -50,7 +50,7 @@ export const PAGES: readonly ConsolePage[] = [
     title: 'Ensemble',
     icon: 'ring',
     key: 'm',
-    needs: '/api/v1/members',
+    needs: '/members',
     load: () => import('../ensemble/ensemble-page.js'),
   },
   {
@@ -58,7 +58,7 @@ export const PAGES: readonly ConsolePage[] = [
     title: 'Events',
     icon: 'pulse',
     key: 'e',
-    needs: '/api/v1/events',
+    needs: '/events',
     load: () => import('../events/events-page.js'),
   },
 ];

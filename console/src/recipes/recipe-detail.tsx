@@ -3,15 +3,14 @@
  * when, and whether it watches the one before it. It is asked for every second.
  */
 import { useCallback } from 'react';
-import { ApiProblem } from '../api/problem.js';
 import { useConsole } from '../console-context.js';
-import { useShortcuts } from '../keyboard/use-shortcuts.js';
+import { DetailPane, isGone } from '../live/detail-pane.js';
 import { countText } from '../live/format.js';
 import { Age } from '../live/now.js';
 import { usePolled } from '../live/use-polled.js';
 import { hrefOf } from '../router/route.js';
 import { Icon } from '../ui/icon.js';
-import { Notice, ProblemNotice } from '../ui/notice.js';
+import { Notice } from '../ui/notice.js';
 import {
   type Contender,
   KINDS,
@@ -36,38 +35,33 @@ export function RecipeDetail({ path, onClose }: RecipeDetailProps) {
     [api, path],
   );
   const { value: recipe, error, refresh } = usePolled(ask, EVERY_MS);
-  useShortcuts([{ keys: 'Escape', title: 'Close the detail', group: 'Recipes', run: onClose }]);
-  const isGone = error instanceof ApiProblem && error.status === 404;
+  const heading = (
+    <h2 className="recipe-title">
+      {recipe === null ? null : (
+        <span className={`badge recipe-badge recipe-${recipe.kind}`}>
+          <Icon name={KINDS[recipe.kind].icon} /> {KINDS[recipe.kind].title}
+        </span>
+      )}{' '}
+      <span className="path">{path}</span>
+    </h2>
+  );
   return (
-    <section className="view-detail" aria-label={`Recipe ${path}`}>
-      <header className="detail-head">
-        <h2 className="recipe-title">
-          {recipe === null ? null : (
-            <span className={`badge recipe-badge recipe-${recipe.kind}`}>
-              <Icon name={KINDS[recipe.kind].icon} /> {KINDS[recipe.kind].title}
-            </span>
-          )}{' '}
-          <span className="path">{path}</span>
-        </h2>
+    <DetailPane
+      label={`Recipe ${path}`}
+      group="Recipes"
+      heading={heading}
+      action={
         <a className="button button-small" href={hrefOf('node', { path })}>
           Show in the explorer
         </a>
-        <button
-          type="button"
-          className="button button-quiet button-icon button-small"
-          aria-label="Close the detail"
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
-      </header>
-      {isGone ? (
-        <Notice kind="warn">Nobody contends here any more: all of its znodes are gone.</Notice>
-      ) : error === null ? null : (
-        <ProblemNotice error={error} onRetry={refresh} />
-      )}
-      {recipe === null || isGone ? null : <Contenders recipe={recipe} />}
-    </section>
+      }
+      error={error}
+      gone="Nobody contends here any more: all of its znodes are gone."
+      onRetry={refresh}
+      onClose={onClose}
+    >
+      {recipe === null || isGone(error) ? null : <Contenders recipe={recipe} />}
+    </DetailPane>
   );
 }
 

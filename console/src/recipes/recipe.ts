@@ -40,12 +40,6 @@ export interface Recipe {
   readonly permits: number | null;
 }
 
-/** The last line of the stream. */
-export interface RecipesEnd {
-  readonly done: true;
-  readonly cut: string | null;
-}
-
 interface KindWords {
   readonly title: string;
   readonly plural: string;

@@ -2,15 +2,13 @@
  * The page "Recipes": every lock, election, semaphore, queue, barrier and group below a path, with
  * who has it and how many wait, and one of them in detail.
  */
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { useConsole } from '../console-context.js';
-import { useShortcuts } from '../keyboard/use-shortcuts.js';
-import { onFilterKeys, onListKeys } from '../live/list-keys.js';
-import { NowProvider } from '../live/now.js';
-import '../live/views.css';
-import { PageFrame } from '../layout/page-frame.js';
+import { FilterField, RefreshButton } from '../live/list-controls.js';
+import { onListKeys } from '../live/list-keys.js';
+import { ListPage } from '../live/list-page.js';
 import { goTo, useRoute } from '../router/use-route.js';
-import { Icon } from '../ui/icon.js';
+import { Chip } from '../ui/chip.js';
 import { Notice, ProblemNotice } from '../ui/notice.js';
 import { KINDS, nameOf, type Recipe, type RecipeKind } from './recipe.js';
 import { RecipeDetail } from './recipe-detail.js';
@@ -25,77 +23,43 @@ export function Page() {
   const selected = query.get('path');
   const kind = kindIn(query.get('kind'));
   const [text, setText] = useState('');
-  const filter = useRef<HTMLInputElement>(null);
   const { recipes, isComplete, cut, error, refresh } = useRecipes(api, path);
   const shown = useMemo(() => recipes.filter(matching(kind, text)), [recipes, kind, text]);
   const show = (more: Readonly<Record<string, string | null>>) =>
     goTo('recipes', { below: path === '/' ? null : path, kind, path: selected, ...more });
-  useShortcuts([
-    { keys: '/', title: 'Filter', group: 'Recipes', run: () => filter.current?.focus() },
-    { keys: 'r', title: 'Search again', group: 'Recipes', run: refresh },
-  ]);
   const actions = (
-    <div className="view-filters">
+    <>
       <Kinds recipes={recipes} kind={kind} onKind={(next) => show({ kind: next })} />
-      <input
-        ref={filter}
-        className="input"
-        type="search"
+      <FilterField
+        group="Recipes"
         placeholder="Filter by path, holder or address"
-        aria-label="Filter"
         value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={onFilterKeys}
+        onChange={setText}
       />
-      <button
-        type="button"
-        className="button button-icon"
-        aria-label="Search again"
-        title="Search again (r)"
-        onClick={refresh}
-      >
-        <Icon name="refresh" />
-      </button>
-    </div>
+      <RefreshButton title="Search again" group="Recipes" onRefresh={refresh} />
+    </>
   );
+  const notes = (
+    <>
+      <ProblemNotice error={error} onRetry={refresh} />
+      {cut === null ? null : <Notice kind="warn">Not everything was searched: {cut}</Notice>}
+    </>
+  );
+  const detail =
+    selected === null ? null : (
+      <RecipeDetail key={selected} path={selected} onClose={() => show({ path: null })} />
+    );
   return (
-    <NowProvider>
-      <PageFrame title="Recipes" actions={actions} isFlush>
-        <div className="view">
-          <div>
-            {error === null ? null : (
-              <div className="view-note">
-                <ProblemNotice error={error} onRetry={refresh} />
-              </div>
-            )}
-            {cut === null ? null : (
-              <div className="view-note">
-                <Notice kind="warn">Not everything was searched: {cut}</Notice>
-              </div>
-            )}
-          </div>
-          <div className="view-split" data-alone={selected === null ? '' : undefined}>
-            <div className="view-list">
-              <ul className="row-list" aria-label="Recipes" onKeyDown={onListKeys}>
-                {shown.map((recipe) => (
-                  <RecipeRow
-                    key={recipe.path}
-                    recipe={recipe}
-                    isSelected={recipe.path === selected}
-                  />
-                ))}
-              </ul>
-              {shown.length > 0 ? null : (
-                <Nothing isComplete={isComplete} isFiltered={recipes.length > 0} />
-              )}
-            </div>
-            {selected === null ? null : (
-              <RecipeDetail key={selected} path={selected} onClose={() => show({ path: null })} />
-            )}
-          </div>
-        </div>
-      </PageFrame>
-    </NowProvider>
+    <ListPage title="Recipes" {...{ actions, notes, detail }}>
+      <ul className="row-list" aria-label="Recipes" onKeyDown={onListKeys}>
+        {shown.map((recipe) => (
+          <RecipeRow key={recipe.path} recipe={recipe} isSelected={recipe.path === selected} />
+        ))}
+      </ul>
+      {shown.length > 0 ? null : (
+        <Nothing isComplete={isComplete} isFiltered={recipes.length > 0} />
+      )}
+    </ListPage>
   );
 }
 
@@ -131,15 +95,9 @@ function Kinds({ recipes, kind, onKind }: KindsProps) {
     ...present.map((of) => ({ of, title: KINDS[of].plural, count: counts.get(of) ?? 0 })),
   ];
   return chips.map(({ of, title, count }) => (
-    <button
-      key={title}
-      type="button"
-      className="chip"
-      aria-pressed={of === kind}
-      onClick={() => onKind(of)}
-    >
+    <Chip key={title} isOn={of === kind} onClick={() => onKind(of)}>
       {title} <span className="chip-count">{count}</span>
-    </button>
+    </Chip>
   ));
 }
 

@@ -48,9 +48,9 @@ export function EndSession({ detail, onClose, onEnded }: EndSessionProps) {
   );
   return (
     <Dialog title={`End session ${session}?`} onClose={onClose} foot={foot}>
-      {error === null ? null : <ProblemNotice error={error} />}
+      <ProblemNotice error={error} />
       <p>
-        {clientOf(detail) === 'Not connected'
+        {detail.address === null
           ? 'Its client is not connected. '
           : `The client at ${clientOf(detail)} is told that its session has expired. `}
         {ephemeralPaths.length === 0

@@ -2,17 +2,15 @@
  * One session: its client, what it owns and watches, and the button that ends it.
  */
 import { useCallback, useState } from 'react';
-import { ApiProblem } from '../api/problem.js';
 import { useConsole } from '../console-context.js';
-import { useShortcuts } from '../keyboard/use-shortcuts.js';
+import { DetailPane, isGone } from '../live/detail-pane.js';
 import { countText, millisText, spanText } from '../live/format.js';
 import { Age } from '../live/now.js';
 import { usePolled } from '../live/use-polled.js';
 import { hrefOf } from '../router/route.js';
 import { Icon } from '../ui/icon.js';
-import { Notice, ProblemNotice } from '../ui/notice.js';
 import { EndSession } from './end-session.js';
-import { clientOf, type SessionDetail } from './session.js';
+import { clientOf, type SessionDetail, type WatchedPath } from './session.js';
 
 const EVERY_MS = 2_000;
 /** The paths of one kind that are drawn before somebody asks for all. */
@@ -33,37 +31,28 @@ export function SessionDetailView({ id, onClose, onEnded }: SessionDetailProps) 
     [api, id],
   );
   const { value: detail, error, refresh } = usePolled(ask, EVERY_MS);
-  useShortcuts([{ keys: 'Escape', title: 'Close the detail', group: 'Sessions', run: onClose }]);
-  const isGone = error instanceof ApiProblem && error.status === 404;
-  const mayEnd = can('DELETE', '/sessions/{id}') && detail !== null && !isGone;
+  const mayEnd = can('DELETE', '/sessions/{id}') && detail !== null && !isGone(error);
+  const action = mayEnd ? (
+    <button
+      type="button"
+      className="button button-danger button-small"
+      onClick={() => setIsEnding(true)}
+    >
+      <Icon name="stop" /> End the session
+    </button>
+  ) : null;
   return (
-    <section className="view-detail" aria-label={`Session ${id}`}>
-      <header className="detail-head">
-        <h2 className="code session-title">{id}</h2>
-        {mayEnd ? (
-          <button
-            type="button"
-            className="button button-danger button-small"
-            onClick={() => setIsEnding(true)}
-          >
-            <Icon name="stop" /> End the session
-          </button>
-        ) : null}
-        <button
-          type="button"
-          className="button button-quiet button-icon button-small"
-          aria-label="Close the detail"
-          onClick={onClose}
-        >
-          <Icon name="close" />
-        </button>
-      </header>
-      {isGone ? (
-        <Notice kind="warn">The session has ended, and what it owned is gone.</Notice>
-      ) : error === null ? null : (
-        <ProblemNotice error={error} onRetry={refresh} />
-      )}
-      {detail === null ? null : <Facts detail={detail} isGone={isGone} />}
+    <DetailPane
+      label={`Session ${id}`}
+      group="Sessions"
+      heading={<h2 className="code session-title">{id}</h2>}
+      action={action}
+      error={error}
+      gone="The session has ended, and what it owned is gone."
+      onRetry={refresh}
+      onClose={onClose}
+    >
+      {detail === null ? null : <Facts detail={detail} isEnded={isGone(error)} />}
       {isEnding && detail !== null ? (
         <EndSession
           detail={detail}
@@ -74,12 +63,12 @@ export function SessionDetailView({ id, onClose, onEnded }: SessionDetailProps) 
           }}
         />
       ) : null}
-    </section>
+    </DetailPane>
   );
 }
 
-function Facts(props: { readonly detail: SessionDetail; readonly isGone: boolean }) {
-  const { detail, isGone } = props;
+function Facts(props: { readonly detail: SessionDetail; readonly isEnded: boolean }) {
+  const { detail, isEnded } = props;
   const { timeoutMs, expiresInMs = null, member, connection, ephemeralPaths, watched } = detail;
   const established = connection?.established ?? null;
   const average = connection?.averageLatencyMs ?? null;
@@ -100,7 +89,7 @@ function Facts(props: { readonly detail: SessionDetail; readonly isGone: boolean
             <dt>Timeout</dt>
             <dd>
               {spanText(timeoutMs)}
-              {expiresInMs === null || isGone ? null : (
+              {expiresInMs === null || isEnded ? null : (
                 <span className="soft">
                   , expires in {spanText(expiresInMs)} unless its client is heard from
                 </span>
@@ -135,42 +124,40 @@ function Facts(props: { readonly detail: SessionDetail; readonly isGone: boolean
           </>
         )}
       </dl>
-      {ephemeralPaths === null ? (
-        <section className="section">
-          <h2>Owns</h2>
-          <p className="faint">No server tells what it owns.</p>
-        </section>
-      ) : (
-        <Paths
-          title="Owns"
-          none="It owns no ephemeral znode."
-          paths={ephemeralPaths.map((path) => ({ path, mode: null }))}
-        />
-      )}
-      {watched === null || watched === undefined ? (
-        <section className="section">
-          <h2>Watches</h2>
-          <p className="faint">No server tells what it watches.</p>
-        </section>
-      ) : (
-        <Paths
-          title="Watches"
-          none="It watches nothing."
-          paths={watched.map(({ path, mode = null }) => ({ path, mode }))}
-        />
-      )}
+      <Paths
+        title="Owns"
+        none="It owns no ephemeral znode."
+        untold="No server tells what it owns."
+        paths={ephemeralPaths?.map((path) => ({ path })) ?? null}
+      />
+      <Paths
+        title="Watches"
+        none="It watches nothing."
+        untold="No server tells what it watches."
+        paths={watched ?? null}
+      />
     </>
   );
 }
 
 interface PathsProps {
   readonly title: string;
+  /** What to say where there are none, and where nobody tells. */
   readonly none: string;
-  readonly paths: readonly { readonly path: string; readonly mode: string | null }[];
+  readonly untold: string;
+  readonly paths: readonly WatchedPath[] | null;
 }
 
-function Paths({ title, none, paths }: PathsProps) {
+function Paths({ title, none, untold, paths }: PathsProps) {
   const [isWhole, setIsWhole] = useState(false);
+  if (paths === null) {
+    return (
+      <section className="section">
+        <h2>{title}</h2>
+        <p className="faint">{untold}</p>
+      </section>
+    );
+  }
   const shown = isWhole ? paths : paths.slice(0, PATHS_SHOWN);
   return (
     <section className="section">
@@ -179,7 +166,7 @@ function Paths({ title, none, paths }: PathsProps) {
       </h2>
       {paths.length === 0 ? <p className="faint">{none}</p> : null}
       <ul className="path-list">
-        {shown.map(({ path, mode }) => (
+        {shown.map(({ path, mode = null }) => (
           <li key={`${mode} ${path}`}>
             <a className="path" href={hrefOf('node', { path })}>
               {path}

@@ -3,6 +3,8 @@
  *
  * What a server cannot tell, as ZooKeeper cannot everything, is null or absent.
  */
+import { type Key, type Order, sortedBy } from '../live/order.js';
+
 export interface Session {
   readonly session: string;
   readonly timeoutMs: number | null;
@@ -32,11 +34,16 @@ export interface SessionsPage {
   readonly next: string | null;
 }
 
+export interface WatchedPath {
+  readonly path: string;
+  readonly mode?: string | null;
+}
+
 export interface SessionDetail extends Session {
   /** Null where nobody tells. */
   readonly ephemeralPaths: readonly string[] | null;
   /** Absent where nobody tells. */
-  readonly watched?: readonly { readonly path: string; readonly mode?: string | null }[] | null;
+  readonly watched?: readonly WatchedPath[] | null;
 }
 
 export function clientOf({ address }: Session): string {
@@ -63,22 +70,14 @@ export function sessionIdIn(text: string): string | null {
 export const COLUMNS = ['session', 'client', 'member', 'timeout', 'owns', 'latency'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-export interface Order {
-  readonly column: Column;
-  readonly isDescending: boolean;
+export function sorted(
+  sessions: readonly Session[],
+  { column, isDescending }: Order<Column>,
+): readonly Session[] {
+  return sortedBy(sessions, (one) => keyOf(one, column), isDescending);
 }
 
-export function sorted(sessions: readonly Session[], order: Order): readonly Session[] {
-  const sign = order.isDescending ? -1 : 1;
-  return sessions.toSorted((a, b) => {
-    const [x, y] = [keyOf(a, order.column), keyOf(b, order.column)];
-    // What is not told stays at the end, whatever the direction.
-    if (x === null || y === null) return Number(x === null) - Number(y === null);
-    return x === y ? 0 : x < y ? -sign : sign;
-  });
-}
-
-function keyOf(one: Session, column: Column): bigint | number | string | null {
+function keyOf(one: Session, column: Column): Key {
   switch (column) {
     case 'session':
       return /^0x[\da-f]+$/.test(one.session) ? BigInt(one.session) : null;

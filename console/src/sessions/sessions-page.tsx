@@ -2,27 +2,17 @@
  * The page "Sessions": who is connected to which member from where, what each session owns, and one
  * of them in detail.
  */
-import { type ReactNode, useRef, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useConsole } from '../console-context.js';
-import { useShortcuts } from '../keyboard/use-shortcuts.js';
-import { PageFrame } from '../layout/page-frame.js';
 import { countText, millisText, spanText } from '../live/format.js';
-import { onFilterKeys, onListKeys } from '../live/list-keys.js';
-import { NowProvider } from '../live/now.js';
-import '../live/views.css';
+import { FilterField, RefreshButton } from '../live/list-controls.js';
+import { onListKeys } from '../live/list-keys.js';
+import { ListPage } from '../live/list-page.js';
+import type { Order } from '../live/order.js';
 import { hrefOf } from '../router/route.js';
 import { goTo, useRoute } from '../router/use-route.js';
-import { Icon } from '../ui/icon.js';
 import { ProblemNotice } from '../ui/notice.js';
-import {
-  type Column,
-  clientOf,
-  isFound,
-  type Order,
-  type Session,
-  sessionIdIn,
-  sorted,
-} from './session.js';
+import { type Column, clientOf, isFound, type Session, sessionIdIn, sorted } from './session.js';
 import { SessionDetailView } from './session-detail.js';
 import './sessions.css';
 import { useSessions } from './use-sessions.js';
@@ -41,108 +31,83 @@ export function Page() {
   const { query } = useRoute();
   const selected = query.get('id');
   const [text, setText] = useState('');
-  const [order, setOrder] = useState<Order>({ column: 'session', isDescending: false });
-  const filter = useRef<HTMLInputElement>(null);
+  const [order, setOrder] = useState<Order<Column>>({ column: 'session', isDescending: false });
   const { sessions, count, isAsked, more, error, refresh } = useSessions(api);
-  const shown = sorted(
-    sessions.filter((one) => isFound(one, text)),
-    order,
+  const shown = useMemo(
+    () =>
+      sorted(
+        sessions.filter((one) => isFound(one, text)),
+        order,
+      ),
+    [sessions, text, order],
   );
-  useShortcuts([
-    { keys: '/', title: 'Filter', group: 'Sessions', run: () => filter.current?.focus() },
-    { keys: 'r', title: 'Ask again', group: 'Sessions', run: refresh },
-  ]);
-  const typed = sessionIdIn(text);
+  const openTyped = (): void => {
+    const id = sessionIdIn(text);
+    if (id !== null) goTo('sessions', { id });
+  };
   const actions = (
-    <div className="view-filters">
+    <>
       <span className="view-status">
         {isAsked ? `${countText(shown.length)} of ${countText(count)} sessions` : ''}
       </span>
-      <input
-        ref={filter}
-        className="input"
-        type="search"
+      <FilterField
+        group="Sessions"
         placeholder="Filter by address, id or member"
-        aria-label="Filter"
         value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && typed !== null) goTo('sessions', { id: typed });
-          onFilterKeys(event);
-        }}
+        onChange={setText}
+        onEnter={openTyped}
       />
-      <button
-        type="button"
-        className="button button-icon"
-        aria-label="Ask again"
-        title="Ask again (r)"
-        onClick={refresh}
-      >
-        <Icon name="refresh" />
-      </button>
-    </div>
+      <RefreshButton title="Ask again" group="Sessions" onRefresh={refresh} />
+    </>
   );
+  const notes = <ProblemNotice error={error} onRetry={refresh} />;
+  const detail =
+    selected === null ? null : (
+      <SessionDetailView
+        key={selected}
+        id={selected}
+        onClose={() => goTo('sessions')}
+        onEnded={refresh}
+      />
+    );
   return (
-    <NowProvider>
-      <PageFrame title="Sessions" actions={actions} isFlush>
-        <div className="view">
-          <div>
-            {error === null ? null : (
-              <div className="view-note">
-                <ProblemNotice error={error} onRetry={refresh} />
-              </div>
-            )}
-          </div>
-          <div className="view-split" data-alone={selected === null ? '' : undefined}>
-            <div className="view-list">
-              <table className="table sessions-table">
-                <thead>
-                  <tr>
-                    {HEADS.map(([column, title]) => (
-                      <Head key={column} {...{ column, order }} onOrder={setOrder}>
-                        {title}
-                      </Head>
-                    ))}
-                  </tr>
-                </thead>
-                <tbody onKeyDown={onListKeys}>
-                  {shown.map((one) => (
-                    <Row key={one.session} session={one} isSelected={one.session === selected} />
-                  ))}
-                </tbody>
-              </table>
-              {shown.length > 0 ? null : (
-                <div className="empty">
-                  {isAsked ? 'No session matches the filter.' : 'Asking the members …'}
-                </div>
-              )}
-              {more === null ? null : (
-                <div className="view-foot">
-                  <button type="button" className="button" onClick={more}>
-                    Show more
-                  </button>
-                </div>
-              )}
-            </div>
-            {selected === null ? null : (
-              <SessionDetailView
-                key={selected}
-                id={selected}
-                onClose={() => goTo('sessions')}
-                onEnded={refresh}
-              />
-            )}
-          </div>
+    <ListPage title="Sessions" {...{ actions, notes, detail }}>
+      <table className="table sessions-table">
+        <thead>
+          <tr>
+            {HEADS.map(([column, title]) => (
+              <Head key={column} {...{ column, order }} onOrder={setOrder}>
+                {title}
+              </Head>
+            ))}
+          </tr>
+        </thead>
+        <tbody onKeyDown={onListKeys}>
+          {shown.map((one) => (
+            <Row key={one.session} session={one} isSelected={one.session === selected} />
+          ))}
+        </tbody>
+      </table>
+      {shown.length > 0 ? null : (
+        <div className="empty">
+          {isAsked ? 'No session matches the filter.' : 'Asking the members …'}
         </div>
-      </PageFrame>
-    </NowProvider>
+      )}
+      {more === null ? null : (
+        <div className="view-foot">
+          <button type="button" className="button" onClick={more}>
+            Show more
+          </button>
+        </div>
+      )}
+    </ListPage>
   );
 }
 
 interface HeadProps {
   readonly column: Column;
-  readonly order: Order;
-  readonly onOrder: (order: Order) => void;
+  readonly order: Order<Column>;
+  readonly onOrder: (order: Order<Column>) => void;
   readonly children: ReactNode;
 }
 

@@ -13,6 +13,7 @@ const PAGE = 200;
 const SHOWN_MAX = 5_000;
 const AT_ONCE_MAX = 1_000;
 const EVERY_MS = 3_000;
+const NONE: readonly Session[] = [];
 
 export interface ShownSessions extends Pick<Polled<unknown>, 'error' | 'refresh'> {
   readonly count: number;
@@ -49,7 +50,7 @@ export function useSessions(api: Api): ShownSessions {
   return {
     ...{ error, refresh, isAsked: shown !== null },
     count: shown?.count ?? 0,
-    sessions: shown?.sessions ?? [],
+    sessions: shown?.sessions ?? NONE,
     more: canGrow ? () => setWanted(Math.min(SHOWN_MAX, 2 * wanted)) : null,
   };
 }

@@ -1,7 +1,7 @@
 /**
  * Light or dark: as the system has it, unless the person has chosen.
  */
-export const THEMES = ['system', 'light', 'dark'] as const;
+const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
 const KEY = 'rookery-console-theme';

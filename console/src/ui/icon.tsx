@@ -36,9 +36,6 @@ const PATHS = {
   file: 'M4 2.5h5.5L12.5 5.5v8H4zM9.5 2.5v3h3',
   bolt: 'M9 2L4 9h4l-1 5 5-7H8z',
   box: 'M2.5 5L8 2.5 13.5 5v6L8 13.5 2.5 11zM2.5 5L8 7.5 13.5 5M8 7.5v6',
-  pause: 'M5.5 4v8M10.5 4v8',
-  play: 'M5 3.5l7 4.5-7 4.5z',
-  more: 'M3.5 8h.1M8 8h.1M12.5 8h.1',
 } as const;
 
 export type IconName = keyof typeof PATHS;

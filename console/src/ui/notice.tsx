@@ -22,9 +22,13 @@ export function Notice({ kind, children, action }: NoticeProps) {
   );
 }
 
-/** Whatever was thrown, as a sentence; `onRetry` offers to do it again. */
+/**
+ * Whatever was thrown, or a sentence that says what is wrong; nothing for null. `onRetry` offers to
+ * do it again.
+ */
 export function ProblemNotice(props: { readonly error: unknown; readonly onRetry?: () => void }) {
   const { error, onRetry } = props;
+  if (error === null) return null;
   const retry =
     onRetry === undefined ? null : (
       <button type="button" className="button button-small" onClick={onRetry}>

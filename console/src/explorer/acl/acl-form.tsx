@@ -87,7 +87,7 @@ export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
           </label>
         </Notice>
       ) : null}
-      {error === null ? null : <ProblemNotice error={error} />}
+      <ProblemNotice error={error} />
       <footer className="edit-foot">
         <span className="soft">{wrong}</span>
         <button type="button" className="button" onClick={() => onEnd(false)}>

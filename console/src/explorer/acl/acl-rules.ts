@@ -22,8 +22,6 @@ export const PERMISSIONS = [
   readonly tells: string;
 }[];
 
-export const OPEN_ACL: readonly AclEntry[] = [{ scheme: 'world', id: 'anyone', perms: 'cdrwa' }];
-
 /** As the API takes it: `scheme:id:perms`, separated by commas. */
 export function aclText(acl: readonly AclEntry[]): string {
   return acl.map(({ scheme, id, perms }) => `${scheme}:${id}:${perms}`).join(',');

@@ -3,7 +3,7 @@
  * begin as typed, however many the directory has.
  */
 import type { Api } from '../../api/api.js';
-import type { ChildrenPage } from '../../api/types.js';
+import { childrenPage } from '../children/children-page.js';
 import { childOf } from '../paths.js';
 
 const SHOWN_MAX = 50;
@@ -33,9 +33,8 @@ export async function completions(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const { directory, begin } = splitTyped(typed);
-  const after = justBefore(begin);
-  const query = { path: directory, after: after === '' ? null : after, limit: SHOWN_MAX };
-  const page = await api.get<ChildrenPage>('/children', { ...query, stat: true }, signal);
+  const options = { after: justBefore(begin), limit: SHOWN_MAX, signal };
+  const page = await childrenPage(api, directory, options);
   return page.children
     .map(({ name }) => name)
     .filter((name) => name.startsWith(begin))

@@ -5,6 +5,8 @@
  */
 import type { Api } from '../../api/api.js';
 import type { ChildFacts, ChildrenPage } from '../../api/types.js';
+import { type Key, type Order, sortedBy } from '../../live/order.js';
+import { childrenPage } from './children-page.js';
 
 export const COLUMNS = [
   'name',
@@ -17,33 +19,26 @@ export const COLUMNS = [
 ] as const;
 export type Column = (typeof COLUMNS)[number];
 
-export interface Order {
-  readonly column: Column;
-  readonly isDescending: boolean;
-}
-
-export const BY_NAME: Order = { column: 'name', isDescending: false };
+export const BY_NAME: Order<Column> = { column: 'name', isDescending: false };
 /** More are not sorted by anything but their names. */
 export const SORTED_MAX = 10_000;
 const PAGE = 500;
 
 /** Whether the pages come in this order by themselves. */
-export function isOwnOrder({ column, isDescending }: Order): boolean {
+export function isOwnOrder({ column, isDescending }: Order<Column>): boolean {
   return column === 'name' && !isDescending;
 }
 
 /** What the caller may not read comes last; equal ones are in the order of their names. */
-export function sorted(children: readonly ChildFacts[], order: Order): readonly ChildFacts[] {
-  const sign = order.isDescending ? -1 : 1;
-  return children.toSorted((one, other) => {
-    const [a, b] = [keyOf(one, order.column), keyOf(other, order.column)];
-    if (a === b) return one.name < other.name ? -1 : 1;
-    if (a === null || b === null) return a === null ? 1 : -1;
-    return a < b ? -sign : sign;
-  });
+export function sorted(
+  children: readonly ChildFacts[],
+  { column, isDescending }: Order<Column>,
+): readonly ChildFacts[] {
+  const byName = children.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return sortedBy(byName, (one) => keyOf(one, column), isDescending);
 }
 
-function keyOf({ name, stat }: ChildFacts, column: Column): number | string | null {
+function keyOf({ name, stat }: ChildFacts, column: Column): Key {
   switch (column) {
     case 'name':
       return name;
@@ -89,8 +84,7 @@ export async function loadedTo(
   let { children, total, next } = from;
   const added: ChildFacts[] = [];
   while (next !== null && children.length + added.length < count) {
-    const query = { path, after: next === '' ? null : next, limit: PAGE, stat: true };
-    const page: ChildrenPage = await api.get<ChildrenPage>('/children', query, signal);
+    const page: ChildrenPage = await childrenPage(api, path, { after: next, limit: PAGE, signal });
     added.push(...page.children);
     ({ next, numChildren: total } = page);
   }

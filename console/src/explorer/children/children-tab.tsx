@@ -8,6 +8,7 @@ import './children.css';
 import { isAborted } from '../../api/problem.js';
 import type { ChildFacts, NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
+import type { Order } from '../../live/order.js';
 import { ProblemNotice } from '../../ui/notice.js';
 import { LongName } from '../long-name.js';
 import { nodeHref } from '../open-node.js';
@@ -21,7 +22,6 @@ import {
   type Loaded,
   loadedTo,
   NOTHING,
-  type Order,
   SORTED_MAX,
   sequenceOf,
   sorted,
@@ -66,7 +66,7 @@ export function ChildrenTab({ path, facts }: { readonly path: string; readonly f
         {counted(facts.stat.numChildren, 'child', 'children')}
         {isCut ? `; sorted are the first ${numberInWords(rows.length)}` : ''}
       </div>
-      {error === null ? null : <ProblemNotice error={error} />}
+      <ProblemNotice error={error} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must scroll it */}
       <div ref={scroller} className="children-list" tabIndex={0} role="table" aria-label="Children">
         {/* biome-ignore lint/a11y/useFocusableInteractive: the buttons in it have the focus */}
@@ -87,8 +87,8 @@ export function ChildrenTab({ path, facts }: { readonly path: string; readonly f
 
 interface HeadingProps {
   readonly column: Column;
-  readonly order: Order;
-  readonly onOrder: (order: Order) => void;
+  readonly order: Order<Column>;
+  readonly onOrder: (order: Order<Column>) => void;
 }
 
 function Heading({ column, order, onOrder }: HeadingProps) {

@@ -1,7 +1,7 @@
 /**
  * Bytes in hex: lines of 16 for the eye, and text that can be edited and read back.
  */
-export const BYTES_PER_LINE = 16;
+const BYTES_PER_LINE = 16;
 const HEX_COLUMNS = 3 * BYTES_PER_LINE;
 
 export interface HexLine {

@@ -111,7 +111,7 @@ const HIGHLIGHT = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator, tags.bracket], color: 'var(--code-mark)' },
 ]);
 
-export const THEME = EditorView.theme({
+const THEME = EditorView.theme({
   '&': {
     height: '100%',
     backgroundColor: 'var(--surface)',

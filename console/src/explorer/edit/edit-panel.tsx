@@ -5,7 +5,7 @@
  * chooses where both changed the same, and reviews again, now against what is there.
  */
 import { lazy, Suspense, useState } from 'react';
-import { ApiProblem } from '../../api/problem.js';
+import { statusOf } from '../../api/problem.js';
 import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
@@ -90,7 +90,7 @@ export function EditPanel(props: EditPanelProps) {
           Somebody has changed this znode since you began. Nothing of yours is lost.
         </Notice>
       ) : null}
-      {save.problem === null ? null : <ProblemOrSentence problem={save.problem} />}
+      <ProblemNotice error={save.problem} />
       <div className="edit-body">
         <Suspense fallback={<output className="asking">Loading the editor …</output>}>
           {step === 'edit' ? (
@@ -116,14 +116,6 @@ export function EditPanel(props: EditPanelProps) {
         />
       )}
     </div>
-  );
-}
-
-function ProblemOrSentence({ problem }: { readonly problem: unknown }) {
-  return typeof problem === 'string' ? (
-    <Notice kind="bad">{problem}</Notice>
-  ) : (
-    <ProblemNotice error={problem} />
   );
 }
 
@@ -157,7 +149,7 @@ function useSave(
       await api.write('PUT', '/node/data', { query: { path }, body, match: draft.version });
       onEnd(true);
     } catch (error) {
-      if (!(error instanceof ApiProblem) || error.status !== 412) throw error;
+      if (statusOf(error) !== 412) throw error;
       await merge();
     }
   };

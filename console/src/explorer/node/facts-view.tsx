@@ -2,9 +2,10 @@
  * What is known of a znode, in words: what it is, who made it live, when it changed, and what one
  * may do with it.
  */
-import { type ReactNode, useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
 import type { NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
+import { useClock } from '../../live/now.js';
 import { hrefOf } from '../../router/route.js';
 import { PERMISSIONS } from '../acl/acl-rules.js';
 import { ageInWords, lengthInWords, momentInWords, numberInWords, sizeInWords } from '../words.js';
@@ -13,9 +14,9 @@ const CLOCK_MS = 10_000;
 
 export function FactsView({ facts }: { readonly facts: NodeFacts }) {
   const { stat, mode, ttlMs, descendants, subtreeBytes, may } = facts;
-  const nowMs = useNow();
+  const nowMs = useClock(CLOCK_MS);
   return (
-    <aside className="facts" aria-label="Facts">
+    <aside className="node-facts" aria-label="Facts">
       <h2>Znode</h2>
       <dl>
         <Fact name="Kind">
@@ -90,13 +91,4 @@ function Moment({ ms, nowMs }: { readonly ms: number; readonly nowMs: number }) 
   // What ZooKeeper made by itself has no time.
   if (ms === 0) return 'never';
   return <span title={momentInWords(ms)}>{ageInWords(ms, nowMs)}</span>;
-}
-
-function useNow(): number {
-  const [nowMs, setNowMs] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNowMs(Date.now()), CLOCK_MS);
-    return () => clearInterval(timer);
-  }, []);
-  return nowMs;
 }

@@ -4,7 +4,7 @@
 import { type ReactNode, useState } from 'react';
 import './node.css';
 import '../edit/edit.css';
-import { ApiProblem } from '../../api/problem.js';
+import { statusOf } from '../../api/problem.js';
 import type { NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
@@ -149,7 +149,7 @@ function Head({ path, node, store }: HeadProps) {
 function Problem({ path, node, store }: HeadProps) {
   const { error, facts } = node;
   if (error === null) return null;
-  const status = error instanceof ApiProblem ? error.status : null;
+  const status = statusOf(error);
   if (status === 404) {
     return (
       <div className="node-problem">

@@ -28,7 +28,7 @@ export function Found({ parsed, path, onEnd }: FoundProps) {
   return (
     <>
       <output className="found-status">{statusOf(state)}</output>
-      {state.error === null ? null : <ProblemNotice error={state.error} />}
+      <ProblemNotice error={state.error} />
       <FoundList found={state.found} text={parsed.text} path={path} onEnd={onEnd} />
     </>
   );

@@ -6,7 +6,7 @@
 import { useEffect, useState } from 'react';
 import type { Api, Query } from '../../api/api.js';
 import { isAborted } from '../../api/problem.js';
-import type { FoundNode, SearchEnd } from '../../api/types.js';
+import type { FoundNode, StreamEnd } from '../../api/types.js';
 
 export interface SearchState {
   readonly found: readonly FoundNode[];
@@ -54,7 +54,7 @@ async function run(
 ): Promise<void> {
   const found: FoundNode[] = [];
   let shownAtMs = performance.now();
-  for await (const line of api.lines<FoundNode | SearchEnd>('/search', query, signal)) {
+  for await (const line of api.lines<FoundNode | StreamEnd>('/search', query, signal)) {
     if (signal.aborted) return;
     if ('done' in line) {
       setState({ found, isRunning: false, cut: line.cut, error: null });

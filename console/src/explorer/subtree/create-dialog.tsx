@@ -124,7 +124,7 @@ export function CreateDialog({ parent, parentAcl, onClose, onCreated }: CreateDi
           {index.identities.length === 0 ? null : <option value="mine">Only I</option>}
         </select>
       </label>
-      {error === null ? null : <ProblemNotice error={error} />}
+      <ProblemNotice error={error} />
     </Dialog>
   );
 }

@@ -4,6 +4,7 @@
 import type { Api } from '../../api/api.js';
 import type { NodeFacts } from '../../api/types.js';
 import { readData } from '../node/use-node.js';
+import { rebased } from '../paths.js';
 import { type FileNode, fileText } from './subtree-file.js';
 import { walk } from './walk.js';
 
@@ -50,7 +51,7 @@ async function fileNode(
     api.get<NodeFacts>('/node', { path }, signal),
     readData(api, path, signal),
   ]);
-  const relative = path === root ? '' : path.slice(root === '/' ? 0 : root.length);
+  const relative = path === root ? '' : rebased(path, root, '/');
   const kind = mode === 'container' || mode === 'ttl' ? mode : 'persistent';
   return { path: relative, mode: kind, ttlMs: kind === 'ttl' ? ttlMs : null, data: bytes, acl };
 }

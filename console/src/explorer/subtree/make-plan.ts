@@ -6,15 +6,15 @@
  * if all of that went well, each znode in the version that was copied.
  */
 import type { Api } from '../../api/api.js';
-import { ApiProblem } from '../../api/problem.js';
-import type { NodeFacts } from '../../api/types.js';
+import { ApiProblem, statusOf } from '../../api/problem.js';
+import type { FoundNode, NodeFacts } from '../../api/types.js';
 import { aclText } from '../acl/acl-rules.js';
 import { readData } from '../node/use-node.js';
 import { isWithin, parentOf, rebased } from '../paths.js';
 import { counted, sizeInWords } from '../words.js';
 import { byDepth, type Plan, type Step } from './plan.js';
-import type { FileNode } from './subtree-file.js';
-import { NODES_MAX, type Walk, type WalkedNode } from './walk.js';
+import { type FileNode, placeOf } from './subtree-file.js';
+import { NODES_MAX, type Walk } from './walk.js';
 
 const FAILURES_OF_DELETE = 20;
 
@@ -26,7 +26,7 @@ export function deletePlan(api: Api, { nodes, isCut }: Walk): Plan | Refusal {
   const unreadable = nodes.filter(({ stat }) => stat === null).length;
   const ephemerals = nodes.filter(({ mode }) => mode === 'ephemeral');
   const owners = new Set(ephemerals.map(({ stat }) => stat?.ephemeralOwner));
-  const steps = nodes.map((node): Step => deleteStep(api, node.path, node.stat?.version ?? '*'));
+  const steps = nodes.map(({ path, stat }) => deleteStep(api, path, () => stat?.version ?? '*'));
   return {
     groups: byDepth(steps).toReversed(),
     facts: factsOf(nodes),
@@ -65,10 +65,7 @@ export function copyPlan(api: Api, { nodes, isCut }: Walk, options: CopyOptions)
   const kept = nodes.filter(({ mode }) => mode !== 'ephemeral');
   const versions = new Map<string, number>();
   const copies = kept.map((node): Step => copyStep(api, node, options, versions));
-  const deletes = kept.map((node): Step => {
-    const step = deleteStep(api, node.path, '*');
-    return { ...step, run: (signal) => remove(api, node.path, versions.get(node.path), signal) };
-  });
+  const deletes = kept.map(({ path }) => deleteStep(api, path, () => versions.get(path)));
   return {
     groups: [...byDepth(copies), ...(moves ? byDepth(deletes).toReversed() : [])],
     facts: [...factsOf(kept), ['From', from], ['To', to]],
@@ -92,7 +89,7 @@ export function importPlan(api: Api, nodes: readonly FileNode[], options: Import
   const counts = { created: 0, same: 0, changed: 0 };
   const steps: Step[] = [];
   for (const node of nodes) {
-    const path = node.path === '' ? to : rebased(node.path, '/', to);
+    const path = placeOf(node, to);
     const known = there.get(path);
     if (known === undefined) {
       counts.created += 1;
@@ -128,14 +125,17 @@ export function importPlan(api: Api, nodes: readonly FileNode[], options: Import
   };
 }
 
-function deleteStep(api: Api, path: string, version: number | '*'): Step {
-  return { path, verb: 'delete', run: (signal) => remove(api, path, version, signal) };
+type Version = number | '*' | undefined;
+
+/** Which version is deleted is known when the turn of the step comes. */
+function deleteStep(api: Api, path: string, version: () => Version): Step {
+  return { path, verb: 'delete', run: (signal) => remove(api, path, version(), signal) };
 }
 
 async function remove(
   api: Api,
   path: string,
-  version: number | '*' | undefined,
+  version: Version,
   signal: AbortSignal,
 ): Promise<void> {
   // A move deletes nothing that it has not copied.
@@ -143,13 +143,13 @@ async function remove(
   try {
     await api.write('DELETE', '/node', { query: { path }, match: version, signal });
   } catch (error) {
-    if (!(error instanceof ApiProblem) || error.status !== 404) throw error;
+    if (statusOf(error) !== 404) throw error;
   }
 }
 
 function copyStep(
   api: Api,
-  { path }: WalkedNode,
+  { path }: FoundNode,
   { from, to, keepsAcls }: CopyOptions,
   versions: Map<string, number>,
 ): Step {
@@ -178,7 +178,7 @@ async function make(
   const isCut = acl?.some(({ scheme, id }) => scheme === 'digest' && id.endsWith(':x')) === true;
   if (keepsAcls && (acl === null || isCut || acl.some(({ id }) => id.includes(',')))) {
     const detail = `The ACL of ${path} cannot be kept: you do not see it whole, or it has a comma.`;
-    throw new ApiProblem({ status: 403, detail, path });
+    throw new ApiProblem({ status: 403, detail });
   }
   const given = keepsAcls && acl !== null ? aclText(acl) : null;
   const query = { path, mode, ttlMs: mode === 'ttl' ? ttlMs : null, acl: given };
@@ -196,8 +196,8 @@ export async function wrongTarget(
       await api.get('/node', { path }, signal);
       return true;
     } catch (error) {
-      if (error instanceof ApiProblem && error.status === 404) return false;
-      if (error instanceof ApiProblem && error.status === 403) return true;
+      if (statusOf(error) === 404) return false;
+      if (statusOf(error) === 403) return true;
       throw error;
     }
   };
@@ -205,7 +205,7 @@ export async function wrongTarget(
   return (await exists(parentOf(to))) ? null : `There is no znode ${parentOf(to)}.`;
 }
 
-function factsOf(nodes: readonly WalkedNode[]): readonly (readonly [string, string])[] {
+function factsOf(nodes: readonly FoundNode[]): readonly (readonly [string, string])[] {
   const bytes = nodes.reduce((sum, { stat }) => sum + (stat?.dataLength ?? 0), 0);
   return [
     ['Znodes', counted(nodes.length, 'znode')],

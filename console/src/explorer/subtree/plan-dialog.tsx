@@ -4,6 +4,7 @@
  */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { isAborted, sentenceOf } from '../../api/problem.js';
+import { pause } from '../../live/pause.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
 import { shown } from '../paths.js';
@@ -92,7 +93,7 @@ export function PlanDialog(props: PlanDialogProps) {
       }
     >
       {phase.kind === 'form' || phase.kind === 'planning' ? form : null}
-      {phase.kind === 'form' ? <FormProblem problem={phase.problem} /> : null}
+      {phase.kind === 'form' ? <ProblemNotice error={phase.problem} /> : null}
       {phase.kind === 'planning' ? (
         <output className="soft">Looking: {counted(phase.count, 'znode')} so far …</output>
       ) : null}
@@ -146,9 +147,8 @@ function usePhases({ form, makePlan, onRan }: PlanDialogProps, pace: number) {
     onProgress(NOT_BEGUN);
     const { signal } = own;
     const nowMs = (): number => performance.now();
-    runPlan(phase.plan, { signal, pace, nowMs, onProgress, wait: waiting(signal) })
-      .then(onRan)
-      .catch(reportError);
+    const wait = (ms: number): Promise<void> => pause(ms, signal);
+    runPlan(phase.plan, { signal, pace, nowMs, onProgress, wait }).then(onRan).catch(reportError);
   };
   const begin = useRef(plan);
   const needsNoForm = form === undefined;
@@ -170,27 +170,6 @@ function focusOnce(button: HTMLButtonElement | null): void {
   if (dialog?.contains(document.activeElement) === true && document.activeElement !== dialog)
     return;
   button?.focus();
-}
-
-function waiting(signal: AbortSignal): (ms: number) => Promise<void> {
-  return (ms) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      signal.addEventListener(
-        'abort',
-        () => {
-          clearTimeout(timer);
-          resolve();
-        },
-        { once: true },
-      );
-    });
-}
-
-function FormProblem({ problem }: { readonly problem: unknown }) {
-  if (problem === null) return null;
-  if (typeof problem === 'string') return <Notice kind="bad">{problem}</Notice>;
-  return <ProblemNotice error={problem} />;
 }
 
 function PaceChoice(props: { readonly pace: number; readonly onChange: (pace: number) => void }) {

@@ -45,7 +45,7 @@ export interface Running {
   readonly signal: AbortSignal;
   /** Steps in a second at most. */
   readonly pace: number;
-  /** Resolves when so many ms have passed, or rejects when aborted. */
+  /** Resolves when so many ms have passed, or the signal is aborted. */
   wait(ms: number): Promise<void>;
   nowMs(): number;
   onProgress(progress: Progress): void;

@@ -2,14 +2,14 @@
  * Delete, copy, move and import of parts of the tree, each as a plan.
  */
 import { useState } from 'react';
-import { ApiProblem } from '../../api/problem.js';
+import { statusOf } from '../../api/problem.js';
 import { useConsole } from '../../console-context.js';
 import { readData } from '../node/use-node.js';
-import { childOf, nameOf, parentOf, rebased, shown, wrongPath } from '../paths.js';
+import { childOf, nameOf, parentOf, shown, wrongPath } from '../paths.js';
 import { counted } from '../words.js';
 import { copyPlan, deletePlan, importPlan, wrongTarget } from './make-plan.js';
 import { PlanDialog } from './plan-dialog.js';
-import { FILE_BYTES_MAX, type FileNode, readFileText } from './subtree-file.js';
+import { FILE_BYTES_MAX, type FileNode, placeOf, readFileText } from './subtree-file.js';
 import { walk } from './walk.js';
 
 export interface SubtreeDialogProps {
@@ -53,16 +53,7 @@ export function CopyDialog(props: SubtreeDialogProps & { readonly moves: boolean
       isReady={wrong === null && to !== path}
       form={
         <>
-          <label className="field">
-            <span>To</span>
-            <input
-              className="input input-code"
-              aria-invalid={wrong !== null}
-              spellCheck={false}
-              value={to}
-              onChange={(event) => setTo(event.target.value)}
-            />
-          </label>
+          <PlaceField to={to} isWrong={wrong !== null} onChange={setTo} />
           <AclChoice keepsAcls={keepsAcls} onChange={setKeepsAcls} />
           {moves ? (
             <p className="soft">
@@ -81,6 +72,27 @@ export function CopyDialog(props: SubtreeDialogProps & { readonly moves: boolean
       onClose={onClose}
       onRan={() => onChanged(to)}
     />
+  );
+}
+
+interface PlaceFieldProps {
+  readonly to: string;
+  readonly isWrong: boolean;
+  readonly onChange: (to: string) => void;
+}
+
+function PlaceField({ to, isWrong, onChange }: PlaceFieldProps) {
+  return (
+    <label className="field">
+      <span>To</span>
+      <input
+        className="input input-code"
+        aria-invalid={isWrong}
+        spellCheck={false}
+        value={to}
+        onChange={(event) => onChange(event.target.value)}
+      />
+    </label>
   );
 }
 
@@ -138,15 +150,7 @@ export function ImportDialog({ path, onClose, onChanged }: SubtreeDialogProps) {
           </label>
           {problem === null ? null : <p className="form-problem">{problem}</p>}
           {file === null ? null : <p className="soft">It has {counted(file.length, 'znode')}.</p>}
-          <label className="field">
-            <span>To</span>
-            <input
-              className="input input-code"
-              aria-invalid={wrong !== null}
-              value={to}
-              onChange={(event) => setTo(event.target.value)}
-            />
-          </label>
+          <PlaceField to={to} isWrong={wrong !== null} onChange={setTo} />
           <AclChoice keepsAcls={keepsAcls} onChange={setKeepsAcls} />
           <label className="check">
             <input
@@ -162,7 +166,7 @@ export function ImportDialog({ path, onClose, onChanged }: SubtreeDialogProps) {
         const nodes = file ?? [];
         const there = new Map<string, { version: number; data: Uint8Array }>();
         for (const [index, node] of nodes.entries()) {
-          const at = node.path === '' ? to : rebased(node.path, '/', to);
+          const at = placeOf(node, to);
           // What is below a znode that is not there is not there either.
           if (node.path !== '' && !there.has(parentOf(at))) continue;
           const known = await dataThere(api, at, signal);
@@ -186,7 +190,7 @@ async function dataThere(
     const { bytes, version } = await readData(api, path, signal);
     return { version, data: bytes };
   } catch (error) {
-    if (error instanceof ApiProblem && error.status === 404) return null;
+    if (statusOf(error) === 404) return null;
     throw error;
   }
 }

@@ -8,14 +8,14 @@
 import type { AclEntry } from '../../api/types.js';
 import { base64Of, bytesOfBase64 } from '../../ui/bytes.js';
 import { textOf } from '../data/detect.js';
-import { wrongPath } from '../paths.js';
+import { BYTES_MAX } from '../edit/draft.js';
+import { rebased, wrongPath } from '../paths.js';
+import { NODES_MAX } from './walk.js';
 
-export const FORMAT = 'rookery-subtree';
-export const VERSION = 1;
-/** Of a file; beyond it a browser is the wrong tool. */
+const FORMAT = 'rookery-subtree';
+const VERSION = 1;
+/** The largest file that is read; beyond it a browser is the wrong tool. */
 export const FILE_BYTES_MAX = 100_000_000;
-const NODES_MAX = 50_000;
-const DATA_BYTES_MAX = 1_000_000;
 const MODES = ['persistent', 'container', 'ttl'] as const;
 
 export interface FileNode {
@@ -26,6 +26,11 @@ export interface FileNode {
   readonly data: Uint8Array<ArrayBuffer>;
   /** Null where it was not to be seen. */
   readonly acl: readonly AclEntry[] | null;
+}
+
+/** The path of a znode of a file that is imported to `to`. */
+export function placeOf({ path }: Pick<FileNode, 'path'>, to: string): string {
+  return path === '' ? to : rebased(path, '/', to);
 }
 
 export function fileText(path: string, nodes: readonly FileNode[], exportedAt: string): string {
@@ -100,7 +105,7 @@ function nodeOf(value: unknown): FileNode | string {
   const isTtl = typeof ttlMs === 'number' && Number.isInteger(ttlMs) && ttlMs > 0;
   if ((mode === 'ttl') !== isTtl) return 'its ttlMs is wrong.';
   const data = dataOf(text, base64);
-  if (data === null || data.length > DATA_BYTES_MAX) return 'its data is wrong, or too large.';
+  if (data === null || data.length > BYTES_MAX) return 'its data is wrong, or too large.';
   if (acl !== undefined && !isAcl(acl)) return 'its ACL is wrong.';
   return { path, mode, ttlMs: isTtl ? ttlMs : null, data, acl: acl === undefined ? null : acl };
 }

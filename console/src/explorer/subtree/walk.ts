@@ -3,19 +3,13 @@
  * has children, and none for the others.
  */
 import type { Api } from '../../api/api.js';
-import type { ChildrenPage, Mode, NodeFacts, Stat } from '../../api/types.js';
+import type { ChildrenPage, FoundNode, NodeFacts } from '../../api/types.js';
+import { childrenPage } from '../children/children-page.js';
 import { childOf } from '../paths.js';
-
-export interface WalkedNode {
-  readonly path: string;
-  /** Null, like `stat`, for what one may not read. */
-  readonly mode: Mode | null;
-  readonly stat: Stat | null;
-}
 
 export interface Walk {
   /** A znode comes before its children. */
-  readonly nodes: readonly WalkedNode[];
+  readonly nodes: readonly FoundNode[];
   /** Whether there is more than the bound. */
   readonly isCut: boolean;
 }
@@ -30,15 +24,14 @@ export async function walk(
   { signal, onProgress }: { readonly signal: AbortSignal; onProgress?(count: number): void },
 ): Promise<Walk> {
   const facts = await api.get<NodeFacts>('/node', { path: root }, signal);
-  const nodes: WalkedNode[] = [{ path: root, mode: facts.mode, stat: facts.stat }];
+  const nodes: FoundNode[] = [{ path: root, mode: facts.mode, stat: facts.stat }];
   // What is appended while going along is visited, too.
   for (const { path, stat } of nodes) {
     // What ZooKeeper makes for itself is no part of a tree of data.
     if (stat === null || stat.numChildren === 0 || path === '/zookeeper') continue;
     let after: string | null = '';
     while (after !== null) {
-      const query = { path, after: after === '' ? null : after, limit: PAGE, stat: true };
-      const page: ChildrenPage = await api.get<ChildrenPage>('/children', query, signal);
+      const page: ChildrenPage = await childrenPage(api, path, { after, limit: PAGE, signal });
       for (const child of page.children) {
         if (nodes.length >= NODES_MAX) return { nodes, isCut: true };
         if (path === '/' && child.name === 'zookeeper') continue;

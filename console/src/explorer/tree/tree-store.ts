@@ -8,6 +8,7 @@
 import type { Api } from '../../api/api.js';
 import { isAborted } from '../../api/problem.js';
 import type { ChildFacts, ChildrenPage } from '../../api/types.js';
+import { childrenPage } from '../children/children-page.js';
 import { lineOf, nameOf, parentOf } from '../paths.js';
 import { type Directory, indexOfName, TreeModel } from './tree-model.js';
 
@@ -75,14 +76,14 @@ export class TreeStore {
   }
 
   /**
-   * Reads again what is loaded of a directory, after its list has changed. False if that is too
-   * much to do unasked.
+   * Reads again what is loaded of a directory, after its list has changed. With `unasked` a large
+   * directory is left as it is.
    */
-  async refresh(path: string, { unasked = false } = {}): Promise<boolean> {
+  async refresh(path: string, { unasked = false } = {}): Promise<void> {
     const directory = this.model.find(path);
-    if (directory === null) return true;
+    if (directory === null) return;
     const wanted = directory.entries.length;
-    if (unasked && wanted > REFRESH_MAX) return false;
+    if (unasked && wanted > REFRESH_MAX) return;
     await this.#loading.get(path);
     const entries: ChildFacts[] = [];
     let page: ChildrenPage;
@@ -95,11 +96,10 @@ export class TreeStore {
       } while (page.next !== null && entries.length < wanted);
     } catch (error) {
       if (!isAborted(error)) this.#failed(directory, error);
-      return true;
+      return;
     }
     this.model.replace(directory, entries, page);
     this.#changed();
-    return true;
   }
 
   /** Opens everything above a path and loads until its row is there, within a bound. */
@@ -116,8 +116,7 @@ export class TreeStore {
   /** After a znode was made, changed or deleted by this console. */
   async changed(path: string): Promise<void> {
     await this.refresh(parentOf(path));
-    const isOpen = this.model.find(path) !== null;
-    if (isOpen) await this.refresh(path);
+    await this.refresh(path);
   }
 
   async #reach(directory: Directory, name: string): Promise<boolean> {
@@ -150,8 +149,7 @@ export class TreeStore {
   }
 
   #page(path: string, after: string, limit: number): Promise<ChildrenPage> {
-    const query = { path, after: after === '' ? null : after, limit, stat: true };
-    return this.#api.get<ChildrenPage>('/children', query, this.#end.signal);
+    return childrenPage(this.#api, path, { after, limit, signal: this.#end.signal });
   }
 
   #failed(directory: Directory, error: unknown): void {

@@ -6,9 +6,10 @@
  * which grows; whoever listens is told that changes may have been missed.
  */
 import { useEffect, useRef, useState } from 'react';
-import { ApiProblem, isAborted } from '../../api/problem.js';
+import { isAborted, statusOf } from '../../api/problem.js';
 import type { WatchChange } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
+import { pause } from '../../live/pause.js';
 
 const AGAIN_MS = 1_000;
 const AGAIN_MAX_MS = 30_000;
@@ -76,14 +77,14 @@ async function keepListening(
     if (signal.aborted) return;
     onLost();
     if (performance.now() - startedMs > AGAIN_MAX_MS) pauseMs = AGAIN_MS;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await pause(pauseMs, signal);
     pauseMs = Math.min(AGAIN_MAX_MS, pauseMs * 2);
   }
 }
 
 /** Too many listeners, or a member without a leader, pass by; a missing znode does not. */
 function isFinal(error: unknown): boolean {
-  return error instanceof ApiProblem && [400, 401, 403, 404, 405].includes(error.status);
+  return [400, 401, 403, 404, 405].includes(statusOf(error) ?? 0);
 }
 
 function useIsSeen(): boolean {
