@@ -5,7 +5,7 @@
  * member does not go by (DNS rebinding), or that a browser marks as coming from another site, is
  * refused. A proxy in front of the port has an origin of its own, which the configuration names.
  * With users configured each request must bring a password, as `Authorization: digest
- * user:password`, which is ZooKeeper's way, or as Basic. After wrong ones its address has to wait
+ * user:password`, which is ZooKeeper's way, or as Basic. After wrong ones that user has to wait
  * (http-logins.ts). `X-Forwarded-For` is never believed.
  */
 import { isIP } from 'node:net';

@@ -1,11 +1,12 @@
 /**
- * Passwords that come with requests of HTTP, and how long an address waits after wrong ones.
+ * Passwords that come with requests of HTTP, and how long a user of an address waits after wrong
+ * ones.
  *
  * The delays are those of the client port (security/login-delays.ts): failures at either port count
- * at both. While an address has to wait, its passwords are not looked at, and it is told how long;
- * but one that was right from there before is taken, so that whoever guesses behind the same proxy
- * locks out nobody who uses the port already. Only keyed digests of those are kept, and a bounded
- * number of them.
+ * at both. While a user has to wait, passwords are not looked at, and the answer says how long; but
+ * one that was right from that address before is taken, so that whoever guesses it behind the same
+ * proxy does not lock out its owner. Only keyed digests of those are kept, and a bounded number of
+ * them.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import { addressGroup } from '../security/address-group.js';
@@ -27,10 +28,11 @@ export class HttpLogins {
     this.#nowMs = nowMs;
   }
 
-  /** Returns what `isRight` says. Throws HttpError 429 while the address has to wait. */
+  /** Returns what `isRight` says. Throws HttpError 429 while the user has to wait there. */
   judge(address: string, userAndPassword: string, isRight: () => boolean): boolean {
     const nowMs = this.#nowMs();
-    const waitMs = this.#delays.waitMs(address, nowMs);
+    const origin = { address, user: userAndPassword.split(':', 1)[0] ?? '' };
+    const waitMs = this.#delays.waitMs(origin, nowMs);
     const key = this.#keyOf(address, userAndPassword);
     if (waitMs > 0 && !this.#known.has(key)) {
       this.#delays.noteDelayed();
@@ -42,7 +44,7 @@ export class HttpLogins {
     if (!isRight()) {
       // It was right before, and is not any more.
       this.#known.delete(key);
-      this.#delays.failed(address, nowMs);
+      this.#delays.failed(origin, nowMs);
       return false;
     }
     this.#remember(key);

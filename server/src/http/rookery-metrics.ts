@@ -90,7 +90,7 @@ function waitingClients({ waitingClients: waiting }: InsideView): Metric[] {
     ),
     counter(
       'rookery_logins_delayed_total',
-      'Attempts to log in, at any port, that had to wait because others from their address failed.',
+      'Attempts to log in, at any port, that had to wait because others of their user failed.',
       waiting.loginsDelayed,
     ),
     gauge(

@@ -122,11 +122,12 @@ export class Authenticator {
     return this.#superUsers.has(userOf('digest', userAndPassword));
   }
 
-  /** Whether an AuthPacket can be a guess: an ordinary digest is never wrong. */
-  mayBeGuess(body: Uint8Array): boolean {
+  /** The user whose password an AuthPacket may guess; null for an ordinary digest or no packet. */
+  guessedUser(body: Uint8Array): string | null {
     const packet = readPacket(body);
-    if (packet === null || packet.scheme !== 'digest' || packet.auth === null) return false;
-    return this.namesSuper(Buffer.from(packet.auth).toString('utf8'));
+    if (packet === null || packet.scheme !== 'digest' || packet.auth === null) return null;
+    const text = Buffer.from(packet.auth).toString('utf8');
+    return this.namesSuper(text) ? userOf('digest', text) : null;
   }
 
   get hasSasl(): boolean {

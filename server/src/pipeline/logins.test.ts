@@ -1,7 +1,7 @@
-// Tests how long attempts to log in wait after failed ones, and that nobody else does.
+// Tests how long attempts to log in as a user wait after failed ones, and that nobody else does.
 import { AuthPacket, decode, encode, OpCode, SaslRequest, WhoAmIResponse } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { FREE_FAILURES } from '../security/login-delays.js';
+import { FREE_FAILURES, USERS_MAX } from '../security/login-delays.js';
 import type { SaslServer } from '../security/sasl.js';
 import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
@@ -9,11 +9,12 @@ import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 const AUTH_XID = -4;
 const THERE = '10.0.0.9';
 
-/** Takes the token `right` as a password. */
+/** Takes the token `right` as a password of ann; others may begin with the name of a user. */
 const sasl: SaslServer = {
   begin() {
     let hasBegun = false;
     return {
+      userIn: (token) => /^(\w+) /.exec(Buffer.from(token).toString())?.[1] ?? 'ann',
       answer(token) {
         if (hasBegun) {
           const isRight = Buffer.from(token).toString() === 'right';
@@ -60,24 +61,61 @@ const wrongScheme = (client: TestClient) => authenticate(client, 'x', 'nope');
 const wrongPassword = (client: TestClient) => logIn(client, 'wrong');
 const wrongSuper = (client: TestClient) => authenticate(client, `super:${Math.random()}`);
 
+const rightSuper = (client: TestClient) => authenticate(client, 'super:secret');
+const rightPassword = (client: TestClient) => logIn(client, 'right');
+
 it.each([
-  ['a scheme that nobody has', wrongScheme],
-  ['a wrong password by SASL', wrongPassword],
-  ['a wrong password of the super user, which is accepted as another identity', wrongSuper],
-])('after %s, and then some, attempts from its address wait', (_, attempt) => {
+  // The question for a challenge is answered at once.
+  ['a wrong password by SASL', wrongPassword, rightPassword, 1, ['sasl', 'ip']],
+  [
+    'a wrong password of the super user, which is accepted as another identity',
+    ...[wrongSuper, rightSuper, 0, ['super', 'digest', 'ip']],
+  ],
+] as const)('after %s, and then some, attempts as that user from its address wait', (...row) => {
+  const [, attempt, again, answeredAtOnce, schemes] = row;
   const ensemble = ensembleAfter(FREE_FAILURES + 1, attempt);
   const [here, there] = [ensemble.connect(), ensemble.connect(1, THERE)];
-  authenticate(here, 'super:secret');
-  authenticate(there, 'super:secret');
-  expect([here.take().length, [...here.holds]]).toEqual([0, ['login']]);
-  expect(there.takeOne().error).toBe(0);
+  again(here);
+  again(there);
+  expect([here.take().length, [...here.holds]]).toEqual([answeredAtOnce, ['login']]);
+  const answers = there.take().map(({ error }) => error);
+  expect(answers).toEqual(Array(answeredAtOnce + 1).fill(0));
   expect(ensemble.leader.pipeline.logins.waiting.count).toBe(1);
   pass(ensemble, 249);
   expect(here.take()).toEqual([]);
   pass(ensemble, 1);
   expect([here.takeOne().error, [...here.holds]]).toEqual([0, []]);
-  expect(schemesOf(here)).toEqual(['super', 'digest', 'ip']);
+  expect(schemesOf(here)).toEqual(schemes);
   expect(ensemble.leader.pipeline.logins.waiting.count).toBe(0);
+});
+
+it('lets another user of the address log in, even while attempts of the first one wait', () => {
+  const ensemble = ensembleAfter(FREE_FAILURES + 1, (client) => logIn(client, 'bob is wrong'));
+  const [bob, ann] = [ensemble.connect(), ensemble.connect()];
+  logIn(bob, 'bob again');
+  expect([...bob.holds]).toEqual(['login']);
+  logIn(ann, 'right');
+  expect([...ann.holds]).toEqual([]);
+  expect(ann.take().map(({ error }) => error)).toEqual([0, 0]);
+});
+
+it('slows down who guesses with ever more names', () => {
+  const ensemble = ensembleAfter(0, wrongPassword);
+  let looked = 0;
+  for (let count = 0; count < 100; count++) {
+    const client = ensemble.connect();
+    logIn(client, `user${count} guesses`);
+    if (client.holds.has('login')) break;
+    looked += 1;
+  }
+  expect(looked).toBe(USERS_MAX + FREE_FAILURES + 1);
+});
+
+it('makes nobody wait for a scheme that nobody has, because it guesses nothing', () => {
+  const ensemble = ensembleAfter(FREE_FAILURES + 20, wrongScheme);
+  const client = ensemble.connect();
+  authenticate(client, 'super:secret');
+  expect(client.takeOne().error).toBe(0);
 });
 
 it('holds up no request that logs nobody in, and no question for a challenge', () => {
@@ -91,7 +129,7 @@ it('holds up no request that logs nobody in, and no question for a challenge', (
   expect([...client.holds]).toEqual(['login']);
 });
 
-it('looks at one attempt of an address after the other, however many connections wait', () => {
+it('looks at one attempt of a user after the other, however many connections wait', () => {
   const ensemble = ensembleAfter(FREE_FAILURES + 1, wrongPassword);
   const [first, second, third] = [ensemble.connect(), ensemble.connect(), ensemble.connect()];
   logIn(first, 'wrong');
@@ -110,7 +148,7 @@ it('looks at one attempt of an address after the other, however many connections
 });
 
 it('takes up what was sent behind an attempt once it was looked at, in order', () => {
-  const ensemble = ensembleAfter(FREE_FAILURES + 1, wrongPassword);
+  const ensemble = ensembleAfter(FREE_FAILURES + 1, wrongSuper);
   const client = ensemble.connect();
   authenticate(client, 'super:secret');
   client.sendRaw(OpCode.whoAmI, new Uint8Array());
@@ -123,7 +161,7 @@ it('takes up what was sent behind an attempt once it was looked at, in order', (
 });
 
 it('lets a bounded number of attempts wait, and forgets those whose clients leave', () => {
-  const ensemble = ensembleAfter(FREE_FAILURES + 1, wrongPassword);
+  const ensemble = ensembleAfter(FREE_FAILURES + 1, wrongSuper);
   const waiting = Array.from({ length: 32 }, () => ensemble.connect());
   for (const client of waiting) authenticate(client, 'super:secret');
   const { logins } = ensemble.leader.pipeline;

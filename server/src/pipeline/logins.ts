@@ -2,9 +2,10 @@
  * How clients of this member log in: when an attempt is looked at, and what becomes of it.
  *
  * What an attempt proves holds for everything that its connection sends after it. One that is wrong
- * is counted against its address, and further ones from there wait (waiting-logins.ts), as does one
- * that names a super user with a wrong password, although that is accepted as an identity of its
- * own. A client that is refused becomes `leaving`. Owned by Requests, which answers in order.
+ * is counted against its user and address, and further ones of both wait (waiting-logins.ts), as
+ * does one that names a super user with a wrong password, although that is accepted as an identity
+ * of its own. A client that is refused becomes `leaving`. Owned by Requests, which answers in
+ * order.
  */
 import {
   decode,
@@ -63,10 +64,16 @@ export class Logins {
     return joined !== null;
   }
 
-  /** Whether this is a step that can prove too much, and not only the question for a challenge. */
-  isAttempt(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): boolean {
-    if (opcode === OpCode.auth) return this.#parts.authenticator.mayBeGuess(body);
-    return opcode === OpCode.sasl && connection.exchange !== null;
+  /**
+   * The user whose password this step can guess; null for a step that proves nothing that not
+   * everybody may have, such as the question for a challenge.
+   */
+  guessedUser(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): string | null {
+    const { authenticator } = this.#parts;
+    if (opcode === OpCode.auth) return authenticator.guessedUser(body);
+    if (opcode !== OpCode.sasl || connection.exchange === null) return null;
+    const token = tokenOf(new JuteReader(body));
+    return token === null ? '' : connection.exchange.userIn(token);
   }
 
   /** False where clients cannot authenticate in several steps. */
@@ -80,7 +87,9 @@ export class Logins {
     const outcome = authenticator.authenticate(packet, connection.requester.identities);
     if (outcome === null) connection.phase = 'leaving';
     else connection.becomes(outcome.identities);
-    if (outcome === null || outcome.isWrongSuper) this.#failed(connection, nowMs);
+    if (outcome?.isWrongSuper === true) {
+      this.#failed(connection, { user: authenticator.guessedUser(packet) ?? '', nowMs });
+    }
     auditor?.onAuthenticated(connection, outcome !== null);
     const writer = new JuteWriter();
     const error = outcome === null ? ErrorCode.authFailed : ErrorCode.ok;
@@ -99,6 +108,7 @@ export class Logins {
     const { authenticator, auditor } = this.#parts;
     const { requester } = connection;
     const sent = tokenOf(body);
+    const user = sent === null ? '' : (connection.exchange?.userIn(sent) ?? '');
     const outcome = sent === null ? null : authenticator.answerSasl(connection, sent);
     const isAccepted = outcome?.kind === 'answer';
     if (isAccepted) connection.becomes(outcome.identities);
@@ -110,7 +120,7 @@ export class Logins {
     writer.endFrame();
     if (!isAccepted) {
       connection.phase = 'leaving';
-      this.#failed(connection, nowMs);
+      this.#failed(connection, { user, nowMs });
     }
     // A step that proves nothing yet leaves the connection as it was.
     if (!isAccepted || connection.requester.identities !== requester.identities) {
@@ -122,9 +132,10 @@ export class Logins {
     this.waiting.onTick(nowMs, look);
   }
 
-  #failed({ output }: Connection, nowMs: number): void {
+  #failed({ output }: Connection, { user, nowMs }: { user: string; nowMs: number }): void {
+    const { remoteAddress: address } = output;
     // Whoever asks by HTTP is judged there.
-    if (output.remoteAddress !== '') this.#parts.delays.failed(output.remoteAddress, nowMs);
+    if (address !== '') this.#parts.delays.failed({ address, user }, nowMs);
   }
 }
 

@@ -244,8 +244,9 @@ export class Requests {
   #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const { logins } = this.#parts;
     const packet = body.rest();
-    if (logins.isAttempt(connection, header, packet)) {
-      const attempt = { body: packet, nowMs: this.#nowMs };
+    const user = logins.guessedUser(connection, header, packet);
+    if (user !== null) {
+      const attempt = { user, body: packet, nowMs: this.#nowMs };
       const verdict = logins.waiting.judge(connection, header, attempt);
       if (verdict === 'waits') return;
       if (verdict === 'full')

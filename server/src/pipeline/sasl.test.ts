@@ -28,6 +28,7 @@ const sasl: SaslServer = {
   begin() {
     let hasBegun = false;
     return {
+      userIn: () => 'ann',
       answer(token) {
         const text = Buffer.from(token).toString();
         if (hasBegun && text === 'nobody') return { kind: 'refused', reason: 'a test' };

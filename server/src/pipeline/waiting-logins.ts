@@ -1,11 +1,11 @@
 /**
- * Attempts to log in that wait because others from their address have failed.
+ * Attempts to log in that wait because others as the same user from their address have failed.
  *
- * They are looked at one after the other, each when the delay of its address is over, so that any
- * number of connections guesses no faster than one. A connection is not read from meanwhile; others
- * of its address that do not log in go on. At most a few attempts wait for an address: the
- * connection of a further one is closed, and its client may ask another member. It decides nothing
- * of an attempt. Owned by Requests; time is an argument.
+ * Those of a user are looked at one after the other, each when the delay of that user is over, so
+ * that any number of connections guesses no faster than one. A connection is not read from
+ * meanwhile; others of its address that do not log in, or as another user, go on. At most a few
+ * attempts wait for an address: the connection of a further one is closed, and its client may ask
+ * another member. It decides nothing of an attempt. Owned by Requests; time is an argument.
  */
 import { addressGroup } from '../security/address-group.js';
 import type { LoginDelays } from '../security/login-delays.js';
@@ -14,6 +14,8 @@ import type { ReadHeader } from './read.js';
 
 export interface LoginAttempt extends ReadHeader {
   readonly connection: Connection;
+  /** The user that it names. */
+  readonly user: string;
   readonly body: Uint8Array;
 }
 
@@ -45,18 +47,19 @@ export class WaitingLogins {
   judge(
     connection: Connection,
     { xid, opcode }: ReadHeader,
-    { body, nowMs }: { readonly body: Uint8Array; readonly nowMs: number },
+    { user, body, nowMs }: Pick<LoginAttempt, 'user' | 'body'> & { readonly nowMs: number },
   ): 'none' | 'waits' | 'full' {
-    const { remoteAddress } = connection.output;
+    const { remoteAddress: address } = connection.output;
     // Whoever asks by HTTP is delayed there.
-    if (remoteAddress === '') return 'none';
-    const group = addressGroup(remoteAddress);
+    if (address === '') return 'none';
+    const group = addressGroup(address);
     const line = this.#lines.get(group);
-    if (line === undefined && this.#delays.waitMs(remoteAddress, nowMs) === 0) return 'none';
+    const isAhead = [...(line?.values() ?? [])].some((attempt) => attempt.user === user);
+    if (!isAhead && this.#delays.waitMs({ address, user }, nowMs) === 0) return 'none';
     this.#delays.noteDelayed();
     if (body.length > ATTEMPT_BYTES_MAX) return 'full';
     if (line !== undefined && line.size >= WAITING_MAX) return 'full';
-    const attempt = { connection, xid, opcode, body: Buffer.from(body) };
+    const attempt = { connection, xid, opcode, user, body: Buffer.from(body) };
     const waiting = line ?? new Map<Connection, LoginAttempt>();
     this.#lines.set(group, waiting.set(connection, attempt));
     connection.output.hold('login');
@@ -73,7 +76,9 @@ export class WaitingLogins {
   onTick(nowMs: number, look: (attempt: LoginAttempt) => void): void {
     for (const [group, line] of this.#lines) {
       for (const [connection, attempt] of line) {
-        if (this.#delays.waitMs(connection.output.remoteAddress, nowMs) > 0) break;
+        const { remoteAddress: address } = connection.output;
+        // One that has failed just now makes those behind it wait longer.
+        if (this.#delays.waitMs({ address, user: attempt.user }, nowMs) > 0) continue;
         line.delete(connection);
         connection.output.release('login');
         look(attempt);

@@ -33,6 +33,7 @@ export class DigestMd5Server implements SaslServer {
     const nonce = this.#newNonce();
     let step: 'challenge' | 'response' | 'over' = 'challenge';
     return {
+      userIn: (token) => fieldsOf(token)?.username ?? '',
       answer: (token) => {
         switch (step) {
           case 'challenge':
@@ -49,9 +50,8 @@ export class DigestMd5Server implements SaslServer {
   }
 
   #judge(nonce: string, token: Uint8Array): SaslAnswer {
-    if (token.length > RESPONSE_BYTES_MAX) return refused('the response is too long');
-    const fields = directivesOf(Buffer.from(token).toString('latin1'));
-    if (fields === null) return refused('the response is malformed');
+    const fields = fieldsOf(token);
+    if (fields === null) return refused('the response is malformed or too long');
     const { username = '', nonce: answered, cnonce = '', authzid, response = '' } = fields;
     const { realm, qop = 'auth', nc = '00000001', 'digest-uri': uri = '' } = fields;
     if (realm !== REALM) return refused('the realm is another one');
@@ -103,6 +103,12 @@ interface Directives {
 }
 
 const DIRECTIVE = /\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"\s*|([^\s",]+)\s*)?(?:,|$)/y;
+
+/** Null for what is no response. */
+function fieldsOf(token: Uint8Array): Directives | null {
+  if (token.length > RESPONSE_BYTES_MAX) return null;
+  return directivesOf(Buffer.from(token).toString('latin1'));
+}
 
 /** Null if it is no list of directives, or has one twice. */
 function directivesOf(text: string): Directives | null {

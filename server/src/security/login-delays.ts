@@ -1,22 +1,36 @@
 /**
- * How long the next attempt to log in from an address has to wait, because earlier ones failed.
+ * How long the next attempt to log in as a user from an address has to wait, because earlier ones
+ * failed.
  *
  * The first few failures cost nothing, because people mistype. Each further one doubles the delay,
- * up to half a minute; one is forgiven for each minute without another. Addresses of other networks
- * are never delayed, and neither is what is no attempt to log in. The table is bounded: when it is
- * full, the address whose last failure is longest ago is forgotten. A success forgives nothing,
- * because whoever has one account could guess another's password between its own logins. Time is an
+ * up to half a minute; one is forgiven for each minute without another. Failures count for the user
+ * that was named and the address together, so that behind a proxy nobody waits for the mistakes of
+ * another one. A few users of an address are told apart; all further ones count as one, so that
+ * whoever guesses with many names is slowed down, too. Addresses of other networks are never
+ * delayed, and neither is what is no attempt to log in. The table is bounded: when it is full, the
+ * address whose last failure is longest ago is forgotten. A success forgives nothing, because
+ * whoever has one account could guess another's password between its own logins. Time is an
  * argument. Shared by the client port and the admin port.
  */
+import { createHash } from 'node:crypto';
 import { addressGroup } from './address-group.js';
+
+/** Who tries to log in. */
+export interface LoginOrigin {
+  readonly address: string;
+  /** The name as it came, whether there is such a user or not; '' if none is named. */
+  readonly user: string;
+}
 
 export interface LoginFailure {
   /** As it came, for a log line. */
   readonly address: string;
   /** Those that count at present, this one included. */
   readonly failures: number;
-  /** How long the next attempt from there has to wait. */
+  /** How long the next attempt of this user from there has to wait. */
   readonly waitMs: number;
+  /** Whether so many users failed there that this one was not told apart from others. */
+  readonly isOfMany: boolean;
 }
 
 export interface LoginDelaysOptions {
@@ -32,7 +46,17 @@ interface Failures {
   nextMs: number;
 }
 
+/** The failures from one address. */
+interface Origins {
+  /** By digests of their names, because a name may be long. */
+  readonly users: Map<string, Failures>;
+  /** Those of all users that came when `users` was full. */
+  others: Failures | null;
+}
+
 export const FREE_FAILURES = 5;
+/** The users of an address that are told apart. */
+export const USERS_MAX = 8;
 const FIRST_DELAY_MS = 250;
 export const LONGEST_DELAY_MS = 30_000;
 /** The failures after which the delay does not grow any more. */
@@ -44,7 +68,7 @@ export class LoginDelays {
   readonly #onDelay: (failure: LoginFailure) => void;
   readonly #addressesMax: number;
   /** By the group of the address; the one with the oldest failure comes first. */
-  readonly #failures = new Map<string, Failures>();
+  readonly #origins = new Map<string, Origins>();
   #delayed = 0;
 
   constructor({
@@ -62,13 +86,16 @@ export class LoginDelays {
 
   /** The number of addresses that are kept. */
   get addresses(): number {
-    return this.#failures.size;
+    return this.#origins.size;
   }
 
   /** 0 for an attempt that may be looked at now. */
-  waitMs(address: string, nowMs: number): number {
-    const nextMs = this.#failures.get(addressGroup(address))?.nextMs ?? nowMs;
-    return Math.max(0, nextMs - nowMs);
+  waitMs({ address, user }: LoginOrigin, nowMs: number): number {
+    const origins = this.#origins.get(addressGroup(address));
+    if (origins === undefined) return 0;
+    const own = origins.users.get(keyOf(user));
+    const counted = own ?? (hasRoom(origins, nowMs) ? null : origins.others);
+    return Math.max(0, (counted?.nextMs ?? nowMs) - nowMs);
   }
 
   /** Counts an attempt that has to wait. */
@@ -77,24 +104,59 @@ export class LoginDelays {
   }
 
   /** An attempt was looked at, and was wrong. */
-  failed(address: string, nowMs: number): void {
+  failed({ address, user }: LoginOrigin, nowMs: number): void {
     const group = addressGroup(address);
-    const before = this.#failures.get(group);
-    const forgiven = before === undefined ? 0 : Math.floor((nowMs - before.lastMs) / FORGIVEN_MS);
-    const count = Math.min(Math.max(0, (before?.count ?? 0) - forgiven) + 1, FAILURES_MAX);
-    const waitMs = delayOf(count);
-    this.#failures.delete(group);
-    this.#failures.set(group, { count, lastMs: nowMs, nextMs: nowMs + waitMs });
-    if (this.#failures.size > this.#addressesMax) this.#forgetOldest();
-    if (waitMs > 0) this.#onDelay({ address, failures: count, waitMs });
+    const origins = this.#origins.get(group) ?? { users: new Map(), others: null };
+    const key = keyOf(user);
+    const own = origins.users.get(key);
+    const isOfMany = own === undefined && !hasRoom(origins, nowMs);
+    const failures = oneMore((isOfMany ? origins.others : own) ?? null, nowMs);
+    if (isOfMany) {
+      origins.others = failures;
+    } else {
+      forgetForgiven(origins, nowMs);
+      origins.users.set(key, failures);
+    }
+    this.#origins.delete(group);
+    this.#origins.set(group, origins);
+    if (this.#origins.size > this.#addressesMax) this.#forgetOldest();
+    const { count, nextMs } = failures;
+    if (nextMs > nowMs) {
+      this.#onDelay({ address, failures: count, waitMs: nextMs - nowMs, isOfMany });
+    }
   }
 
   #forgetOldest(): void {
-    for (const group of this.#failures.keys()) {
-      this.#failures.delete(group);
+    for (const group of this.#origins.keys()) {
+      this.#origins.delete(group);
       return;
     }
   }
+}
+
+function keyOf(user: string): string {
+  return createHash('sha256').update(user).digest('base64');
+}
+
+/** Whether one more user can be told apart. */
+function hasRoom({ users }: Origins, nowMs: number): boolean {
+  if (users.size < USERS_MAX) return true;
+  return [...users.values()].some((one) => leftOf(one, nowMs) === 0);
+}
+
+function forgetForgiven({ users }: Origins, nowMs: number): void {
+  for (const [key, one] of users) if (leftOf(one, nowMs) === 0) users.delete(key);
+}
+
+/** The failures that are not forgiven. */
+function leftOf({ count, lastMs }: Failures, nowMs: number): number {
+  return Math.max(0, count - Math.floor((nowMs - lastMs) / FORGIVEN_MS));
+}
+
+function oneMore(before: Failures | null, nowMs: number): Failures {
+  const left = before === null ? 0 : leftOf(before, nowMs);
+  const count = Math.min(left + 1, FAILURES_MAX);
+  return { count, lastMs: nowMs, nextMs: nowMs + delayOf(count) };
 }
 
 function delayOf(failures: number): number {

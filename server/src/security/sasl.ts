@@ -9,6 +9,8 @@ export interface SaslServer {
 }
 
 export interface SaslExchange {
+  /** The user that a token names, right or wrong; '' if it names none. It is not taken. */
+  userIn(token: Uint8Array): string;
   /** Takes the next token of the client, which may be empty. */
   answer(token: Uint8Array): SaslAnswer;
 }
