@@ -100,12 +100,12 @@ function waitingClients({ waitingClients: waiting }: InsideView): Metric[] {
     ),
     gauge(
       'rookery_rate_limited_connections',
-      'Connections that are not read from at present because of requestsPerSecondMax.',
+      'Connections whose requests wait at present because of requestsPerSecondMax.',
       waiting.limited,
     ),
     counter(
       'rookery_rate_limit_pauses_total',
-      'How often a connection was not read from because of requestsPerSecondMax.',
+      'How often a connection had to wait because of requestsPerSecondMax.',
       waiting.limitPauses,
     ),
   ];

@@ -18,22 +18,11 @@ import { ClientOutput } from './client-output.js';
 import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
 import { prefixedHex } from './four-letter/format.js';
+import { type Hold, InputHolds } from './input-holds.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
 import type { ConnectionStats } from './server-stats.js';
 import type { Timer } from './timers.js';
 import type { ByteStream } from './transport.js';
-
-/** One bit for each reason for which nothing is delivered and read. */
-const HOLD = {
-  handshake: 1,
-  outstanding: 2,
-  output: 4,
-  room: 8,
-  turn: 16,
-  pace: 32,
-  login: 64,
-  rate: 128,
-} as const;
 
 type Phase = 'open' | 'ended' | 'closed';
 
@@ -51,8 +40,12 @@ export class ClientConnection implements PutOff, PacedReader {
   readonly #stream: ByteStream;
   readonly #reader: FrameReader;
   readonly #output: ClientOutput;
+  readonly #holds: InputHolds;
   #phase: Phase = 'open';
-  #holds = 0;
+  /** Bytes have come since `takeHeard`. */
+  #hasArrived = false;
+  /** The client has ended its side, and requests that it sent before wait for their rate. */
+  #hasEnded = false;
   #isDirty = false;
   #isHeavy = false;
   /**
@@ -83,6 +76,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.openedAtMs = parts.owner.timers.nowMs();
     this.#reader = new FrameReader(parts.owner.limits.handshakeBytesMax);
     this.#output = new ClientOutput(parts.stream, parts.owner);
+    this.#holds = new InputHolds(parts.stream);
   }
 
   /** False after `close()`, `end()` or the loss of the stream. */
@@ -130,7 +124,7 @@ export class ClientConnection implements PutOff, PacedReader {
 
   /** The bracketed number of `stat` and `cons`: 1 while it is read from, 4 while output waits. */
   get interestOps(): number {
-    return (this.#holds === 0 && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
+    return (this.#holds.areNone && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
   }
 
   /**
@@ -176,14 +170,24 @@ export class ClientConnection implements PutOff, PacedReader {
   hold(reason: HoldReason, answerBytes = 0): void {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
     if (reason === 'rate') this.#owner.rateLimited.info('client.rate_limited', this.facts({}));
-    this.#setHold(HOLD[reason]);
+    this.#setHold(reason);
     // Nothing is required of the client; only a later turn is waited for.
     if (reason === 'room' && !this.#output.isChoked) this.#owner.turn.putOff(this);
   }
 
+  /**
+   * Whether the client was heard from since the last call: bytes have come, or they may have,
+   * because the connection is not read from.
+   */
+  takeHeard(): boolean {
+    const isHeard = this.#hasArrived || !(this.#holds.isReading || this.#hasEnded);
+    this.#hasArrived = false;
+    return isHeard;
+  }
+
   /** Frames that have already arrived are delivered in a later turn, never inside this call. */
   release(reason: HoldReason): void {
-    this.#clearHold(HOLD[reason]);
+    this.#clearHold(reason);
   }
 
   /** Sends everything in `writer`, then ends the stream. No more frames are delivered. */
@@ -231,7 +235,7 @@ export class ClientConnection implements PutOff, PacedReader {
       this.#owner.rateLimited.warn('client.output_overflow', this.facts(facts));
       this.close('reads too slowly', 'told');
     } else if (buffered > outputSoftBytes) {
-      this.#setHold(HOLD.output);
+      this.#setHold('output');
     } else {
       this.#maybeReleaseOutput();
     }
@@ -241,26 +245,29 @@ export class ClientConnection implements PutOff, PacedReader {
   onData(chunk: Uint8Array): void {
     if (this.#phase !== 'open') return;
     this.#owner.stats.bytesReceived += chunk.length;
+    this.#hasArrived = true;
     this.#reader.push(chunk);
     this.#deliver();
     this.#reader.giveBack();
     const before = this.#inputBytes;
     this.#countInput();
+    this.#adjustReading();
     const more = this.#inputBytes - before;
     if (more <= 0) return;
     if (this.#owner.input.isExceeded) this.#owner.onInputExceeded();
     if (this.#inputBytes <= SMALL_UNFINISHED_BYTES) return;
-    if (this.#owner.pace.mustWait(this, more)) this.#setHold(HOLD.pace);
+    if (this.#owner.pace.mustWait(this, more)) this.#setHold('pace');
   }
 
   resumeReading(): void {
-    this.#holds &= ~HOLD.pace;
+    this.#holds.delete('pace');
     this.#resume();
   }
 
   onEnd(): void {
     // A client that has ended its side still gets the replies that are ready, and no later ones.
-    this.end();
+    if (this.#holds.areNone || this.#reader.bufferedBytes === 0) this.end();
+    else this.#hasEnded = true;
   }
 
   onDrain(): void {
@@ -272,8 +279,8 @@ export class ClientConnection implements PutOff, PacedReader {
   takeTurn(): void {
     if (this.#phase !== 'open') return;
     this.#turn = this.#isHeavy ? 'heavy' : 'light';
-    if ((this.#holds & HOLD.room) !== 0 && !this.#output.isChoked) this.#giveRoom();
-    this.#holds &= ~HOLD.turn;
+    if (this.#holds.has('room') && !this.#output.isChoked) this.#giveRoom();
+    this.#holds.delete('turn');
     this.#resume();
     this.#turn = 'none';
   }
@@ -292,7 +299,7 @@ export class ClientConnection implements PutOff, PacedReader {
     const { turn, frame } = owner;
     try {
       let mayContinue = this.#turn !== 'none' || turn.mayBegin(this);
-      while (this.#holds === 0 && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
+      while (this.#holds.areNone && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
         if (!mayContinue) return this.#putOff();
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
@@ -300,9 +307,10 @@ export class ClientConnection implements PutOff, PacedReader {
         owner.onFrame(this, frame);
         this.#turn = 'none';
         this.#tally();
-        if (this.#output.isChoked) this.#setHold(HOLD.output);
+        if (this.#output.isChoked) this.#setHold('output');
         mayContinue = turn.mayContinue();
       }
+      if (this.#hasEnded && this.#holds.areNone) this.end();
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
       this.#owner.stats.largeRequestsRejected += 1;
@@ -315,7 +323,7 @@ export class ClientConnection implements PutOff, PacedReader {
 
   /** Delivers what has been read in a later turn. */
   #putOff(): void {
-    this.#setHold(HOLD.turn);
+    this.#setHold('turn');
     this.#owner.turn.putOff(this);
   }
 
@@ -328,41 +336,44 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#owner.turn.spend(bytes);
   }
 
-  #setHold(bit: number): void {
-    if (this.#holds === 0 && this.#phase === 'open') this.#stream.pause();
-    this.#holds |= bit;
+  #setHold(hold: Hold): void {
+    if (this.#phase === 'open') this.#holds.add(hold);
   }
 
-  #clearHold(bit: number): void {
-    if ((this.#holds & bit) === 0) return;
-    this.#holds &= ~bit;
-    if (this.#holds !== 0 || this.#isResumeDue || this.#phase !== 'open') return;
+  #clearHold(hold: Hold): void {
+    if (!this.#holds.delete(hold) || this.#isResumeDue || this.#phase !== 'open') return;
     this.#isResumeDue = true;
     this.#owner.timers.defer(() => this.#resume());
   }
 
   #resume(): void {
     this.#isResumeDue = false;
-    if (this.#holds !== 0 || this.#phase !== 'open') return;
-    this.#deliver();
-    this.#countInput();
-    if (this.#holds === 0 && this.isOpen) this.#stream.resume();
+    if (this.#phase !== 'open') return;
+    if (this.#holds.areNone) {
+      this.#deliver();
+      this.#countInput();
+    }
+    this.#adjustReading();
+  }
+
+  #adjustReading(): void {
+    if (this.#phase === 'open') this.#holds.adjust(this.#inputBytes);
   }
 
   #maybeReleaseOutput(): void {
-    if ((this.#holds & (HOLD.output | HOLD.room)) === 0) return;
+    if (!this.#holds.has('output') && !this.#holds.has('room')) return;
     if (this.outputBytes > this.#owner.limits.outputSoftBytes / 2) return;
-    this.#clearHold(HOLD.output);
+    this.#clearHold('output');
     this.#maybeTellRoom();
   }
 
   /** Reports in a later turn, like all calls of the handler. */
   #maybeTellRoom(): void {
-    if ((this.#holds & HOLD.room) === 0 || this.#isRoomDue) return;
+    if (!this.#holds.has('room') || this.#isRoomDue) return;
     this.#isRoomDue = true;
     this.#owner.timers.defer(() => {
       this.#isRoomDue = false;
-      if ((this.#holds & HOLD.room) !== 0 && this.#phase === 'open') this.#giveRoom();
+      if (this.#holds.has('room') && this.#phase === 'open') this.#giveRoom();
     });
   }
 

@@ -57,10 +57,16 @@ export interface Output {
    * `room` is reported by `Pipeline.onRoom`, in a later turn, when it can get its answer.
    */
   isFullFor(answerBytes: number): boolean;
+  /**
+   * Whether the client was heard from since the last call. Requests may wait in the member for
+   * their rate long after they have come, so taking one in says nothing.
+   */
+  takeHeard(): boolean;
   /** The handshake is done. */
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void;
   /**
-   * No `onFrame` may come until every reason is released again, and none from inside `release`.
+   * No `onFrame` may come until every reason is released again, and none from inside `release`. For
+   * `rate` alone, net reads ahead a little, so that it notices a client that is gone.
    * `answerBytes` is about the size of the answer that waits for room.
    */
   hold(reason: HoldReason, answerBytes?: number): void;

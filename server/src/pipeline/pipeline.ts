@@ -137,7 +137,7 @@ export class Pipeline {
     // Also while nobody is served: a client that waits could not be told so otherwise.
     this.rates.onTick(nowMs, (connection) => {
       // One that is joining has no session yet, whatever it asks for.
-      if (connection.phase === 'live') this.#touches.heard(connection);
+      if (connection.phase === 'live') this.#touches.maybeHeard(connection);
     });
     if (!isServing) return;
     this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection));
@@ -336,7 +336,7 @@ export class Pipeline {
 
   #onRequest(connection: Connection, frame: JuteReader): void {
     if (frame.remaining < HEADER_BYTES) return this.#close(connection, 'malformed request header');
-    this.#touches.heard(connection);
+    this.#touches.maybeHeard(connection);
     this.#requests.onRequest(connection, frame, this.#nowMs);
     this.#endFinished();
   }

@@ -1,5 +1,5 @@
 // Tests the bound of requests per second: whom it holds up, for how long, and whom not.
-import { AuthPacket, encode, OpCode } from '@rookery/protocol';
+import { AuthPacket, encode, JuteWriter, OpCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
@@ -104,28 +104,69 @@ it('is not escaped by digests, by new connections or by other addresses of an IP
   expect([...ensemble.open(1, '2001:db8::3').holds]).toEqual(['rate']);
 });
 
-it('counts a client that is not read from as heard from, for as long as its session lives', () => {
+/** A client that waits for its turn behind 28 others of its address, and a place is a second. */
+function longWaiting() {
   const ensemble = limited(1);
   const { pipeline } = ensemble.leader;
   ensemble.connect();
-  // These are ahead of it, and a place is a second.
   const others = Array.from({ length: 28 }, () => ensemble.open());
   expect(others.every(({ holds }) => holds.has('rate'))).toBe(true);
   const client = ensemble.connect();
   expect([client.timeoutMs, pipeline.rates.waiting]).toEqual([10_000, 30]);
   pipeline.takeTouches();
-  const heardAtMs: number[] = [];
+  client.takeHeard();
   const connecting = new Set(others);
-  for (let ms = 0; ms < 25_000; ms += TICK_MS) {
-    pass(ensemble);
-    for (const one of connecting)
-      if (!one.holds.has('rate') && connecting.delete(one)) one.connect();
-    if (pipeline.takeTouches().includes(Number(client.session))) heardAtMs.push(ensemble.nowMs);
-  }
+  /** When the session was heard from, while time passes. */
+  const heardAtMs = (durationMs: number, atEachTick: () => void = () => undefined) => {
+    const times: number[] = [];
+    for (let ms = 0; ms < durationMs; ms += TICK_MS) {
+      atEachTick();
+      pass(ensemble);
+      for (const one of connecting)
+        if (!one.holds.has('rate') && connecting.delete(one)) one.connect();
+      if (pipeline.takeTouches().includes(Number(client.session))) times.push(ensemble.nowMs);
+    }
+    return times;
+  };
+  return { ensemble, client, heardAtMs };
+}
+
+it('hears a client that waits for its turn whenever something of it comes, while it may', () => {
+  const { client, heardAtMs } = longWaiting();
+  const times = heardAtMs(25_000, () => {
+    client.hasArrived = true;
+  });
   expect(client.holds.has('rate')).toBe(true);
-  expect(heardAtMs.length).toBeGreaterThan(15);
-  expect(Math.max(...heardAtMs)).toBeLessThanOrEqual(10_000);
+  expect(times.length).toBeGreaterThan(15);
+  expect(Math.max(...times)).toBeLessThanOrEqual(10_000);
 });
+
+it('does not hear a client that waits for its turn and sends nothing more', () => {
+  const { client, heardAtMs } = longWaiting();
+  expect(heardAtMs(25_000)).toEqual([]);
+  expect(client.holds.has('rate')).toBe(true);
+});
+
+it('does not hear a client by a request that came long before its turn', () => {
+  const ensemble = limited(1);
+  const client = ensemble.connect();
+  const { pipeline } = ensemble.leader;
+  pipeline.takeTouches();
+  client.takeHeard();
+  for (let second = 0; second < 20; second++) {
+    pass(ensemble, 1_000);
+    if (!client.holds.has('rate')) client.deliverLate(pingFrame());
+  }
+  expect(client.takeFrames().length).toBeGreaterThan(5);
+  expect(pipeline.takeTouches()).toEqual([]);
+});
+
+function pingFrame(): Uint8Array {
+  const frame = new JuteWriter();
+  frame.int(-2);
+  frame.int(OpCode.ping);
+  return frame.take();
+}
 
 it('keeps nothing of clients that are gone once their second is over', () => {
   const ensemble = limited(10);

@@ -3,10 +3,11 @@
  *
  * All connections of one identity share a bucket of tokens that holds those of a second: by a
  * certificate or by SASL, or else by their address, because a client may claim any digest. Past it,
- * its connections are not read from, which is how ZooKeeper throttles: no request fails. They take
- * turns, one request each, and other clients do not notice. Super users and this process itself are
- * not bounded. A connection that waits counts as heard from for as long as its session's timeout,
- * because it is this member that does not read. Off by default. Time is an argument.
+ * its requests wait, which is how ZooKeeper throttles: none fails. Its connections take turns, one
+ * request each, and other clients do not notice. Super users and this process itself are not
+ * bounded. A connection that waits is asked regularly whether its client was heard from, so that a
+ * session lives as long as its client sends, and ends as usual once the client is gone, whatever
+ * still waits of it. Off by default. Time is an argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -18,7 +19,7 @@ interface Bucket {
   /** Below 0 while more requests have come than there were tokens. */
   tokens: number;
   atMs: number;
-  /** Connections that are not read from, in the order of their turns, with the time since when. */
+  /** Connections whose requests wait, in the order of their turns, with the time since when. */
   readonly waiting: Map<Connection, number>;
 }
 
@@ -29,8 +30,8 @@ interface Known {
   readonly bucket: Bucket | null;
 }
 
-/** Connections that wait are reported this often: several times within the shortest timeout. */
-const HEARD_MS = 500;
+/** Connections that wait are asked this often: several times within the shortest timeout. */
+const ASK_MS = 500;
 
 export class RequestRates {
   readonly #perSecond: number;
@@ -39,19 +40,19 @@ export class RequestRates {
   readonly #buckets = new Map<string, Bucket>();
   #waiting = 0;
   #pauses = 0;
-  #heardAtMs = Number.NEGATIVE_INFINITY;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
 
   /** 0 for no bound. */
   constructor(perSecond: number) {
     this.#perSecond = perSecond;
   }
 
-  /** The number of connections that are not read from at present. */
+  /** The number of connections whose requests wait at present. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** How often a connection was not read from so far. */
+  /** How often a connection had to wait so far. */
   get pauses(): number {
     return this.#pauses;
   }
@@ -78,11 +79,11 @@ export class RequestRates {
     if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
   }
 
-  /** Lets in those whose turn it is. `onHeard` is called for connections that wait. */
-  onTick(nowMs: number, onHeard: (connection: Connection) => void): void {
+  /** Lets in those whose turn it is. `onWaits` is called regularly for connections that wait. */
+  onTick(nowMs: number, onWaits: (connection: Connection) => void): void {
     if (this.#buckets.size === 0) return;
-    const isHeard = nowMs - this.#heardAtMs >= HEARD_MS;
-    if (isHeard) this.#heardAtMs = nowMs;
+    const isAsked = nowMs - this.#askedAtMs >= ASK_MS;
+    if (isAsked) this.#askedAtMs = nowMs;
     for (const bucket of this.#buckets.values()) {
       this.#refill(bucket, nowMs);
       let left = Math.floor(bucket.tokens);
@@ -92,10 +93,10 @@ export class RequestRates {
           bucket.waiting.delete(connection);
           this.#waiting -= 1;
           connection.output.release('rate');
-        } else if (!isHeard) {
+        } else if (!isAsked) {
           break;
         } else if (nowMs - sinceMs <= connection.timeoutMs) {
-          onHeard(connection);
+          onWaits(connection);
         }
       }
       const isFull = bucket.tokens >= this.#perSecond;

@@ -19,8 +19,9 @@ export class Touches {
     this.#local = local;
   }
 
-  /** A request of a live connection came. */
-  heard(connection: Connection): void {
+  /** A request of a live connection is taken in, or waits: it may have come long ago. */
+  maybeHeard(connection: Connection): void {
+    if (!connection.output.takeHeard()) return;
     if (isLocalId(connection.session)) return this.#local.touch(connection.session);
     if (connection.touched) return;
     connection.touched = true;

@@ -62,6 +62,8 @@ export class TestClient implements Output {
   readonly stats = new TestStats();
   readonly holds = new Set<HoldReason>();
   softBytes = Number.POSITIVE_INFINITY;
+  /** Something of the client has come, whether it is delivered or waits. */
+  hasArrived = false;
   state: 'open' | 'ended' | 'closed' = 'open';
   session: Int64 = 0;
   password: Uint8Array = new Uint8Array(16);
@@ -79,6 +81,12 @@ export class TestClient implements Output {
 
   isFullFor(): boolean {
     return this.writer.length > this.softBytes;
+  }
+
+  takeHeard(): boolean {
+    const isHeard = this.hasArrived;
+    this.hasArrived = false;
+    return isHeard;
   }
 
   bindSession(session: { readonly id: Int64; readonly timeoutMs: number }): void {
@@ -101,6 +109,12 @@ export class TestClient implements Output {
   }
 
   sendFrame(frame: Uint8Array): void {
+    this.hasArrived = true;
+    this.#deliver(frame);
+  }
+
+  /** A frame that came long ago, and had to wait. */
+  deliverLate(frame: Uint8Array): void {
     this.#deliver(frame);
   }
 
