@@ -42,6 +42,7 @@ export { revocationListEnd } from './security/revocation-list.js';
 export { readSaslUsers } from './security/sasl-users.js';
 export { loadTlsFiles, type TlsFiles, type TlsMaterial } from './security/tls-files.js';
 export type { RunningServer, ServerOptions } from './server.js';
+export { readSecretFile } from './security/secret-file.js';
 export { startServer } from './server.js';
 export { StorageFault } from './storage/index.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';

@@ -1,9 +1,16 @@
 /** What commands read to prove who they are; nothing secret is in a refusal. */
+import { execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { proofsOf, readTls, tlsOfEnvironment, tlsOfOptions } from './client-proofs.js';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  proofsOf,
+  readCredentials,
+  readTls,
+  tlsOfEnvironment,
+  tlsOfOptions,
+} from './client-proofs.js';
 
 let directory = '';
 beforeAll(() => {
@@ -41,13 +48,39 @@ describe('TLS of a command', () => {
     const cert = written('cert', 0o644);
     expect(() => readTls({ cert })).toThrow('given together');
     expect(() => readTls({ ca: join(directory, 'none') })).toThrow(/authority.*cannot be read/);
-    const open = written('open', 0o640);
+    const open = written('open', 0o644);
     expect(() => readTls({ cert, key: open })).toThrow(`chmod 600`);
     expect(() => readTls({ cert, key: open })).not.toThrow('the content');
   });
 });
 
 describe('credentials', () => {
+  it("are read from a file that is their owner's alone, and from no other", () => {
+    expect(readCredentials(written('own'))).toBe('the content of own');
+    // A file of root's may be readable by its group.
+    for (const mode of [0o604, 0o644, 0o620]) {
+      const path = written('open', mode);
+      const sentence = `The file of credentials ${path} is open to other users (its mode is`;
+      expect(() => readCredentials(path)).toThrow(sentence);
+      expect(() => readCredentials(path)).toThrow(`chmod 600 ${path}`);
+      expect(() => readCredentials(path)).not.toThrow('the content');
+    }
+    const missing = join(directory, 'missing');
+    expect(() => readCredentials(missing)).toThrow(`${missing} cannot be read: there is no such`);
+  });
+
+  it('may come from a pipe that the shell has made', () => {
+    const pipe = join(directory, 'pipe');
+    execFileSync('mkfifo', ['-m', '600', pipe]);
+    const writer = spawn('sh', ['-c', 'echo digest:ann:secret > "$1"', 'sh', pipe]);
+    onTestFinished(() => {
+      writer.kill();
+    });
+    expect(readCredentials(pipe)).toBe('digest:ann:secret\n');
+    chmodSync(pipe, 0o644);
+    expect(() => readCredentials(pipe)).toThrow('open to other users');
+  });
+
   it('log in by SASL where one is of sasl, and are sent where they are not', () => {
     const digest = { scheme: 'digest', auth: 'ann:a' };
     expect(proofsOf([digest])).toEqual({ auth: [digest] });

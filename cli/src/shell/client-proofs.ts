@@ -2,13 +2,14 @@
  * How commands prove to servers who they are, and check who the servers are: certificates from
  * files, users from credentials.
  *
- * The key of a certificate is a secret: a file that others may read is refused, as ssh refuses it.
- * A credential `sasl:user:password` logs in by DIGEST-MD5 before anything else is sent; those of
- * other schemes are sent as `addauth` does. Used by targets, contexts and the mirror.
+ * The key of a certificate and a file of credentials are secrets: a file that others may read is
+ * refused, by the rule that members have for their secrets. A credential `sasl:user:password` logs
+ * in by DIGEST-MD5 before anything else is sent; those of other schemes are sent as `addauth` does.
+ * Used by targets, contexts and the mirror.
  */
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectOptions } from '@rookery/client';
-import { OperatorError } from '@rookery/server';
+import { OperatorError, readSecretFile } from '@rookery/server';
 
 /** Files in PEM. Without `ca`, the authorities that the system trusts have signed the servers. */
 export interface TlsPaths {
@@ -52,8 +53,27 @@ export function readTls({ ca, cert, key }: TlsPaths): ClientTls {
   return {
     ...(ca === undefined ? {} : { ca: contentOf(ca, 'The authority of the servers') }),
     ...(cert === undefined ? {} : { cert: contentOf(cert, 'The certificate') }),
-    ...(key === undefined ? {} : { key: secretOf(key) }),
+    ...(key === undefined ? {} : { key: readSecretFile(key, 'The key of the certificate') }),
   };
+}
+
+/**
+ * The text of a file of credentials, which may also be a pipe that nobody else can open, as a shell
+ * makes it for `<(command)`. Throws OperatorError without the text.
+ */
+export function readCredentials(path: string): string {
+  if (isOwnPipe(path)) return readFileSync(path, 'utf8');
+  return readSecretFile(path, 'The file of credentials').toString('utf8');
+}
+
+function isOwnPipe(path: string): boolean {
+  try {
+    const stats = statSync(path);
+    return stats.isFIFO() && (stats.mode & 0o077) === 0;
+  } catch {
+    // Whoever reads it says what is wrong.
+    return false;
+  }
 }
 
 /** Throws OperatorError without the text, which may be a password. */
@@ -90,12 +110,4 @@ function contentOf(path: string, what: string): Buffer {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError(`${what} cannot be read: ${reason}`, { cause });
   }
-}
-
-function secretOf(path: string): Buffer {
-  const content = contentOf(path, 'The key of the certificate');
-  if (process.getuid !== undefined && (statSync(path).mode & 0o077) !== 0) {
-    throw new OperatorError(`Others may read the key in ${path}: chmod 600 it.`);
-  }
-  return content;
 }

@@ -6,7 +6,6 @@
  * no session is granted in time, each server is asked for its state, so that the message says what
  * is wrong.
  */
-import { readFileSync } from 'node:fs';
 import {
   AuthFailedError,
   type Client,
@@ -23,6 +22,7 @@ import {
   type Credential,
   credentialOf,
   proofsOf,
+  readCredentials,
   readTls,
   type TlsPaths,
   tlsOfEnvironment,
@@ -60,7 +60,7 @@ export function targetOf(options: TargetOptions, environment: NodeJS.ProcessEnv)
   const { timeoutMs, readOnly } = options;
   const place = placeOf(options, environment);
   const file = options.authFile;
-  const own = file === undefined ? (environment['ROOKERY_AUTH'] ?? '') : textOfFile(file);
+  const own = file === undefined ? (environment['ROOKERY_AUTH'] ?? '') : readCredentials(file);
   const lines = own.split('\n').map((line) => line.trim());
   const auth = [...place.auth, ...lines.filter((line) => line !== '')].map(credentialOf);
   const paths = options.tls ?? tlsOfEnvironment(environment) ?? place.tls;
@@ -98,15 +98,6 @@ function placeOf(options: TargetOptions, environment: NodeJS.ProcessEnv): Place 
   if (selected !== null) return saved(selected);
   const source = 'the default, for want of --connect';
   return { connect: DEFAULT_CONNECT, source, ...NOTHING_SAVED };
-}
-
-function textOfFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OperatorError(`The file of credentials cannot be read: ${reason}`, { cause });
-  }
 }
 
 /** Rejects with NoConnectionError, which says what each server does. */

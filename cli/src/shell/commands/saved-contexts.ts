@@ -1,10 +1,10 @@
 /** `context ...` manages named ensembles with the credentials for them. */
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { OperatorError } from '@rookery/server';
 import { addressesOf } from '../addresses.js';
 import {
   credentialOf,
+  readCredentials,
   readTls,
   type TlsPaths,
   tlsOfEnvironment,
@@ -63,13 +63,7 @@ function savedTls(call: Call): TlsPaths | null {
 }
 
 async function credentials(call: Call, file: string): Promise<string> {
-  if (file === '-') return (await call.around.readInput()).toString();
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OperatorError(`The file of credentials cannot be read: ${reason}`, { cause });
-  }
+  return file === '-' ? (await call.around.readInput()).toString() : readCredentials(file);
 }
 
 export async function selectContext(call: Call): Promise<undefined> {

@@ -142,9 +142,14 @@ it('shows and changes quotas', async () => {
 it('keeps contexts with their credentials for this user alone', async () => {
   const { client, at } = await fixture();
   const file = join(home, 'credentials');
-  writeFileSync(file, 'digest:me:secret\n');
+  writeFileSync(file, 'digest:me:secret\n', { mode: 0o644 });
   const none = { ROOKERY_CONNECT: '' };
   const save = ['context', 'save', 'here', '--connect', user.connect, '--auth-file', file];
+  for (const command of [save, ['ls', '/', '--auth-file', file]]) {
+    const open = await user.run(command);
+    expect([open.code, open.said]).toEqual([2, expect.stringContaining(`chmod 600 ${file}`)]);
+  }
+  chmodSync(file, 0o600);
   expect(await user.json(save)).toMatchObject({ name: 'here', credentials: 1 });
   const saved = join(home, '.config/rookery/context/here.json');
   expect(statSync(saved).mode & 0o777).toBe(0o600);
