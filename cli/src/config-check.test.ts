@@ -7,7 +7,9 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, Perms } from '@rookery/client';
 import { ConfigError } from '@rookery/server';
+import { startEnsemble } from '@rookery/server/testing';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { TestAuthority, type TestCertificate } from '../../server/dist/simulated/index.js';
 import { runConfigCheck } from './config-check.js';
@@ -175,6 +177,26 @@ describe('config check', () => {
     expect(bad.code).toBe(1);
     // Without a member, these may be files of other machines.
     expect((await check(servers, null, wrong)).code).toBe(0);
+  });
+
+  it('warns of a root that is open, because rootAcl came after the founding', async () => {
+    const ensemble = await startEnsemble({ size: 1 });
+    onTestFinished(() => ensemble.stop());
+    const clientPort = Number(ensemble.members[0]?.clientAddress.split(':')[1]);
+    const servers = [await entry(1, { clientPort })];
+    const rootAcl = ['digest:ann:1vdFRDCql3UzcxJ7kySyFCmtSF0=:cdrwa', 'world:anyone:rc'];
+    const open = await check(servers, null, { rootAcl });
+    expect([open.code, open.lines.join()]).toEqual([
+      0,
+      expect.stringMatching(/warning +everybody may change the root of the tree \(dwa\)/),
+    ]);
+    const client = await connect(ensemble.connectString);
+    await client.setAcl('/', [{ perms: Perms.read, scheme: 'world', id: 'anyone' }]);
+    await client.close();
+    const closed = await check(servers, null, { rootAcl });
+    expect(closed.lines.join()).toMatch(/ok +the root of the tree is not more open than rootAcl/);
+    const wrong = await check(servers, null, { rootAcl: ['sasl:ann:cdrwa'] });
+    expect([wrong.code, wrong.lines.join()]).toEqual([1, expect.stringContaining('rootAcl[0]')]);
   });
 
   it('fails for a name that does not resolve', async () => {

@@ -4,7 +4,8 @@
  *
  * The rules of the file come first. Then each member's name is looked up, its ports are dialled,
  * and the clock of each member that has an HTTP port is compared with the one here. Files with
- * certificates, secrets and users are read. With `--id` the command also tries what that member
+ * certificates, secrets and users are read, and a root that is more open than `rootAcl` is told.
+ * With `--id` the command also tries what that member
  * needs on this machine: its addresses, directories and free space. Nothing is changed. Exit code
  * 0: nothing would fail; 1: something would; 2: the file is invalid or cannot be read.
  */
@@ -24,6 +25,7 @@ import {
   nameCheck,
 } from './config-checks.js';
 import { securityChecks } from './config-security-checks.js';
+import { rootAclCheck } from './root-acl-check.js';
 
 export interface CheckOptions {
   readonly file: string;
@@ -62,6 +64,8 @@ async function* findings(config: Config, id: number | null): AsyncGenerator<Find
   yield* dialled.flat();
   const clocks = await Promise.all(others.map((server) => clockCheck(server, config)));
   yield* clocks.filter((finding) => finding !== null);
+  const root = await rootAclCheck(config);
+  if (root !== null) yield root;
 }
 
 async function* ofThisMachine(config: Config, self: ServerAddress): AsyncGenerator<Finding> {

@@ -38,11 +38,13 @@ export {
 export { OperatorError } from './operator-error.js';
 export { missingPeerAuth } from './peer-auth-settings.js';
 export { readPeerSecrets } from './peer-secrets.js';
+export { changesByEverybody } from './pipeline/open-acl.js';
+export { rootAclOf } from './root-acl.js';
 export { revocationListEnd } from './security/revocation-list.js';
 export { readSaslUsers } from './security/sasl-users.js';
+export { readSecretFile } from './security/secret-file.js';
 export { loadTlsFiles, type TlsFiles, type TlsMaterial } from './security/tls-files.js';
 export type { RunningServer, ServerOptions } from './server.js';
-export { readSecretFile } from './security/secret-file.js';
 export { startServer } from './server.js';
 export { StorageFault } from './storage/index.js';
 export { type Tuning, tuningFromEnvironment } from './tuning.js';

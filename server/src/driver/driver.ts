@@ -32,6 +32,7 @@ import { checkStarts } from './known-starts.js';
 import type { LeaderMessage, LeaderService } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
+import { OpenRoot } from './open-root.js';
 import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
 import {
@@ -63,6 +64,7 @@ export class Driver {
   readonly #clock: ClockKeeper;
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
+  readonly #openRoot: OpenRoot;
   readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
@@ -95,6 +97,7 @@ export class Driver {
     this.#digests = new DigestWatch(parts, { port, distrust });
     this.questions = new PeerQuestions(parts.timers, port, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
+    this.#openRoot = new OpenRoot(parts.options.rootAcl, parts.logger);
     const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
       onPersisted: (ticket) => this.#onPersisted(ticket),
@@ -385,6 +388,7 @@ export class Driver {
       this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
     }
     this.#digests.onServing(this.keeper.state);
+    this.#openRoot.onServing(this.keeper.state);
     this.#parts.starts.onServing();
     this.#pipeline.startServing();
   }

@@ -6,7 +6,18 @@ import { AuthPacket, ErrorCode, OpCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { digestOf } from '../digest-of.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
-import { connected, everyoneServes, expectEqual, follower, serving } from './scenario.js';
+import {
+  connected,
+  everyoneServes,
+  expectEqual,
+  follower,
+  notes,
+  serving,
+  write,
+} from './scenario.js';
+
+const WARNING =
+  'ensemble.root_open: rootAcl has no effect on a tree that exists; set the ACL of / instead';
 
 const OWNER = digestOf('ann:secret');
 const settings = { rootAcl: [`digest:${OWNER}:cdrwa`, 'world:anyone:r'] };
@@ -71,3 +82,26 @@ async function foundedAndLost(afterMs: number): Promise<MemoryEnsemble> {
   await ensemble.until(() => ensemble.leader > 0 && ensemble.leader !== first, 'is there another');
   return ensemble;
 }
+
+it('is told to be without effect at each member whose tree was founded open, once', async () => {
+  const ensemble = await serving();
+  await write(ensemble, await connected(ensemble, ensemble.leader), ['/a']);
+  for (const id of [1, 2, 3]) await ensemble.stop(id);
+  for (const id of [1, 2, 3]) ensemble.settings.set(id, settings);
+  for (const id of [1, 2, 3]) await ensemble.start(id);
+  await everyoneServes(ensemble);
+  expect(notes(ensemble, WARNING)).toBe(3);
+  await ensemble.stop(ensemble.leader);
+  await ensemble.until(() => ensemble.leader !== 0, 'is there a leader');
+  expect(ensemble.lines.filter((line) => line.includes(WARNING))[0]).toContain('"cdwa"');
+  expect(notes(ensemble, WARNING)).toBe(3);
+});
+
+it('is told to be without effect neither when it is given nor where it is as open', async () => {
+  const founded = await serving({ settings });
+  await answerTo(founded, founded.leader, 'ann:secret', '/own');
+  for (const id of [1, 2, 3]) await founded.stop(id);
+  for (const id of [1, 2, 3]) await founded.start(id);
+  await everyoneServes(founded);
+  expect(notes(founded, WARNING)).toBe(0);
+});

@@ -7,8 +7,9 @@
  * the depth of the tree alone. A znode whose ACL may not be read makes the audit incomplete, which
  * is a failure: run it as a super user. The exit code is 3 if anything was found.
  */
-import { type Acl, type Client, NoAuthError, NoNodeError, Perms } from '@rookery/client';
+import { type Acl, type Client, NoAuthError, NoNodeError } from '@rookery/client';
 import { permsText } from '@rookery/protocol';
+import { changesByEverybody } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
 import { clean } from '../values.js';
 import { type Walked, walk } from '../walk.js';
@@ -22,7 +23,6 @@ export interface AclFinding {
 }
 
 const BATCH = 64;
-const CHANGES = Perms.create | Perms.delete | Perms.write | Perms.admin;
 /** The base64 of 20 bytes. */
 const SHA1 = /^(.*):[A-Za-z0-9+/]{27}=$/s;
 /** What servers show in place of a digest to those who may not administrate the znode. */
@@ -99,8 +99,7 @@ async function* findings(
 }
 
 export function worldFinding(path: string, acl: readonly Acl[]): AclFinding | null {
-  const world = acl.filter(isEverybody).reduce((all, { perms }) => all | perms, 0);
-  const perms = world & CHANGES;
+  const perms = changesByEverybody(acl);
   return perms === 0 ? null : { path, perms, users: [] };
 }
 
@@ -109,9 +108,4 @@ export function sha1Finding(path: string, acl: readonly Acl[]): AclFinding | 'hi
   if (digests.some(({ id }) => HIDDEN.test(id))) return 'hidden';
   const users = digests.flatMap(({ id }) => SHA1.exec(id)?.[1] ?? []);
   return users.length === 0 ? null : { path, perms: 0, users: [...new Set(users)] };
-}
-
-function isEverybody({ scheme, id }: Acl): boolean {
-  if (scheme === 'world') return true;
-  return scheme === 'ip' && /\/0+$/.test(id);
 }
