@@ -19,7 +19,7 @@ import {
 } from '@rookery/server/http';
 import { hex, kindOf } from '../shell/values.js';
 import type { ClientPool, Leased } from './client-pool.js';
-import { type ScannedDirectory, scan } from './client-scan.js';
+import { type ScannedDirectory, scan, TOO_MANY } from './client-scan.js';
 import { asProblem, problemOf } from './keeper-problem.js';
 import type { ServerWords } from './server-words.js';
 
@@ -69,11 +69,11 @@ export class ClientRecipes implements RecipeSource {
     let [count, visited] = [0, 0];
     try {
       const addresses = await this.#words.addresses();
-      for await (const one of scan(client, path, signal)) {
-        if (one.kind === 'nodes') {
-          visited += one.nodes.length;
-          continue;
-        }
+      let cut: string | null = null;
+      for await (const one of scan(client, { path, signal })) {
+        if (one.kind === 'nodes') visited += one.nodes.length;
+        if (one.kind === 'leftOut') cut = TOO_MANY;
+        if (one.kind !== 'directory') continue;
         const recipe = await recipeAt(client, one.directory, addresses);
         if (recipe === null) continue;
         if (count === limit) {
@@ -83,7 +83,7 @@ export class ClientRecipes implements RecipeSource {
         count += 1;
         yield recipe;
       }
-      yield { done: true, visited, cut: null };
+      yield { done: true, visited, cut };
     } catch (error) {
       throw problemOf(error, path);
     } finally {

@@ -2,7 +2,9 @@
  * Goes through the znodes below a path as a client does, directory by directory.
  *
  * Requests are sent in batches, so a tree takes few round trips, and no faster than the batches are
- * answered. What the ACLs close, and what vanishes meanwhile, is left out. It ends early when the
+ * answered. One directory is listed at a time, whatever the depth of the tree, and the directories
+ * that wait for their turn are bounded, so a tree cannot be made that takes the memory of the
+ * process. What the ACLs close, and what vanishes meanwhile, is left out. It ends early when the
  * one who asked is gone.
  */
 import { type Client, NoAuthError, NoNodeError, type Stat } from '@rookery/client';
@@ -19,6 +21,13 @@ import type { ClientPool, Leased } from './client-pool.js';
 import { asProblem, problemOf } from './keeper-problem.js';
 
 const BATCH = 64;
+/** The characters of the paths that wait: a million directories, mostly. */
+const WAITING_CHARACTERS_MAX = 32 << 20;
+/** What a path takes beside its characters. */
+const PATH_CHARACTERS = 32;
+
+/** What `cut` says of a scan that has left out directories. */
+export const TOO_MANY = 'too many directories';
 
 export interface ScannedNode {
   readonly path: string;
@@ -33,38 +42,70 @@ export interface ScannedDirectory {
   readonly isTruncated: boolean;
 }
 
-/** A directory comes after everything that is in it. */
+/** A directory comes after its children, and before what is in them. */
 export type Scanned =
   | { readonly kind: 'nodes'; readonly nodes: readonly ScannedNode[] }
-  | { readonly kind: 'directory'; readonly directory: ScannedDirectory };
+  | { readonly kind: 'directory'; readonly directory: ScannedDirectory }
+  /** The last one, where so many directories waited for their turn that others were left out. */
+  | { readonly kind: 'leftOut' };
+
+type Source = Pick<Client, 'exists' | 'listChildren'>;
+
+export interface ScanAsked {
+  readonly path: string;
+  readonly signal: AbortSignal;
+  readonly waitingCharactersMax?: number;
+}
 
 /** Throws NoNodeError, or NoAuthError if the path itself may not be read. */
-export async function* scan(
-  client: Client,
-  path: string,
-  signal: AbortSignal,
-): AsyncGenerator<Scanned> {
+export async function* scan(client: Source, asked: ScanAsked): AsyncGenerator<Scanned> {
+  const { path, signal, waitingCharactersMax = WAITING_CHARACTERS_MAX } = asked;
   const stat = await client.exists(path);
   if (stat === null) throw new NoNodeError(path);
   yield { kind: 'nodes', nodes: [{ path, name: path === '/' ? '' : nameOf(path), stat }] };
-  yield* below(client, path, signal);
+  // The last one is the next one, so what waits is mostly a few siblings of each level.
+  const waiting: string[] = [];
+  let characters = 0;
+  let isLeftOut = false;
+  for (let at: string | undefined = path; at !== undefined; at = waiting.pop()) {
+    if (at !== path) characters -= at.length + PATH_CHARACTERS;
+    const inner: string[] = [];
+    const directory = inDirectory(client, at, signal);
+    for await (const one of at === path ? directory : unlessClosed(directory)) {
+      yield one;
+      if (one.kind !== 'nodes') continue;
+      for (const node of one.nodes) {
+        if (node.stat.numChildren === 0) continue;
+        const length = node.path.length + PATH_CHARACTERS;
+        isLeftOut ||= characters + length > waitingCharactersMax;
+        if (characters + length > waitingCharactersMax) continue;
+        characters += length;
+        inner.push(node.path);
+      }
+    }
+    if (signal.aborted) return;
+    for (let next = inner.pop(); next !== undefined; next = inner.pop()) waiting.push(next);
+  }
+  if (isLeftOut) yield { kind: 'leftOut' };
 }
 
-async function* below(client: Client, path: string, signal: AbortSignal): AsyncGenerator<Scanned> {
+/** The children in batches, then the directory itself. */
+async function* inDirectory(
+  client: Source,
+  path: string,
+  signal: AbortSignal,
+): AsyncGenerator<Scanned> {
   const children: ScannedNode[] = [];
   let isTruncated = false;
   const names = client.listChildren(path)[Symbol.asyncIterator]();
   for (;;) {
     const batch = await take(names);
-    if (batch.length === 0 || signal.aborted) break;
+    if (signal.aborted) return;
+    if (batch.length === 0) break;
     const nodes = await visit(client, path, batch);
     yield { kind: 'nodes', nodes };
     isTruncated ||= children.length + nodes.length > CHILDREN_MAX;
     children.push(...nodes.slice(0, CHILDREN_MAX - children.length));
-    for (const node of nodes) {
-      if (node.stat.numChildren > 0) yield* unlessClosed(below(client, node.path, signal));
-      if (signal.aborted) return;
-    }
   }
   yield { kind: 'directory', directory: { path, children, isTruncated } };
 }
@@ -88,7 +129,7 @@ async function take(names: AsyncIterator<string>): Promise<readonly string[]> {
   return taken;
 }
 
-async function visit(client: Client, path: string, names: readonly string[]) {
+async function visit(client: Source, path: string, names: readonly string[]) {
   const visited = await Promise.all(
     names.map(async (name): Promise<ScannedNode | null> => {
       const own = joinPath(path, name);
@@ -119,7 +160,9 @@ async function* found(leased: Leased, asked: SearchAsked): AsyncGenerator<object
   const { path, isWanted, limit, signal } = asked;
   let [count, visited] = [0, 0];
   try {
-    for await (const one of scan(leased.client, path, signal)) {
+    let cut: string | null = null;
+    for await (const one of scan(leased.client, { path, signal })) {
+      if (one.kind === 'leftOut') cut = TOO_MANY;
       if (one.kind !== 'nodes') continue;
       for (const node of one.nodes) {
         visited += 1;
@@ -133,7 +176,7 @@ async function* found(leased: Leased, asked: SearchAsked): AsyncGenerator<object
         yield { path: node.path, mode: kindOf(ephemeralOwner), stat: statFacts(node.stat) };
       }
     }
-    yield { done: true, visited, cut: null };
+    yield { done: true, visited, cut };
   } catch (error) {
     throw problemOf(error, path);
   } finally {
