@@ -12,13 +12,20 @@ function useAnswers() {
     [HERE, ['/locks/a/one', '/locks/b/two', '/locks/a', '/']],
     [BUSY, Array.from({ length: 1001 }, (_, i) => `/other/${i}`)],
   ]);
+  const watches = { looked: 0 };
+  function* pathsOf(watcher: number) {
+    for (const path of watched.get(watcher) ?? []) {
+      watches.looked += 1;
+      yield path;
+    }
+  }
   const connection = (sessionId: number) => ({
     ...{ remoteAddress: '10.0.0.7', remotePort: 5, stats: { sessionId } },
   });
   const context = { connections: () => [0, HERE, BUSY].map(connection) };
   const member: AnsweringMember = {
     context: () => context as unknown as WordContext,
-    watches: { pathsOf: (mode, watcher) => (mode === 'data' ? (watched.get(watcher) ?? []) : []) },
+    watches: { pathsOf: (mode, watcher) => (mode === 'data' ? pathsOf(watcher) : []) },
     watcherOf: (session) => (watched.has(session) ? session : undefined),
     identitiesOf: () => [],
     expireSession: (session) => {
@@ -27,10 +34,20 @@ function useAnswers() {
     },
   };
   const answer = memberAnswers(member, null);
-  return {
-    ended,
-    ask: (question: unknown) => JSON.parse(answer(JSON.stringify(question)) ?? 'null'),
+  /** All steps of an answer, and how many watches were looked at in each. */
+  const stepsOf = (question: unknown) => {
+    const made = answer(JSON.stringify(question));
+    if (made === null || typeof made === 'string') return { text: made, looked: [] };
+    const looked: number[] = [];
+    for (;;) {
+      const before = watches.looked;
+      const { done, value } = made.next();
+      looked.push(watches.looked - before);
+      if (done === true) return { text: value, looked };
+    }
   };
+  const ask = (question: unknown) => JSON.parse(stepsOf(question).text ?? 'null');
+  return { ended, ask, stepsOf };
 }
 
 it('tells which sessions are connected, and what they watch in a directory', () => {
@@ -47,6 +64,14 @@ it('tells which sessions are connected, and what they watch in a directory', () 
   expect(ask({ kind: 'clients', sessions, directory: '/locks' }).clients).toContainEqual({
     ...{ session: '0x100000001', ...client, watches: ['a'] },
   });
+});
+
+it('looks at few watches in a step, however many a session has', () => {
+  const { stepsOf } = useAnswers();
+  const question = { kind: 'clients', sessions: ['0x100000002'], directory: '/locks' };
+  const { looked } = stepsOf(question);
+  expect(looked.reduce((sum, one) => sum + one, 0)).toBeGreaterThan(1_000);
+  expect(Math.max(...looked)).toBeLessThanOrEqual(128);
 });
 
 it('ends a session where it leads, and nothing for a question that is none', () => {

@@ -1,7 +1,8 @@
 /**
  * What a member tells another one that asks for an operator: its status, its events, and which
  * sessions are connected to it and what they watch in one directory. A leader ends a session if it
- * is asked to. Questions come from a wire: what is not understood gets null.
+ * is asked to. Questions come from a wire: what is not understood gets null. Which clients are here
+ * is told in steps, because there may be many of them with many watches.
  */
 import { nameOf, parentOf } from '@rookery/protocol';
 import type { EventRing } from '../events/event-ring.js';
@@ -22,6 +23,8 @@ export const SESSIONS_PER_QUESTION = 150;
 const WATCHES_MAX = 1000;
 /** The names of one session's watches that are told. */
 const NAMES_MAX = 20;
+/** The connections, or the watches, that are looked at in one step. */
+const STEP = 128;
 
 export interface AnsweringMember extends SessionTeller {
   /** False where another member leads. */
@@ -41,7 +44,7 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
       case 'session':
         return JSON.stringify(sessionAnswer(member, asked['session']));
       case 'clients':
-        return JSON.stringify(clientsAmong(member, asked));
+        return clientsAmong(member, asked);
       default:
         return null;
     }
@@ -129,32 +132,38 @@ interface ClientFacts {
   readonly watches?: readonly string[] | null;
 }
 
-function clientsAmong(
+/** Connections and watches may change between its steps; what comes or goes may be missed. */
+function* clientsAmong(
   member: AnsweringMember,
   asked: { readonly sessions?: unknown; readonly directory?: unknown },
-) {
+): Generator<undefined, string> {
   const { sessions, directory } = asked;
   const wanted = new Set(Array.isArray(sessions) ? sessions.slice(0, SESSIONS_PER_QUESTION) : []);
   const clients: ClientFacts[] = [];
+  let looked = 0;
   for (const { remoteAddress: host, remotePort: port, stats } of member.context().connections()) {
+    looked += 1;
+    if (looked % STEP === 0) yield;
     const session = prefixedHex(stats.sessionId);
     if (!wanted.has(session)) continue;
     const isAsked = typeof directory === 'string';
-    const watches = isAsked ? watchedIn(member, directory, Number(stats.sessionId)) : undefined;
+    const watches = isAsked
+      ? yield* watchedIn(member, directory, Number(stats.sessionId))
+      : undefined;
     clients.push({ session, host, port, ...(watches === undefined ? {} : { watches }) });
   }
-  return { clients };
+  return JSON.stringify({ clients });
 }
 
 /**
  * The names of children of a directory whose data or existence a session that is connected here
  * watches; null if it has more watches than are looked at, or is not connected.
  */
-function watchedIn(
+function* watchedIn(
   member: Pick<AnsweringMember, 'watches' | 'watcherOf'>,
   directory: string,
   session: SessionId,
-): readonly string[] | null {
+): Generator<undefined, readonly string[] | null> {
   const watcher = member.watcherOf(session);
   if (watcher === undefined) return null;
   const names = new Set<string>();
@@ -163,6 +172,7 @@ function watchedIn(
     for (const path of member.watches.pathsOf(mode, watcher)) {
       if (looked === WATCHES_MAX || names.size === NAMES_MAX) return null;
       looked += 1;
+      if (looked % STEP === 0) yield;
       if (path !== '/' && parentOf(path) === directory) names.add(nameOf(path));
     }
   }

@@ -47,3 +47,62 @@ it('answers a member 20 times in a second, and never with too much', async () =>
   one.onMessage(2, { kind: 'ask', number: 1, question: '' });
   expect(sent.length).toBe(22);
 });
+
+it('makes long answers in slices, one after the other, with turns of others between', () => {
+  const { one, sent, timers } = pair();
+  const deferred: (() => void)[] = [];
+  timers.defer = (action) => void deferred.push(action);
+  const looked: string[] = [];
+  function* steps(question: string): Generator<undefined, string> {
+    for (let step = 0; step < 10; step++) {
+      looked.push(question);
+      timers.standStill(1);
+      yield;
+    }
+    return `"${question}"`;
+  }
+  one.answerWith(steps);
+  for (const [number, question] of ['a', 'b'].entries()) {
+    one.onMessage(2, { kind: 'ask', number, question });
+  }
+  expect(looked).toEqual([]);
+  const perTurn: number[] = [];
+  while (sent.length < 2) {
+    const before = looked.length;
+    deferred.shift()?.();
+    perTurn.push(looked.length - before);
+  }
+  expect(Math.max(...perTurn)).toBe(2);
+  expect(looked.join('')).toBe('a'.repeat(10) + 'b'.repeat(10));
+  expect(sent.map(([, message]) => message.kind)).toEqual(['tell', 'tell']);
+});
+
+it('makes a bounded number of long answers, and none for who waits no more', async () => {
+  const { one, sent, timers } = pair();
+  let begun = 0;
+  function* steps(): Generator<undefined, string> {
+    begun += 1;
+    yield;
+    return '1';
+  }
+  one.answerWith(steps);
+  for (let peer = 2; peer < 12; peer++) {
+    for (let number = 0; number < 20; number++) {
+      one.onMessage(peer, { kind: 'ask', number, question: '' });
+    }
+  }
+  timers.standStill(2_000);
+  await timers.advance(0);
+  expect([begun, sent]).toEqual([0, []]);
+  one.onMessage(2, { kind: 'ask', number: 1, question: '' });
+  one.stop();
+  await timers.advance(0);
+  expect([begun, sent]).toEqual([0, []]);
+  for (let peer = 2; peer < 12; peer++) {
+    for (let number = 0; number < 20; number++) {
+      one.onMessage(peer, { kind: 'ask', number, question: '' });
+    }
+  }
+  await timers.advance(0);
+  expect([begun, sent.length]).toEqual([64, 64]);
+});
