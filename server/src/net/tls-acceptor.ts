@@ -244,5 +244,6 @@ function kindOf(error: Error): TlsFailure {
   if (code === 'ERR_TLS_HANDSHAKE_TIMEOUT') return 'timeout';
   if (code === 'ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE') return 'no_certificate';
   // An alert is what the client thinks of this member's certificate.
-  return code === 'ECONNRESET' || code.includes('ALERT') ? 'closed' : 'protocol';
+  if (code.includes('ALERT')) return 'alert';
+  return code === 'ECONNRESET' ? 'closed' : 'protocol';
 }

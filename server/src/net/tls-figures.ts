@@ -13,7 +13,9 @@ export const TLS_FAILURES = [
   'bad_certificate',
   /** It did not finish the handshake in time. */
   'timeout',
-  /** It went away, mostly because it does not trust this member's certificate. */
+  /** It said why it does not go on, mostly that it does not accept this member's certificate. */
+  'alert',
+  /** It went away without a word, mostly for the same reason. */
   'closed',
   /** It does not speak TLS, or no version and cipher that are allowed here. */
   'protocol',

@@ -4,14 +4,15 @@
  *
  * A certificate that replaces another is used by all acceptors at once, for handshakes that begin
  * from then on. Files that cannot be used leave everything as it is (watched-files.ts), and
- * `figures.isStale` says so. When a certificate is loaded, the log says when it expires.
+ * `figures.isStale` says so. When a certificate is loaded, the log says when it expires; it warns
+ * two weeks before that, says so when it happens, and repeats both every day.
  */
 import type { Logger } from 'pino';
 import { loadTlsFiles, pathsOf, type TlsFiles, type TlsMaterial } from '../security/tls-files.js';
 import { WatchedFiles } from '../security/watched-files.js';
 import { FairSlots } from './fair-slots.js';
 import { RateLimitedLog } from './rate-limited-log.js';
-import type { Timers } from './timers.js';
+import type { Timer, Timers } from './timers.js';
 import { type HandshakeSlot, TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
 import { TlsFigures } from './tls-figures.js';
 
@@ -29,6 +30,8 @@ export interface WatchedTlsParts {
 const DAY_MS = 24 * 3_600_000;
 /** Whoever renews certificates a month before they expire is in time. */
 const WARN_MS = 14 * DAY_MS;
+/** A certificate is valid until the end of its last second. */
+const LAST_SECOND_MS = 1_000;
 
 export class WatchedTls {
   readonly figures = new TlsFigures();
@@ -37,6 +40,8 @@ export class WatchedTls {
   readonly #rateLimited: RateLimitedLog;
   readonly #slots: FairSlots<HandshakeSlot>;
   readonly #acceptors: TlsAcceptor[] = [];
+  /** Null before `start` and after `close`. */
+  #expiryTimer: Timer | null = null;
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
   constructor(parts: WatchedTlsParts) {
@@ -55,17 +60,21 @@ export class WatchedTls {
     this.#files.onChange((material) => {
       for (const acceptor of this.#acceptors) acceptor.renew(material);
       this.#noteExpiry(material);
+      this.#noteExpiryLater();
     });
     this.#noteExpiry(this.#files.current);
   }
 
-  /** Starts to follow the files. */
+  /** Starts to follow the files, and the time. */
   start(): void {
     this.#files.start();
+    this.#noteExpiryLater();
   }
 
   close(): void {
     this.#files.close();
+    this.#expiryTimer?.cancel();
+    this.#expiryTimer = null;
     this.#rateLimited.close();
   }
 
@@ -83,13 +92,28 @@ export class WatchedTls {
   }
 
   #noteExpiry({ certificate }: TlsMaterial): void {
-    const { port, logger, timers } = this.#parts;
-    const expiresWallMs = Date.parse(certificate.validTo);
-    this.figures.expiresWallMs = expiresWallMs;
-    const leftMs = expiresWallMs - timers.wallMs();
+    const { port, logger } = this.#parts;
+    this.figures.expiresWallMs = Date.parse(certificate.validTo);
+    const leftMs = this.#leftMs();
     const facts = { port, subject: certificate.subject, expires: certificate.validTo };
     if (leftMs <= 0) logger.error(facts, 'tls.certificate_expired');
-    else if (leftMs < WARN_MS) logger.warn(facts, 'tls.certificate_expires_soon');
+    else if (leftMs <= WARN_MS) logger.warn(facts, 'tls.certificate_expires_soon');
     else logger.info(facts, 'tls.certificate');
+  }
+
+  /** Looks again when something is to be said, and each day in any case: clocks are set. */
+  #noteExpiryLater(): void {
+    const { timers } = this.#parts;
+    const leftMs = this.#leftMs();
+    const nextMs = leftMs > WARN_MS ? leftMs - WARN_MS : leftMs > 0 ? leftMs : DAY_MS;
+    this.#expiryTimer?.cancel();
+    this.#expiryTimer = timers.after(Math.min(nextMs, DAY_MS), () => {
+      if (this.#leftMs() <= WARN_MS) this.#noteExpiry(this.#files.current);
+      this.#noteExpiryLater();
+    });
+  }
+
+  #leftMs(): number {
+    return this.figures.expiresWallMs + LAST_SECOND_MS - this.#parts.timers.wallMs();
   }
 }

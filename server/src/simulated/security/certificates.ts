@@ -21,6 +21,8 @@ export interface SignOptions {
   readonly extensions?: string;
   /** Default 2. A certificate of less than a day has ended already. */
   readonly days?: number;
+  /** When it ends, in place of `days`; fractions of a second do not count. */
+  readonly endsWallMs?: number;
 }
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -67,11 +69,14 @@ export class TestAuthority {
     const shown = ['-subj', subject, '-utf8', '-multivalue-rdn'];
     openssl('req', ...NEW_KEY, ...shown, '-keyout', file('key'), '-out', file('csr'));
     writeFileSync(file('ext'), `${extensions}\n`);
-    openssl(
-      ...['x509', '-req', '-in', file('csr'), '-days', `${days}`, '-CAcreateserial'],
-      ...['-CA', this.caFile, '-CAkey', this.#file('key')],
-      ...['-extfile', file('ext'), '-out', file('pem')],
-    );
+    const signed = ['-in', file('csr'), '-extfile', file('ext'), '-out', file('pem')];
+    if (options.endsWallMs === undefined) {
+      const by = ['-CA', this.caFile, '-CAkey', this.#file('key'), '-CAcreateserial'];
+      openssl('x509', '-req', '-days', `${days}`, ...by, ...signed);
+    } else {
+      const end = new Date(options.endsWallMs).toISOString().replace(/\.\d+|[-:T]/g, '');
+      openssl('ca', ...this.#keeping(name), '-batch', '-notext', '-enddate', end, ...signed);
+    }
     chmodSync(file('key'), 0o600);
     const [certFile, keyFile] = [file('pem'), file('key')];
     return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
@@ -80,22 +85,26 @@ export class TestAuthority {
   /** Writes a list in which these certificates are revoked, and returns its path. */
   revocationList(name: string, revoked: readonly TestCertificate[] = []): string {
     const file = (suffix: string) => join(this.#directory, `${name}.${suffix}`);
-    writeFileSync(file('index'), '');
-    writeFileSync(file('number'), '01\n');
-    const config = [
-      '[ca]',
-      'default_ca=own',
-      '[own]',
-      `database=${file('index')}`,
-      `crlnumber=${file('number')}`,
-      'default_md=sha256',
-      'default_crl_days=2',
-    ];
-    writeFileSync(file('cnf'), `${config.join('\n')}\n`);
-    const by = ['-config', file('cnf'), '-cert', this.caFile, '-keyfile', this.#file('key')];
+    const by = this.#keeping(name);
     for (const { certFile } of revoked) openssl('ca', ...by, '-revoke', certFile);
     openssl('ca', ...by, '-gencrl', '-out', file('crl'));
     return file('crl');
+  }
+
+  /** The options of `openssl ca` for this authority, with files of this name. */
+  #keeping(name: string): readonly string[] {
+    const file = (suffix: string) => join(this.#directory, `${name}.${suffix}`);
+    writeFileSync(file('index'), '');
+    writeFileSync(file('number'), '01\n');
+    const config = [
+      ...['[ca]', 'default_ca=own', '[own]'],
+      ...[`database=${file('index')}`, `crlnumber=${file('number')}`, 'rand_serial=yes'],
+      ...[`new_certs_dir=${this.#directory}`, 'unique_subject=no', 'policy=any'],
+      ...['default_md=sha256', 'default_crl_days=2'],
+      ...['[any]', 'commonName=supplied', 'organizationName=optional'],
+    ];
+    writeFileSync(file('cnf'), `${config.join('\n')}\n`);
+    return ['-config', file('cnf'), '-cert', this.caFile, '-keyfile', this.#file('key')];
   }
 
   #file(suffix: string): string {
