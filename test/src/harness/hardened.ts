@@ -54,10 +54,13 @@ export class Hardened {
     this.#secrets = [peerSecret, ...hashes, DATA, CHILD, 'the-password-of'];
   }
 
-  /** `settings` differ from those of a hardened ensemble. */
-  static async start(settings: Readonly<Record<string, unknown>> = {}): Promise<Hardened> {
+  /** `settings` differ from those of a hardened ensemble; `secure`: with ports for TLS alone. */
+  static async start(
+    settings: Readonly<Record<string, unknown>> = {},
+    { secure = false }: { readonly secure?: boolean } = {},
+  ): Promise<Hardened> {
     const ensemble = await useEnsemble({
-      operated: true,
+      ...{ operated: true, secure },
       settings: {
         peerAuth: { secretFile: 'peer.secret' },
         fourLetterWords: WORDS.join(','),
