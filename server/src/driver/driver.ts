@@ -200,7 +200,7 @@ export class Driver {
       const sessions = this.#pipeline.takeTouches();
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners)
-        this.#parts.peerPort().tell(peer, this.#clock.message);
+        this.#parts.peerPort().sendTo(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
       this.#parts.diskSpace.onHeartbeat(this, this.#parts.peerPort());
       this.#parts.backups.onHeartbeat(this, this.#parts.peerPort());
@@ -226,12 +226,12 @@ export class Driver {
     const { counters, options } = this.#parts;
     if (message.kind === 'attach') counters.resumes += 1;
     if (this.#leaderService !== null) return this.#leaderService.onMessage(options.id, message);
-    if (this.#role === 'following') this.#parts.peerPort().tell(this.#leader, message);
+    if (this.#role === 'following') this.#parts.peerPort().sendTo(this.#leader, message);
   }
 
   #answer(member: PeerId, answer: Answer): void {
     if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
-    else this.#parts.peerPort().tell(member, answer);
+    else this.#parts.peerPort().sendTo(member, answer);
   }
 
   #onConnected(at: ConnectedLink, hello: Hello): void {
@@ -240,7 +240,7 @@ export class Driver {
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    if (this.#clock.onConnected(at)) this.#parts.peerPort().tell(at.peer, this.#clock.message);
+    if (this.#clock.onConnected(at)) this.#parts.peerPort().sendTo(at.peer, this.#clock.message);
     this.#level.onConnected(at.peer, hello);
     this.#parts.treeBound.onConnected(at.peer, hello);
     this.#step({ kind: 'connected', ...at });
