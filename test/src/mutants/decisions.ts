@@ -170,12 +170,12 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'state',
     breaks: 'the zxids of a znode are those of its changes',
     file: 'state/tree.ts',
-    find: `    this.#count(parent, -1);
+    find: `    this.#countInDigest(parent, -1);
     this.store.setDouble(parent, DOUBLE.pzxid, at.zxid);
-    this.#count(parent, 1);`,
-    replace: `    this.#count(parent, -1);
+    this.#countInDigest(parent, 1);`,
+    replace: `    this.#countInDigest(parent, -1);
     this.store.setDouble(parent, DOUBLE.pzxid, at.zxid + 1);
-    this.#count(parent, 1);`,
+    this.#countInDigest(parent, 1);`,
   },
   {
     name: 'ephemerals-of-one-parent-go',
