@@ -1,10 +1,11 @@
 /**
  * The clients of one member, from their frames to their replies.
  *
- * It owns connections, their queues and watches, and calls `ReplicatedState.apply`, so that each
- * client gets the watch events of a change, then the reply to its author, then later reads. It
- * never does I/O and never keeps time. In a turn the driver gives it all input, then sends what
- * `takeForLeader` returns to the leader, which may be this member, and then lets net flush.
+ * It owns connections, their queues and watches, and calls `ReplicatedState.apply`. So it keeps the
+ * order on which clients rely: the watch events of a change, then the reply to its author, then the
+ * answers to later reads. It never does I/O and never keeps time. In a turn the driver gives it all
+ * input, then sends what `takeForLeader` returns to the leader, which may be this member, and then
+ * lets net flush.
  */
 import {
   assert,
