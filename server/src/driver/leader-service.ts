@@ -197,7 +197,7 @@ export class LeaderService {
 
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
-    if (this.preparer.closing > 0) this.#continueEnds();
+    if (this.preparer.endsWaiting > 0) this.#continueEnds();
     this.#confirmed.onApplied(zxid);
   }
 
@@ -322,7 +322,7 @@ export class LeaderService {
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */
   #continueEnds(): void {
-    if (this.preparer.closing === 0) return;
+    if (this.preparer.endsWaiting === 0) return;
     const time = this.#hooks.time();
     for (;;) {
       const prepared = this.preparer.nextOfEnds(time);

@@ -118,12 +118,12 @@ export class RequestPreparer {
     return this.#expiredCount;
   }
 
-  /** The number of sessions whose end is decided and that still exist: see SessionEnds. */
-  get closing(): number {
+  /** The number of sessions for which `nextOfEnds` has something to prepare, now or later. */
+  get endsWaiting(): number {
     return this.#ends.waiting;
   }
 
-  /** Whether the end of the session is decided, and its ephemerals are deleted before its close. */
+  /** Whether the session has a beginClose, so that its ephemerals are deleted before its close. */
   isClosing(session: SessionId): boolean {
     return this.#prepare.overlay.sessions.isClosing(session);
   }
