@@ -4,8 +4,8 @@
  *
  * Owns the readings of the clock and the ticks. After the process has been suspended, the first
  * turn ticks before it accepts input; a turn that was suspended in its middle ticks before it sends
- * output. So nobody is answered under a lease that has run out meanwhile. An error in a turn is
- * reported once and ends the member.
+ * output. So no client is answered by a role whose lease has run out meanwhile. An error in a turn
+ * is reported once and ends the member.
  */
 import type { Timers } from '../net/timers.js';
 
