@@ -2,8 +2,8 @@
  * What `rookery config check` finds out about `rootAcl`: whether the ensemble that runs has a root
  * that everybody may change nevertheless, because it was founded without.
  *
- * It asks as anybody, so nothing of the config is proved to whoever answers. It never throws, and
- * finds nothing where no member serves or takes anybody.
+ * It asks as anybody, in a session that lasts for a moment, so nothing of the config is proved to
+ * whoever answers. It never throws, and finds nothing where no member serves or takes anybody.
  */
 import { type Client, connect, NoAuthError } from '@rookery/client';
 import { permsText } from '@rookery/protocol';
