@@ -136,10 +136,7 @@ export class Pipeline {
     const isServing = this.#serving !== 'nobody';
     if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#disconnect(id);
     // Also while nobody is served: a client that waits could not be told so otherwise.
-    this.rates.onTick(nowMs, (connection) => {
-      // One that is joining has no session yet, whatever it asks for.
-      if (connection.phase === 'live') this.#touches.maybeHeard(connection);
-    });
+    this.rates.onTick(nowMs, (connection) => this.#touches.maybeHeard(connection));
     if (!isServing) return;
     this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection));
     this.#endFinished();

@@ -19,9 +19,10 @@ export class Touches {
     this.#local = local;
   }
 
-  /** A request of a live connection is taken in, or waits: it may have come long ago. */
+  /** A request of the connection is taken in, or waits: it may have come long ago. */
   maybeHeard(connection: Connection): void {
-    if (!connection.output.takeHeard()) return;
+    // One that is joining has no session yet, whatever it asks for.
+    if (connection.phase !== 'live' || !connection.output.takeHeard()) return;
     if (isLocalId(connection.session)) return this.#local.touch(connection.session);
     if (connection.touched) return;
     connection.touched = true;
