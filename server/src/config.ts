@@ -181,9 +181,9 @@ export interface Config {
    * The requests per second that each member takes from one client; default 0, for no bound. A
    * client is who it is by its certificate or by SASL, and otherwise its address (of IPv6 the
    * network of 64 bits), however many connections it has; a second's worth may come at once. Past
-   * it, the client is not read from, as by ZooKeeper's throttling, and its connections take turns.
-   * No request fails. Super users are not bounded. Pings are requests, too: if it is too
-   * small for the number of a client's sessions, those expire that wait for longer than their
+   * it, the client is not read from, as by ZooKeeper's throttling, and its connections are served
+   * round-robin. No request fails. Super users are not bounded. Pings are requests, too: if it is
+   * too small for the number of a client's sessions, those expire that wait for longer than their
    * timeout.
    */
   readonly requestsPerSecondMax: number;

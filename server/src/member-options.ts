@@ -50,9 +50,9 @@ const IN_FLIGHT_MAX = 100_000;
 const CHUNK_BYTES = 256 << 10;
 /** Some two hundred proposals of 100 B: about a ms, and some when nothing ran before. */
 const DELIVERY_BYTES = 32 << 10;
-/** Of a turn; it ends with the part that it is at. */
+/** The time of a turn that deliveries may take; the part that is under way is completed. */
 const DELIVERY_MS = 10;
-/** Of a turn; it ends with the request that it is at. */
+/** The time of a turn that requests may take; the one that is under way is completed. */
 const LEADER_SHARE_MS = 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;

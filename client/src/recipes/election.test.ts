@@ -32,7 +32,7 @@ function expectNothingLeft(...clients: FakeClient[]): void {
 }
 
 describe('an election', () => {
-  it('gives terms in turns, with tokens that grow', async () => {
+  it('gives terms one after the other, with tokens that grow', async () => {
     const { server, one, other, ofOne, ofOther } = setUp();
     const led: string[] = [];
     const tokens: bigint[] = [];

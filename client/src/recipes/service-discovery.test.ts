@@ -204,7 +204,7 @@ describe('a provider', () => {
     return world;
   }
 
-  it('gives the enabled instances by turns, and null when there is none', async () => {
+  it('gives the enabled instances round-robin, and null when there is none', async () => {
     const { other, ofOne, ofOther } = await withInstances('a', 'b', 'off');
     const provider = ofOther.provider('web');
     expect(provider.next()).toBeNull();

@@ -65,13 +65,13 @@ const CONNECTIONS_MAX = 64;
 const PIPELINED_MAX = 8;
 const HEAD_BYTES_MAX = 16 << 10;
 const URL_CHARACTERS_MAX = 4096;
-/** From the first byte of a request to its last. */
+/** The time from the first byte of a request to its last. */
 const REQUEST_TIMEOUT_MS = 5000;
 /** How often node looks for requests that take too long. */
 const CHECK_MS = 1000;
-/** Of an answer in pieces, in one turn. */
+/** The characters of an answer in pieces that are made in one turn. */
 const PART_CHARACTERS = 32 << 10;
-/** What making a piece counts for beside its characters: many are empty. */
+/** What a piece counts for besides its characters, because many are empty. */
 const PIECE_CHARACTERS = 16;
 const KEEP_ALIVE_MS = 15_000;
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
@@ -273,7 +273,7 @@ async function sendBytes(
   }
 }
 
-/** A part in each turn; a client that takes nothing is dropped by the server's own timeout. */
+/** Sends a part in each turn. The server's own timeout drops a client that takes nothing. */
 async function sendPieces(
   response: ServerResponse,
   pieces: Iterable<string>,

@@ -123,7 +123,7 @@ export class Handshake {
    * The leader has answered: returns the connection that waited for this number, if it still does.
    */
   take(request: number): Connection | undefined {
-    this.#throttle.handshakeEnds(request);
+    this.#throttle.onHandshakeAnswered(request);
     this.#askForThoseInLine();
     const connection = this.#waiting.get(request);
     if (connection === undefined) return undefined;
@@ -192,7 +192,7 @@ export class Handshake {
 
   #askForThoseInLine(): void {
     for (const [connection, password] of this.#line) {
-      if (!this.#throttle.mayAskForSession) return;
+      if (!this.#throttle.mayForwardHandshake) return;
       this.#line.delete(connection);
       if (password === null) this.#create(connection);
       else this.#attach(connection, password);
@@ -223,7 +223,7 @@ export class Handshake {
     connection.attachment = this.#outbox.nextAttachment();
     const request = this.#outbox.nextRequest();
     this.#waiting.set(request, connection);
-    this.#throttle.handshakeBegins(request, bytes);
+    this.#throttle.onHandshakeForwarded(request, bytes);
     return request;
   }
 }

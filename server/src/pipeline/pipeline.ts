@@ -250,7 +250,7 @@ export class Pipeline {
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
-    this.throttle.left(request);
+    this.throttle.onOrphanEnded(request);
     this.#auditor?.onRefused(request);
   }
 
@@ -367,7 +367,7 @@ export class Pipeline {
     const operation = operationName(OpCode.createSession);
     const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
     output.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
-    this.throttle.joined(connection);
+    this.throttle.onLive(connection);
     output.release('handshake');
     this.#takeEarly(connection);
   }

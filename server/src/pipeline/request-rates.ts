@@ -3,10 +3,11 @@
  *
  * All connections of one identity share a bucket of tokens that holds those of a second: by a
  * certificate or by SASL, or else by their address, because a client may claim any digest. Past it,
- * its connections are not read from, which is how ZooKeeper throttles: no request fails. They take
- * turns, one request each, and other clients do not notice. Super users and this process itself are
- * not bounded. A connection that waits counts as heard from for as long as its session's timeout,
- * because it is this member that does not read. Off by default. Time is an argument.
+ * its connections are not read from, which is how ZooKeeper throttles: no request fails. They are
+ * served round-robin, one request each, and other clients do not notice. Super users and this
+ * process itself are not bounded. A connection that waits counts as heard from for as long as its
+ * session's timeout, because it is this member that does not read. Off by default. Time is an
+ * argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -18,7 +19,9 @@ interface Bucket {
   /** Below 0 while more requests have come than there were tokens. */
   tokens: number;
   atMs: number;
-  /** Connections that are not read from, in the order of their turns, with the time since when. */
+  /**
+   * Connections that are not read from, in the order in which they wait, with the time since when.
+   */
   readonly waiting: Map<Connection, number>;
 }
 
@@ -78,7 +81,10 @@ export class RequestRates {
     if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
   }
 
-  /** Lets in those whose turn it is. `onHeard` is called for connections that wait. */
+  /**
+   * Lets in as many of the connections that wait, in their order, as there are tokens. `onHeard` is
+   * called for those that go on waiting.
+   */
   onTick(nowMs: number, onHeard: (connection: Connection) => void): void {
     if (this.#buckets.size === 0) return;
     const isHeard = nowMs - this.#heardAtMs >= HEARD_MS;

@@ -3,7 +3,7 @@
  *
  * A run is valid when no workload found a violation, nothing else went wrong, and it has tested
  * what its length allows: after ten minutes every nemesis has struck and every workload has a
- * verdict. In a shorter run a nemesis may not have had its turn, and `unknown` verdicts are only
+ * verdict. In a shorter run a nemesis may not have been applied, and `unknown` verdicts are only
  * reported.
  */
 import { unreachable } from '@rookery/protocol';

@@ -83,7 +83,7 @@ export function foreignEntering(
  * Lets them stand in line, each after the one before has its znode, then one after the other in and
  * out. They must get in in this order, and nobody while another is in.
  */
-export async function inTurn(
+export async function inOrder(
   control: Client,
   path: string,
   entrants: Readonly<Record<string, Enter>>,

@@ -88,7 +88,7 @@ function queueWorkload(kind: QueueKind): Workload {
     });
   };
 
-  async function turn(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
+  async function step(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
     if (random.chance(0.5)) return await dequeue(station, prefix, () => {});
     const element = numbers.next();
@@ -102,7 +102,7 @@ function queueWorkload(kind: QueueKind): Workload {
     ...{ name, clients: CLIENTS, check },
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
-      work({ workload: name, number, context, signal }, (station) => turn(station, context)),
+      work({ workload: name, number, context, signal }, (station) => step(station, context)),
     finish: (context) =>
       atTheEnd({ workload: name, number: CLIENTS, context }, async (station) => {
         let last: Json = 0;
