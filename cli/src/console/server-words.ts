@@ -5,6 +5,7 @@
  *
  * Answers are kept for a moment, so that each server is asked once however many users look.
  */
+import type { FourLetterWord } from '@rookery/server';
 import type { NamedAddress } from '../shell/addresses.js';
 import { askWord } from '../status/four-letter-word.js';
 import { type Connection, connectionsIn, ephemeralsIn, linesOf } from './word-answers.js';
@@ -141,6 +142,6 @@ class Kept<T> {
 }
 
 /** '' for a server that does not answer. */
-async function ask(server: NamedAddress, word: string, bytesMax?: number): Promise<string> {
+async function ask(server: NamedAddress, word: FourLetterWord, bytesMax?: number): Promise<string> {
   return await askWord(server, word, TIMEOUT_MS, bytesMax).catch(() => '');
 }

@@ -2,9 +2,9 @@
  * A hardened ensemble, as SECURITY.md describes it, and what a stranger must not learn of it.
  *
  * Members prove to each other that they know a secret, the admin port has a user, the four-letter
- * words are the default ones of an ensemble that other machines reach except `wchs`, and the whole
- * tree belongs to one identity. `keptSecret` fails when an answer shows anything of the tree, of
- * the secrets or of the ensemble.
+ * words are the default ones of an ensemble that other machines reach, and the whole tree belongs
+ * to one identity. `keptSecret` fails when an answer shows anything of the tree, of the secrets or
+ * of the ensemble.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ import {
   SetAclRequest,
 } from '@rookery/protocol';
 import { expect } from 'vitest';
+import { FOUR_LETTER_WORDS, isForStrangers } from '../../../server/src/four-letter-words.js';
 import { type Ensemble, useEnsemble } from './ensemble.js';
 import type { Member } from './member.js';
 import { getChildren, getData, OperationError } from './operations.js';
@@ -27,7 +28,6 @@ import { until } from './wait.js';
 import type { WireClient } from './wire-client.js';
 
 const DEADLINE_MS = 60_000;
-const WORDS = ['conf', 'dirs', 'envi', 'gtmk', 'hash', 'isro', 'mntr', 'ruok', 'srvr', 'stat'];
 const VAULT = '/vault';
 const DATA = 'the-data-of-the-vault';
 const CHILD = 'the-child-of-the-vault';
@@ -60,7 +60,7 @@ export class Hardened {
       operated: true,
       settings: {
         peerAuth: { secretFile: 'peer.secret' },
-        fourLetterWords: WORDS.join(','),
+        fourLetterWords: FOUR_LETTER_WORDS.filter(isForStrangers).join(','),
         adminUsers: [digestOf(ADMIN)],
         superDigest: digestOf(SUPER),
         ...settings,
