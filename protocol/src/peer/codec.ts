@@ -43,7 +43,7 @@ import type {
   LeadershipOf,
   PeerMessage,
   Propose,
-  Requests,
+  ForwardedRequests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
@@ -185,7 +185,7 @@ const LAYOUTS: {
   leaderDurable: message(30, { zxid }, { since: LEADER_DURABLE_SINCE }),
   confirm: message(14, { round: uint }),
   confirmAck: message(15, { round: uint }),
-  requests: message<Requests>(REQUESTS_CODE, { batch: requestBatch }),
+  requests: message<ForwardedRequests>(REQUESTS_CODE, { batch: requestBatch }),
   sync: message(17, { request: uint }),
   synced: message(18, { request: uint, zxid }),
   attach: message(19, {

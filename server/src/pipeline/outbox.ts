@@ -19,7 +19,7 @@ import {
   type ForwardedRequest,
   JuteReader,
   OpCode,
-  type Requests,
+  type ForwardedRequests,
   RequestWriter,
   type SyncRequest,
 } from '@rookery/protocol';
@@ -43,7 +43,7 @@ const NOTHING: readonly ForLeader[] = [];
 const NO_BYTES = new Uint8Array(0);
 
 /** A message for the leader. */
-export type ForLeader = Requests | SyncRequest | Attach;
+export type ForLeader = ForwardedRequests | SyncRequest | Attach;
 
 interface Held {
   readonly entries: Fifo<QueueEntry>;
