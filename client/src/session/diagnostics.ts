@@ -63,7 +63,7 @@ export interface StateMessage extends StateChange {
   readonly client: string;
   /** The previous state. */
   readonly from: StateChange['state'];
-  /** How long the client was in the previous state, in milliseconds. */
+  /** How long the client was in the previous state `from`, in milliseconds. */
   readonly fromMs: number;
   /** The member that the client is connected to, as "host:port", or null. */
   readonly server: string | null;

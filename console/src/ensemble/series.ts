@@ -76,7 +76,7 @@ export interface Line {
   readonly newest: number | null;
 }
 
-/** `fromMs` cuts what is older. */
+/** The lines of a figure, one for each member. Points before the time `fromMs` are left out. */
 export function linesOf(
   figure: Figure,
   { points, members }: { readonly points: readonly Point[]; readonly members: readonly number[] },

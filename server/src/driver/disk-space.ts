@@ -48,7 +48,7 @@ export interface DiskSpaceParts {
   /** The setting; null for the default of each disk. */
   readonly reserveBytes: number | null;
   /** How long what a follower told counts, in ms. */
-  readonly timeoutMs: number;
+  readonly reportLifetimeMs: number;
   readonly timers: Timers;
   readonly logger: Logger;
   /** Absent where nothing is a disk: then none is ever full. */
@@ -86,7 +86,7 @@ export class DiskSpace {
   ): void {
     const nowMs = this.#parts.timers.nowMs();
     for (const [other, toldMs] of this.#others) {
-      if (nowMs - toldMs > this.#parts.timeoutMs) this.#others.delete(other);
+      if (nowMs - toldMs > this.#parts.reportLifetimeMs) this.#others.delete(other);
     }
     if (this.shortage === null || member.role !== 'following') return;
     const { freeBytes } = this.shortage;

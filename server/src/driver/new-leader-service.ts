@@ -32,7 +32,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
         epoch: term.epoch,
         lastZxid: term.lastZxid,
         firstCounter: options.firstCounter,
-        leaseSlackMs: 2 * options.timeoutMs,
+        leaseSlackMs: 2 * options.peerTimeoutMs,
         ...options.writeRules,
         treeBound,
         reaper: options.reaper,

@@ -165,7 +165,7 @@ export interface ZabOptions {
    * after its quorum last answered, and a follower for at most H after contact with such a leader.
    * So after the election of a new leader others may still serve for 2 H.
    */
-  readonly timeoutMs: number;
+  readonly peerTimeoutMs: number;
   /** How long to wait for a better vote if not every reachable voter agrees, in ms. */
   readonly settleMs: number;
   /** How long synchronization may make no progress, in ms. */

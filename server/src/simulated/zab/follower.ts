@@ -20,7 +20,7 @@ export class TestFollower {
   constructor(voters: readonly PeerId[] = [1, 2, 3]) {
     this.#zab = new Zab(
       {
-        ...{ id: 1, voters, heartbeatMs: 100, timeoutMs: OWN_LEASE_MS, settleMs: 200 },
+        ...{ id: 1, voters, heartbeatMs: 100, peerTimeoutMs: OWN_LEASE_MS, settleMs: 200 },
         ...{ initTimeoutMs: 20_000, syncTimeoutMs: 10_000, windowBytesMax: 1000 },
         learnerWindowBytesMax: 1000,
         ...{ deliveryBytesMax: 1000, chunkBytesMax: 1000, newIdentity: 7, newEnsembleId: 'new' },
