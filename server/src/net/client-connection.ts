@@ -229,7 +229,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (buffered > outputHardBytes + this.#output.largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
       this.#owner.rateLimited.warn('client.output_overflow', this.facts(facts));
-      this.close('reads too slowly', 'told');
+      this.close('reads too slowly', 'logged');
     } else if (buffered > outputSoftBytes) {
       this.#setHold(HOLD.output);
     } else {
@@ -309,7 +309,7 @@ export class ClientConnection implements Deferrable, PacedReader {
       const isHandshake = this.stats.sessionTimeoutMs === 0;
       const event = isHandshake ? 'client.bad_handshake' : 'client.bad_frame';
       this.#owner.rateLimited.warn(event, this.facts({ problem: error.message }));
-      this.close('bad frame', 'told');
+      this.close('bad frame', 'logged');
     }
   }
 
@@ -356,7 +356,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     this.#maybeTellRoom();
   }
 
-  /** Reports in a later turn, like all calls of the handler. */
+  /** Reports in a later turn: the handler is never called from within its own call. */
   #maybeTellRoom(): void {
     if ((this.#holds & HOLD.room) === 0 || this.#isRoomDue) return;
     this.#isRoomDue = true;

@@ -1,16 +1,18 @@
 /**
  * Backpressure: clients whose requests pile up are not read from until enough is answered.
  *
+ * It counts what waits in all queues, against two bounds for this member: requests
+ * (`outstandingMax`), and their bytes, those of identities included (`outstandingBytesMax`). A
+ * connection is paused when it has used its share of the requests or when a bound is reached, and
+ * resumed at half of both, so that it does not flap. With n clients that have something pending,
+ * the share is one part in n + 1, so there is room for one more client. Requests are small, so each
+ * client that has none pending may add one; bytes are not, so at their bound every client is
+ * paused.
+ *
  * Handshakes count too, from the moment at which the leader is asked for the session until it has
- * answered, even if the connection is gone by then. They have a quarter of the whole at most;
+ * answered, even if the connection is gone by then. They may be a quarter of `outstandingMax`;
  * further ones wait until earlier ones are answered, so a storm of new sessions leaves room for
  * requests.
- *
- * It counts what waits in all queues: requests, and bytes, those of identities included. A
- * connection is paused when it has used its share or the whole is full, and resumed at half of
- * both, so that it does not flap. The whole is shared by one client more than have something
- * pending, so there is room for the next one. Requests are small, so each client that has none
- * pending may add one; bytes are not, so when they are too many, every client is paused.
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -18,7 +20,7 @@ import type { Connections } from './connections.js';
 import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
 
-/** The part of what may be outstanding that handshakes may use. */
+/** The part of `outstandingMax` that handshakes may be. */
 const HANDSHAKES_PART = 1 / 4;
 
 export class Throttle {
@@ -35,9 +37,9 @@ export class Throttle {
   readonly #handshakes = new Map<number, number>();
   /** The number of connections that have requests pending. */
   #pendingConnections = 0;
-  /** The bound of requests or of bytes was reached, and not both have fallen to half since. */
+  /** A bound was reached, and not both counts have fallen to half of their bounds since. */
   #isFull = false;
-  /** The bound of bytes was reached, so every client is paused. */
+  /** The bound on bytes was reached, so every client is paused. */
   #isFullOfBytes = false;
   #pauses = 0;
 
