@@ -198,7 +198,7 @@ export class LeaderService {
 
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
-    if (this.preparer.closing > 0) this.#continueEnds();
+    if (this.preparer.endsWaiting > 0) this.#continueEnds();
     this.#confirmed.onApplied(zxid);
   }
 
@@ -282,8 +282,9 @@ export class LeaderService {
   /**
    * A client that is told that its session is gone takes its ephemerals for gone, too. So it is
    * told only once a quorum has confirmed this leader, because another one may meanwhile have
-   * created the session, and once the end of the session is committed. A request for a session that
-   * is just closing is not answered; its connection ends, and the client may ask again.
+   * created the session, or resumed it; and once the end of the session is committed, because the
+   * next leader might otherwise lack it. A request for a session that is just closing is not
+   * answered; its connection ends, and the client may ask again.
    */
   #onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());
@@ -323,7 +324,7 @@ export class LeaderService {
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */
   #continueEnds(): void {
-    if (this.preparer.closing === 0) return;
+    if (this.preparer.endsWaiting === 0) return;
     const time = this.#hooks.time();
     for (;;) {
       const prepared = this.preparer.nextOfEnds(time);

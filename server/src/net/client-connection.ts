@@ -134,8 +134,9 @@ export class ClientConnection implements Deferrable, PacedReader {
   }
 
   /**
-   * The time that `dump` shows: the last response and the timeout, as in ZooKeeper. Only without a
-   * session is the connection closed then; when a session expires, the leader decides.
+   * When `dump` says that the connection expires: its timeout after the last response, as ZooKeeper
+   * has it. A connection without a session is closed then. One with a session is not: the leader
+   * alone decides when a session expires.
    */
   get expiresWallMs(): number {
     const { timers, limits } = this.#owner;

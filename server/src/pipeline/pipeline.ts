@@ -134,7 +134,7 @@ export class Pipeline {
   onTick(nowMs: number): void {
     this.#nowMs = nowMs;
     const isServing = this.#serving !== 'nobody';
-    if (isServing) for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
+    if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#disconnect(id);
     // Also while nobody is served: a client that waits could not be told so otherwise.
     this.rates.onTick(nowMs, (connection) => {
       // One that is joining has no session yet, whatever it asks for.
@@ -270,7 +270,7 @@ export class Pipeline {
     if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
     // From here on the session receives nothing more, except the answer to the request for its end.
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
-    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#endLive(txn.session);
+    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
     this.#endFinished();
@@ -320,7 +320,7 @@ export class Pipeline {
       case 'welcome':
         return this.#welcome(connection);
       case 'resume':
-        this.#endLive(connection.session);
+        this.#disconnect(connection.session);
         connection.phase = 'joining';
         return connection.output.hold('handshake');
       case 'wait':
@@ -359,7 +359,7 @@ export class Pipeline {
     const opened = this.localSessions.get(session) ?? this.#state.sessions.get(session);
     if (opened === undefined) return this.#refuse(connection);
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
-    this.#endLive(session);
+    this.#disconnect(session);
     connection.phase = 'live';
     this.#connections.bind(connection);
     writeWelcome(connection, opened, this.isReadOnly);
@@ -388,7 +388,7 @@ export class Pipeline {
 
   #endFinished(): void {
     for (const connection of this.#requests.takeFinished()) {
-      if (connection.closesSession) {
+      if (connection.hasClosedLocalSession) {
         this.localSessions.close(connection.session);
         this.#auditor?.onLocalClose(connection, this.#state.lastZxid);
       }
@@ -398,7 +398,8 @@ export class Pipeline {
     }
   }
 
-  #endLive(session: SessionId): void {
+  /** Ends the connection by which the session is served here, if there is one. */
+  #disconnect(session: SessionId): void {
     const connection = this.#connections.of(session);
     if (connection !== undefined) this.#end(connection);
   }

@@ -85,7 +85,7 @@ export interface WriteRules {
 }
 
 export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'node'> & {
-  readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'ending'>;
+  readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'closing'>;
 };
 
 interface AskedMulti {
@@ -274,7 +274,7 @@ export class Prepare {
 
   /** A session that exists or is being created, unless it is being closed. */
   liveSession(session: SessionId): OpenedSession | undefined {
-    if (this.#overlay.sessions.isEnding(session)) return undefined;
+    if (this.#overlay.sessions.isEndDecided(session)) return undefined;
     return this.#state.sessions.get(session) ?? this.#overlay.sessions.opened(session);
   }
 

@@ -147,7 +147,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.readShare=0',
     ],
     file: 'pipeline/sessions-in-flight.ts',
-    find: '    if (this.isEnding(session)) return false;\n',
+    find: '    if (this.isEndDecided(session)) return false;\n',
     replace: '',
   },
   {
@@ -162,7 +162,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.thinkMaxMs=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#isClosing(tree.owner(node))) return absent();\n',
+    find: '    if (this.#isClosed(tree.owner(node))) return absent();\n',
     replace: '',
   },
   {
