@@ -48,7 +48,9 @@ const SETTLE_MS = 200;
  */
 const IN_FLIGHT_MAX = 100_000;
 const CHUNK_BYTES = 256 << 10;
-/** Some two hundred proposals of 100 B: about a ms, and some when nothing ran before. */
+/**
+ * Some two hundred proposals of 100 B, which take about 1 ms, and more in a process just started.
+ */
 const DELIVERY_BYTES = 32 << 10;
 /** The time of a turn that deliveries may take; the part that is under way is completed. */
 const DELIVERY_MS = 10;
@@ -57,7 +59,7 @@ const LEADER_SHARE_MS = 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
 const CONTAINERS_PER_MINUTE = 10_000;
-/** More than clocks differ by that somebody looks after; less than a person overlooks. */
+/** More than well-kept clocks differ by, and less than an error that a person would overlook. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
 export function zabOptions(
@@ -86,7 +88,7 @@ export function zabOptions(
   };
 }
 
-/** What this release speaks and knows, or the older one that a test makes of it. */
+/** The versions of this release, or of the older one that a test makes of it. */
 function versionsOf(config: Config, options: MemberOptions): Omit<OwnVersions, 'treeBytes'> {
   const max = options.tuning?.wireVersionMax ?? WIRE_VERSION_MAX;
   const wire = { min: Math.min(WIRE_VERSION_MIN, max), max };
@@ -239,7 +241,7 @@ export function membershipOf(config: Config): string {
   return [...lines, 'version=0'].join('\n');
 }
 
-/** What is derived or measured, besides the configuration, for the port of the clients. */
+/** What the client port needs besides the configuration, derived or measured. */
 interface ClientPortFacts {
   readonly self: ServerAddress;
   readonly options: MemberOptions;

@@ -47,7 +47,7 @@ export const CHARTS: readonly ChartSpec[] = [
   },
 ];
 
-/** Of servers that tell but one average, which is over everything since they started. */
+/** The chart for servers that tell one average alone, over everything since they started. */
 const UNTIMED: ChartSpec = {
   ...{ figure: 'updates', title: 'Latency', text: millisText },
   help: 'From a request to its answer, on average since the server started.',

@@ -25,7 +25,7 @@ import {
 } from './member-event.js';
 import { type LiveEvents, useEvents } from './use-events.js';
 
-/** So many of those that match are drawn at first; older ones when somebody asks for them. */
+/** The number of matching events that are drawn at first; older ones follow when asked for. */
 const SHOWN = 200;
 
 interface Filter {

@@ -52,7 +52,7 @@ export function topicOf(event: MemberEvent): Topic {
   return AREAS[nameOf(event).split('.', 1)[0] ?? ''] ?? 'other';
 }
 
-/** Those that explain what a chart shows: who lost and took the lead, slow disks, expiries. */
+/** Whether it explains what a chart shows: who lost and took the lead, slow disks, expiries. */
 export function isNotable(event: MemberEvent): boolean {
   if (event.level !== 'info') return true;
   const name = nameOf(event);

@@ -11,7 +11,7 @@ import { type Field, list, named, natural, pair, shortText, struct, uint } from 
 
 const RELEASE_CHARACTERS_MAX = 100;
 const NAME_CHARACTERS_MAX = 100;
-/** Of a shared setting; whoever has a longer one sends a digest of its end. */
+/** The longest text of a shared setting; a member with a longer one sends a digest of its end. */
 export const SHARED_CHARACTERS_MAX = 1000;
 const VERSION_MAX = 1_000_000;
 const version = natural(VERSION_MAX);

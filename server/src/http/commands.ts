@@ -98,7 +98,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
-/** Those that change something: counters, or the trace mask. */
+/** The commands that change something: counters, or the trace mask. */
 export const CHANGING: ReadonlySet<string> = new Set([
   ...['connection_stat_reset', 'observer_connection_stat_reset', 'set_trace_mask', 'stat_reset'],
 ]);

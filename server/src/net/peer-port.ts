@@ -41,7 +41,7 @@ import { RepeatedTroubles } from './repeated-troubles.js';
 import type { Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
-/** Of the length of a frame. */
+/** The size of the length before each frame. */
 const LENGTH_BYTES = 4;
 
 export interface PeerPortParts {

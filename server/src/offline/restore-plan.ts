@@ -14,11 +14,11 @@ import type { RestoredZnode } from '../state/tree.js';
 import { OPEN_LIST, ownerKind, type SnapshotNode, ttlMsOf } from '../zookeeper-files/index.js';
 
 export interface RestorePlan {
-  /** At `zxid`, and never captured before. */
+  /** The state at `zxid`, of which no checkpoint has been captured. */
   readonly state: ReplicatedState;
   readonly zxid: Zxid;
   readonly counts: RestoreCounts;
-  /** By ACL scheme, how many znodes name it. */
+  /** The number of znodes whose ACL names a scheme, by scheme. */
   readonly schemes: ReadonlyMap<string, number>;
 }
 

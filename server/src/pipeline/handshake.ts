@@ -72,7 +72,7 @@ export class Handshake {
    * the password of the session that they resume; null for a new one.
    */
   readonly #line = new Map<Connection, Buffer | null>();
-  /** By the number of the createSession or the attach. */
+  /** The connections that wait, by the number of the createSession or the attach. */
   readonly #waiting = new Map<number, Connection>();
   /** Attached connections whose session's creation is not applied here yet. */
   #early: Connection[] = [];

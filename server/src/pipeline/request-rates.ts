@@ -26,7 +26,7 @@ interface Bucket {
 }
 
 interface Known {
-  /** Those of the connection when its bucket was found. */
+  /** The identities that the connection had when its bucket was found. */
   readonly identities: Identities;
   /** Null for a connection that is not bounded. */
   readonly bucket: Bucket | null;
@@ -38,7 +38,7 @@ const HEARD_MS = 500;
 export class RequestRates {
   readonly #perSecond: number;
   readonly #known = new Map<Connection, Known>();
-  /** Those that are not full, or have connections that wait. */
+  /** The buckets that are not full, or have connections that wait. */
   readonly #buckets = new Map<string, Bucket>();
   #waiting = 0;
   #pauses = 0;
@@ -64,7 +64,7 @@ export class RequestRates {
     return this.#buckets.size;
   }
 
-  /** A client that connects anew for each request is bounded, too. */
+  /** A connection of a client that is past its bound waits at once. */
   onOpen(connection: Connection, nowMs: number): void {
     if (this.#perSecond === 0) return;
     const bucket = this.#bucketOf(connection, nowMs);
@@ -72,7 +72,7 @@ export class RequestRates {
     if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
   }
 
-  /** A frame of it is taken in, which may be one too many: the next one waits then. */
+  /** Counts a frame of the connection. If it is one too many, the next one waits. */
   onFrame(connection: Connection, nowMs: number): void {
     if (this.#perSecond === 0) return;
     const bucket = this.#bucketOf(connection, nowMs);

@@ -26,7 +26,7 @@ export interface MemoryEnsembleOptions {
   readonly tuning?: Tuning;
   /** What differs from the usual configuration. */
   readonly settings?: Partial<Config>;
-  /** Of each member, for whoever wants to see its steps. */
+  /** Returns the observer of a member, for whoever wants to see its steps. */
   readonly observer?: (id: PeerId) => MemberObserver;
   /** Between each member and the network: for whoever wants to change what is sent. */
   readonly tap?: (id: PeerId, transport: Transport) => Transport;
@@ -69,7 +69,9 @@ export class MemoryEnsemble {
   #uuids = 0;
   /** Members started from now on may found the ensemble with a quorum. */
   found = false;
-  /** Of members started from now on, by their ids; it is added to the tuning of all. */
+  /**
+   * The tuning of members that are started from now on, by id; it is added to the tuning of all.
+   */
   readonly tunings = new Map<PeerId, Tuning>();
   /** By member, what is free on its disk; who is started while it is empty watches no disk. */
   readonly spaces = new Map<PeerId, Space>();

@@ -33,7 +33,7 @@ const txn: fc.Arbitrary<Txn> = fc.record({
 
 const places = new TxnViews();
 
-/** Of a setData or a create, with what is made when it is asked for. */
+/** The fields of a setData or a create, those included that are made when asked for. */
 function fieldsOf({ op: whole, ...head }: Txn): unknown {
   if (whole.kind !== 'create' && whole.kind !== 'setData') return { ...head, whole };
   const text = whole.data === null ? null : Buffer.from(whole.data).toString('hex');

@@ -42,7 +42,7 @@ type TreeCopy = ReadonlyMap<string, Entries>;
 
 /** What a disk that is found at some moment must hold. */
 interface Legal {
-  /** Of the log, acknowledged. */
+  /** The proposals that the log has acknowledged. */
   readonly proposals: readonly Proposal[];
   /** What the log becomes by the operation under way. */
   readonly next: readonly Proposal[];

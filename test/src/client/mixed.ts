@@ -66,7 +66,7 @@ export function entering(acquire: () => Promise<Lease>): Enter {
   };
 }
 
-/** By the foreign program's operations `<kind>.acquire` and `<kind>.release`. */
+/** Enters by the foreign program's operations `<kind>.acquire` and `<kind>.release`. */
 export function foreignEntering(
   actor: ForeignActor,
   kind: string,

@@ -93,7 +93,7 @@ export function NodePane({ path, store }: NodePaneProps) {
   );
 }
 
-/** Of a directory without data the children are what one comes for. */
+/** The tab that opens first: of a directory without data, the children. */
 function firstTab(facts: NodeFacts | null): Tab {
   if (facts === null) return 'data';
   return facts.stat.dataLength === 0 && facts.stat.numChildren > 0 ? 'children' : 'data';

@@ -106,7 +106,7 @@ export class Member implements PeerHandler {
 
 export const NO_START = { incarnation: '', count: 0, instance: '' };
 
-/** Of member 3, to member 1. */
+/** The hello of member 3 to member 1. */
 export const HELLO: Hello = {
   kind: 'hello',
   version: WIRE_VERSION_MAX,
