@@ -192,7 +192,7 @@ export function driverOptions(
     heartbeatMs: config.peerHeartbeatMs,
     peerTimeoutMs: config.peerTimeoutMs,
     deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
-    leaderShareMsMax: options.tuning?.askedMs ?? LEADER_SHARE_MS,
+    leaderShareMsMax: options.tuning?.leaderShareMs ?? LEADER_SHARE_MS,
     inFlightMax: options.tuning?.inFlight ?? IN_FLIGHT_MAX,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? budget.unwrittenBytesMax,

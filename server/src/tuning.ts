@@ -29,7 +29,7 @@ export interface Tuning {
   /** The time in which one turn applies them, ms: with 0 it applies one part. */
   readonly deliveryMs?: number;
   /** The time in which one turn of a leader decides requests, ms: with 0 it decides one. */
-  readonly askedMs?: number;
+  readonly leaderShareMs?: number;
   /** Records in flight, past which a leader prepares no request. */
   readonly inFlight?: number;
   /** Proposals waiting for a leader's disk, bytes, past which it proposes no more. */
@@ -62,7 +62,7 @@ const VARIABLES = {
   windowBytes: 'ROOKERY_WINDOW_BYTES',
   deliveryBytes: 'ROOKERY_DELIVERY_BYTES',
   deliveryMs: 'ROOKERY_DELIVERY_MS',
-  askedMs: 'ROOKERY_ASKED_MS',
+  leaderShareMs: 'ROOKERY_LEADER_SHARE_MS',
   inFlight: 'ROOKERY_IN_FLIGHT',
   unwrittenBytes: 'ROOKERY_UNWRITTEN_BYTES',
   behindBytes: 'ROOKERY_BEHIND_BYTES',
