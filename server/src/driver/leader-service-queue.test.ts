@@ -55,7 +55,7 @@ function bench() {
     time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
     onExpired: () => {},
     onQuotaExceeded: () => {},
-    noRoom: () => {},
+    onTreeFull: () => {},
     confirm: () => {},
     answer: () => {},
   };

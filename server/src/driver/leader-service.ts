@@ -43,7 +43,7 @@ export interface LeaderServiceHooks extends ConfirmingHooks {
   /** Logs that a quota is exceeded. */
   onQuotaExceeded(excess: QuotaExcess): void;
   /** Logs that writes were refused because the tree is at its bound. */
-  noRoom(refusals: TreeRefusals): void;
+  onTreeFull(refusals: TreeRefusals): void;
 }
 
 /** A message of a member, this one included, to its leader. */
@@ -162,9 +162,9 @@ export class LeaderService {
     this.preparer.onMemberGone(member, this.#hooks.time());
   }
 
-  /** Called at most once, before anything else, by a leader whose history is empty. */
-  found(acl: readonly Acl[]): void {
-    this.#collect(this.preparer.found(acl, this.#hooks.time()));
+  /** Founds the ensemble. Called at most once, before anything else, if the history is empty. */
+  foundEnsemble(acl: readonly Acl[]): void {
+    this.#collect(this.preparer.foundEnsemble(acl, this.#hooks.time()));
   }
 
   /** Does nothing if the level is already being raised to this one. */
@@ -190,7 +190,7 @@ export class LeaderService {
       if (expired !== null) this.#hooks.onExpired(expired);
       for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
       const refusals = this.preparer.takeRefusals();
-      if (refusals !== null) this.#hooks.noRoom(refusals);
+      if (refusals !== null) this.#hooks.onTreeFull(refusals);
     }
     this.#sendDetaches();
     return this.preparer.expiredCount - expiredCount;

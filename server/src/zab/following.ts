@@ -328,7 +328,7 @@ export class Following implements Role {
       return this.#violation(`upToDate at ${formatZxid(message.committed)}`);
     }
     this.#serveFrom = message.committed;
-    this.#member.found();
+    this.#member.settleFounding();
     this.#onCommit(message.committed);
   }
 

@@ -307,7 +307,7 @@ export class Leading implements Role {
     if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#established) return;
     if (!this.#learners.isQuorum(({ active }) => active)) return;
     this.#established = true;
-    this.#member.tickets.after(this.#member.found(), () => this.#establish());
+    this.#member.tickets.after(this.#member.settleFounding(), () => this.#establish());
   }
 
   /** The whole initial history is on a quorum: it is committed before the first new proposal. */
