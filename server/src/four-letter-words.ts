@@ -23,10 +23,10 @@ interface WordFacts {
  * connection are read as the length of a frame.
  *
  * A new word needs a line here and its answer in `net/four-letter/reply.ts`, which the compiler
- * asks for. The comment of `fourLetterWords` in `config.ts` says what each word shows, and
- * `npm run docs:configuration` copies it into the reference; `config.test.ts` lists the words for
- * strangers, and docs/limits.md the listings. `test/src/documents/four-letter-words.test.ts`
- * compares the documents with the table. A word that ZooKeeper does not have is a divergence: it needs a row in
+ * asks for. The comment of `fourLetterWords` in `config.ts` says what each word shows, and `npm run
+ * docs:configuration` copies it into the reference; `config.test.ts` lists the words for strangers,
+ * and docs/limits.md the listings. `test/src/documents/four-letter-words.test.ts` compares the
+ * documents with the table. A word that ZooKeeper does not have is a divergence: it needs a row in
  * docs/compatibility.md, and a line in `test/src/model/divergences.ts`.
  */
 const WORDS = {

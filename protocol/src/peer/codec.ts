@@ -39,11 +39,11 @@ import { helloOffer } from './hello.js';
 import type {
   DigestAt,
   EpochRange,
+  ForwardedRequests,
   HistorySummary,
   LeadershipOf,
   PeerMessage,
   Propose,
-  ForwardedRequests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';

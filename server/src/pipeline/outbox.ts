@@ -17,9 +17,9 @@ import {
   countMultiOps,
   Fifo,
   type ForwardedRequest,
+  type ForwardedRequests,
   JuteReader,
   OpCode,
-  type ForwardedRequests,
   RequestWriter,
   type SyncRequest,
 } from '@rookery/protocol';

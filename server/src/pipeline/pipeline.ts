@@ -75,14 +75,13 @@ export class Pipeline {
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
     this.#touches = new Touches(local);
-    const throttle = new Throttle(options, this.#connections, outbox);
-    this.throttle = throttle;
+    this.throttle = new Throttle(options, this.#connections, outbox);
     this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
-    this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
+    this.#handshake = new Handshake(options, { outbox, local, throttle: this.throttle, random16 });
     const authenticator = new Authenticator({ ...options, digestOf, sasl });
     this.logins = new Logins({ authenticator, auditor: this.#auditor, delays });
     this.#requests = new Requests(state, {
-      ...{ outbox, throttle, logins: this.logins },
+      ...{ outbox, throttle: this.throttle, logins: this.logins },
       watches: this.watches,
       ...{ connections: this.#connections, auditor: this.#auditor },
       multiOpsMax: options.multiOpsMax,
@@ -97,10 +96,7 @@ export class Pipeline {
   get isReadOnly(): boolean {
     return this.#serving === 'readOnly';
   }
-  /**
-   * The number of requests that wait for a commit or a sync, of those after them, and of
-   * handshakes.
-   */
+  /** The number of requests and handshakes that are not answered: see Throttle. */
   get outstanding(): number {
     return this.throttle.requests;
   }

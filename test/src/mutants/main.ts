@@ -31,7 +31,11 @@ interface Values {
 const command = new Command('sim:mutants')
   .description('Break the server one small bug at a time; the simulator must notice each.')
   .option('--only <names>', 'run these mutants, separated by commas')
-  .option('--sample <n>', 'run a sample of this size, a different one for each --sample-number', whole)
+  .option(
+    '--sample <n>',
+    'run a sample of this size, a different one for each --sample-number',
+    whole,
+  )
   .option('--sample-number <n>', 'which of the samples', whole, 0)
   .option('--seed <n>', 'the first seed for each mutant', whole, 1)
   .option('--seeds <n>', 'the maximum number of seeds for each mutant', whole, 200)

@@ -102,7 +102,10 @@ async function look(server: Server): Promise<Asked> {
 }
 
 /** Returns the answers of the servers that give one. */
-async function answers(servers: readonly Server[], word: FourLetterWord): Promise<readonly Answers[]> {
+async function answers(
+  servers: readonly Server[],
+  word: FourLetterWord,
+): Promise<readonly Answers[]> {
   const texts = await Promise.all(
     servers.map(async (server) => {
       const text = await askWord(server, word, TIMEOUT_MS).catch(() => '');
