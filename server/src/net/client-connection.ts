@@ -15,7 +15,11 @@ import {
   type JuteWriter,
 } from '@rookery/protocol';
 import { ClientOutput } from './client-output.js';
+
+
 import { type Deferrable, LARGE_ANSWER_BYTES } from './client-share.js';
+
+
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
 import { prefixedHex } from './four-letter/format.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
