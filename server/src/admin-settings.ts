@@ -21,7 +21,8 @@ const users = z
   .max(USERS_MAX, { error: `expected at most ${USERS_MAX} users` });
 
 export const adminShape = {
-  ...{ adminUsers: users.default([]), adminReaders: users.default([]) },
+  adminUsers: users.default([]),
+  adminReaders: users.default([]),
   adminOrigins: z
     .array(z.string({ error: EXPECTED_ORIGIN }).refine(isOrigin, { error: EXPECTED_ORIGIN }), {
       error: 'expected a list of origins',

@@ -77,10 +77,16 @@ const listen = z
   .refine(isListen, { error: EXPECTED_LISTEN });
 
 const serverShape = {
-  ...{ id, host, clientPort: port, peerPort: port },
-  ...{ listen: listen.optional(), peerListen: listen.optional(), clientHost: host.optional() },
-  ...{ secureClientPort: port.optional() },
-  ...{ metricsPort: port.optional(), adminPort: port.optional() },
+  id,
+  host,
+  clientPort: port,
+  peerPort: port,
+  listen: listen.optional(),
+  peerListen: listen.optional(),
+  clientHost: host.optional(),
+  secureClientPort: port.optional(),
+  metricsPort: port.optional(),
+  adminPort: port.optional(),
 };
 const serverSchema = z.strictObject(serverShape, {
   error: 'expected an object with id, host, clientPort and peerPort',

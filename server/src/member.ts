@@ -144,7 +144,15 @@ export class Member {
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
+      zab,
+      storage,
+      state,
+      pipeline,
+      counters,
+      ...bounds,
+      backups,
+      timers,
+      starts,
       newState: parts.newState,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
@@ -172,7 +180,9 @@ export class Member {
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      ...{ transport, timers, logger: options.logger },
+      transport,
+      timers,
+      logger: options.logger,
       stats: statsOf(surroundings),
       view: this.status,
       handler: this.#driver.clients,
@@ -181,7 +191,9 @@ export class Member {
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
     this.#periodic = [disk, bounds.diskSpace, backups, windows];
     this.#peerPort = newPeerPort(parts, {
-      ...{ limits, starts, handler: this.#driver.peers },
+      limits,
+      starts,
+      handler: this.#driver.peers,
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };

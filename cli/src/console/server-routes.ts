@@ -9,7 +9,10 @@ const LIST = { min: 1, max: 1000, otherwise: 100 };
 const OWNED_MAX = 1000;
 
 const ROLES: Readonly<Record<string, string>> = {
-  ...{ leader: 'leading', standalone: 'leading', follower: 'following', observer: 'following' },
+  leader: 'leading',
+  standalone: 'leading',
+  follower: 'following',
+  observer: 'following',
 };
 
 export class ServerRoutes {
@@ -90,7 +93,10 @@ function memberFacts(
     ...place,
     answers: true,
     release: (srvr.get('Zookeeper version') ?? '').replace(/,.*/, ''),
-    ...{ mode, serving: true, role: ROLES[mode] ?? mode, leader: leader?.id ?? null },
+    mode,
+    serving: true,
+    role: ROLES[mode] ?? mode,
+    leader: leader?.id ?? null,
     zxids: { applied: srvr.get('Zxid') ?? null },
     uptimeMs: figure('uptime'),
     sessions: figure('global_sessions'),

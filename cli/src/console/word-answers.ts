@@ -44,10 +44,16 @@ export function connectionsIn(text: string): readonly Connection[] | null {
     if (session === null || session === '0x0') continue;
     const number = (name: string): number => Number(known.get(name) ?? 0) || 0;
     connections.push({
-      ...{ session, address, timeoutMs: number('to'), established: number('est') },
-      ...{ received: number('recved'), sent: number('sent'), outstanding: number('queued') },
+      session,
+      address,
+      timeoutMs: number('to'),
+      established: number('est'),
+      received: number('recved'),
+      sent: number('sent'),
+      outstanding: number('queued'),
       lastOperation: (known.get('lop') ?? '').slice(0, 20),
-      ...{ averageLatencyMs: number('avglat'), maxLatencyMs: number('maxlat') },
+      averageLatencyMs: number('avglat'),
+      maxLatencyMs: number('maxlat'),
     });
   }
   return isAnswer ? connections : null;

@@ -301,7 +301,9 @@ describe('an election under random faults', () => {
     };
     const tasks = clients.map((client, index) => (index === 3 ? follower : candidate)(client));
     await runToEnd(tasks, {
-      ...{ surroundings, random, faultySteps: 400 },
+      surroundings,
+      random,
+      faultySteps: 400,
       check: () => expect(terms.filter(({ held }) => held).length).toBeLessThanOrEqual(1),
       fault: () => {
         const client = pick(clients, random);

@@ -115,7 +115,10 @@ export class ScheduledJob {
       }
     };
     await runAsLeader(this.#client, joinPath(this.path, 'leader'), lead, {
-      ...{ acl, id, backoff, signal: stop },
+      acl,
+      id,
+      backoff,
+      signal: stop,
     });
     if (mistake !== null) throw mistake;
   }
@@ -171,7 +174,13 @@ export class ScheduledJob {
     const { id: by = '' } = this.#options;
     const startedMs = this.#now();
     const run: JobRun = {
-      ...{ dueMs, startedMs, endedMs: null, outcome: 'running', attempt, by, error: null },
+      dueMs,
+      startedMs,
+      endedMs: null,
+      outcome: 'running',
+      attempt,
+      by,
+      error: null,
     };
     if (!(await this.#write(leadership, run))) return;
     let ended: Pick<JobRun, 'outcome' | 'error'> = { outcome: 'done', error: null };

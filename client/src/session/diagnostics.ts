@@ -157,7 +157,13 @@ export function publishSettled(
   if (!operations.hasSubscribers) return;
   const latencyMs = settled.nowMs - observation.calledAtMs;
   const message: OperationMessage = {
-    ...{ client, path, op: opOf(request), server, latencyMs, zxid, error },
+    client,
+    path,
+    op: opOf(request),
+    server,
+    latencyMs,
+    zxid,
+    error,
   };
   operations.publish(message);
 }

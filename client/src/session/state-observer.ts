@@ -40,7 +40,8 @@ export function observeStates(states: StateFeed, options: StateObserverOptions):
       ...(state === 'connected' ? { server, newSession, readOnly } : {}),
       ...(state === 'connected' && session !== null ? { timeoutMs: session.timeoutMs } : {}),
       ...(error === null ? {} : { err: error }),
-      ...{ from, fromMs: Math.round(lastedMs) },
+      from,
+      fromMs: Math.round(lastedMs),
     });
     from = state;
     sinceMs = nowMs;

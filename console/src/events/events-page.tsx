@@ -41,7 +41,10 @@ export function Page() {
   const [held, setHeld] = useState<readonly MemberEvent[] | null>(null);
   const [limit, setLimit] = useState(SHOWN);
   const [filter, setFilter] = useState<Filter>({
-    ...{ topic: null, member: null, isSevere: false, text: '' },
+    topic: null,
+    member: null,
+    isSevere: false,
+    text: '',
   });
   const events = held ?? live.events;
   const members = [...new Set(live.events.map(({ member }) => member))]

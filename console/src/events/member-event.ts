@@ -41,11 +41,25 @@ export const TOPICS: Readonly<Record<Topic, string>> = {
 };
 
 const AREAS: Readonly<Record<string, Topic>> = {
-  ...{ role: 'election', election: 'election', looking: 'election', leading: 'election' },
-  ...{ disk: 'disk', log: 'disk', tree: 'disk', snapshot: 'disk', backup: 'disk' },
-  ...{ session: 'session', sessions: 'session', client: 'session' },
-  ...{ peer: 'member', sync: 'member', server: 'member', level: 'member', clock: 'member' },
-  ...{ history: 'member', digest: 'member' },
+  role: 'election',
+  election: 'election',
+  looking: 'election',
+  leading: 'election',
+  disk: 'disk',
+  log: 'disk',
+  tree: 'disk',
+  snapshot: 'disk',
+  backup: 'disk',
+  session: 'session',
+  sessions: 'session',
+  client: 'session',
+  peer: 'member',
+  sync: 'member',
+  server: 'member',
+  level: 'member',
+  clock: 'member',
+  history: 'member',
+  digest: 'member',
 };
 
 export function topicOf(event: MemberEvent): Topic {

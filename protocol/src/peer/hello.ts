@@ -34,8 +34,16 @@ const known = named<HelloOffer>(
     lastSeen: start,
   },
   {
-    ...{ wireMin: 0, release: 'unknown', level: 1, levelMax: 1, levelAgreed: 1 },
-    ...{ treeBytes: 0, shared: [], start: NO_START, earlierStarts: [], lastSeen: NO_START },
+    wireMin: 0,
+    release: 'unknown',
+    level: 1,
+    levelMax: 1,
+    levelAgreed: 1,
+    treeBytes: 0,
+    shared: [],
+    start: NO_START,
+    earlierStarts: [],
+    lastSeen: NO_START,
   },
 );
 

@@ -69,8 +69,12 @@ class Ensemble {
   #scheduleOf(id: PeerId): BackupSchedule {
     const write = (line: string) => this.lines.push(`${id} ${JSON.parse(line).msg.split(':')[0]}`);
     return new BackupSchedule({
-      ...{ id, members: [1, 2, 3], everyMs: HOUR_MS, timers: this.timers },
-      ...{ logger: pino({}, { write }), treeBytes: () => 1 },
+      id,
+      members: [1, 2, 3],
+      everyMs: HOUR_MS,
+      timers: this.timers,
+      logger: pino({}, { write }),
+      treeBytes: () => 1,
       open: () => Promise.reject(new Error('nothing is opened')),
       taker: {
         newestMs: () => Promise.resolve(this.newest.get(id) ?? null),

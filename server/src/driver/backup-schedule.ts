@@ -72,8 +72,13 @@ const UNDER_WAY_MS = 3 * TELL_MS;
 export class BackupSchedule {
   readonly #parts: BackupScheduleParts;
   readonly #figures = {
-    ...{ lastSavedWallMs: 0, lastDurationMs: 0, lastBytes: 0, saved: 0, failed: 0 },
-    ...{ isFailing: false, isUnderWay: false },
+    lastSavedWallMs: 0,
+    lastDurationMs: 0,
+    lastBytes: 0,
+    saved: 0,
+    failed: 0,
+    isFailing: false,
+    isUnderWay: false,
   };
   /** The newest slot that is known to have its backup. */
   #doneSlot = -1;

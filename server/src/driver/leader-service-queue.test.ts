@@ -40,8 +40,12 @@ class SlowPreparer {
 
 function requests(opcode: number, from: number, count: number) {
   const items = Array.from({ length: count }, (_, index) => ({
-    ...{ request: from + index, session: 1, attachment: 1, opcode },
-    ...{ body: new Uint8Array(0), identities: [] },
+    request: from + index,
+    session: 1,
+    attachment: 1,
+    opcode,
+    body: new Uint8Array(0),
+    identities: [],
   }));
   return { kind: 'requests', batch: RequestBatch.of(items) } as const;
 }

@@ -56,7 +56,10 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     id: inside.memberId,
     release: VERSION,
     ensemble: inside.ensembleId,
-    ...{ mode: view.mode, serving: view.serving, role: inside.role, leader: inside.leaderId },
+    mode: view.mode,
+    serving: view.serving,
+    role: inside.role,
+    leader: inside.leaderId,
     epoch: inside.epoch,
     zxids: {
       logged: prefixedHex(zxids.logged),

@@ -16,9 +16,7 @@ import {
 } from '@rookery/protocol';
 import { ClientOutput } from './client-output.js';
 
-
 import { type Deferrable, LARGE_ANSWER_BYTES } from './client-share.js';
-
 
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
 import { prefixedHex } from './four-letter/format.js';

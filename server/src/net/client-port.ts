@@ -125,12 +125,10 @@ export class ClientPort {
     this.#words = new WordService({
       ...parts.options,
       limits: parts.options.words,
-      ...{
-        timers: parts.timers,
-        rateLimited: this.rateLimited,
-        stats: parts.stats,
-        view: parts.view,
-      },
+      timers: parts.timers,
+      rateLimited: this.rateLimited,
+      stats: parts.stats,
+      view: parts.view,
       connections: this.#connections,
     });
     this.#sessionless = new SessionlessStreams({

@@ -84,7 +84,10 @@ export class PeerPort {
     this.#troubles = new RepeatedTroubles({ logger, rateLimited, isMember });
     const { id, unprovenMax } = parts.options;
     this.#admission = new PeerAdmission({
-      ...{ id, unprovenMax, rateLimited, security: parts.security },
+      id,
+      unprovenMax,
+      rateLimited,
+      security: parts.security,
       ensembleId: () => parts.identity().ensembleId,
       hostOf: (peer) => parts.options.peers.get(peer)?.host ?? null,
       refuse: (link, peer, reason) => this.#refuse(link, peer, reason, false),

@@ -54,7 +54,11 @@ export class WordService {
       word: asked.word,
       pieces: this.#piecesFor(asked, stream),
       isListing: isListing(asked.word) && whitelist.allows(asked.word),
-      ...{ stream, timers, rateLimited, lingerMs, onPart },
+      stream,
+      timers,
+      rateLimited,
+      lingerMs,
+      onPart,
     });
     this.#scheduler.add(answer);
     return answer;
@@ -81,7 +85,9 @@ export class WordService {
     const from = { remoteAddress, remotePort, isSecured };
     const asker = { ...from, interestOps: 0, expiresWallMs, stats: own };
     yield* replyToWord(asked, whitelist, {
-      ...{ view, stats, wallMs },
+      view,
+      stats,
+      wallMs,
       connectionCount: 1 + connections.size,
       connections: () => withAsker(asker, connections),
     });

@@ -47,9 +47,18 @@ export async function readCheckpointFacts(config: Config, id: number): Promise<C
     const isSound = damaged === null;
     const { state } = loader;
     return {
-      ...{ ensembleId, founded, acceptedEpoch, currentEpoch, damaged, state },
-      ...{ zxid: recovered.checkpointZxid, digest: state.digest(), timeMs: state.lastTime },
-      ...{ level: state.level, records: loader.records, recordBytes: loader.bytes },
+      ensembleId,
+      founded,
+      acceptedEpoch,
+      currentEpoch,
+      damaged,
+      state,
+      zxid: recovered.checkpointZxid,
+      digest: state.digest(),
+      timeMs: state.lastTime,
+      level: state.level,
+      records: loader.records,
+      recordBytes: loader.bytes,
       sessions: state.sessions.count,
       logBase: isSound ? storage.base : 0,
       logLast: isSound ? storage.last : 0,

@@ -39,7 +39,12 @@ export const EPOCH_BUMP = 1000;
 export class RestorePlanner {
   readonly #state = new ReplicatedState();
   readonly #counts = {
-    ...{ znodes: 0, dataBytes: 0, containers: 0, ttlZnodes: 0, ephemerals: 0, withoutAcl: 0 },
+    znodes: 0,
+    dataBytes: 0,
+    containers: 0,
+    ttlZnodes: 0,
+    ephemerals: 0,
+    withoutAcl: 0,
   };
   readonly #schemes = new Map<string, number>();
   #lastTime = 0;

@@ -51,7 +51,9 @@ export async function* loggedTransactions(config: Config, id: number): AsyncGene
   const stores = await stoppedStores(config, id);
   const { storage, recovered } = await Storage.open({
     ...stores,
-    ...{ memberId: id, randomBytes, loader: new ReplicatedState() },
+    memberId: id,
+    randomBytes,
+    loader: new ReplicatedState(),
   });
   try {
     const { damaged } = recovered;

@@ -67,7 +67,8 @@ export class Pipeline {
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
     const { logins: delays = new LoginDelays() } = dependencies;
-    this.#auditor = audit === null ? null : new Auditor(audit);
+    const auditor = audit === null ? null : new Auditor(audit);
+    this.#auditor = auditor;
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
     const outbox = new Outbox(options);
@@ -79,13 +80,12 @@ export class Pipeline {
     this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
     this.#handshake = new Handshake(options, { outbox, local, throttle: this.throttle, random16 });
     const authenticator = new Authenticator({ ...options, digestOf, sasl });
-    this.logins = new Logins({ authenticator, auditor: this.#auditor, delays });
-    this.#requests = new Requests(state, {
-      ...{ outbox, throttle: this.throttle, logins: this.logins },
-      watches: this.watches,
-      ...{ connections: this.#connections, auditor: this.#auditor },
-      multiOpsMax: options.multiOpsMax,
-    });
+    this.logins = new Logins({ authenticator, auditor, delays });
+    const { throttle, logins, watches } = this;
+    const connections = this.#connections;
+    const { multiOpsMax } = options;
+    const parts = { outbox, throttle, logins, watches, connections, auditor, multiOpsMax };
+    this.#requests = new Requests(state, parts);
     this.#state = state;
     this.#applier = this.#applierOf(state);
   }

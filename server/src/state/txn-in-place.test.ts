@@ -20,15 +20,23 @@ const acl = fc.oneof(
 const mode = fc.constantFrom('persistent', 'ephemeral', 'container', 'ttl');
 const op: fc.Arbitrary<NodeOp> = fc.oneof(
   fc.record({
-    ...{ kind: fc.constant('create' as const), path, data, acl, mode },
-    ...{ ttlMs: fc.maxSafeNat(), opcode: int },
+    kind: fc.constant('create' as const),
+    path,
+    data,
+    acl,
+    mode,
+    ttlMs: fc.maxSafeNat(),
+    opcode: int,
   }),
   fc.record({ kind: fc.constant('setData' as const), path, data, version: int }),
   fc.record({ kind: fc.constant('delete' as const), path }),
 );
 const txn: fc.Arbitrary<Txn> = fc.record({
-  ...{ origin: fc.nat(255), request: fc.maxSafeNat(), session: fc.maxSafeNat() },
-  ...{ time: fc.maxSafeNat(), op },
+  origin: fc.nat(255),
+  request: fc.maxSafeNat(),
+  session: fc.maxSafeNat(),
+  time: fc.maxSafeNat(),
+  op,
 });
 
 const places = new TxnViews();

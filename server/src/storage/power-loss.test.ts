@@ -180,7 +180,11 @@ class Life {
 async function opened(treeStore: MemoryStore, logFiles: LogDirectory, random: () => number) {
   const loader = new ToyState();
   const { storage, recovered } = await Storage.open({
-    ...{ treeStore, logFiles, memberId: 1, loader, options: OPTIONS },
+    treeStore,
+    logFiles,
+    memberId: 1,
+    loader,
+    options: OPTIONS,
     randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256)),
   });
   return { storage, recovered, state: loader };

@@ -99,9 +99,18 @@ export class ZnodeTable {
     }
     const { zxid, time } = record;
     this.#put({
-      ...{ path: change.path, data: ownCopy(change.data), acl: change.acl },
-      ...{ czxid: zxid, mzxid: zxid, pzxid: zxid, ctime: time, mtime: time },
-      ...{ version: 0, cversion: 0, aversion: 0, ephemeralOwner: ownerOf(record, change) },
+      path: change.path,
+      data: ownCopy(change.data),
+      acl: change.acl,
+      czxid: zxid,
+      mzxid: zxid,
+      pzxid: zxid,
+      ctime: time,
+      mtime: time,
+      version: 0,
+      cversion: 0,
+      aversion: 0,
+      ephemeralOwner: ownerOf(record, change),
     });
   }
 

@@ -75,8 +75,12 @@ function bodiesFor(path: string, random: Random): Uint8Array[] {
       }),
     (writer) =>
       SetWatches2Request.write(writer, {
-        ...{ relativeZxid: 0, dataWatches: [path], existWatches: [path], childWatches: [path] },
-        ...{ persistentWatches: [path], persistentRecursiveWatches: [path] },
+        relativeZxid: 0,
+        dataWatches: [path],
+        existWatches: [path],
+        childWatches: [path],
+        persistentWatches: [path],
+        persistentRecursiveWatches: [path],
       }),
   ];
   const noise = random.bytes(Math.ceil(random.between(1, 200)));
@@ -232,7 +236,9 @@ const WRONG: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'another user': { authorization: basic('root:the-password-of-the-admin-port') },
   'CVE-2024-51504: the address of a proxy': {
     'x-forwarded-for': '127.0.0.1',
-    ...{ 'x-real-ip': '127.0.0.1', forwarded: 'for=127.0.0.1', 'x-client-ip': '127.0.0.1' },
+    'x-real-ip': '127.0.0.1',
+    forwarded: 'for=127.0.0.1',
+    'x-client-ip': '127.0.0.1',
   },
 };
 

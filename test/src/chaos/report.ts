@@ -80,7 +80,9 @@ export function reportOf(found: Findings, planned: readonly string[]): Report {
     valid: !isViolated(found) && untested.length === 0,
     command: commandOf(found.options),
     ...found,
-    ...{ faults: faultsOf(found.steps), absent, untested },
+    faults: faultsOf(found.steps),
+    absent,
+    untested,
   };
 }
 

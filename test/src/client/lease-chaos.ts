@@ -277,7 +277,8 @@ class Chaos {
     this.#condemned.add(id);
     try {
       const other = await WireClient.connect({
-        ...{ port, session: { id: toInt64(id), password, timeoutMs } },
+        port,
+        session: { id: toInt64(id), password, timeoutMs },
         lastZxidSeen: toInt64(lastZxidSeen),
       });
       await other.close();

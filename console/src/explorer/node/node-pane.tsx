@@ -42,11 +42,15 @@ export function NodePane({ path, store }: NodePaneProps) {
   ];
   useShortcuts([
     ...tabs.map(({ id, title, key }) => ({
-      ...{ keys: key, title: `Show ${title === 'ACL' ? 'the ACL' : `the ${title.toLowerCase()}`}` },
-      ...{ group: 'Znode', run: () => setTab(id) },
+      keys: key,
+      title: `Show ${title === 'ACL' ? 'the ACL' : `the ${title.toLowerCase()}`}`,
+      group: 'Znode',
+      run: () => setTab(id),
     })),
     {
-      ...{ keys: 'r', title: 'Read it again', group: 'Znode' },
+      keys: 'r',
+      title: 'Read it again',
+      group: 'Znode',
       run: () => {
         node.reload().catch(reportError);
         store.refresh(path).catch(reportError);

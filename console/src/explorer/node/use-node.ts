@@ -57,7 +57,8 @@ export function useNode(path: string, onChildren: () => void): OpenNode {
   }, [load]);
   const isReadable = state.facts !== null;
   const isLive = useChanges({
-    ...{ path: isReadable ? path : null, isRecursive: false },
+    path: isReadable ? path : null,
+    isRecursive: false,
     onChange: ({ kind }) => {
       load().catch(reportError);
       if (kind === 'childrenChanged' || kind === 'deleted') onChildren();

@@ -298,7 +298,9 @@ function ask(
   const view = memberView(changes);
   const asked = { word: first.word, argument };
   const reply = replyToWord(asked, whitelist, {
-    ...{ view, stats, wallMs: WALL_MS },
+    view,
+    stats,
+    wallMs: WALL_MS,
     connectionCount: all.length,
     connections: () => all,
   });

@@ -62,7 +62,9 @@ export function casRegisterWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkCasRegister },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkCasRegister,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
       work(

@@ -45,7 +45,9 @@ export function counterWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkCounter },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkCounter,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
       work({ workload: NAME, number, context, signal }, (station) => step(station, context)),

@@ -68,7 +68,9 @@ export function ephemeralsWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkEphemerals },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkEphemerals,
     setup: (context) => prepare(context),
     run: lives,
     finish: async (context) => {

@@ -52,7 +52,9 @@ export function locksWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkLocks },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkLocks,
     setup: (context) => {
       return prepare(context, [{ path: `${context.prefix}/register`, data: '[0,0]' }]);
     },

@@ -37,7 +37,9 @@ export function plainReadsWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkPlainReads },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkPlainReads,
     setup: (context) => {
       const paths = Array.from({ length: REGISTERS }, (_, index) => `${context.prefix}/${index}`);
       return prepare(

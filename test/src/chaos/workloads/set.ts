@@ -38,7 +38,9 @@ export function setWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkSet },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkSet,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
       work({ workload: NAME, number, context, signal }, (station) => step(station, context)),

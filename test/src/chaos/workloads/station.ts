@@ -106,13 +106,16 @@ export function newStation({ workload, number, context, signal }: StationOptions
   const newRecorder = () => context.history.recorder(workload, number);
   let ear: Recorder | null = null;
   return {
-    ...{ client, newRecorder, recorder: newRecorder() },
+    client,
+    newRecorder,
+    recorder: newRecorder(),
     tell: (f, value) => {
       ear ??= newRecorder();
       ear.invoke(f, value).ok(value, { zxid: Number(client.lastZxidSeen) });
     },
     random: context.random.fork(`${workload} ${number}`),
-    ...{ number, signal },
+    number,
+    signal,
   };
 }
 

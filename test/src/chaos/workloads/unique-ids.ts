@@ -30,7 +30,9 @@ export function uniqueIdsWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkUniqueIds },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkUniqueIds,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
       work({ workload: NAME, number, context, signal }, (station) => step(station, context)),
