@@ -46,7 +46,8 @@ export interface LeaderServiceHooks extends ConfirmingHooks {
   noRoom(refusals: TreeRefusals): void;
 }
 
-export type LeaderMessage = ForLeader | Touch;
+/** A message of a member, this one included, to its leader. */
+export type MessageToLeader = ForLeader | Touch;
 
 interface Waiting {
   readonly origin: PeerId;
@@ -134,14 +135,14 @@ export class LeaderService {
     }
   }
 
-  onMessage(origin: PeerId, message: LeaderMessage): void {
+  onMessage(origin: PeerId, message: MessageToLeader): void {
     if (message.kind === 'touch') return this.#onTouch(origin, message.sessions);
     this.#waiting.push({ origin, message, done: 0 });
-    this.work();
+    this.runWaiting();
   }
 
-  /** Works off what waits, until this turn's share is used up. */
-  work(): void {
+  /** Runs the messages that wait, until this turn's share is used up. */
+  runWaiting(): void {
     while (!this.#isOver) {
       const head = this.#waiting.first;
       if (head === undefined || !this.#hasRoomFor(head)) return;
@@ -205,11 +206,11 @@ export class LeaderService {
     this.#confirmed.onConfirmed(id, zxid);
   }
 
-  /** The number of proposals that `takeBatches` would return. */
-  get gathered(): number {
-    let gathered = this.#writer.count;
-    for (const { count } of this.#batches) gathered += count;
-    return gathered;
+  /** The number of prepared proposals, which `takeBatches` would return. */
+  get preparedCount(): number {
+    let prepared = this.#writer.count;
+    for (const { count } of this.#batches) prepared += count;
+    return prepared;
   }
 
   /** Returns everything prepared and not proposed yet, in order, in batches of bounded size. */
@@ -309,15 +310,15 @@ export class LeaderService {
     const writer = this.#writer.begin(zxid, this.#last);
     const before = writer.length;
     writeTxn(writer, txn);
-    const last = writer.length - before;
+    const bytes = writer.length - before;
     writer.endFrame();
     this.#last = zxid;
     // A single larger proposal still fits into a frame.
     if (this.#writer.bytes > BATCH_BYTES) this.#batches.push(this.#writer.take());
     const { min, max } = this.#sizes;
-    const smallest = min < 0 ? last : Math.min(min, last);
-    if (smallest !== min || last > max || last !== this.#sizes.last) {
-      this.#sizes = { last, min: smallest, max: Math.max(max, last) };
+    const smallest = min < 0 ? bytes : Math.min(min, bytes);
+    if (smallest !== min || bytes > max || bytes !== this.#sizes.last) {
+      this.#sizes = { last: bytes, min: smallest, max: Math.max(max, bytes) };
     }
   }
 

@@ -1,10 +1,11 @@
 /**
  * The clients of one member, from their frames to their replies.
  *
- * It owns connections, their queues and watches, and calls `ReplicatedState.apply`, so that events,
- * the replies to this member's clients and the reads after them come out in the one legal order. It
- * never does I/O and never keeps time. The driver's turn: feed all input; then send what
- * `takeForLeader` returns to the leader, which may be this member; then let net flush.
+ * It owns connections, their queues and watches, and calls `ReplicatedState.apply`. So it keeps the
+ * order on which clients rely: the watch events of a change, then the reply to its author, then the
+ * answers to later reads. It never does I/O and never keeps time. In a turn the driver gives it all
+ * input, then sends what `takeForLeader` returns to the leader, which may be this member, and then
+ * lets net flush.
  */
 import {
   assert,
@@ -188,8 +189,8 @@ export class Pipeline {
   }
 
   /**
-   * Takes a frame without its length, which is read only during the call. `nowMs` is for the
-   * latency.
+   * Takes a frame without its length, which is read only during the call. `nowMs` is the time of
+   * the turn.
    */
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
@@ -291,7 +292,7 @@ export class Pipeline {
     });
   }
 
-  /** Takes a frame whose rate is paid. */
+  /** Takes a frame that has been counted for its client's rate of requests. */
   #take(connection: Connection, frame: JuteReader): void {
     const { phase } = connection;
     switch (phase) {
