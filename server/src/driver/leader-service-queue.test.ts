@@ -11,7 +11,7 @@ const MULTI_MS = 4;
 class SlowPreparer {
   readonly done: string[] = [];
   readonly lastZxid = 0;
-  readonly closing = 0;
+  readonly endsWaiting = 0;
   nowMs = 0;
   /** How many more it may prepare. */
   room = Number.POSITIVE_INFINITY;
