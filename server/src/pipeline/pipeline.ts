@@ -394,7 +394,6 @@ export class Pipeline {
     }
   }
 
-  /** Ends the connection by which the session is served here, if there is one. */
   #disconnect(session: SessionId): void {
     const connection = this.#connections.of(session);
     if (connection !== undefined) this.#end(connection);
