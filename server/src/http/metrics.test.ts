@@ -51,7 +51,7 @@ it('is read by the rules of the text format, every series once', async () => {
 
 it('has what only a leader has on a leader alone', async () => {
   const leader = {
-    ...{ learners: 2, syncedFollowers: 2, syncedObservers: 0, pendingSyncs: 0, uptimeMs: 5 },
+    ...{ learners: 2, syncedFollowers: 2, syncedObservers: 0, pendingSyncs: 0, leadsForMs: 5 },
     proposalSizes: { last: 1, min: 1, max: 1 },
   };
   expect(readExposition(await scrape()).series.has('synced_followers')).toBe(false);

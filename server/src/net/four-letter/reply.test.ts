@@ -76,7 +76,7 @@ const LEADER = {
   syncedFollowers: 2,
   syncedObservers: 0,
   pendingSyncs: 0,
-  uptimeMs: 10.5,
+  leadsForMs: 10.5,
   proposalSizes: { last: 36, min: 32, max: 98 },
 };
 

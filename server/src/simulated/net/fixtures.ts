@@ -64,7 +64,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       ...{ role: 'leading', roleForMs: 1000, isReadOnly: false },
       ...{ writeWaitMs: 0, writeWaitMsMax: 10_000, behind: 0, diskShortage: null },
     },
-    inside: {
+    details: {
       ...{ memberId: 1, ensembleId: 'e', role: 'leading', leaderId: 1, epoch: 1, backups: null },
       zxids: { logged: 0x33, committed: 0x33, applied: 0x33 },
       ...{ treeBytes: 1000, treeBytesMax: 1_000_000, refusedForDisk: 0, counters: new Counters() },
