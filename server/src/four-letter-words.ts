@@ -3,10 +3,11 @@
  *
  * Anybody who reaches the client port may send a word, without a session or a password. So by
  * default no word is answered that shows a path of the tree or a session, or that changes anything.
- * Where all members are on loopback addresses only this machine can send words, and all are
- * answered. `config-schema.ts` calls it.
+ * Where the client ports of all members open on loopback addresses alone, only this machine can
+ * send words, and every word is answered. `config-schema.ts` applies the setting, and
+ * `net/four-letter/words.ts` recognises the words.
  */
-import { BlockList, isIP } from 'node:net';
+import { isLoopback } from './addresses.js';
 
 /**
  * All words that exist, which are those of ZooKeeper 3.8.0. Any other first four bytes of a
@@ -23,25 +24,26 @@ export const FOUR_LETTER_WORDS = [
   ...['conf', 'cons', 'crst', 'dirs', 'dump', 'envi', 'gtmk', 'hash', 'isro', 'mntr'],
   ...['ruok', 'srst', 'srvr', 'stat', 'stmk', 'wchc', 'wchp', 'wchs'],
 ] as const;
-export type FourLetterWords = '*' | readonly string[];
+
+/** The value of the setting: the names of the words that are answered, or `*` for every word. */
+export type AllowedWords = '*' | readonly string[];
 
 /** Answered only if they are listed: they show paths or sessions, or change counters or masks. */
 const NOT_FOR_STRANGERS: ReadonlySet<string> = new Set([
   ...['cons', 'crst', 'dump', 'srst', 'stmk', 'wchc', 'wchp'],
 ]);
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
-
-/** Returns what the members answer if the setting is absent. */
-export function defaultFourLetterWords(hosts: readonly string[]): FourLetterWords {
+/**
+ * Returns what the members answer if the setting is absent. `hosts` are those on which the client
+ * ports of all members open.
+ */
+export function defaultFourLetterWords(hosts: readonly string[]): AllowedWords {
   if (hosts.every(isLoopback)) return '*';
   return FOUR_LETTER_WORDS.filter((word) => !NOT_FOR_STRANGERS.has(word));
 }
 
 /** Words separated by commas; `*` among them stands for all. */
-export function splitWords(list: string): FourLetterWords {
+export function splitWords(list: string): AllowedWords {
   const words = list
     .split(',')
     .map((word) => word.trim())
@@ -57,14 +59,4 @@ export function wordsProblem(list: string): string | null {
   const unknown = words.filter((word) => !known.includes(word));
   if (unknown.length === 0) return null;
   return `expected "*" or some of ${known.join(', ')}; unknown: ${unknown.join(', ')}`;
-}
-
-/**
- * Whether only this machine can reach the host. The only name that counts as one of loopback is
- * `localhost`, because DNS is not asked.
- */
-export function isLoopback(host: string): boolean {
-  const version = isIP(host);
-  if (version === 0) return host.toLowerCase() === 'localhost';
-  return LOOPBACK.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }

@@ -6,7 +6,7 @@
  * above 0x61616161, so no frame within the limits is ever mistaken for a word. The names are in
  * `server/src/four-letter-words.ts`, and the answers in reply.ts.
  */
-import { FOUR_LETTER_WORDS, type FourLetterWords } from '../../four-letter-words.js';
+import { type AllowedWords, FOUR_LETTER_WORDS } from '../../four-letter-words.js';
 
 export type FourLetterWord = (typeof FOUR_LETTER_WORDS)[number];
 
@@ -48,7 +48,7 @@ export function readFirstBytes(bytes: Uint8Array): FirstBytes {
 export class FourLetterWhitelist {
   readonly #allowed: ReadonlySet<string> | null;
 
-  constructor(words: FourLetterWords) {
+  constructor(words: AllowedWords) {
     this.#allowed = words === '*' ? null : new Set(words);
   }
 
