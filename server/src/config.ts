@@ -16,7 +16,7 @@ import {
   type SaslSettings,
   type TlsSettings,
 } from './config-security.js';
-import type { FourLetterWords } from './four-letter-words.js';
+import type { AllowedWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
 import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
@@ -213,15 +213,15 @@ export interface Config {
   /**
    * Which four-letter words the client port answers, to whoever reaches it: '*' for all, or a list,
    * separated by commas in the file. Others are refused as ZooKeeper refuses them. By default all
-   * are answered if every server's host is a loopback address. Elsewhere `wchp`, `wchc` and `dump`
-   * (paths and sessions), `cons` (sessions), and `crst`, `srst` and `stmk` (which change something)
-   * must be listed.
+   * are answered if every server opens its client port on loopback addresses alone (`listen`, or
+   * `host` without it). Elsewhere `wchp`, `wchc` and `dump` (paths and sessions), `cons`
+   * (sessions), and `crst`, `srst` and `stmk` (which change something) must be listed.
    *
    * Of the others, `stat` shows the addresses of clients, `conf` the members and the data
    * directories, and `envi` the host and the user; `ruok`, `isro`, `srvr`, `mntr`, `wchs`, `dirs`,
    * `hash` and `gtmk` show numbers and states.
    */
-  readonly fourLetterWords: FourLetterWords;
+  readonly fourLetterWords: AllowedWords;
   /**
    * Whether znodes with a time to live can be created; default true. All members need the same
    * value. It requires every id to be at most 254.

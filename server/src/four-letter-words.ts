@@ -4,17 +4,18 @@
  *
  * Anybody who reaches the client port may send a word, without a session or a password. So by
  * default no word is answered that shows a path of the tree or a session, or that changes anything.
- * Where all members are on loopback addresses only this machine can send words, and all are
- * answered. `config-schema.ts` and `net/four-letter/` use the table.
+ * Where the client ports of all members open on loopback addresses alone, only this machine can
+ * send words, and every word is answered. `config-schema.ts` applies the setting, and
+ * `net/four-letter/` recognises and answers the words.
  */
-import { BlockList, isIP } from 'node:net';
+import { isLoopback } from './addresses.js';
 
 interface WordFacts {
   /** False if it shows paths or sessions, or changes something: then it must be listed. */
   readonly isForStrangers: boolean;
   /** Whether its work grows with the number of connections, sessions or watches. */
   readonly isListing: boolean;
-  /** Whether it is refused while the member does not serve, because it shows the member's state. */
+  /** Whether it is refused while the member does not serve, as in ZooKeeper. */
   readonly needsServing: boolean;
 }
 
@@ -22,12 +23,13 @@ interface WordFacts {
  * All words that exist, which are those of ZooKeeper 3.8.0. Any other first four bytes of a
  * connection are read as the length of a frame.
  *
- * A new word needs a line here and its answer in `net/four-letter/reply.ts`, which the compiler
- * asks for. The comment of `fourLetterWords` in `config.ts` says what each word shows, and `npm run
- * docs:configuration` copies it into the reference; `config.test.ts` lists the words for strangers,
- * and docs/limits.md the listings. `test/src/documents/four-letter-words.test.ts` compares the
- * documents with the table. A word that ZooKeeper does not have is a divergence: it needs a row in
- * docs/compatibility.md, and a line in `test/src/model/divergences.ts`.
+ * A new word needs a line here, and its answer in `net/four-letter/reply.ts`, where the compiler
+ * reports that it is missing. The comment of `fourLetterWords` in `config.ts` says what each word
+ * shows; `npm run docs:configuration` copies it into the reference. docs/limits.md names the
+ * listings, and `config.test.ts` the words for strangers.
+ * `test/src/documents/four-letter-words.test.ts` compares the documents with the table. A word that
+ * ZooKeeper does not have is a divergence: it needs a row in docs/compatibility.md, and a line in
+ * `test/src/model/divergences.ts`.
  */
 const WORDS = {
   conf: { isForStrangers: true, isListing: false, needsServing: true },
@@ -55,8 +57,8 @@ export type FourLetterWord = keyof typeof WORDS;
 export type Listing = {
   [Word in FourLetterWord]: (typeof WORDS)[Word]['isListing'] extends true ? Word : never;
 }[FourLetterWord];
-/** A value of the setting. */
-export type FourLetterWords = '*' | readonly string[];
+/** The value of the setting: the names of the words that are answered, or `*` for every word. */
+export type AllowedWords = '*' | readonly string[];
 
 export const FOUR_LETTER_WORDS: readonly FourLetterWord[] =
   Object.keys(WORDS).filter(isFourLetterWord);
@@ -78,18 +80,17 @@ export function needsServing(word: FourLetterWord): boolean {
   return WORDS[word].needsServing;
 }
 
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
-
-/** Returns what the members answer if the setting is absent. */
-export function defaultFourLetterWords(hosts: readonly string[]): FourLetterWords {
+/**
+ * Returns what the members answer if the setting is absent. `hosts` are those on which the client
+ * ports of all members open.
+ */
+export function defaultFourLetterWords(hosts: readonly string[]): AllowedWords {
   if (hosts.every(isLoopback)) return '*';
   return FOUR_LETTER_WORDS.filter(isForStrangers);
 }
 
 /** Words separated by commas; `*` among them stands for all. */
-export function splitWords(list: string): FourLetterWords {
+export function splitWords(list: string): AllowedWords {
   const words = list
     .split(',')
     .map((word) => word.trim())
@@ -104,14 +105,4 @@ export function wordsProblem(list: string): string | null {
   const unknown = words.filter((word) => !isFourLetterWord(word));
   if (unknown.length === 0) return null;
   return `expected "*" or some of ${FOUR_LETTER_WORDS.join(', ')}; unknown: ${unknown.join(', ')}`;
-}
-
-/**
- * Whether only this machine can reach the host. The only name that counts as one of loopback is
- * `localhost`, because DNS is not asked.
- */
-export function isLoopback(host: string): boolean {
-  const version = isIP(host);
-  if (version === 0) return host.toLowerCase() === 'localhost';
-  return LOOPBACK.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }

@@ -53,7 +53,7 @@ import { writeBoundsOf } from './write-bounds.js';
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
   readonly closed: Promise<void>;
-  /** What the four-letter words tell of it. */
+  /** What four-letter words, the HTTP ports and answers to other members may read about it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
   readonly #storage: Storage;

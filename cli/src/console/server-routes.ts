@@ -59,7 +59,7 @@ export class ServerRoutes {
     }
     const paths = all.ephemerals === null ? null : (all.ephemerals.get(id) ?? []);
     const owned = paths?.slice(0, OWNED_MAX) ?? null;
-    // As whom it is known is told by no server, and what it watches in no bounded answer.
+    // No word shows a client's identities, and the words that show watches have unbounded answers.
     const untold = { identities: null, watched: null };
     return jsonAnswer({ ...sessionFacts(id, all), ...untold, ephemeralPaths: owned });
   };

@@ -106,7 +106,10 @@ export class ServerWords {
     return connected;
   }
 
-  /** The leader knows all of them; which one it is may change while it is asked. */
+  /**
+   * Asks every server and merges the answers. Each lists all ephemerals of its copy of the tree,
+   * but it may not answer `dump`, or its copy may not be up to date.
+   */
   async #askEphemerals(): Promise<ReadonlyMap<string, readonly string[]> | null> {
     const answers = await Promise.all(
       this.#servers.map(async (address) =>

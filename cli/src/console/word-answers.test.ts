@@ -1,4 +1,4 @@
-/** Answers of ZooKeeper 3.8.0 and of Rookery to four-letter words, and what is none. */
+/** Answers of ZooKeeper 3.8.0 and of Rookery to four-letter words, and texts that are no answer. */
 import { expect, it } from 'vitest';
 import { connectionsIn, ephemeralsIn, linesOf } from './word-answers.js';
 

@@ -54,9 +54,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     initial_configuration: settingsText(config),
   })),
   is_read_only: command(['isro'], ({ view }) => ({ read_only: view.mode === 'read-only' })),
-  last_snapshot: command(['lsnp'], ({ view: { inside } }) => ({
-    zxid: inside.checkpoint.zxid.toString(16),
-    timestamp: Math.floor(inside.checkpoint.wallMs / 1000),
+  last_snapshot: command(['lsnp'], ({ view: { details } }) => ({
+    zxid: details.checkpoint.zxid.toString(16),
+    timestamp: Math.floor(details.checkpoint.wallMs / 1000),
   })),
   leader: command(['lead'], leaderFacts),
   monitor: always(['mntr'], monitor),

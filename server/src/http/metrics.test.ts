@@ -58,7 +58,7 @@ it('has what only a leader has on a leader alone', async () => {
     syncedFollowers: 2,
     syncedObservers: 0,
     pendingSyncs: 0,
-    uptimeMs: 5,
+    leadsForMs: 5,
     proposalSizes: { last: 1, min: 1, max: 1 },
   };
   expect(readExposition(await scrape()).series.has('synced_followers')).toBe(false);

@@ -118,11 +118,16 @@ export type ZabOutput =
   /** Committed and durable here: apply, in order. */
   | { readonly kind: 'deliver'; readonly batch: ProposalBatch }
   | { readonly kind: 'confirmed'; readonly id: number; readonly zxid: Zxid }
-  /** Clients are served in the roles `following` and `leading`, and not in `looking`. */
+  /**
+   * Clients are served in the roles `following` and `leading`, and not in `looking`. So a leader or
+   * a follower emits this only once its history is synchronized and applied.
+   */
   | {
       readonly kind: 'role';
       readonly role: RoleName;
+      /** 0 with `looking`. */
       readonly leader: PeerId;
+      /** currentEpoch. */
       readonly epoch: number;
     }
   /**

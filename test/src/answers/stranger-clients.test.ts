@@ -100,7 +100,10 @@ function frameOf(xid: number, type: number, body: Uint8Array): Uint8Array {
   return Buffer.concat([header, body]);
 }
 
-/** A session as anybody gets one; the operation, then a sync; everything that is answered. */
+/**
+ * Opens a session, as anybody may, sends the operation and then closeSession. Resolves with all
+ * frames that are answered.
+ */
 async function ask(port: number, opcode: number, body: Uint8Array): Promise<Uint8Array[]> {
   const connection = await RawConnection.open(port);
   try {

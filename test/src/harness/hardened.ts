@@ -3,8 +3,9 @@
  *
  * Members prove to each other that they know a secret, the admin port has a user, the four-letter
  * words are the default ones of an ensemble that other machines reach, and the whole tree belongs
- * to one identity. `keptSecret` fails when an answer shows anything of the tree, of the secrets or
- * of the ensemble.
+ * to one identity. `keptSecret` fails when an answer shows a password, a hash of one, the secret of
+ * the members, or data or a name below the vault. `toldNothing` fails also when it shows the
+ * ensemble's id or the vault's path.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -109,12 +110,13 @@ export class Hardened {
     return `${leader.id} in epoch ${BigInt(status.zxid) >> 32n}`;
   }
 
+  /** Fails when the answer shows a secret, or data or a name below the vault. */
   keptSecret(what: string, answer: Uint8Array | string): void {
     const text = typeof answer === 'string' ? answer : Buffer.from(answer).toString('latin1');
     for (const secret of this.#secrets) expect(text, what).not.toContain(secret);
   }
 
-  /** The same of what a stranger hears of the ensemble: its id and the names of its nodes. */
+  /** Fails also when the answer shows the ensemble's id or the path of the vault. */
   toldNothing(what: string, answer: Uint8Array | string): void {
     this.keptSecret(what, answer);
     const text = typeof answer === 'string' ? answer : Buffer.from(answer).toString('latin1');

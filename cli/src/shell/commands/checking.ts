@@ -33,7 +33,7 @@ interface Asked extends Server {
 }
 
 const TIMEOUT_MS = 2_000;
-/** A member that keeps up has a write that was committed before within far less. */
+/** How long members may take to apply what the leader had; one that keeps up takes far less. */
 const CATCH_UP_MS = 3_000;
 const AGAIN_MS = 100;
 const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);

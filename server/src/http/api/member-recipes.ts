@@ -141,7 +141,7 @@ export class MemberRecipes implements RecipeSource {
       name,
       part,
       session: owner === 0 ? null : prefixedHex(owner),
-      member: isHere ? this.#member.context().view.inside.memberId : null,
+      member: isHere ? this.#member.context().view.details.memberId : null,
       address: owner === 0 ? null : addressOf(clients, owner),
       since: mayRead ? createdMs : 0,
       data: mayRead ? shownText(tree.data(node)) : null,

@@ -3,8 +3,8 @@
  *
  * A short reply is one piece. A listing has about one piece per line, and empty pieces where the
  * member may do something else. Nothing is read or changed before the first piece is taken. A word
- * is refused if it is not whitelisted, or if it shows the member's state while the member does not
- * serve. `server/src/four-letter-words.ts` says what a new word needs. The test beside this file
+ * is refused if it is not whitelisted, and most words are while the member does not serve.
+ * `server/src/four-letter-words.ts` says what a new word needs. The test beside this file
  * compares replies with those that were recorded from ZooKeeper. The word service calls it.
  */
 import { unreachable } from '@rookery/protocol';

@@ -6,8 +6,8 @@
  * `server/src/four-letter-words.ts`, and the answers in reply.ts.
  */
 import {
+  type AllowedWords,
   type FourLetterWord,
-  type FourLetterWords,
   isFourLetterWord,
 } from '../../four-letter-words.js';
 
@@ -34,7 +34,7 @@ export function readFirstBytes(bytes: Uint8Array): FirstBytes {
 export class FourLetterWhitelist {
   readonly #allowed: ReadonlySet<string> | null;
 
-  constructor(words: FourLetterWords) {
+  constructor(words: AllowedWords) {
     this.#allowed = words === '*' ? null : new Set(words);
   }
 

@@ -69,7 +69,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       behind: 0,
       diskShortage: null,
     },
-    inside: {
+    details: {
       memberId: 1,
       ensembleId: 'e',
       role: 'leading',
