@@ -14,6 +14,7 @@ import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
 import { memberAnswers } from './driver/member-answers.js';
 import { MemberStatus } from './driver/member-status.js';
+import { OpenRoot } from './driver/open-root.js';
 import { SummaryWindows } from './driver/summary-windows.js';
 import { fileBudgetOf } from './file-budget.js';
 import { firstPartsOf } from './limits.js';
@@ -39,6 +40,7 @@ import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
 import type { PeerPort } from './net/peer-port.js';
 import type { Timers } from './net/timers.js';
+import { rootAclOf } from './root-acl.js';
 import { beginServing } from './served-with.js';
 import { atMost } from './state/at-most.js';
 import { PATH_KEY_BYTES, pathKeyOf } from './state/path-hash.js';
@@ -53,7 +55,7 @@ import { writeBoundsOf } from './write-bounds.js';
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
   readonly closed: Promise<void>;
-  /** What the four-letter words tell of it. */
+  /** What four-letter words, the HTTP ports and answers to other members may read about it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
   readonly #storage: Storage;
@@ -144,7 +146,16 @@ export class Member {
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
+      zab,
+      storage,
+      state,
+      pipeline,
+      counters,
+      ...bounds,
+      backups,
+      timers,
+      starts,
+      openRoot: new OpenRoot(rootAclOf(config), options.logger),
       newState: parts.newState,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
@@ -172,7 +183,9 @@ export class Member {
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      ...{ transport, timers, logger: options.logger },
+      transport,
+      timers,
+      logger: options.logger,
       stats: statsOf(surroundings),
       view: this.status,
       handler: this.#driver.clients,
@@ -181,7 +194,9 @@ export class Member {
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
     this.#periodic = [disk, bounds.diskSpace, backups, windows];
     this.#peerPort = newPeerPort(parts, {
-      ...{ limits, starts, handler: this.#driver.peers },
+      limits,
+      starts,
+      handler: this.#driver.peers,
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };

@@ -32,7 +32,6 @@ import { checkStarts } from './known-starts.js';
 import type { LeaderService, MessageToLeader } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
-import { OpenRoot } from './open-root.js';
 import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
 import {
@@ -64,7 +63,6 @@ export class Driver {
   readonly #clock: ClockKeeper;
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
-  readonly #openRoot: OpenRoot;
   readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
     next: () => this.#step({ kind: 'deliver' }),
@@ -99,7 +97,6 @@ export class Driver {
     this.#digests = new DigestWatch(parts, { port, distrust });
     this.questions = new PeerQuestions(parts.timers, port, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
-    this.#openRoot = new OpenRoot(parts.options.rootAcl, parts.logger);
     const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
     this.keeper = new StateKeeper(parts, {
       onPersisted: (ticket) => this.#onPersisted(ticket),
@@ -124,9 +121,11 @@ export class Driver {
     });
   }
 
+  /** The role in which it serves clients, and `looking` until then, whatever the core's role is. */
   get role(): RoleOutput['role'] {
     return this.#role;
   }
+  /** The leader that it follows or is; 0 while it is `looking`. */
   get leader(): PeerId {
     return this.#leader;
   }
@@ -390,7 +389,7 @@ export class Driver {
       this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
     }
     this.#digests.onServing(this.keeper.state);
-    this.#openRoot.onServing(this.keeper.state);
+    this.#parts.openRoot.onServing(this.keeper.state);
     this.#parts.starts.onServing();
     this.#pipeline.startServing();
   }

@@ -20,6 +20,7 @@ import type { DiskSpace } from './disk-space.js';
 import type { LevelOptions } from './ensemble-level.js';
 import type { KnownStarts } from './known-starts.js';
 import type { MemberObserver } from './observer.js';
+import type { OpenRoot } from './open-root.js';
 import type { TreeBound } from './tree-bound.js';
 
 export interface DriverOptions {
@@ -32,7 +33,7 @@ export interface DriverOptions {
   readonly tickMs: number;
   readonly heartbeatMs: number;
   /** H, the setting `peerTimeoutMs`: how long a member serves without contact, in ms. */
-  readonly timeoutMs: number;
+  readonly peerTimeoutMs: number;
   /** How long a transfer to a learner may make no progress, in ms. */
   readonly transferTimeoutMs: number;
   /** Bytes of proposals that may wait for this member's disk: as the leader, as a follower. */
@@ -85,6 +86,7 @@ export interface DriverParts {
   peerPort(): PeerPort;
   readonly observer: MemberObserver | null;
   readonly starts: KnownStarts;
+  readonly openRoot: OpenRoot;
   /** Writes lines to a file of this name for the operator: see keep-aside.ts. */
   keepAside(name: string, lines: AsyncIterable<string>, filesMax: number): Promise<string>;
   /** Called once when the member must end. */

@@ -8,7 +8,7 @@
 import type { HoldReason } from './connection-owner.js';
 import type { ByteStream } from './transport.js';
 
-export type Hold = HoldReason | 'output' | 'turn' | 'pace';
+export type Hold = HoldReason | 'output' | 'share' | 'pace';
 
 /** One bit for each reason. */
 const BITS: Readonly<Record<Hold, number>> = {
@@ -16,7 +16,7 @@ const BITS: Readonly<Record<Hold, number>> = {
   outstanding: 2,
   output: 4,
   room: 8,
-  turn: 16,
+  share: 16,
   pace: 32,
   login: 64,
   rate: 128,

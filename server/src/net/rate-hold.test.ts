@@ -32,8 +32,12 @@ async function portOf(transport: Transport, timers: Timers, address = { host: HO
   };
   const port = new ClientPort({
     options: { ...CLIENT_PORT_DEFAULTS, address, whitelist: new FourLetterWhitelist('*') },
-    ...{ transport, timers, handler, view: memberView() },
-    ...{ logger: keptLog().logger, stats: new ServerStats() },
+    transport,
+    timers,
+    handler,
+    view: memberView(),
+    logger: keptLog().logger,
+    stats: new ServerStats(),
   });
   await port.listen();
   return { port, handler };

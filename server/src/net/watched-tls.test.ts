@@ -19,10 +19,18 @@ function useCertificate(days: number) {
   const timers = new ManualTimers(NOW_WALL_MS);
   const { logger, lines } = keptLog();
   const tls = new WatchedTls({
-    ...{ name: 'tls', port: 'client', handshakesMax: 1, logger, timers },
+    name: 'tls',
+    port: 'client',
+    handshakesMax: 1,
+    logger,
+    timers,
     settings: {
-      ...{ certFile, keyFile, caFile: null, pkcs12File: null },
-      ...{ passphraseFile: null, crlFiles: [] },
+      certFile,
+      keyFile,
+      caFile: null,
+      pkcs12File: null,
+      passphraseFile: null,
+      crlFiles: [],
     },
   });
   const told = () => lines.splice(0).map(({ msg }) => msg);

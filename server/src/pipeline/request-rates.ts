@@ -3,11 +3,11 @@
  *
  * All connections of one identity share a bucket of tokens that holds those of a second: by a
  * certificate or by SASL, or else by their address, because a client may claim any digest. Past it,
- * its requests wait, which is how ZooKeeper throttles: none fails. Its connections take turns, one
- * request each, and other clients do not notice. Super users and this process itself are not
- * bounded. A connection that waits is asked regularly whether its client was heard from, so that a
- * session lives as long as its client sends, and ends as usual once the client is gone, whatever
- * still waits of it. Off by default. Time is an argument.
+ * its requests wait, which is how ZooKeeper throttles: none fails. Its connections are served
+ * round-robin, one request each, and other clients do not notice. Super users and this process
+ * itself are not bounded. A connection that waits is asked regularly whether its client was heard
+ * from, so that a session lives as long as its client sends, and ends as usual once the client is
+ * gone, whatever still waits of it. Off by default. Time is an argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -19,12 +19,12 @@ interface Bucket {
   /** Below 0 while more requests have come than there were tokens. */
   tokens: number;
   atMs: number;
-  /** Connections whose requests wait, in the order of their turns, with the time since when. */
+  /** Connections whose requests wait, in their order, with the time since when. */
   readonly waiting: Map<Connection, number>;
 }
 
 interface Known {
-  /** Those of the connection when its bucket was found. */
+  /** The identities that the connection had when its bucket was found. */
   readonly identities: Identities;
   /** Null for a connection that is not bounded. */
   readonly bucket: Bucket | null;
@@ -36,7 +36,7 @@ const ASK_MS = 500;
 export class RequestRates {
   readonly #perSecond: number;
   readonly #known = new Map<Connection, Known>();
-  /** Those that are not full, or have connections that wait. */
+  /** The buckets that are not full, or have connections that wait. */
   readonly #buckets = new Map<string, Bucket>();
   #waiting = 0;
   #pauses = 0;
@@ -62,7 +62,7 @@ export class RequestRates {
     return this.#buckets.size;
   }
 
-  /** A client that connects anew for each request is bounded, too. */
+  /** A connection of a client that is past its bound waits at once. */
   onOpen(connection: Connection, nowMs: number): void {
     if (this.#perSecond === 0) return;
     const bucket = this.#bucketOf(connection, nowMs);
@@ -70,7 +70,7 @@ export class RequestRates {
     if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
   }
 
-  /** A frame of it is taken in, which may be one too many: the next one waits then. */
+  /** Counts a frame of the connection. If it is one too many, the next one waits. */
   onFrame(connection: Connection, nowMs: number): void {
     if (this.#perSecond === 0) return;
     const bucket = this.#bucketOf(connection, nowMs);
@@ -79,7 +79,10 @@ export class RequestRates {
     if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
   }
 
-  /** Lets in those whose turn it is. `onWaits` is called regularly for connections that wait. */
+  /**
+   * Lets in as many of the connections that wait, in their order, as there are tokens. `onWaits` is
+   * called regularly for those that go on waiting.
+   */
   onTick(nowMs: number, onWaits: (connection: Connection) => void): void {
     if (this.#buckets.size === 0) return;
     const isAsked = nowMs - this.#askedAtMs >= ASK_MS;

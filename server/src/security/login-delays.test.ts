@@ -26,7 +26,10 @@ it('costs a person who mistypes nothing, and then twice as much each time, up to
   failing(delays, 1, 250);
   expect(delays.waitMs(HERE, 250)).toBe(500);
   expect(told.at(-1)).toEqual({
-    ...{ address: ADDRESS, failures: 7, waitMs: 500, isOfMany: false },
+    address: ADDRESS,
+    failures: 7,
+    waitMs: 500,
+    isOfMany: false,
   });
   failing(delays, 1_000, 750);
   expect(delays.waitMs(HERE, 750)).toBe(LONGEST_DELAY_MS);

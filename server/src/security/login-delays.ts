@@ -23,9 +23,9 @@ export interface LoginOrigin {
 }
 
 export interface LoginFailure {
-  /** As it came, for a log line. */
+  /** The client's address as the connection has it, for a log line. */
   readonly address: string;
-  /** Those that count at present, this one included. */
+  /** The number of failures that count at present, this one included. */
   readonly failures: number;
   /** How long the next attempt of this user from there has to wait. */
   readonly waitMs: number;
@@ -42,7 +42,7 @@ export interface LoginDelaysOptions {
 interface Failures {
   count: number;
   lastMs: number;
-  /** When the next attempt is looked at. */
+  /** The time at which the next attempt is looked at. */
   nextMs: number;
 }
 
@@ -67,7 +67,7 @@ const ADDRESSES_MAX = 10_000;
 export class LoginDelays {
   readonly #onDelay: (failure: LoginFailure) => void;
   readonly #addressesMax: number;
-  /** By the group of the address; the one with the oldest failure comes first. */
+  /** What failed by the group of the address; the group that failed longest ago comes first. */
   readonly #origins = new Map<string, Origins>();
   #delayed = 0;
 

@@ -40,8 +40,10 @@ async function start() {
   const usersFile = join(directory, 'users');
   writeFileSync(usersFile, 'admin:the-password-of-the-admin\n', { mode: 0o600 });
   const settings = {
-    ...{ tls: { ...files, clientAuth: 'need' }, peerAuth: { tls: files } },
-    ...{ sasl: { usersFile }, superIdentities: ['sasl:admin'] },
+    tls: { ...files, clientAuth: 'need' },
+    peerAuth: { tls: files },
+    sasl: { usersFile },
+    superIdentities: ['sasl:admin'],
   };
   const hardened = await Hardened.start(settings, { secure: true });
   const client = authority.client();
