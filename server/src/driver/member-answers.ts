@@ -1,7 +1,8 @@
 /**
- * What a member tells another one that asks for an operator: its status, its events, and which
- * sessions are connected to it and what they watch in one directory. A leader ends a session if it
- * is asked to. Questions come from a wire: what is not understood gets null.
+ * What a member tells another one that asks for an operator: its status, its events, what its
+ * clients ask for most, and which sessions are connected to it and what they watch in one
+ * directory. A leader ends a session if it is asked to. Questions come from a wire: what is not
+ * understood gets null.
  */
 import { nameOf, parentOf } from '@rookery/protocol';
 import type { EventRing } from '../events/event-ring.js';
@@ -10,6 +11,7 @@ import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
 import { VERSION } from '../version.js';
+import { type HotTeller, hotAnswer } from './hot-answer.js';
 import type { Answerer } from './peer-questions.js';
 import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';
 
@@ -23,7 +25,7 @@ const WATCHES_MAX = 1000;
 /** The names of one session's watches that are told. */
 const NAMES_MAX = 20;
 
-export interface AnsweringMember extends SessionTeller {
+export interface AnsweringMember extends SessionTeller, HotTeller {
   /** False where another member leads. */
   expireSession(session: SessionId): boolean;
 }
@@ -40,6 +42,8 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
         return events === null ? null : JSON.stringify(eventsAfter(events, asked));
       case 'session':
         return JSON.stringify(sessionAnswer(member, asked['session']));
+      case 'hot':
+        return JSON.stringify(hotAnswer(member));
       case 'clients':
         return JSON.stringify(clientsAmong(member, asked));
       default:
