@@ -12,6 +12,7 @@ import type { Api } from '../api/api.js';
 import { Notice, ProblemNotice } from '../ui/notice.js';
 import { Charts } from './charts.js';
 import './ensemble.css';
+import { HottestRequests } from './hottest.js';
 import { verdictOf } from './member.js';
 import { MemberCard } from './member-card.js';
 import { type LookedAt, useMembers } from './use-members.js';
@@ -26,6 +27,7 @@ function WithEvents({ api }: { readonly api: Api }) {
 }
 
 function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | null }) {
+  const { can } = useConsole();
   const { value: look, error, refresh } = useMembers(api);
   useShortcuts([{ keys: 'r', title: 'Ask again', group: 'Ensemble', run: refresh }]);
   return (
@@ -37,6 +39,7 @@ function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | nu
             <output className="empty">Asking the members …</output>
           ) : null}
           {look === null ? null : <Body look={look} live={live} />}
+          {can('GET', '/hot') ? <HottestRequests api={api} /> : null}
         </div>
       </PageFrame>
     </NowProvider>
