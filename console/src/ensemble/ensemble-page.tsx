@@ -27,7 +27,6 @@ function WithEvents({ api }: { readonly api: Api }) {
 }
 
 function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | null }) {
-  const { can } = useConsole();
   const { value: look, error, refresh } = useMembers(api);
   useShortcuts([{ keys: 'r', title: 'Ask again', group: 'Ensemble', run: refresh }]);
   return (
@@ -38,15 +37,21 @@ function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | nu
           {look === null && error === null ? (
             <output className="empty">Asking the members …</output>
           ) : null}
-          {look === null ? null : <Body look={look} live={live} />}
-          {can('GET', '/hot') ? <HottestRequests api={api} /> : null}
+          {look === null ? null : <Body look={look} live={live} api={api} />}
         </div>
       </PageFrame>
     </NowProvider>
   );
 }
 
-function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEvents | null }) {
+interface BodyProps {
+  readonly look: LookedAt;
+  readonly live: LiveEvents | null;
+  readonly api: Api;
+}
+
+function Body({ look, live, api }: BodyProps) {
+  const { can } = useConsole();
   const { members, self } = look;
   const { kind, sentence } = verdictOf(members);
   return (
@@ -62,6 +67,7 @@ function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEven
           />
         ))}
       </div>
+      {can('GET', '/hot') ? <HottestRequests api={api} /> : null}
       <Charts look={look} events={live?.events ?? null} />
     </>
   );

@@ -7,8 +7,8 @@ import { ANSWER_BYTES_MAX, PeerQuestions } from './peer-questions.js';
 function pair() {
   const timers = new ManualTimers();
   const sent: (readonly [PeerId, PeerMessage])[] = [];
-  const tell = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
-  const one = new PeerQuestions(timers, () => ({ tell }), { run: (action) => action() });
+  const sendTo = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
+  const one = new PeerQuestions(timers, () => ({ sendTo }), { run: (action) => action() });
   return { timers, sent, one };
 }
 

@@ -31,7 +31,7 @@ interface Waiting {
 
 export class PeerQuestions {
   readonly #timers: Timers;
-  readonly #port: () => Pick<PeerPort, 'tell'>;
+  readonly #port: () => Pick<PeerPort, 'sendTo'>;
   readonly #turns: Pick<Turns, 'run'>;
   readonly #waiting = new Map<number, Waiting>();
   /** How many questions of each member came in this second. */
@@ -40,7 +40,7 @@ export class PeerQuestions {
   #nextNumber = 1;
   #answerer: Answerer = () => null;
 
-  constructor(timers: Timers, port: () => Pick<PeerPort, 'tell'>, turns: Pick<Turns, 'run'>) {
+  constructor(timers: Timers, port: () => Pick<PeerPort, 'sendTo'>, turns: Pick<Turns, 'run'>) {
     this.#timers = timers;
     this.#port = port;
     this.#turns = turns;
@@ -90,7 +90,7 @@ export class PeerQuestions {
   }
 
   #send(peer: PeerId, message: Ask | Tell): void {
-    this.#turns.run(() => this.#port().tell(peer, message, ASKING_SINCE));
+    this.#turns.run(() => this.#port().sendTo(peer, message, ASKING_SINCE));
   }
 
   #settle(number: number, answer: string | null): void {

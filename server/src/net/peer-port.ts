@@ -137,8 +137,8 @@ export class PeerPort {
     to.enqueue(frame, message.kind === 'ping');
   }
 
-  /** As `send`, on the link that is up, if its wire version is `since` or later. */
-  tell(peer: PeerId, message: PeerMessage, since = 0): void {
+  /** As `send`, on the peer's link that is up, if its wire version is `since` or later. */
+  sendTo(peer: PeerId, message: PeerMessage, since = 0): void {
     const to = this.#links.get(peer);
     if (to !== undefined && to.version >= since) this.send(peer, to.number, message);
   }

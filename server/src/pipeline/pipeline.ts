@@ -1,10 +1,11 @@
 /**
  * The clients of one member, from their frames to their replies.
  *
- * It owns connections, their queues and watches, and calls `ReplicatedState.apply`, so that events,
- * the replies to this member's clients and the reads after them come out in the one legal order. It
- * never does I/O and never keeps time. The driver's turn: feed all input; then send what
- * `takeForLeader` returns to the leader, which may be this member; then let net flush.
+ * It owns connections, their queues and watches, and calls `ReplicatedState.apply`. So it keeps the
+ * order on which clients rely: the watch events of a change, then the reply to its author, then the
+ * answers to later reads. It never does I/O and never keeps time. In a turn the driver gives it all
+ * input, then sends what `takeForLeader` returns to the leader, which may be this member, and then
+ * lets net flush.
  */
 import {
   assert,
@@ -138,7 +139,7 @@ export class Pipeline {
     this.#nowMs = nowMs;
     this.hot.onTick(nowMs);
     const isServing = this.#serving !== 'nobody';
-    if (isServing) for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
+    if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#disconnect(id);
     this.rates.onTick(nowMs, (connection) => {
       if (connection.phase === 'live') this.#touches.heard(connection);
     });
@@ -191,8 +192,9 @@ export class Pipeline {
   }
 
   /**
-   * Takes a frame without its length, which is read only during the call. `nowMs` is for the
-   * latency. Net may still deliver input that it had read before it was told to end the connection.
+   * Takes a frame without its length, which is read only during the call. `nowMs` is the time of
+   * the turn. Net may still deliver input that it had read before it was told to end the
+   * connection.
    */
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
@@ -256,7 +258,10 @@ export class Pipeline {
     this.#auditor?.onRefused(request);
   }
 
-  /** Takes every delivered proposal, in order, whether serving or not. */
+  /**
+   * Takes every delivered proposal, in order, whether serving or not. From the one on that ends a
+   * session, the session receives nothing more, except the answer to the request for its end.
+   */
   apply(zxid: Zxid, txn: Txn, nowMs: number): void {
     this.#nowMs = nowMs;
     assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
@@ -269,9 +274,8 @@ export class Pipeline {
     if (!this.serving) return;
     const begins = txn.op.kind === 'beginClose';
     if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
-    // From here on the session receives nothing more, except the answer to the request for its end.
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
-    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#endLive(txn.session);
+    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
     this.#endFinished();
@@ -293,7 +297,7 @@ export class Pipeline {
     });
   }
 
-  /** Takes a frame whose rate is paid. */
+  /** Takes a frame that has been counted for its client's rate of requests. */
   #take(connection: Connection, frame: JuteReader): void {
     const { phase } = connection;
     switch (phase) {
@@ -321,7 +325,7 @@ export class Pipeline {
       case 'welcome':
         return this.#welcome(connection);
       case 'resume':
-        this.#endLive(connection.session);
+        this.#disconnect(connection.session);
         connection.phase = 'joining';
         return connection.output.hold('handshake');
       case 'wait':
@@ -363,7 +367,7 @@ export class Pipeline {
     const opened = this.localSessions.get(session) ?? this.#state.sessions.get(session);
     if (opened === undefined) return this.#refuse(connection);
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
-    this.#endLive(session);
+    this.#disconnect(session);
     connection.phase = 'live';
     this.#connections.bind(connection);
     writeWelcome(connection, opened, this.isReadOnly);
@@ -392,7 +396,7 @@ export class Pipeline {
 
   #endFinished(): void {
     for (const connection of this.#requests.takeFinished()) {
-      if (connection.closesSession) {
+      if (connection.hasClosedLocalSession) {
         this.localSessions.close(connection.session);
         this.#auditor?.onLocalClose(connection, this.#state.lastZxid);
       }
@@ -402,7 +406,8 @@ export class Pipeline {
     }
   }
 
-  #endLive(session: SessionId): void {
+  /** Ends the connection by which the session is served here, if there is one. */
+  #disconnect(session: SessionId): void {
     const connection = this.#connections.of(session);
     if (connection !== undefined) this.#end(connection);
   }
