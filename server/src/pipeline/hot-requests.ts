@@ -3,8 +3,8 @@
  *
  * It costs nothing unless somebody looks: requests are watched from the first question on, until
  * nobody has asked for a while. Meanwhile one request in `every` is looked at, each counts that
- * many times, and `every` follows the load, so that a member spends less than a hundredth of its
- * time on it. The distances between them vary, or the requests of a regular load would be the same
+ * many times, and `every` follows the load, so that a member spends a hundredth of its time on it
+ * at most. The distances between them vary, or the requests of a regular load would be the same
  * ones again and again. What is told covers the last 5 to 10 seconds. Owned by Pipeline, which
  * passes requests only while `isWatching`; nothing is decided by it.
  */
