@@ -157,7 +157,7 @@ function momentOf(ms: number, nowMs: number): string {
   return ms === 0 ? 'never' : ageInWords(ms, nowMs);
 }
 
-/** As many children as are wanted, read again when the list has changed. */
+/** Loads as many children as are wanted, and again when the list has changed. */
 function useLoaded({ path, stat }: NodeFacts, wanted: number) {
   const { api } = useConsole();
   const [loaded, setLoaded] = useState<Loaded>(NOTHING);

@@ -47,7 +47,9 @@ export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
   };
   useShortcuts(
     offered.map(({ act: one, title, keys, isAllowed }) => ({
-      ...{ keys, title, group: 'Znode' },
+      keys,
+      title,
+      group: 'Znode',
       run: () => {
         if (isAllowed) setAct(one);
       },
@@ -85,11 +87,11 @@ export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
           }}
         />
       ) : null}
-      {act === 'delete' ? <DeleteDialog {...{ path, onChanged, onClose: close }} /> : null}
+      {act === 'delete' ? <DeleteDialog path={path} onChanged={onChanged} onClose={close} /> : null}
       {act === 'copy' || act === 'move' ? (
-        <CopyDialog {...{ path, onChanged, onClose: close, moves: act === 'move' }} />
+        <CopyDialog path={path} onChanged={onChanged} onClose={close} moves={act === 'move'} />
       ) : null}
-      {act === 'import' ? <ImportDialog {...{ path, onChanged, onClose: close }} /> : null}
+      {act === 'import' ? <ImportDialog path={path} onChanged={onChanged} onClose={close} /> : null}
       {act === 'export' ? <ExportDialog path={path} onClose={close} /> : null}
     </>
   );
@@ -112,28 +114,52 @@ function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] 
   const mayCreate = may.create && mode !== 'ephemeral';
   const all: readonly (Offered & { readonly isPossible: boolean })[] = [
     {
-      ...{ act: 'create', title: 'New znode below this one', keys: 'n', icon: 'plus' },
-      ...{ isPossible: canCreate, isAllowed: mayCreate },
+      act: 'create',
+      title: 'New znode below this one',
+      keys: 'n',
+      icon: 'plus',
+      isPossible: canCreate,
+      isAllowed: mayCreate,
     },
     {
-      ...{ act: 'copy', title: 'Copy it with everything below', keys: 'c', icon: 'copy' },
-      ...{ isPossible: canCreate, isAllowed: !isRoot },
+      act: 'copy',
+      title: 'Copy it with everything below',
+      keys: 'c',
+      icon: 'copy',
+      isPossible: canCreate,
+      isAllowed: !isRoot,
     },
     {
-      ...{ act: 'move', title: 'Move it with everything below', keys: 'm', icon: 'move' },
-      ...{ isPossible: canCreate && canDelete, isAllowed: !isRoot },
+      act: 'move',
+      title: 'Move it with everything below',
+      keys: 'm',
+      icon: 'move',
+      isPossible: canCreate && canDelete,
+      isAllowed: !isRoot,
     },
     {
-      ...{ act: 'delete', title: 'Delete it with everything below', keys: 'd', icon: 'trash' },
-      ...{ isPossible: canDelete, isAllowed: !isRoot },
+      act: 'delete',
+      title: 'Delete it with everything below',
+      keys: 'd',
+      icon: 'trash',
+      isPossible: canDelete,
+      isAllowed: !isRoot,
     },
     {
-      ...{ act: 'export', title: 'Export it into a file', keys: 'x', icon: 'download' },
-      ...{ isPossible: true, isAllowed: true },
+      act: 'export',
+      title: 'Export it into a file',
+      keys: 'x',
+      icon: 'download',
+      isPossible: true,
+      isAllowed: true,
     },
     {
-      ...{ act: 'import', title: 'Import a file below it', keys: 'i', icon: 'upload' },
-      ...{ isPossible: canCreate, isAllowed: mayCreate },
+      act: 'import',
+      title: 'Import a file below it',
+      keys: 'i',
+      icon: 'upload',
+      isPossible: canCreate,
+      isAllowed: mayCreate,
     },
   ];
   return all.filter(({ isPossible }) => isPossible);

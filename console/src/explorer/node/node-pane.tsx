@@ -42,11 +42,15 @@ export function NodePane({ path, store }: NodePaneProps) {
   ];
   useShortcuts([
     ...tabs.map(({ id, title, key }) => ({
-      ...{ keys: key, title: `Show ${title === 'ACL' ? 'the ACL' : `the ${title.toLowerCase()}`}` },
-      ...{ group: 'Znode', run: () => setTab(id) },
+      keys: key,
+      title: `Show ${title === 'ACL' ? 'the ACL' : `the ${title.toLowerCase()}`}`,
+      group: 'Znode',
+      run: () => setTab(id),
     })),
     {
-      ...{ keys: 'r', title: 'Read it again', group: 'Znode' },
+      keys: 'r',
+      title: 'Read it again',
+      group: 'Znode',
       run: () => {
         node.reload().catch(reportError);
         store.refresh(path).catch(reportError);
@@ -93,7 +97,7 @@ export function NodePane({ path, store }: NodePaneProps) {
   );
 }
 
-/** Of a directory without data the children are what one comes for. */
+/** The tab that opens first: of a directory without data, the children. */
 function firstTab(facts: NodeFacts | null): Tab {
   if (facts === null) return 'data';
   return facts.stat.dataLength === 0 && facts.stat.numChildren > 0 ? 'children' : 'data';

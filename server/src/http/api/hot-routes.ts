@@ -39,7 +39,7 @@ export class HotRoutes {
 
   readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
     const limit = wholeNumber(query, 'limit', LIST);
-    const self = this.#member.context().view.inside.memberId;
+    const self = this.#member.context().view.details.memberId;
     const asked = this.#others.ids.map(async (id) => {
       return { id, answer: await this.#others.hot(id) };
     });
