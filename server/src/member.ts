@@ -40,6 +40,7 @@ import type { WordContext } from './net/four-letter/context.js';
 import { type InnerClient, InnerStream } from './net/inner-stream.js';
 import type { PeerPort } from './net/peer-port.js';
 import type { Timers } from './net/timers.js';
+import type { HotReport } from './pipeline/hot-requests.js';
 import { rootAclOf } from './root-acl.js';
 import { beginServing } from './served-with.js';
 import { atMost } from './state/at-most.js';
@@ -232,6 +233,11 @@ export class Member {
   /** The session of a watcher; 0 if the watcher is gone. */
   sessionOf(watcher: WatcherId): SessionId {
     return this.status.sessionOf(watcher);
+  }
+
+  /** Which paths and sessions were asked for and asked most lately, at most `limit` of each. */
+  hotRequests(limit: number): HotReport {
+    return this.status.hotRequests(limit);
   }
 
   /** Asks another member what it tells operators; null without an answer. */

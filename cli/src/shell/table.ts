@@ -377,10 +377,12 @@ export const LIVE: readonly CommandSpec[] = [
   },
   {
     name: 'top',
-    summary: 'A live view of the members of an ensemble: roles, lag, latencies, load.',
+    summary: 'A live view of an ensemble: its members, and its hottest paths and clients.',
     args: [],
     options: [
       ...SERVERS,
+      ADMIN_URL,
+      { flags: '--page <page>', description: 'members, or with --url paths or clients' },
       {
         flags: '--interval <seconds>',
         description: 'how often they are asked (default: 2)',

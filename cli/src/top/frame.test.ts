@@ -1,6 +1,7 @@
 /** Frames for terminals of several sizes, with members that are down. */
 import { expect, it } from 'vitest';
-import { COLUMNS, decimal, frameOf, type Screen, short, sorted } from './frame.js';
+import { decimal, short, sorted } from './columns.js';
+import { COLUMNS, frameOf, type Screen } from './frame.js';
 import type { Row } from './rows.js';
 
 const UP: Row = {
@@ -59,7 +60,7 @@ it('all columns fit in 80 characters, and a member that is down says why', () =>
       '127.0.0.1:21812 leader   1:2a   0    7   0  1235 0.4 3.0 135   23k    17 5.3M',
       '127.0.0.1:21813 down     connect ECONNREFUSED 127.0.0.1:21813, and a reason tha…',
       '',
-      'q quit   left/right sort by another column (MEMBER)   r reverse',
+      'q quit   m members   p paths   c clients   left/right sort (MEMBER)   r reverse',
     ].join('\n'),
   );
 });
@@ -89,13 +90,14 @@ it('control characters of a server do not reach the terminal', () => {
 it('figures are sorted with the greatest first, members without one stay last', () => {
   const column = COLUMNS.findIndex(({ head }) => head === 'CONN');
   const ports = (isReversed: boolean) => {
-    return sorted([DOWN, ...ROWS.slice(0, 2)], { column, isReversed }).map(({ address }) => {
+    const rows = [DOWN, ...ROWS.slice(0, 2)];
+    return sorted(rows, COLUMNS, { column, isReversed }).map(({ address }) => {
       return address.slice(-1);
     });
   };
   expect(ports(false)).toEqual(['1', '2', '3']);
   expect(ports(true)).toEqual(['2', '1', '3']);
-  const byName = sorted(ROWS, { column: 0, isReversed: true });
+  const byName = sorted(ROWS, COLUMNS, { column: 0, isReversed: true });
   expect(byName[0]).toBe(DOWN);
 });
 

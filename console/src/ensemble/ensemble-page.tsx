@@ -12,6 +12,7 @@ import type { Api } from '../api/api.js';
 import { Notice, ProblemNotice } from '../ui/notice.js';
 import { Charts } from './charts.js';
 import './ensemble.css';
+import { HottestRequests } from './hottest.js';
 import { verdictOf } from './member.js';
 import { MemberCard } from './member-card.js';
 import { type LookedAt, useMembers } from './use-members.js';
@@ -36,14 +37,21 @@ function View({ api, live }: { readonly api: Api; readonly live: LiveEvents | nu
           {look === null && error === null ? (
             <output className="empty">Asking the members …</output>
           ) : null}
-          {look === null ? null : <Body look={look} live={live} />}
+          {look === null ? null : <Body look={look} live={live} api={api} />}
         </div>
       </PageFrame>
     </NowProvider>
   );
 }
 
-function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEvents | null }) {
+interface BodyProps {
+  readonly look: LookedAt;
+  readonly live: LiveEvents | null;
+  readonly api: Api;
+}
+
+function Body({ look, live, api }: BodyProps) {
+  const { can } = useConsole();
   const { members, self } = look;
   const { kind, sentence } = verdictOf(members);
   return (
@@ -59,6 +67,7 @@ function Body({ look, live }: { readonly look: LookedAt; readonly live: LiveEven
           />
         ))}
       </div>
+      {can('GET', '/hot') ? <HottestRequests api={api} /> : null}
       <Charts look={look} events={live?.events ?? null} />
     </>
   );

@@ -1,10 +1,25 @@
 /** What a member answers to questions of other members, which come from a wire. */
 import { expect, it } from 'vitest';
 import type { WordContext } from '../net/four-letter/context.js';
+import type { HotReport } from '../pipeline/hot-requests.js';
 import { type AnsweringMember, memberAnswers } from './member-answers.js';
 
 const HERE = 0x1_0000_0001;
 const BUSY = 0x1_0000_0002;
+
+/** Of two sessions, of which one has left. */
+const HOT: HotReport = {
+  ...{ spanMs: 2_000, every: 4 },
+  reads: { total: 100, keys: [{ key: '/config', count: 60 }] },
+  writes: { total: 1, keys: [] },
+  sessions: {
+    total: 101,
+    keys: [
+      { key: HERE, count: 90 },
+      { key: 0x1_0000_0009, count: 3 },
+    ],
+  },
+};
 
 function useAnswers() {
   const ended: number[] = [];
@@ -30,6 +45,7 @@ function useAnswers() {
     watches: { pathsOf: (mode, watcher) => (mode === 'data' ? pathsOf(watcher) : []) },
     watcherOf: (session) => (watched.has(session) ? session : undefined),
     identitiesOf: () => [],
+    hotRequests: () => HOT,
     expireSession: (session) => {
       ended.push(session);
       return session === HERE;
@@ -95,4 +111,18 @@ it('answers nothing to what it does not understand', () => {
     expect(ask(question)).toBeNull();
   }
   expect(ask({ kind: 'clients', sessions: 'x', directory: 1 })).toEqual({ clients: [] });
+});
+
+it('tells what is asked for most as rates, and where the sessions that ask are connected', () => {
+  const { ask } = useAnswers();
+  expect(ask({ kind: 'hot' })).toEqual({
+    ...{ spanMs: 2_000, every: 4 },
+    ...{ readsPerSecond: 50, writesPerSecond: 0.5, requestsPerSecond: 50.5 },
+    reads: [{ path: '/config', perSecond: 30 }],
+    writes: [],
+    clients: [
+      { session: '0x100000001', host: '10.0.0.7', port: 5, perSecond: 45 },
+      { session: '0x100000009', host: null, port: 0, perSecond: 1.5 },
+    ],
+  });
 });

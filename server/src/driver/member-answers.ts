@@ -1,8 +1,9 @@
 /**
  * What a member answers when another member asks on behalf of an operator: its status, its events,
- * which sessions are connected to it, and what they watch in one directory. A leader ends a session
- * if it is asked to. Questions come from a wire: one that is not understood is answered with null.
- * Which clients are here is told in steps, because there may be many of them with many watches.
+ * what its clients ask for most, which sessions are connected to it, and what they watch in one
+ * directory. A leader ends a session if it is asked to. Questions come from a wire: one that is not
+ * understood is answered with null. Which clients are here is told in steps, because there may be
+ * many of them with many watches.
  */
 import { nameOf, parentOf } from '@rookery/protocol';
 import type { EventRing } from '../events/event-ring.js';
@@ -11,6 +12,7 @@ import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
 import { VERSION } from '../version.js';
+import { type HotTeller, hotAnswer } from './hot-answer.js';
 import type { Answerer } from './peer-questions.js';
 import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';
 
@@ -26,7 +28,7 @@ const NAMES_MAX = 20;
 /** The connections, or the watches, that are looked at in one step. */
 const STEP = 128;
 
-export interface AnsweringMember extends SessionTeller {
+export interface AnsweringMember extends SessionTeller, HotTeller {
   /** False where another member leads. */
   expireSession(session: SessionId): boolean;
 }
@@ -43,6 +45,8 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
         return events === null ? null : JSON.stringify(eventsAfter(events, asked));
       case 'session':
         return JSON.stringify(sessionAnswer(member, asked['session']));
+      case 'hot':
+        return JSON.stringify(hotAnswer(member));
       case 'clients':
         return clientsAmong(member, asked);
       default:

@@ -25,6 +25,7 @@ import type {
   WatchSummary,
 } from '../net/member-view.js';
 import { openFilesCount, openFilesMax } from '../net/open-files.js';
+import type { HotReport } from '../pipeline/hot-requests.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { atMost } from '../state/at-most.js';
 import { listedEphemerals } from '../state/ephemeral-listing.js';
@@ -127,6 +128,11 @@ export class MemberStatus implements MemberView {
   /** The session of a watcher; 0 if the watcher is gone. */
   sessionOf(watcher: WatcherId): SessionId {
     return this.#parts.pipeline.view(watcher)?.session ?? 0;
+  }
+
+  /** Whoever asks has requests watched for a while: see HotRequests. */
+  hotRequests(limit: number): HotReport {
+    return this.#parts.pipeline.hot.look(this.#parts.nowMs(), limit);
   }
 
   get sessions(): SessionsView {

@@ -27,6 +27,7 @@ import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
+import { HotRequests } from './hot-requests.js';
 import { Authenticator } from './identities.js';
 import { LocalSessions } from './local-sessions.js';
 import { Logins } from './logins.js';
@@ -50,6 +51,7 @@ export class Pipeline {
   readonly logins: Logins;
   readonly throttle: Throttle;
   readonly rates: RequestRates;
+  readonly hot = new HotRequests();
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
   readonly #handshake: Handshake;
@@ -125,13 +127,15 @@ export class Pipeline {
 
   /**
    * Ends local sessions that were silent for too long, reads again from clients that had sent too
-   * many requests, and looks at logins that have waited.
+   * many requests, and looks at logins that have waited. Clients are read from also while nobody is
+   * served, because one that waits could not be told so otherwise; one that is joining has no
+   * session yet, whatever it asks for.
    */
   onTick(nowMs: number): void {
     this.#nowMs = nowMs;
+    this.hot.onTick(nowMs);
     const isServing = this.#serving !== 'nobody';
     if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#disconnect(id);
-    // Also while nobody is served: a client that waits could not be told so otherwise.
     this.rates.onTick(nowMs, (connection) => this.#touches.maybeHeard(connection));
     if (!isServing) return;
     this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection));
@@ -183,12 +187,12 @@ export class Pipeline {
 
   /**
    * Takes a frame without its length, which is read only during the call. `nowMs` is the time of
-   * the turn.
+   * the turn. Net may still deliver input that it had read before it was told to end the
+   * connection.
    */
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
     const connection = this.#connections.get(id);
-    // Net may still deliver input that it had read before it was told to end the connection.
     if (connection === undefined) return;
     this.rates.onFrame(connection, nowMs);
     this.#take(connection, frame);
@@ -248,7 +252,10 @@ export class Pipeline {
     this.#auditor?.onRefused(request);
   }
 
-  /** Takes every delivered proposal, in order, whether serving or not. */
+  /**
+   * Takes every delivered proposal, in order, whether serving or not. From the one on that ends a
+   * session, the session receives nothing more, except the answer to the request for its end.
+   */
   apply(zxid: Zxid, txn: Txn, nowMs: number): void {
     this.#nowMs = nowMs;
     assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
@@ -261,7 +268,6 @@ export class Pipeline {
     if (!this.serving) return;
     const begins = txn.op.kind === 'beginClose';
     if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
-    // From here on the session receives nothing more, except the answer to the request for its end.
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
     if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
@@ -331,6 +337,7 @@ export class Pipeline {
   #onRequest(connection: Connection, frame: JuteReader): void {
     if (frame.remaining < HEADER_BYTES) return this.#close(connection, 'malformed request header');
     this.#touches.maybeHeard(connection);
+    if (this.hot.isWatching && connection.isAdmitted) this.hot.onRequest(connection.session, frame);
     this.#requests.onRequest(connection, frame, this.#nowMs);
     this.#endFinished();
   }
@@ -345,10 +352,12 @@ export class Pipeline {
     this.#welcome(connection);
   }
 
-  /** The handshake is answered: the session is served here from now on. */
+  /**
+   * The handshake is answered: the session is served here from now on, unless it was closed between
+   * the leader's answer and now.
+   */
   #welcome(connection: Connection): void {
     const { session, output } = connection;
-    // It may have been closed between the leader's answer and now.
     const opened = this.localSessions.get(session) ?? this.#state.sessions.get(session);
     if (opened === undefined) return this.#refuse(connection);
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);

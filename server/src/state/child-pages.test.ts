@@ -6,50 +6,47 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NamedNodes } from '../simulated/state/named-nodes.js';
 import { ChildPages } from './child-pages.js';
-import type { NameSelection } from './name-selection.js';
 
-const NODE = 7;
+const DIRECTORY = 7;
 const ROOMY = 1 << 20;
-/** A page of so many names is no short one. */
-const LONG = 5_000;
 /** What makes a directory small, kept, or too large to be kept. */
 const CLASSES = [
   { count: 1, keptBytesMax: ROOMY },
   { count: 5_000, keptBytesMax: ROOMY },
-  { count: 5_000, keptBytesMax: 60 },
+  { count: 5_000, keptBytesMax: 0 },
 ] as const;
 
 class Directory {
   readonly pages: ChildPages;
-  readonly names: Set<string>;
+  readonly nodes: NamedNodes;
+  /** How often all children were listed. */
+  listed = 0;
   readonly #count: number;
 
   constructor(names: Iterable<string>, of: (typeof CLASSES)[number]) {
-    this.names = new Set(names);
+    this.nodes = new NamedNodes(names);
     this.#count = of.count;
-    this.pages = new ChildPages(of.keptBytesMax);
+    this.pages = new ChildPages(this.nodes, of.keptBytesMax);
   }
 
   page(startAfter: string, limit: number, bytesMax = ROOMY) {
-    const list = () => [...this.names];
-    const directory = { node: NODE, count: this.#count, list, select: selectFrom(list) };
+    const list = () => {
+      this.listed += 1;
+      return this.nodes.children();
+    };
+    const directory = { node: DIRECTORY, count: this.#count, list };
     return this.pages.page(directory, { startAfter, limit, bytesMax });
   }
 
   change(name: string, exists: boolean): void {
-    if (exists) this.names.add(name);
-    else this.names.delete(name);
-    if (this.pages.keeps(NODE)) this.pages.changed(NODE, name, exists);
+    if (this.nodes.has(name) === exists) return;
+    if (exists) this.nodes.add(name);
+    const node = this.nodes.node(name);
+    if (this.pages.keeps(DIRECTORY)) this.pages.changed(DIRECTORY, node, exists);
+    if (!exists) this.nodes.remove(name);
   }
-}
-
-/** What the tree does without a string for every name. */
-function selectFrom(list: () => string[]) {
-  return ({ startAfter, limit }: NameSelection) => {
-    const behind = list().filter((one) => one > startAfter);
-    return behind.sort().slice(0, limit);
-  };
 }
 
 const name = fc.string({
@@ -87,44 +84,6 @@ describe('a page', () => {
   });
 });
 
-describe('a short page of a large directory', () => {
-  it('makes no list of all names, unless it is asked for again and again', () => {
-    const { pages, listed } = counted();
-    for (let asked = 1; asked <= 8; asked++) expect(pages('b', 1).names).toEqual(['c']);
-    expect(listed()).toBe(0);
-    for (let asked = 9; asked <= 12; asked++) expect(pages('b', 1).names).toEqual(['c']);
-    expect(listed()).toBe(1);
-  });
-
-  it('is followed by an order of all names when somebody reads on from its end', () => {
-    const { pages, listed } = counted();
-    expect(pages('', 2).names).toEqual(['a', 'b']);
-    expect(pages('b', 1)).toEqual({ names: ['c'], more: true });
-    expect(pages('c', 2)).toEqual({ names: ['d'], more: false });
-    expect(listed()).toBe(1);
-  });
-
-  it('is followed by an order of all names although others read the top meanwhile', () => {
-    const { pages, listed } = counted();
-    for (const startAfter of ['', '', 'a', '', 'b']) pages(startAfter, 2);
-    expect(listed()).toBe(1);
-  });
-
-  function counted() {
-    let lists = 0;
-    const kept = new ChildPages();
-    const names = () => ['d', 'b', 'a', 'c'];
-    const list = () => {
-      lists += 1;
-      return names();
-    };
-    const directory = { node: NODE, count: 1_000_000, list, select: selectFrom(names) };
-    const pages = (startAfter: string, limit: number) =>
-      kept.page(directory, { startAfter, limit, bytesMax: ROOMY });
-    return { pages, listed: () => lists };
-  }
-});
-
 describe('paging through a directory that changes', () => {
   it('gives each name that stays exactly once', () => {
     const change = fc.record({ name, exists: fc.boolean() });
@@ -160,40 +119,56 @@ describe('paging through a directory that changes', () => {
     );
   });
 
-  it('drops a list that has changed too much, and that of a deleted directory', () => {
+  it('lists the children once for all pages of a large directory that fits', () => {
+    const counts = CLASSES.map((size) => {
+      const directory = new Directory(['a', 'b', 'c'], size);
+      for (const startAfter of ['b', '', 'a']) directory.page(startAfter, 2);
+      return directory.listed;
+    });
+    expect(counts).toEqual([3, 1, 3]);
+  });
+
+  it('drops an order that has changed too much, and that of a deleted directory', () => {
     const directory = new Directory(['a', 'b'], CLASSES[1]);
-    directory.page('', LONG);
-    expect(directory.pages.keeps(NODE)).toBe(true);
+    directory.page('', 1);
+    expect(directory.pages.keeps(DIRECTORY)).toBe(true);
     for (let index = 0; index < 1_400; index++) directory.change(`n${index}`, true);
-    expect(directory.pages.keeps(NODE)).toBe(false);
+    expect(directory.pages.keeps(DIRECTORY)).toBe(false);
     expect(directory.page('b', 2)).toEqual({ names: ['n0', 'n1'], more: true });
-    directory.pages.forget(NODE);
-    expect(directory.pages.keeps(NODE)).toBe(false);
+    directory.pages.forget(DIRECTORY);
+    expect(directory.pages.keeps(DIRECTORY)).toBe(false);
   });
+});
 
-  it('keeps no more than fits, the most recently used', () => {
-    const pages = new ChildPages(40_000);
-    const page = (node: number, name: string) =>
-      pages.page(
-        { node, count: 1_000, list: () => [name], select: selectFrom(() => [name]) },
-        { startAfter: '', limit: LONG, bytesMax: ROOMY },
-      );
-    for (const node of [1, 2, 1, 3]) page(node, 'a'.repeat(19_000));
+function firstOf(all: NamedNodes, count: number) {
+  const { prefix, nodes, keys } = all.children();
+  return { prefix, nodes: nodes.slice(0, count), keys: keys.slice(0, count) };
+}
+
+describe('what is kept', () => {
+  const asked = { startAfter: '', limit: 1, bytesMax: ROOMY };
+
+  it('is no more than fits, the most recently used', () => {
+    const children = new NamedNodes(Array.from({ length: 3_000 }, (_, index) => `n${index}`));
+    // Two orders of 1,500 children.
+    const pages = new ChildPages(children, 2 * 16 * 1_500);
+    const page = (node: number, count: number) =>
+      pages.page({ node, count, list: () => firstOf(children, count) }, asked);
+    for (const node of [1, 2, 1, 3]) page(node, 1_500);
     expect([1, 2, 3].filter((node) => pages.keeps(node))).toEqual([1, 3]);
-    expect(page(4, 'a'.repeat(40_000)).names).toHaveLength(1);
-    expect([1, 3, 4].filter((node) => pages.keeps(node))).toEqual([1, 3]);
-    // A directory that has grown too large meanwhile.
-    pages.changed(1, 'b'.repeat(30_000), true);
-    page(1, 'a');
-    expect(pages.keeps(1)).toBe(false);
+    // It takes all the room, and one child more has none.
+    expect(page(4, 3_000).names).toHaveLength(1);
+    expect([1, 3, 4].filter((node) => pages.keeps(node))).toEqual([4]);
+    pages.changed(4, children.add('more'), true);
+    page(4, 3_001);
+    expect(pages.keeps(4)).toBe(false);
   });
 
-  it('keeps the lists of few directories', () => {
-    const pages = new ChildPages();
-    const asked = { startAfter: '', limit: LONG, bytesMax: ROOMY };
-    const list = () => ['a'];
+  it('is of few directories', () => {
+    const children = new NamedNodes(['a']);
+    const pages = new ChildPages(children);
     for (const node of [1, 2, 3, 4, 1, 5]) {
-      pages.page({ node, count: 5_000, list, select: selectFrom(list) }, asked);
+      pages.page({ node, count: 5_000, list: () => children.children() }, asked);
     }
     expect([1, 2, 3, 4, 5].filter((node) => pages.keeps(node))).toEqual([1, 3, 4, 5]);
   });

@@ -1,47 +1,78 @@
 /**
- * Keeps names in code-unit order, sorted only where somebody reads: incremental sorting.
+ * Keeps the children of a directory in the order of their names, sorted only where somebody reads:
+ * incremental sorting.
  *
- * The names are partitioned into runs, each of which precedes the next as a whole. The run that is
- * read is sorted; a large one is first cut in two, again and again, until the part that is read is
- * small. The first read therefore costs a few passes over all names, later ones next to nothing,
- * and nobody waits for a complete sort. Changes are kept beside their run until it is read. Called
- * by ChildPages.
+ * A child is the number of its node and a key, which decides most of the order (name-prefix.ts), so
+ * there is no string and no object for each. They are partitioned into runs, each of which precedes
+ * the next as a whole. The run that is read is sorted; a large one is first cut in two, again and
+ * again, until the part that is read is small. The first read therefore looks at each key about
+ * twice and at few names, later ones at next to nothing, and nobody waits for a complete sort.
+ * Changes are kept beside their run until it is read. Called by ChildPages.
  */
 import { assert } from '@rookery/protocol';
+import type { NamePrefix } from './name-prefix.js';
 
 /** Runs up to this size are sorted as they are; larger ones are cut. */
-const RUN_NAMES = 4096;
+const RUN_NODES = 1024;
 const SAMPLES = 31;
 /**
  * A cut that leaves more than this part on one side is useless: somebody chose the names for it.
  */
 const LOPSIDED = 15 / 16;
-/** The memory of a string and its place in an array, beside its characters. */
-export const NAME_BYTES = 40;
+/** The memory of a child: a number of 4 bytes and a key of 8, and some of what runs replaced. */
+const CHILD_BYTES = 16;
+/** The memory of a change that is kept beside its run. */
+const CHANGE_BYTES = 40;
+
+/** The names of nodes; comparisons are by code units, and below, at or above 0. */
+export interface NodeNames {
+  name(node: number): string;
+  compareNames(a: number, b: number): number;
+  compareName(node: number, text: string): number;
+  keyOf(node: number, prefix: NamePrefix): number;
+}
+
+export interface Children {
+  readonly prefix: NamePrefix;
+  readonly nodes: Int32Array;
+  /** The key of each node's name, by the prefix. */
+  readonly keys: Float64Array;
+}
+
+/** A name that is compared with many others. */
+interface Pivot {
+  readonly text: string;
+  readonly key: number;
+}
 
 interface Run {
   /** Every name in the run is equal to or above this one, and below the next run's. */
-  from: string;
-  names: string[];
+  from: Pivot;
+  nodes: Int32Array;
+  keys: Float64Array;
   isSorted: boolean;
-  /** For each name that changed since `names` was made: whether it exists. */
-  changes: Map<string, boolean> | null;
+  /**
+   * For each node that came or went since `nodes` was made: whether it exists. A number that went
+   * may belong to another node by now, so `nodes` are not looked at before these are applied.
+   */
+  changes: Map<number, boolean> | null;
 }
 
 export class LazyOrder {
-  /** In order; the first run starts from ''. */
+  readonly #names: NodeNames;
+  readonly #prefix: NamePrefix;
+  /** In order; the first run starts from the empty text. */
   readonly #runs: Run[];
   #pendingCount = 0;
   #count: number;
-  #bytes = 0;
 
-  /** Takes ownership of the names, each of which occurs once. */
-  constructor(names: string[]) {
-    this.#count = names.length;
-    for (const name of names) {
-      this.#bytes += NAME_BYTES + name.length;
-    }
-    this.#runs = [{ from: '', names, isSorted: false, changes: null }];
+  /** Takes ownership of the children, each of which has a name of its own. */
+  constructor(names: NodeNames, { prefix, nodes, keys }: Children) {
+    this.#names = names;
+    this.#prefix = prefix;
+    this.#count = nodes.length;
+    const from = this.#pivotOf('');
+    this.#runs = [{ from, nodes, keys, isSorted: false, changes: null }];
   }
 
   get count(): number {
@@ -49,7 +80,7 @@ export class LazyOrder {
   }
   /** The approximate memory of everything here, in bytes. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#count * CHILD_BYTES + this.#pendingCount * CHANGE_BYTES;
   }
   /** The number of runs; one of them may be empty. */
   get runCount(): number {
@@ -60,15 +91,14 @@ export class LazyOrder {
     return this.#pendingCount;
   }
 
-  /** The name was added or removed. */
-  change(name: string, exists: boolean): void {
-    const by = exists ? 1 : -1;
-    this.#count += by;
-    this.#bytes += by * (NAME_BYTES + name.length);
-    const run = this.#run(this.#indexOf(name));
+  /** The node was added, or is about to be removed: it has its name during the call. */
+  change(node: number, exists: boolean): void {
+    this.#count += exists ? 1 : -1;
+    const key = this.#names.keyOf(node, this.#prefix);
+    const run = this.#run(this.#lastFrom((from) => this.#compare(node, key, from) >= 0));
     run.changes ??= new Map();
     const before = run.changes.size;
-    run.changes.set(name, exists);
+    run.changes.set(node, exists);
     this.#pendingCount += run.changes.size - before;
   }
 
@@ -77,12 +107,13 @@ export class LazyOrder {
    * meanwhile.
    */
   *above(after: string): Generator<string, void> {
-    let index = this.#sortAt(after);
-    let at = firstAbove(this.#run(index).names, after);
+    const pivot = this.#pivotOf(after);
+    let index = this.#sortAt(pivot);
+    let at = this.#firstAbove(this.#run(index), pivot);
     for (;;) {
-      const { names } = this.#run(index);
-      for (; at < names.length; at++) {
-        yield names[at] ?? '';
+      const { nodes } = this.#run(index);
+      for (; at < nodes.length; at++) {
+        yield this.#names.name(nodes[at] ?? -1);
       }
       const next = this.#leave(index);
       if (next === this.#runs.length) {
@@ -100,7 +131,7 @@ export class LazyOrder {
    */
   #leave(index: number): number {
     const next = this.#runs[index + 1];
-    if (next === undefined || this.#run(index).names.length > 0) {
+    if (next === undefined || this.#run(index).nodes.length > 0) {
       return index + 1;
     }
     next.from = this.#run(index).from;
@@ -109,20 +140,21 @@ export class LazyOrder {
   }
 
   /** The index of the run that contains the name, or would: small and sorted. */
-  #sortAt(name: string): number {
-    let index = this.#indexOf(name);
+  #sortAt({ text }: Pivot): number {
+    const find = (): number => this.#lastFrom((from) => from.text <= text);
+    let index = find();
     this.#applyChanges(this.#run(index));
     for (;;) {
       const run = this.#run(index);
-      if (run.isSorted || run.names.length <= RUN_NAMES) {
+      if (run.isSorted || run.nodes.length <= RUN_NODES) {
         break;
       }
       this.#cut(index);
-      index = this.#indexOf(name);
+      index = find();
     }
     const run = this.#run(index);
     if (!run.isSorted) {
-      run.names.sort();
+      this.#sort(run);
       run.isSorted = true;
     }
     return index;
@@ -133,12 +165,21 @@ export class LazyOrder {
     if (changes === null) {
       return;
     }
-    run.names = run.names.filter((name) => !changes.has(name));
-    for (const [name, exists] of changes) {
-      if (exists) {
-        run.names.push(name);
-      }
+    const nodes = new Int32Array(run.nodes.length + changes.size);
+    const keys = new Float64Array(nodes.length);
+    let count = 0;
+    const add = (node: number, key: number): void => {
+      nodes[count] = node;
+      keys[count++] = key;
+    };
+    for (const [at, node] of run.nodes.entries()) {
+      if (!changes.has(node)) add(node, run.keys[at] ?? 0);
     }
+    for (const [node, exists] of changes) {
+      if (exists) add(node, this.#names.keyOf(node, this.#prefix));
+    }
+    run.nodes = nodes.subarray(0, count);
+    run.keys = keys.subarray(0, count);
     run.isSorted = false;
     run.changes = null;
     this.#pendingCount -= changes.size;
@@ -149,35 +190,117 @@ export class LazyOrder {
    * many as needed.
    */
   #cut(index: number): void {
-    const { from, names } = this.#run(index);
-    const pivot = guessMiddle(names);
-    const [below, rest]: [string[], string[]] = [[], []];
-    for (const name of names) {
-      if (name < pivot) {
-        below.push(name);
-      } else {
-        rest.push(name);
-      }
-    }
-    if (Math.max(below.length, rest.length) > LOPSIDED * names.length) {
-      this.#runs.splice(index, 1, ...sortedRuns(from, names));
+    const run = this.#run(index);
+    const { from, nodes, keys } = run;
+    const pivot = this.#guessMiddle(run);
+    const middle = this.#partition(run, pivot);
+    if (Math.max(middle, nodes.length - middle) > LOPSIDED * nodes.length) {
+      this.#runs.splice(index, 1, ...this.#sortedRuns(run));
       return;
     }
-    this.#runs.splice(
-      index,
-      1,
-      { from, names: below, isSorted: false, changes: null },
-      { from: pivot, names: rest, isSorted: false, changes: null },
-    );
+    const part = (of: Pivot, start: number, end: number): Run => ({
+      from: of,
+      nodes: nodes.subarray(start, end),
+      keys: keys.subarray(start, end),
+      isSorted: false,
+      changes: null,
+    });
+    this.#runs.splice(index, 1, part(from, 0, middle), part(pivot, middle, nodes.length));
   }
 
-  #indexOf(name: string): number {
+  /** Moves those whose names are below the pivot to the front; returns their number. */
+  #partition({ nodes, keys }: Run, pivot: Pivot): number {
+    let low = 0;
+    let high = nodes.length;
+    while (low < high) {
+      const node = nodes[low] ?? -1;
+      const key = keys[low] ?? 0;
+      // Mostly the keys decide, and nothing is called.
+      const isBelow =
+        key < pivot.key || (key === pivot.key && this.#names.compareName(node, pivot.text) < 0);
+      if (isBelow) {
+        low += 1;
+        continue;
+      }
+      high -= 1;
+      nodes[low] = nodes[high] ?? -1;
+      keys[low] = keys[high] ?? 0;
+      nodes[high] = node;
+      keys[high] = key;
+    }
+    return low;
+  }
+
+  #guessMiddle({ nodes, keys }: Run): Pivot {
+    const step = Math.floor(nodes.length / SAMPLES);
+    const at = Array.from({ length: SAMPLES }, (_, index) => index * step);
+    const samples: Pick<Run, 'nodes' | 'keys'> = {
+      nodes: Int32Array.from(at, (index) => nodes[index] ?? -1),
+      keys: Float64Array.from(at, (index) => keys[index] ?? 0),
+    };
+    this.#sort(samples);
+    return this.#pivotOf(this.#names.name(samples.nodes[SAMPLES >>> 1] ?? -1));
+  }
+
+  #sortedRuns(run: Run): Run[] {
+    this.#sort(run);
+    const { from, nodes, keys } = run;
+    const runs: Run[] = [];
+    for (let at = 0; at < nodes.length; at += RUN_NODES) {
+      const end = at + RUN_NODES;
+      const start = at === 0 ? from : this.#pivotOf(this.#names.name(nodes[at] ?? -1));
+      const part = { nodes: nodes.subarray(at, end), keys: keys.subarray(at, end) };
+      runs.push({ from: start, ...part, isSorted: true, changes: null });
+    }
+    return runs;
+  }
+
+  /** In place. */
+  #sort({ nodes, keys }: Pick<Run, 'nodes' | 'keys'>): void {
+    const order = Uint32Array.from(nodes.keys());
+    order.sort((a, b) => {
+      const difference = (keys[a] ?? 0) - (keys[b] ?? 0);
+      if (difference !== 0) return difference;
+      return this.#names.compareNames(nodes[a] ?? -1, nodes[b] ?? -1);
+    });
+    const [nodesBefore, keysBefore] = [nodes.slice(), keys.slice()];
+    for (const [to, at] of order.entries()) {
+      nodes[to] = nodesBefore[at] ?? -1;
+      keys[to] = keysBefore[at] ?? 0;
+    }
+  }
+
+  #pivotOf(text: string): Pivot {
+    return { text, key: this.#prefix.keyOf(text) };
+  }
+
+  #compare(node: number, key: number, pivot: Pivot): number {
+    return key - pivot.key || this.#names.compareName(node, pivot.text);
+  }
+
+  /** The index of the last run whose `from` is not above what is searched for. */
+  #lastFrom(isNotAbove: (from: Pivot) => boolean): number {
     let low = 0;
     let high = this.#runs.length;
     while (low + 1 < high) {
       const middle = (low + high) >>> 1;
-      if (this.#run(middle).from <= name) {
+      if (isNotAbove(this.#run(middle).from)) {
         low = middle;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /** The index of the first of the sorted nodes whose name is above the pivot. */
+  #firstAbove({ nodes, keys }: Run, pivot: Pivot): number {
+    let low = 0;
+    let high = nodes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#compare(nodes[middle] ?? -1, keys[middle] ?? 0, pivot) <= 0) {
+        low = middle + 1;
       } else {
         high = middle;
       }
@@ -190,36 +313,4 @@ export class LazyOrder {
     assert(run !== undefined, () => `run ${index} is one of ${this.#runs.length}`);
     return run;
   }
-}
-
-function guessMiddle(names: readonly string[]): string {
-  const step = Math.floor(names.length / SAMPLES);
-  const samples = Array.from({ length: SAMPLES }, (_, index) => names[index * step] ?? '');
-  return samples.sort()[SAMPLES >>> 1] ?? '';
-}
-
-function sortedRuns(from: string, names: string[]): Run[] {
-  names.sort();
-  const runs: Run[] = [];
-  for (let at = 0; at < names.length; at += RUN_NAMES) {
-    const part = names.slice(at, at + RUN_NAMES);
-    const start = at === 0 ? from : (part[0] ?? '');
-    runs.push({ from: start, names: part, isSorted: true, changes: null });
-  }
-  return runs;
-}
-
-/** The index of the first name above `name` in the sorted `names`. */
-function firstAbove(names: readonly string[], name: string): number {
-  let low = 0;
-  let high = names.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((names[middle] ?? '') <= name) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
 }

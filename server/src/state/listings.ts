@@ -4,9 +4,10 @@
  * Both caches belong to this member alone, are bounded in bytes, and are not replicated. Called by
  * Tree, which reports when a directory changes.
  */
-import { JuteWriter, nameOf } from '@rookery/protocol';
+import { JuteWriter } from '@rookery/protocol';
 import { ChildPages } from './child-pages.js';
 import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
+import type { NodeNames } from './lazy-order.js';
 
 export interface ListingLimits {
   /** The bound for the orders that are kept for pages. */
@@ -26,8 +27,8 @@ export class Listings {
   readonly pages: ChildPages;
   readonly #encoded: EncodedChildren;
 
-  constructor({ pageBytesMax, listingBytesMax }: ListingLimits = {}) {
-    this.pages = new ChildPages(pageBytesMax);
+  constructor(names: NodeNames, { pageBytesMax, listingBytesMax }: ListingLimits = {}) {
+    this.pages = new ChildPages(names, pageBytesMax);
     this.#encoded = new EncodedChildren(listingBytesMax);
   }
 
@@ -50,11 +51,11 @@ export class Listings {
     writer.raw(list);
   }
 
-  /** `child` was added or removed. */
-  childChanged(directory: number, child: { readonly path: string }, exists: boolean): void {
+  /** The child was added, or is about to be removed: it has its name during the call. */
+  childChanged(directory: number, child: number, exists: boolean): void {
     this.#encoded.forget(directory);
     if (this.pages.keeps(directory)) {
-      this.pages.changed(directory, nameOf(child.path), exists);
+      this.pages.changed(directory, child, exists);
     }
   }
 

@@ -8,6 +8,7 @@
 import type { JuteWriter } from '@rookery/protocol';
 import { DataSlabs } from './data-slabs.js';
 import type { Hasher, NameBytes } from './hash.js';
+import type { NamePrefix } from './name-prefix.js';
 import { FLAG, INT, makeShape, modeOf, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 import type { CreateView, DataRange } from './op-view.js';
 import { PayloadCompaction } from './payload-compaction.js';
@@ -248,6 +249,17 @@ export class Payloads {
       if (difference !== 0) return difference;
     }
     return length - text.length;
+  }
+
+  /** The key of the name by this prefix. */
+  keyOf(node: number, prefix: NamePrefix): number {
+    const ints = this.#store.intPage(node);
+    const row = this.#store.intBase(node);
+    const shape = ints[row + INT.shape] ?? 0;
+    if ((shape & FLAG.wide) !== 0) return prefix.keyOf(this.name(node));
+    const location = ints[row + INT.location] ?? NONE;
+    const start = this.#slabs.offset(location);
+    return prefix.keyOfAscii(this.#slabs.bytes(location), start, nameBytesOf(shape));
   }
 
   /** Writes the name as a jute string. */

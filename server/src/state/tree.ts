@@ -149,7 +149,7 @@ export class Tree extends TreeReads {
     }
     this.#digest.storeContent(this.#parts, node, pathHashOf(op));
     this.#countInDigest(node, 1);
-    this.#childChanged(parent, op, { by: 1, dataBytes: this.dataLength(node) });
+    this.#childChanged(parent, node, 1);
     return node;
   }
 
@@ -167,7 +167,7 @@ export class Tree extends TreeReads {
       this.#setMode(node, MODE[mode]);
       if (isTimed(MODE[mode])) this.timed.add(node);
       if (mode === 'ttl') this.store.setDouble(node, DOUBLE.owner, ttlMs);
-      this.#childChanged(parent, znode, { by: 1, dataBytes: this.dataLength(node) });
+      this.#childChanged(parent, node, 1);
     } else {
       this.#countInDigest(node, -1);
       if (node !== CONFIG_NODE) this.#replaceData(node, znode);
@@ -210,7 +210,7 @@ export class Tree extends TreeReads {
     } else if (isTimed(mode)) {
       this.timed.remove(node);
     }
-    this.#childChanged(parent, { path }, { by: -1, dataBytes });
+    this.#childChanged(parent, node, -1);
     this.listings.forget(node);
     this.dataSize -= path.length + dataBytes;
     this.#znodesBytes -= znodeBytes(nameBytesOf(row[base + INT.shape] ?? 0), dataBytes);
@@ -297,9 +297,9 @@ export class Tree extends TreeReads {
     return loader !== null;
   }
 
-  #childChanged(parent: number, child: WithPath, change: ChildChange): void {
-    const { by, dataBytes } = change;
-    this.subtrees.count(parent, by, by * dataBytes);
+  /** The child came (1), or is about to go (-1). */
+  #childChanged(parent: number, child: number, by: 1 | -1): void {
+    this.subtrees.count(parent, by, by * this.dataLength(child));
     this.listings.childChanged(parent, child, by === 1);
   }
 
@@ -375,11 +375,6 @@ export class Tree extends TreeReads {
   #countInDigest(node: number, sign: 1 | -1): void {
     this.#digest.countNode(this.store, this.acls, node, sign);
   }
-}
-
-interface ChildChange {
-  readonly by: 1 | -1;
-  readonly dataBytes: number;
 }
 
 /** The root's hash is 0: it is in no index, and has no name. */

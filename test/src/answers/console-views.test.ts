@@ -167,9 +167,12 @@ it.skipIf(lacksBrowser)(
     await writer.create('/written');
     // With a write between two looks, each member has a figure in the chart.
     const chart = page.getByRole('img', { name: /^Write latency: .*member \d+ [\d.]+ m?s/ });
-    await until('the chart has a figure', DEADLINE_MS, async () => {
+    await page.getByRole('button', { name: 'Watch the requests' }).click();
+    const hottest = page.getByRole('table', { name: 'Hottest paths' });
+    const written = hottest.getByRole('row', { name: / [\d.]+ \/written$/ });
+    await until('the chart has a figure, and the path is told', DEADLINE_MS, async () => {
       await writer.setData('/written', 'x');
-      return (await chart.count()) > 0 ? true : undefined;
+      return (await chart.count()) > 0 && (await written.count()) > 0 ? true : undefined;
     });
 
     await leader.kill();

@@ -79,6 +79,28 @@ async function askWherever(members: readonly Member[]): Promise<void> {
   }
 }
 
+/** What the clients of one member ask for is told at each of them. */
+async function askHottest(members: readonly Member[], read: () => Promise<unknown>) {
+  for (const member of members) {
+    const { json } = await until('the reads are told', DEADLINE_MS, async () => {
+      await read();
+      const answer = await askApi(member, 'GET /hot?limit=50');
+      const paths = answer.json['paths'] as readonly Record<string, unknown>[];
+      const root = paths.find(({ path }) => path === '/');
+      return Number(root?.['readsPerSecond'] ?? 0) > 0 ? answer : undefined;
+    });
+    expect(json['members']).toMatchObject([1, 2, 3].map((id) => ({ id, answers: true })));
+    expect(json['clients']).toContainEqual({
+      ...{ session: expect.stringMatching(/^0x/), member: 2 },
+      address: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+      requestsPerSecond: expect.any(Number),
+    });
+    for (const limit of [0, 51]) {
+      expect((await askApi(member, `GET /hot?limit=${limit}`)).status).toBe(400);
+    }
+  }
+}
+
 it(
   'tells of all members at any of them, and which do not answer',
   async () => {
@@ -118,6 +140,7 @@ it(
     const later = (await askApi(one, `GET /events?members=all&places=${places}`)).json;
     const made = (later['events'] as typeof events).filter(({ event }) => event === 'admin.write');
     expect(made.map(({ member }) => member)).toEqual([3]);
+    await askHottest(ensemble.members, () => getData(client, '/'));
     await askWherever(ensemble.members);
     await three.kill();
     await until('the dead member is told of', DEADLINE_MS, async () => {

@@ -40,7 +40,7 @@ import { Random } from '../simulation/random.js';
 
 const TEST_DEADLINE_MS = 240_000;
 const DEADLINE_MS = 30_000;
-/** Those of ZooKeeper, and names of its admin server's commands, which are no words. */
+/** The four-letter words, and names that are none, such as commands of ZooKeeper's admin server. */
 const WORDS = [...FOUR_LETTER_WORDS, 'kill', 'lead', 'rqpr', 'icfg', 'orst', 'obsr'];
 const PATHS = ['/', '/vault', '/vault/guessed', '/zookeeper', '/zookeeper/config'];
 const OPCODES = [

@@ -3,10 +3,11 @@
  * come back. Method: tmux shows the screen; the answers for scripts are compared with their schema.
  */
 import { connect } from '@rookery/client';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { ShellUser } from '../client/shell/shell-command.js';
 import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { mayLack } from '../harness/foreign.js';
+import { productUnderTest } from '../harness/product.js';
 import { Terminal, TMUX } from '../harness/terminal.js';
 
 const skipped = mayLack(TMUX);
@@ -34,7 +35,7 @@ it.skipIf(skipped)('shows all members while they are killed and come back', asyn
   }
 
   await terminal.press('Right', 'Right');
-  await terminal.shows(/sort by another column \(ZXID\)/);
+  await terminal.shows(/sort \(ZXID\)/);
   await terminal.press('r');
   await terminal.shows(/ZXID↑/);
 
@@ -81,3 +82,40 @@ it('answers scripts with --once, on either product', async () => {
   expect(live).toMatchObject({ code: 2, out: '' });
   expect(live.said).toContain('use top --once here');
 });
+
+it.skipIf(skipped || productUnderTest().name === 'apache')(
+  'shows the hottest paths and clients of an admin port, and says where there is none',
+  async () => {
+    const { members, ports } = await useServingEnsemble({ size: 1, operated: true });
+    const hosts = `127.0.0.1:${ports[0]}`;
+    const url = `http://127.0.0.1:${members[0]?.adminPort}`;
+    const client = await connect(hosts);
+    onTestFinished(() => client.close());
+    await client.create('/hot');
+    const terminal = await Terminal.start(['top', '--url', url, '--interval', '1'], {});
+    // The members are those that the admin port names.
+    await terminal.shows(new RegExp(`^1 of 1 serve, ${hosts} leads`, 'm'));
+    await terminal.press('p');
+    const asks = new AbortController();
+    const asking = (async () => {
+      while (!asks.signal.aborted) await client.getData('/hot');
+    })();
+    // If the test fails before it waits for this, the client is closed.
+    asking.catch(() => undefined);
+    await terminal.shows(/^ +\d[\d.k]* +(-|\d[\d.]*) \/hot$/m);
+    await terminal.press('c');
+    const session = `0x${client.session?.id.toString(16)}`;
+    await terminal.shows(new RegExp(`^ +\\d\\S* +1 ${session} 127\\.0\\.0\\.1:\\d+$`, 'm'));
+    await terminal.press('q');
+    await terminal.shows(/\[ended with 0\]/);
+
+    const user = new ShellUser(hosts, newTestDirectory());
+    const paths = await user.json(['top', '--once', '--url', url, '--page', 'paths']);
+    expect(paths).toContainEqual(expect.objectContaining({ path: '/hot' }));
+    asks.abort();
+    await asking;
+    const none = await user.run(['top', '--once', '--page', 'clients']);
+    expect(none).toMatchObject({ code: 2, out: '' });
+    expect(none.said).toContain('Give --url http://host:port, the admin port of a member');
+  },
+);

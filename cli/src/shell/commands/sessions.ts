@@ -7,6 +7,7 @@
  */
 import { plainHexId } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
+import { AdminPort } from '../admin-port.js';
 import { type Call, EXIT } from '../command.js';
 import { NoAnswerError } from '../failures.js';
 import { serversFor } from '../servers-for.js';
@@ -47,7 +48,7 @@ export async function endSession(call: Call): Promise<number> {
       'Give --url http://host:port, the admin port of a member: no four-letter word ends a session.',
     );
   }
-  const port = new SessionsFromAdminPort(url, around.environment);
+  const port = new SessionsFromAdminPort(new AdminPort(url, around.environment));
   const session = sessionOf(call);
   const detail = await port.one(session, signal);
   if (detail === null) throw new NoAnswerError(`There is no session ${session}.`);
@@ -80,7 +81,7 @@ function sourceOf(call: Call): SessionSource {
   for (const other of ['connect', 'context', 'config']) {
     if (call.text(other) !== undefined) throw new OperatorError(`Give --url or --${other}.`);
   }
-  return new SessionsFromAdminPort(url, call.around.environment);
+  return new SessionsFromAdminPort(new AdminPort(url, call.around.environment));
 }
 
 /** Throws OperatorError for what is no session id. */

@@ -4,6 +4,7 @@
 import type { Identity } from '@rookery/protocol';
 import type { WordContext } from '../../net/four-letter/context.js';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
+import type { HotReport } from '../../pipeline/hot-requests.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
 import type { SessionId } from '../../state/txn.js';
 import type { WatcherId, WatchTable } from '../../state/watches.js';
@@ -21,6 +22,8 @@ export interface ApiMember {
   identitiesOf(session: SessionId): readonly Identity[] | undefined;
   /** The session of a watcher; 0 if the watcher is gone. */
   sessionOf(watcher: WatcherId): SessionId;
+  /** Which paths and sessions were asked for and asked most lately, at most `limit` of each. */
+  hotRequests(limit: number): HotReport;
   /** Ends a session while this member leads; false where another one does. */
   expireSession(session: SessionId): boolean;
   /** Asks another member. Resolves with JSON, or null if no answer comes. */

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { ServerAddress } from '../../config.js';
 import type { ApiRoutes } from './api-call.js';
 import type { ApiMember } from './api-member.js';
+import { HotRoutes } from './hot-routes.js';
 import { MemberNodes } from './member-nodes.js';
 import { MemberRecipes } from './member-recipes.js';
 import { MemberRoutes } from './member-routes.js';
@@ -24,6 +25,7 @@ export interface MemberApiParts {
 
 export function memberRoutes({ member, others, servers, logger }: MemberApiParts): ApiRoutes {
   const sessions = new SessionRoutes(member, others, logger);
+  const hot = new HotRoutes(member, others);
   const members = new MemberRoutes(member, servers, others);
   const tree = treeRoutes({
     nodes: new MemberNodes(member),
@@ -36,6 +38,7 @@ export function memberRoutes({ member, others, servers, logger }: MemberApiParts
   return {
     '/members': { GET: members.list },
     '/members/{id}': { GET: members.one },
+    '/hot': { GET: hot.list },
     ...tree,
     '/sessions': { GET: sessions.list },
     '/sessions/{id}': { GET: sessions.one, DELETE: sessions.end },

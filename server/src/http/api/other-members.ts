@@ -6,6 +6,7 @@
  */
 
 import { z } from 'zod';
+import { HOT_MAX, type HotAnswer } from '../../driver/hot-answer.js';
 import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
 import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
@@ -61,6 +62,17 @@ const sessionSchema = z
     identities: z.array(z.object({ scheme: z.string(), id: z.string() })).optional(),
   })
   .nullable();
+const hotPathSchema = z.object({ path: z.string(), perSecond: figure });
+const hotClientSchema = z.object({
+  ...{ session: z.string(), host: z.string().nullable(), port: z.int(), perSecond: figure },
+});
+const hotSchema = z.object({
+  ...{ spanMs: figure, every: figure },
+  ...{ readsPerSecond: figure, writesPerSecond: figure, requestsPerSecond: figure },
+  reads: z.array(hotPathSchema).max(HOT_MAX),
+  writes: z.array(hotPathSchema).max(HOT_MAX),
+  clients: z.array(hotClientSchema).max(HOT_MAX),
+});
 const endedSchema = z.object({ ended: z.boolean() });
 /** A question has 4096 characters at most, of which the sessions take the most. */
 const DIRECTORY_CHARACTERS_MAX = 500;
@@ -97,6 +109,11 @@ export class OtherMembers {
     const { start, ...rest } = from;
     const asked = start === null ? rest : { start, ...rest };
     return this.#answer(id, { kind: 'events', ...asked }, eventsSchema);
+  }
+
+  /** What is asked for most at the member, which watches its requests from then on. */
+  hot(id: number): Promise<HotAnswer | null> {
+    return this.#answer(id, { kind: 'hot' }, hotSchema);
   }
 
   /** What the member knows of a session that is connected to it; null if it does not answer. */

