@@ -8,7 +8,7 @@ import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { openNode } from '../open-node.js';
-import { parentOf } from '../paths.js';
+import { isFixed, parentOf } from '../paths.js';
 import { CreateDialog } from '../subtree/create-dialog.js';
 import { ExportDialog } from '../subtree/export-dialog.js';
 import { CopyDialog, DeleteDialog, ImportDialog } from '../subtree/subtree-dialogs.js';
@@ -85,7 +85,9 @@ export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
           }}
         />
       ) : null}
-      {act === 'delete' ? <DeleteDialog {...{ path, onChanged, onClose: close }} /> : null}
+      {act === 'delete' ? (
+        <DeleteDialog paths={[path]} onClose={close} onRan={() => onChanged(parentOf(path))} />
+      ) : null}
       {act === 'copy' || act === 'move' ? (
         <CopyDialog {...{ path, onChanged, onClose: close, moves: act === 'move' }} />
       ) : null}
@@ -106,7 +108,7 @@ const WORDS: Readonly<Record<Act, string>> = {
 
 function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] {
   const { can } = useConsole();
-  const isRoot = path === '/' || path === '/zookeeper' || parentOf(path) === '/zookeeper';
+  const isMovable = !isFixed(path);
   const canCreate = can('POST', '/node');
   const canDelete = can('DELETE', '/node');
   const mayCreate = may.create && mode !== 'ephemeral';
@@ -117,15 +119,15 @@ function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] 
     },
     {
       ...{ act: 'copy', title: 'Copy it with everything below', keys: 'c', icon: 'copy' },
-      ...{ isPossible: canCreate, isAllowed: !isRoot },
+      ...{ isPossible: canCreate, isAllowed: isMovable },
     },
     {
       ...{ act: 'move', title: 'Move it with everything below', keys: 'm', icon: 'move' },
-      ...{ isPossible: canCreate && canDelete, isAllowed: !isRoot },
+      ...{ isPossible: canCreate && canDelete, isAllowed: isMovable },
     },
     {
       ...{ act: 'delete', title: 'Delete it with everything below', keys: 'd', icon: 'trash' },
-      ...{ isPossible: canDelete, isAllowed: !isRoot },
+      ...{ isPossible: canDelete, isAllowed: isMovable },
     },
     {
       ...{ act: 'export', title: 'Export it into a file', keys: 'x', icon: 'download' },
