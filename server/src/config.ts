@@ -321,9 +321,9 @@ export interface Config {
   /**
    * Whether a member that is cut off from its quorum serves reads to clients that allow it; default
    * false. They see what this member had applied, which may be long out of date. It begins after
-   * twice `peerTimeoutMs` and ends, together with these connections, when a quorum is back. A
-   * member that was wiped or damaged, or that was restarted and has no checkpoint yet, does not do
-   * this.
+   * twice `peerTimeoutMs` and ends when a quorum is back, together with these connections and with
+   * the sessions that this member has opened meanwhile. A member that was wiped or damaged, or that
+   * was restarted and has no checkpoint yet, does not do this.
    */
   readonly readOnlyMode: boolean;
   /**

@@ -270,7 +270,7 @@ export class Member {
    */
   expireSession(session: SessionId): boolean {
     const { leaderService } = this.#driver;
-    leaderService?.preparer.expire(session);
+    leaderService?.preparer.endLease(session);
     return leaderService !== null;
   }
 

@@ -24,11 +24,14 @@ export class Contact {
     return Math.max(this.lastAnsweredMs, sentMs);
   }
 
-  /** For a session without any earlier contact, the handshake counts even without a quorum. */
-  onConnected(connection: Connection, canKnow: boolean): void {
+  /**
+   * `provesLife`: whether an answer on this connection proves that the session is alive. For a
+   * session without any earlier contact, the handshake counts in any case.
+   */
+  onConnected(connection: Connection, provesLife: boolean): void {
     const isFirst = this.#lastAnsweredMs === Number.NEGATIVE_INFINITY;
     if (isFirst) this.#lastAnsweredMs = connection.lastAnsweredMs;
-    this.#connection = canKnow ? connection : null;
+    this.#connection = provesLife ? connection : null;
   }
 
   onDisconnected(): void {

@@ -3,9 +3,10 @@
  * it may soon expire the session.
  *
  * The deadline counts from when the last answered request was sent. The server received that
- * request, so its own clock started no earlier. Answers may have arrived while this process was
- * busy; they are read first, if one to the newest request would move the deadline past now. If none
- * could, the session is lost at once, before data in other sockets is handled as if it existed.
+ * request, so its own clock started no earlier. When the deadline has passed, answers that arrived
+ * while this process was busy may still be unread. They are read first if an answer to the newest
+ * request would move the deadline past now. Otherwise the session is lost at once, before data in
+ * other sockets is handled as if the session still existed.
  */
 import type { Surroundings } from '../api/surroundings.js';
 import type { Contact } from './contact.js';

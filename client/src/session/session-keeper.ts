@@ -2,9 +2,11 @@
  * The session: opens it, keeps it across connections, detects its end, opens the next one, closes.
  *
  * The states are connecting -> connected <-> suspended -> lost -> connecting, and closed from
- * everywhere, for good. 'lost' is reported before the server can have expired the session, and a
- * lost session is never resumed. No request is carried over from one session to the next. Each
- * connection first sends the login, the credentials, the watches, then the waiting requests.
+ * everywhere, for good. A session is lost when a server says that it is over, when the servers have
+ * been silent for so long that they may soon expire it (LostTimer), and when a member with a quorum
+ * is found while only a read-only member knows it. A lost session is never resumed. No request is
+ * carried over from one session to the next. Each connection first sends the login, the
+ * credentials, the watches, then the waiting requests.
  */
 import {
   AuthFailedError,
@@ -310,7 +312,7 @@ export class SessionKeeper {
     this.#finishClosing();
   }
 
-  /** The session is over, because the server says so or may be about to expire it. */
+  /** The session is lost, for one of the three reasons above the class. */
   #lose(): void {
     const session = this.#session;
     const sessionId = session?.id ?? this.#resume?.sessionId ?? null;

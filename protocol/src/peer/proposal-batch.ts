@@ -234,8 +234,8 @@ export class BatchWriter {
   }
 
   /**
-   * Whether a proposal with a body of so many bytes can be added without moving those before it,
-   * which is right but costs a copy: `take` comes first then.
+   * Whether a proposal with a body of so many bytes can be added without copying those before it
+   * to new memory. If not, the caller saves that copy by calling `take` first.
    */
   hasRoomFor(bodyBytes: number): boolean {
     return this.#count === 0 || HEADER_BYTES + bodyBytes <= this.#writer.room;

@@ -106,8 +106,8 @@ export class RequestBatch {
   }
 
   /**
-   * Returns a frame whose head of `headBytes` the caller writes. The head may be in memory that
-   * belongs to the batch, so the frame is made once, for the one link to the leader.
+   * Returns a frame whose head of `headBytes` the caller writes, without a copy if the head fits
+   * into memory of the batch. All heads of a batch must therefore be the same.
    */
   framed(headBytes: number): Buffer {
     return withHead(this.bytes, this.#headroom, headBytes);

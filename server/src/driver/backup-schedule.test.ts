@@ -48,7 +48,7 @@ class Ensemble {
       for (const [id, schedule] of this.schedules) {
         if (!this.up.has(id)) continue;
         const role = id === this.leader ? 'leading' : 'following';
-        schedule.onHeartbeat({ role, leader: this.leader }, { tell: this.#tellOf(id) });
+        schedule.onHeartbeat({ role, leader: this.leader }, { sendTo: this.#tellOf(id) });
       }
       await Promise.resolve();
     }

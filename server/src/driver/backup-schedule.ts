@@ -95,7 +95,7 @@ export class BackupSchedule {
     return this.#parts.taker === null ? null : this.#figures;
   }
 
-  onHeartbeat(role: Role, port: Pick<PeerPort, 'tell'>): void {
+  onHeartbeat(role: Role, port: Pick<PeerPort, 'sendTo'>): void {
     const { taker } = this.#parts;
     if (taker === null || !this.#isReady || this.#isStopped) return;
     const slot = this.#slotOf(this.#parts.timers.wallMs());
@@ -185,7 +185,7 @@ export class BackupSchedule {
   }
 
   /** Tells all members again and again, so that a member that was away hears of it, too. */
-  #tell(port: Pick<PeerPort, 'tell'>): void {
+  #tell(port: Pick<PeerPort, 'sendTo'>): void {
     const { id, members, timers } = this.#parts;
     const nowMs = timers.nowMs();
     const { isUnderWay } = this.#figures;
@@ -195,7 +195,7 @@ export class BackupSchedule {
     const slot = isUnderWay ? this.#slotOf(timers.wallMs()) : this.#doneSlot;
     const news = { kind: 'backupNews', slot, isDone: !isUnderWay } as const;
     for (const member of members) {
-      if (member !== id) port.tell(member, news, BACKUPS_SINCE);
+      if (member !== id) port.sendTo(member, news, BACKUPS_SINCE);
     }
   }
 

@@ -17,7 +17,7 @@ function bench(role: 'leading' | 'following') {
   const options = { id: 1, members: 3 };
   const parts = { counters, options, logger: keptLog().logger } as unknown as DriverParts;
   const watch = new DigestWatch(parts, {
-    port: () => ({ tell: (_peer, message) => told.push(message as Digests | Diverged) }),
+    port: () => ({ sendTo: (_peer, message) => told.push(message as Digests | Diverged) }),
     distrust: () => undefined,
   });
   const at = (zxid: number): MemberRole => {

@@ -39,7 +39,7 @@ export interface MemberRole {
 }
 
 export interface DigestHooks {
-  readonly port: () => Pick<PeerPort, 'tell'>;
+  readonly port: () => Pick<PeerPort, 'sendTo'>;
   /** This member's tree differs from that of a quorum. */
   distrust(reason: string): void;
 }
@@ -136,7 +136,7 @@ export class DigestWatch {
   }
 
   #tell(peer: PeerId, message: Digests | Diverged): void {
-    this.#hooks.port().tell(peer, message, DIGESTS_SINCE);
+    this.#hooks.port().sendTo(peer, message, DIGESTS_SINCE);
   }
 
   /** Tells who differs from a quorum: this member, another one, or nobody as none agrees. */

@@ -27,7 +27,7 @@ function watched(reserveBytes: number | null, totalBytes = 10 * GB) {
 /** What it tells its leader, member 3, with a heartbeat. */
 function toldBy(space: DiskSpace, role: 'following' | 'leading' = 'following'): unknown[] {
   const calls: unknown[] = [];
-  space.onHeartbeat({ role, leader: 3 }, { tell: (...call) => void calls.push(call) });
+  space.onHeartbeat({ role, leader: 3 }, { sendTo: (...call) => void calls.push(call) });
   return calls;
 }
 

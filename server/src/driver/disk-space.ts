@@ -82,7 +82,7 @@ export class DiskSpace {
   /** Forgets what is too old; a follower tells its leader as long as its disk is full. */
   onHeartbeat(
     member: { readonly role: RoleName; readonly leader: PeerId },
-    port: Pick<PeerPort, 'tell'>,
+    port: Pick<PeerPort, 'sendTo'>,
   ): void {
     const nowMs = this.#parts.timers.nowMs();
     for (const [other, toldMs] of this.#others) {
@@ -90,7 +90,7 @@ export class DiskSpace {
     }
     if (this.shortage === null || member.role !== 'following') return;
     const { freeBytes } = this.shortage;
-    port.tell(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
+    port.sendTo(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
   }
 
   onMessage(member: PeerId, { freeBytes }: DiskFull): void {

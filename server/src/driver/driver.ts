@@ -1,6 +1,6 @@
 /**
  * Runs one member: gives the core its inputs and carries out its outputs in order. It decides
- * nothing and never touches a tree.
+ * neither on requests nor on what is committed, and never touches a tree.
  *
  * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
  * end the prepared transactions are proposed, unless they wait for a larger batch
@@ -29,7 +29,7 @@ import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
-import type { LeaderMessage, LeaderService } from './leader-service.js';
+import type { LeaderService, MessageToLeader } from './leader-service.js';
 import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
@@ -88,7 +88,9 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
-    this.#batcher = new ProposalBatcher(parts.timers, () => this.#turns.run(() => undefined));
+    // A turn without input ends like any other: it proposes what waits.
+    const endTurn = () => this.#turns.run(() => undefined);
+    this.#batcher = new ProposalBatcher(parts.timers, endTurn);
     this.#clock = new ClockKeeper(parts);
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     const port = () => parts.peerPort();
@@ -158,14 +160,14 @@ export class Driver {
   // Turns
 
   #endTurn(): void {
-    this.#leaderService?.work();
+    this.#leaderService?.runWaiting();
     if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
     this.#sendAll();
     this.#leaderService?.renew();
-    const hasLeaving = this.#pipeline.watches.release();
-    // Answers that came while everything was sent may have let further requests go.
-    const hasNews = hasLeaving || this.#pipeline.hasForLeader;
-    const hasMore = hasNews || this.#zab.hasMore || this.#leaderService?.hasMore === true;
+    const hasWatchesLeft = this.#pipeline.watches.release();
+    // Requests that waited for an answer may have been forwarded while everything was sent.
+    const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
+    const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
@@ -183,7 +185,7 @@ export class Driver {
     if (service === null) return;
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const isUndecided = this.#zab.delivered < this.#zab.last;
-    const prepared = { proposals: service.gathered, isUndecided };
+    const prepared = { proposals: service.preparedCount, isUndecided };
     if (!this.#batcher.isDue(prepared, this.#turns.nowMs)) return;
     for (const batch of service.takeBatches()) {
       this.#step({ kind: 'propose', batch });
@@ -200,7 +202,7 @@ export class Driver {
       const sessions = this.#pipeline.takeTouches();
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners)
-        this.#parts.peerPort().tell(peer, this.#clock.message);
+        this.#parts.peerPort().sendTo(peer, this.#clock.message);
       this.#digests.onHeartbeat(this);
       this.#parts.diskSpace.onHeartbeat(this, this.#parts.peerPort());
       this.#parts.backups.onHeartbeat(this, this.#parts.peerPort());
@@ -222,16 +224,16 @@ export class Driver {
   }
 
   /** Drops the message if there is no leader: all client connections have ended with the role. */
-  #sendToLeader(message: LeaderMessage): void {
+  #sendToLeader(message: MessageToLeader): void {
     const { counters, options } = this.#parts;
     if (message.kind === 'attach') counters.resumes += 1;
     if (this.#leaderService !== null) return this.#leaderService.onMessage(options.id, message);
-    if (this.#role === 'following') this.#parts.peerPort().tell(this.#leader, message);
+    if (this.#role === 'following') this.#parts.peerPort().sendTo(this.#leader, message);
   }
 
   #answer(member: PeerId, answer: Answer): void {
     if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
-    else this.#parts.peerPort().tell(member, answer);
+    else this.#parts.peerPort().sendTo(member, answer);
   }
 
   #onConnected(at: ConnectedLink, hello: Hello): void {
@@ -240,7 +242,7 @@ export class Driver {
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    if (this.#clock.onConnected(at)) this.#parts.peerPort().tell(at.peer, this.#clock.message);
+    if (this.#clock.onConnected(at)) this.#parts.peerPort().sendTo(at.peer, this.#clock.message);
     this.#level.onConnected(at.peer, hello);
     this.#parts.treeBound.onConnected(at.peer, hello);
     this.#step({ kind: 'connected', ...at });

@@ -67,7 +67,7 @@ function bench() {
   );
   const turn = (): string[] => {
     service.renew();
-    service.work();
+    service.runWaiting();
     return preparer.done.splice(0);
   };
   return { preparer, service, turn };
@@ -83,7 +83,7 @@ describe('what members ask of a leader', () => {
     // The share begins with the first look at the clock, behind the first multi.
     expect(preparer.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4']);
     expect(service.hasMore).toBe(true);
-    service.work();
+    service.runWaiting();
     expect(preparer.done).toEqual([]);
     expect(turn()).toEqual(['2:5', '2:attach', '3:1', '3:2', '2:7']);
     expect(service.hasMore).toBe(false);

@@ -46,7 +46,8 @@ export interface LeaderServiceHooks extends ConfirmingHooks {
   noRoom(refusals: TreeRefusals): void;
 }
 
-export type LeaderMessage = ForLeader | Touch;
+/** A message of a member, this one included, to its leader. */
+export type MessageToLeader = ForLeader | Touch;
 
 interface Waiting {
   readonly origin: PeerId;
@@ -134,14 +135,14 @@ export class LeaderService {
     }
   }
 
-  onMessage(origin: PeerId, message: LeaderMessage): void {
+  onMessage(origin: PeerId, message: MessageToLeader): void {
     if (message.kind === 'touch') return this.#onTouch(origin, message.sessions);
     this.#waiting.push({ origin, message, done: 0 });
-    this.work();
+    this.runWaiting();
   }
 
-  /** Works off what waits, until this turn's share is used up. */
-  work(): void {
+  /** Runs the messages that wait, until this turn's share is used up. */
+  runWaiting(): void {
     while (!this.#isOver) {
       const head = this.#waiting.first;
       if (head === undefined || !this.#hasRoomFor(head)) return;
@@ -197,7 +198,7 @@ export class LeaderService {
 
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
-    if (this.preparer.closing > 0) this.#continueEnds();
+    if (this.preparer.endsWaiting > 0) this.#continueEnds();
     this.#confirmed.onApplied(zxid);
   }
 
@@ -205,11 +206,11 @@ export class LeaderService {
     this.#confirmed.onConfirmed(id, zxid);
   }
 
-  /** The number of proposals that `takeBatches` would return. */
-  get gathered(): number {
-    let gathered = this.#writer.count;
-    for (const { count } of this.#batches) gathered += count;
-    return gathered;
+  /** The number of prepared proposals, which `takeBatches` would return. */
+  get preparedCount(): number {
+    let prepared = this.#writer.count;
+    for (const { count } of this.#batches) prepared += count;
+    return prepared;
   }
 
   /** Returns everything prepared and not proposed yet, in order, in batches of bounded size. */
@@ -281,8 +282,9 @@ export class LeaderService {
   /**
    * A client that is told that its session is gone takes its ephemerals for gone, too. So it is
    * told only once a quorum has confirmed this leader, because another one may meanwhile have
-   * created the session, and once the end of the session is committed. A request for a session that
-   * is just closing is not answered; its connection ends, and the client may ask again.
+   * created the session, or resumed it; and once the end of the session is committed, because the
+   * next leader might otherwise lack it. A request for a session that is just closing is not
+   * answered; its connection ends, and the client may ask again.
    */
   #onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());
@@ -308,21 +310,21 @@ export class LeaderService {
     const writer = this.#writer.begin(zxid, this.#last);
     const before = writer.length;
     writeTxn(writer, txn);
-    const last = writer.length - before;
+    const bytes = writer.length - before;
     writer.endFrame();
     this.#last = zxid;
     // A single larger proposal still fits into a frame.
     if (this.#writer.bytes > BATCH_BYTES) this.#batches.push(this.#writer.take());
     const { min, max } = this.#sizes;
-    const smallest = min < 0 ? last : Math.min(min, last);
-    if (smallest !== min || last > max || last !== this.#sizes.last) {
-      this.#sizes = { last, min: smallest, max: Math.max(max, last) };
+    const smallest = min < 0 ? bytes : Math.min(min, bytes);
+    if (smallest !== min || bytes > max || bytes !== this.#sizes.last) {
+      this.#sizes = { last: bytes, min: smallest, max: Math.max(max, bytes) };
     }
   }
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */
   #continueEnds(): void {
-    if (this.preparer.closing === 0) return;
+    if (this.preparer.endsWaiting === 0) return;
     const time = this.#hooks.time();
     for (;;) {
       const prepared = this.preparer.nextOfEnds(time);

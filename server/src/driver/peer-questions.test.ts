@@ -7,8 +7,8 @@ import { ANSWER_BYTES_MAX, HOLD_MS, PeerQuestions } from './peer-questions.js';
 function pair({ isReached = true } = {}) {
   const timers = new ManualTimers();
   const sent: (readonly [PeerId, PeerMessage])[] = [];
-  const tell = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
-  const port = { tell, reaches: () => isReached };
+  const sendTo = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
+  const port = { sendTo, reaches: () => isReached };
   const one = new PeerQuestions(timers, () => port, { run: (action) => action() });
   return { timers, sent, one };
 }

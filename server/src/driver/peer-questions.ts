@@ -35,7 +35,7 @@ export interface HeldAnswer {
 /** The answer as JSON; null for a question that is not understood. */
 export type Answerer = (question: string) => string | HeldAnswer | null;
 
-export type QuestionPort = Pick<PeerPort, 'tell' | 'reaches'>;
+export type QuestionPort = Pick<PeerPort, 'sendTo' | 'reaches'>;
 
 interface Waiting {
   readonly peer: PeerId;
@@ -143,7 +143,7 @@ export class PeerQuestions {
   }
 
   #send(peer: PeerId, message: Ask | Tell): void {
-    this.#turns.run(() => this.#port().tell(peer, message, ASKING_SINCE));
+    this.#turns.run(() => this.#port().sendTo(peer, message, ASKING_SINCE));
   }
 
   #settle(number: number, answer: string | null): void {

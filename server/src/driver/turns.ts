@@ -2,10 +2,10 @@
  * Divides a member's work into turns. What one iteration of the event loop brings is one turn, with
  * one reading of the clock and one end, at which sockets are flushed.
  *
- * Owns the readings of the clock and the ticks. After the process has been suspended, the first
- * turn ticks before it accepts input; a turn that was suspended in its middle ticks before it sends
- * output. So nobody is answered under a lease that has run out meanwhile. An error in a turn is
- * reported once and ends the member.
+ * Owns the readings of the clock and the ticks, at which a member does what depends on time alone.
+ * After the process has been suspended, the first turn has a tick before it accepts input; a turn
+ * that was suspended in its middle has one before it sends output. So no client is answered by a
+ * role whose lease has run out meanwhile. An error in a turn is reported once and ends the member.
  */
 import type { Timers } from '../net/timers.js';
 

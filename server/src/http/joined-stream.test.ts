@@ -21,12 +21,12 @@ function useMembers() {
   const timers = new ManualTimers();
   let asked = 0;
   const [one, two] = ([1, 2] as const).map((id) => {
-    const tell = (peer: PeerId, message: PeerMessage): void => {
+    const sendTo = (peer: PeerId, message: PeerMessage): void => {
       if (message.kind === 'ask') asked += 1;
       if (peer === SILENT || (message.kind !== 'ask' && message.kind !== 'tell')) return;
       timers.defer(() => (peer === 1 ? one : two)?.questions.onMessage(id, message));
     };
-    const port = { tell, reaches: () => true };
+    const port = { sendTo, reaches: () => true };
     const questions = new PeerQuestions(timers, () => port, { run: (action) => action() });
     const ring = new EventRing(() => timers.wallMs());
     questions.answerWith(memberAnswers(Object.create(null) as AnsweringMember, ring));

@@ -15,7 +15,7 @@ import {
   type JuteWriter,
 } from '@rookery/protocol';
 import { ClientOutput } from './client-output.js';
-import { LARGE_ANSWER_BYTES, type PutOff } from './client-turn.js';
+import { type Deferrable, LARGE_ANSWER_BYTES } from './client-turn.js';
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
 import { prefixedHex } from './four-letter/format.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
@@ -37,7 +37,7 @@ const HOLD = {
 
 type Phase = 'open' | 'ended' | 'closed';
 
-export class ClientConnection implements PutOff, PacedReader {
+export class ClientConnection implements Deferrable, PacedReader {
   /** Unique in this process; ids only grow. */
   readonly id: number;
   readonly remoteAddress: string;
@@ -134,8 +134,9 @@ export class ClientConnection implements PutOff, PacedReader {
   }
 
   /**
-   * The time that `dump` shows: the last response and the timeout, as in ZooKeeper. Only without a
-   * session is the connection closed then; when a session expires, the leader decides.
+   * When `dump` says that the connection expires: its timeout after the last response, as ZooKeeper
+   * has it. A connection without a session is closed then. One with a session is not: the leader
+   * alone decides when a session expires.
    */
   get expiresWallMs(): number {
     const { timers, limits } = this.#owner;
@@ -229,7 +230,7 @@ export class ClientConnection implements PutOff, PacedReader {
     if (buffered > outputHardBytes + this.#output.largestBytes) {
       const facts = { bufferedBytes: buffered, outputHardBytes };
       this.#owner.rateLimited.warn('client.output_overflow', this.facts(facts));
-      this.close('reads too slowly', 'told');
+      this.close('reads too slowly', 'logged');
     } else if (buffered > outputSoftBytes) {
       this.#setHold(HOLD.output);
     } else {
@@ -309,7 +310,7 @@ export class ClientConnection implements PutOff, PacedReader {
       const isHandshake = this.stats.sessionTimeoutMs === 0;
       const event = isHandshake ? 'client.bad_handshake' : 'client.bad_frame';
       this.#owner.rateLimited.warn(event, this.facts({ problem: error.message }));
-      this.close('bad frame', 'told');
+      this.close('bad frame', 'logged');
     }
   }
 
@@ -356,7 +357,7 @@ export class ClientConnection implements PutOff, PacedReader {
     this.#maybeTellRoom();
   }
 
-  /** Reports in a later turn, like all calls of the handler. */
+  /** Reports in a later turn: the handler is never called from within its own call. */
   #maybeTellRoom(): void {
     if ((this.#holds & HOLD.room) === 0 || this.#isRoomDue) return;
     this.#isRoomDue = true;
@@ -366,7 +367,7 @@ export class ClientConnection implements PutOff, PacedReader {
     });
   }
 
-  /** From now on the handler's answers count in this turn. */
+  /** Lets the handler answer; what it writes counts towards the clients' share of this turn. */
   #giveRoom(): void {
     this.#owner.onRoom(this);
     this.#tally();

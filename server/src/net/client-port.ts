@@ -248,7 +248,7 @@ export class ClientPort {
     for (const connection of this.input.excess(this.#connections, (one) => one.inputBytes)) {
       const facts = { heldBytes: connection.inputBytes, allBytes: bytes, inputBytesMax: bytesMax };
       this.rateLimited.warn('client.input_exceeded', connection.facts(facts));
-      connection.close('all connections hold too much input, it holds most', 'told');
+      connection.close('all connections hold too much input, it holds most', 'logged');
     }
   }
 
@@ -257,7 +257,7 @@ export class ClientPort {
     for (const connection of this.output.excess(this.#connections, (one) => one.owedBytes)) {
       const facts = { owedBytes: connection.owedBytes, allBytes: bytes, outputBytesMax: bytesMax };
       this.rateLimited.warn('client.output_exceeded', connection.facts(facts));
-      connection.close('all clients leave too much unread, it leaves most', 'told');
+      connection.close('all clients leave too much unread, it leaves most', 'logged');
     }
   }
 
@@ -326,7 +326,7 @@ export class ClientPort {
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
     const proven = provenBy(stream.secured, this.#parts.tls?.settings.identity);
     const connection = new ClientConnection({ id, stream, owner: this, stats, proven });
-    this.#sessionless.dropBy(id, () => connection.close('no session in time', 'told'));
+    this.#sessionless.dropBy(id, () => connection.close('no session in time', 'logged'));
     this.#connections.add(connection);
     this.stats.connectionRequests += 1;
     this.#parts.handler.onOpen(connection);

@@ -25,7 +25,7 @@ const LOOK_BYTES = 4 << 10;
 const DELIVERIES_PER_LOOK = 4;
 
 /** A connection that can be deferred. */
-export interface PutOff {
+export interface Deferrable {
   /** Whether its last answer was large. */
   readonly isHeavy: boolean;
   /** Makes at least one delivery if there is one. */
@@ -39,8 +39,8 @@ export class ClientTurn {
   #startedAtMs = Number.NaN;
   #untilLook = 0;
   #isOver = false;
-  readonly #light = new Set<PutOff>();
-  readonly #heavy = new Set<PutOff>();
+  readonly #light = new Set<Deferrable>();
+  readonly #heavy = new Set<Deferrable>();
   /** Whether heavy connections were left waiting while the others had their turn. */
   #isHeavyOwed = false;
   #isResumeDue = false;
@@ -69,7 +69,7 @@ export class ClientTurn {
   }
 
   /** Whether a connection may begin. It may not overtake those that were deferred before it. */
-  mayBegin({ isHeavy }: PutOff): boolean {
+  mayBegin({ isHeavy }: Deferrable): boolean {
     if (this.#light.size > 0 || (isHeavy && this.#heavy.size > 0)) return false;
     return this.mayContinue();
   }
@@ -82,13 +82,13 @@ export class ClientTurn {
   }
 
   /** Defers a connection to a later turn. */
-  putOff(connection: PutOff): void {
+  putOff(connection: Deferrable): void {
     if (this.#light.has(connection) || this.#heavy.has(connection)) return;
     (connection.isHeavy ? this.#heavy : this.#light).add(connection);
   }
 
   /** Forgets a connection that is gone. */
-  forget(connection: PutOff): void {
+  forget(connection: Deferrable): void {
     this.#light.delete(connection);
     this.#heavy.delete(connection);
   }
@@ -131,7 +131,7 @@ export class ClientTurn {
   }
 
   /** Runs deferred connections in their order while the share lasts. */
-  #run(waiting: Set<PutOff>, countMax: number): void {
+  #run(waiting: Set<Deferrable>, countMax: number): void {
     let left = countMax;
     for (const connection of waiting) {
       if (left-- === 0 || !this.mayContinue()) return;

@@ -67,6 +67,6 @@ export interface ConnectionOwner<Connection> {
 
 /**
  * Why a connection is dropped: the client made a mistake (`fault`), this member cannot serve it now
- * (`state`), or for a reason that the caller has logged already (`told`).
+ * (`state`), or for a reason that the caller has already logged (`logged`).
  */
-export type CloseCause = 'fault' | 'state' | 'told';
+export type CloseCause = 'fault' | 'state' | 'logged';

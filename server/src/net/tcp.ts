@@ -154,7 +154,10 @@ export class DialTimeout extends Error {
   }
 }
 
-/** Its memory for reading is its own in any case: Node decrypts into new buffers. */
+/**
+ * Makes a stream that may begin with a TLS handshake. With TLS it never reads into shared memory,
+ * because Node decrypts into new buffers.
+ */
 function securing(
   socket: net.Socket,
   { acceptor, allowsPlain }: ListenTls,
@@ -173,7 +176,7 @@ class TcpStream implements ByteStream {
   readonly secured: Secured | null;
   readonly #socket: net.Socket;
   readonly #isLending: boolean;
-  /** Of a client by TLS, from its first frame on. */
+  /** Set by the first write of frames to a client that speaks TLS. */
   #records: TlsRecords | null = null;
   #error: Error | undefined;
   #closed = false;

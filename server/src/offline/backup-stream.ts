@@ -22,7 +22,7 @@ const HEAD_BYTES = 9;
 /** Beyond the largest block of a checkpoint and the largest batch of a log. */
 const ENTRY_BYTES_MAX = 256 << 20;
 const NOTHING = new Uint8Array(0);
-/** Larger records are written as they are, and not copied into one buffer with others. */
+/** Larger parts of an entry are written as they are, and not copied into a buffer with others. */
 const COPIED_BYTES_MAX = 8 << 10;
 
 export interface StreamedBackup {
@@ -37,15 +37,11 @@ export interface OpenedBackup extends StreamedBackup {
 }
 
 export async function* encodedBackup(source: StreamedBackup): AsyncGenerator<Uint8Array> {
-  for await (const records of source.records()) {
-    yield* packed(records.flatMap(([key, value]) => entryOf(KIND.record, key, value)));
-  }
-  for await (const { bytes } of source.batches()) {
-    yield* packed(entryOf(KIND.batch, bytes, NOTHING));
-  }
+  for await (const records of source.records()) yield* encoded(KIND.record, records);
+  for await (const { bytes } of source.batches()) yield* encoded(KIND.batch, [[bytes, NOTHING]]);
   const zxid = Buffer.alloc(8);
   zxid.writeBigUInt64BE(BigInt(source.zxid));
-  yield* packed(entryOf(KIND.end, zxid, Buffer.from(source.digest ?? '')));
+  yield* encoded(KIND.end, [[zxid, Buffer.from(source.digest ?? '')]]);
 }
 
 /** Rejects with DamagedError for a stream that is damaged, or that ended before its end. */
@@ -133,29 +129,40 @@ class BackupReader {
 }
 
 /**
- * Small parts together, large ones as they are: a copy of what is large would be garbage that the
- * member's collector clears away in pauses that clients notice.
+ * The entries of one kind: small parts are copied into one buffer, large ones are yielded as they
+ * are. A copy of what is large, or a buffer for each part, would be garbage that the member's
+ * collector clears away in pauses that clients notice.
  */
-function* packed(parts: readonly Uint8Array[]): Generator<Uint8Array> {
-  let small: Uint8Array[] = [];
-  for (const part of parts) {
-    if (part.length <= COPIED_BYTES_MAX) {
-      if (part.length > 0) small.push(part);
-      continue;
+function* encoded(kind: number, entries: readonly TreeRecord[]): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(entries.reduce((sum, entry) => sum + copiedBytes(entry), 0));
+  let [start, at] = [0, 0];
+  for (const entry of entries) {
+    const [key, value] = entry;
+    buffer[at] = kind;
+    buffer.writeUInt32BE(key.length, at + 1);
+    buffer.writeUInt32BE(value.length, at + 5);
+    at += HEAD_BYTES;
+    for (const part of entry) {
+      if (isCopied(part)) {
+        buffer.set(part, at);
+        at += part.length;
+        continue;
+      }
+      yield buffer.subarray(start, at);
+      yield part;
+      start = at;
     }
-    if (small.length > 0) yield Buffer.concat(small);
-    yield part;
-    small = [];
   }
-  if (small.length > 0) yield Buffer.concat(small);
+  if (at > start) yield buffer.subarray(start, at);
 }
 
-function entryOf(kind: number, key: Uint8Array, value: Uint8Array): readonly Uint8Array[] {
-  const head = Buffer.allocUnsafe(HEAD_BYTES);
-  head[0] = kind;
-  head.writeUInt32BE(key.length, 1);
-  head.writeUInt32BE(value.length, 5);
-  return [head, key, value];
+/** How many bytes of the buffer an entry takes. */
+function copiedBytes(parts: TreeRecord): number {
+  return parts.reduce((sum, part) => sum + (isCopied(part) ? part.length : 0), HEAD_BYTES);
+}
+
+function isCopied(part: Uint8Array): boolean {
+  return part.length <= COPIED_BYTES_MAX;
 }
 
 function isKey(key: Uint8Array, expected: Uint8Array): boolean {

@@ -2,7 +2,7 @@
  * What makes a process give way to the members of the machine: the lowest priority, and the first
  * place where memory ends. For processes that make backups, which hold a second copy of the tree.
  */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /** Linux kills the process with the highest score first. */
@@ -13,6 +13,7 @@ const OOM_SCORE_MAX = '1000';
 export function lowerPriority(): void {
   const steps = [
     () => setPriority(constants.priority.PRIORITY_LOW),
+    lowerOtherThreads,
     () => writeFileSync(OOM_SCORE, OOM_SCORE_MAX),
   ];
   for (const step of steps) {
@@ -22,5 +23,15 @@ export function lowerPriority(): void {
       // Only what the system refuses; anything else is a mistake of ours.
       if (!(error instanceof Error && 'code' in error)) throw error;
     }
+  }
+}
+
+/**
+ * On Linux each thread has a priority of its own, and `setPriority` without a thread changes that
+ * of the main one, which threads begun later inherit. Those of the collector exist already.
+ */
+function lowerOtherThreads(): void {
+  for (const thread of readdirSync('/proc/self/task')) {
+    setPriority(Number(thread), constants.priority.PRIORITY_LOW);
   }
 }

@@ -38,8 +38,8 @@ export class Connection {
   opensSession = false;
   /** Whether its ConnectRequest had a readOnly byte, in which case the response has one. */
   hasReadOnly = false;
-  /** The client asked for the end of its session, and was answered. */
-  closesSession = false;
+  /** The client asked for the end of its local session, and was answered. */
+  hasClosedLocalSession = false;
   /** Why it is closed before all its answers are sent. */
   dropReason: string | null = null;
   /** Frames that came before the handshake was answered, or while a login waits. */

@@ -149,8 +149,8 @@ export class Handshake {
   }
 
   /**
-   * Returns the connections that were held back by an attachment of this session that has ended; 0
-   * stands for any of them.
+   * This attachment of the session has ended; 0 stands for any of its attachments. Returns the
+   * connections with it that were held back.
    */
   takeHeldBack(session: SessionId, attachment: number): readonly Connection[] {
     if (this.#early.length === 0) return this.#early;
@@ -161,7 +161,10 @@ export class Handshake {
     return over.filter((connection) => connection.phase === 'joining');
   }
 
-  /** The connection is gone. A request for it that the leader has counts until it is answered. */
+  /**
+   * The connection is gone. If the leader was asked for its session, Throttle counts that until the
+   * leader has answered.
+   */
   forget(connection: Connection): void {
     this.#line.delete(connection);
   }

@@ -3,9 +3,10 @@
  *
  * They own nothing and are in no transaction: their writes go to the leader as LOCAL_SESSION. Their
  * ids are negative, so that none is ever a zxid, and contain the member, so that no two members
- * give out the same. They survive changes of the role, each of which gives them a fresh timeout;
- * while this member serves nobody, no time passes for them. They expire by this member's own lease
- * clock. Called by Pipeline and Handshake.
+ * give out the same. A local session survives changes of the role, each of which gives it a fresh
+ * timeout; one of read-only mode ends with that mode. While this member serves nobody, no time
+ * passes for them. They expire by this member's own lease clock, and end with its process. Called
+ * by Pipeline and Handshake.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 import { LeaseClock } from '../sessions/lease-clock.js';
@@ -129,7 +130,10 @@ export class LocalSessions {
     }
   }
 
-  /** A touch may count from the tick before it. */
+  /**
+   * A touch counts from the last tick, which may be up to twice `tickMs` ago (see Turns). The slack
+   * makes up for that, so that no session expires before its timeout.
+   */
   #newLeases(): Leases {
     return new Leases({ slackMs: 2 * this.#options.tickMs, bucketMs: BUCKET_MS });
   }

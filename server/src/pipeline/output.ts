@@ -53,7 +53,7 @@ export interface Output {
   readonly stats: OutputStats;
   /**
    * Whether an answer of about so many bytes should wait: the client has to take others first, or
-   * this turn has given all that it has for answers of this size. A connection that is held for
+   * the part of this turn that such answers may use is used up. A connection that is held for
    * `room` is reported by `Pipeline.onRoom`, in a later turn, when it can get its answer.
    */
   isFullFor(answerBytes: number): boolean;

@@ -78,11 +78,11 @@ export class Overlay {
   /** The root is its own parent: callers must not create or delete it. */
   node(path: string): NodeRecord {
     const record = this.#nodes.get(path);
-    if (record !== undefined) return this.#isClosing(record.owner) ? absent() : record;
+    if (record !== undefined) return this.#isClosed(record.owner) ? absent() : record;
     const tree = this.#state.tree;
     const node = tree.find(path);
     if (node === NO_NODE) return this.#created(path);
-    if (this.#isClosing(tree.owner(node))) return absent();
+    if (this.#isClosed(tree.owner(node))) return absent();
     return this.#fill(absent(), node);
   }
 
@@ -93,7 +93,7 @@ export class Overlay {
   locate(op: SetDataView): boolean {
     const { tree } = this.#state;
     const node = tree.findAscii(op.view, op.pathStart, op.pathEnd);
-    if (node === NO_NODE || node === CONFIG_NODE || this.#isClosing(tree.owner(node))) return false;
+    if (node === NO_NODE || node === CONFIG_NODE || this.#isClosed(tree.owner(node))) return false;
     if (this.#nodes.size > 0 && this.#nodes.has(op.path)) return false;
     op.node = node;
     return true;
@@ -134,10 +134,10 @@ export class Overlay {
     const node = tree.find(path);
     const applied = node === NO_NODE ? 0 : tree.childCount(node);
     const count = applied + this.#children.net(path) + this.#createdBelow(node);
-    if (count === 0 || this.sessions.closing.size === 0) return count > 0;
+    if (count === 0 || this.sessions.closesInFlight.size === 0) return count > 0;
     const known = this.#closingBelow.get(path);
     if (known !== undefined) return count > known;
-    const closing = this.#children.netOwnedBy(path, this.sessions.closing);
+    const closing = this.#children.netOwnedBy(path, this.sessions.closesInFlight);
     return this.#closingIsLess(path, { node, closing, count });
   }
 
@@ -300,7 +300,7 @@ export class Overlay {
     const look = (child: number): boolean => {
       seen += 1;
       unseen -= 1;
-      if (this.#isClosing(tree.owner(child))) closing += 1;
+      if (this.#isClosed(tree.owner(child))) closing += 1;
       return closing + unseen >= asked.count || seen > FEW_CHILDREN;
     };
     if (unseen > 0) tree.visitChildren(asked.node, look);
@@ -308,9 +308,10 @@ export class Overlay {
     return closing + unseen < asked.count;
   }
 
-  #isClosing(owner: SessionId): boolean {
-    const { closing } = this.sessions;
-    return closing.size > 0 && closing.has(owner);
+  /** Whether the close of the owner is in flight, so that what it owns counts as deleted. */
+  #isClosed(owner: SessionId): boolean {
+    const { closesInFlight } = this.sessions;
+    return closesInFlight.size > 0 && closesInFlight.has(owner);
   }
 
   /** Fills the record with the znode as the tree has it, with the newest of its data in flight. */

@@ -1,10 +1,11 @@
 /**
  * The clients of one member, from their frames to their replies.
  *
- * It owns connections, their queues and watches, and calls `ReplicatedState.apply`, so that events,
- * the replies to this member's clients and the reads after them come out in the one legal order. It
- * never does I/O and never keeps time. The driver's turn: feed all input; then send what
- * `takeForLeader` returns to the leader, which may be this member; then let net flush.
+ * It owns connections, their queues and watches, and calls `ReplicatedState.apply`. So it keeps the
+ * order on which clients rely: the watch events of a change, then the reply to its author, then the
+ * answers to later reads. It never does I/O and never keeps time. In a turn the driver gives it all
+ * input, then sends what `takeForLeader` returns to the leader, which may be this member, and then
+ * lets net flush.
  */
 import {
   assert,
@@ -133,7 +134,7 @@ export class Pipeline {
   onTick(nowMs: number): void {
     this.#nowMs = nowMs;
     const isServing = this.#serving !== 'nobody';
-    if (isServing) for (const session of this.localSessions.expire(nowMs)) this.#endLive(session);
+    if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#disconnect(id);
     // Also while nobody is served: a client that waits could not be told so otherwise.
     this.rates.onTick(nowMs, (connection) => {
       // One that is joining has no session yet, whatever it asks for.
@@ -188,8 +189,8 @@ export class Pipeline {
   }
 
   /**
-   * Takes a frame without its length, which is read only during the call. `nowMs` is for the
-   * latency.
+   * Takes a frame without its length, which is read only during the call. `nowMs` is the time of
+   * the turn.
    */
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#nowMs = nowMs;
@@ -269,7 +270,7 @@ export class Pipeline {
     if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
     // From here on the session receives nothing more, except the answer to the request for its end.
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
-    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#endLive(txn.session);
+    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
     this.#endFinished();
@@ -291,7 +292,7 @@ export class Pipeline {
     });
   }
 
-  /** Takes a frame whose rate is paid. */
+  /** Takes a frame that has been counted for its client's rate of requests. */
   #take(connection: Connection, frame: JuteReader): void {
     const { phase } = connection;
     switch (phase) {
@@ -319,7 +320,7 @@ export class Pipeline {
       case 'welcome':
         return this.#welcome(connection);
       case 'resume':
-        this.#endLive(connection.session);
+        this.#disconnect(connection.session);
         connection.phase = 'joining';
         return connection.output.hold('handshake');
       case 'wait':
@@ -358,7 +359,7 @@ export class Pipeline {
     const opened = this.localSessions.get(session) ?? this.#state.sessions.get(session);
     if (opened === undefined) return this.#refuse(connection);
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
-    this.#endLive(session);
+    this.#disconnect(session);
     connection.phase = 'live';
     this.#connections.bind(connection);
     writeWelcome(connection, opened, this.isReadOnly);
@@ -387,7 +388,7 @@ export class Pipeline {
 
   #endFinished(): void {
     for (const connection of this.#requests.takeFinished()) {
-      if (connection.closesSession) {
+      if (connection.hasClosedLocalSession) {
         this.localSessions.close(connection.session);
         this.#auditor?.onLocalClose(connection, this.#state.lastZxid);
       }
@@ -397,7 +398,8 @@ export class Pipeline {
     }
   }
 
-  #endLive(session: SessionId): void {
+  /** Ends the connection by which the session is served here, if there is one. */
+  #disconnect(session: SessionId): void {
     const connection = this.#connections.of(session);
     if (connection !== undefined) this.#end(connection);
   }

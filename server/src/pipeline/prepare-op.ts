@@ -21,7 +21,7 @@ import { NAME_CHARS_MAX } from '../state/node-store.js';
 import type { CreateView, SetDataView, WithPath } from '../state/op-view.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
-import { mayDo, type Requester as Principal } from './access.js';
+import { mayDo, type Requester } from './access.js';
 import { legalAcl, type ProvenScheme } from './acl-form.js';
 import { type AskedMode, createModeOf } from './create-mode.js';
 import { LOCAL_SESSION } from './local-sessions.js';
@@ -46,7 +46,8 @@ const ANY_VERSION = -1;
 /** An operation that was decided, or the code of its error. */
 export type Decision = NodeOp | ErrorCode;
 
-export interface Requester extends Principal {
+/** What an operation is decided with besides the overlay: the client that asks, and the rules. */
+export interface DecisionContext extends Requester {
   readonly session: SessionId;
   readonly opcode: number;
   /** Whether TTL nodes may be created. */
@@ -63,40 +64,40 @@ export interface Requester extends Principal {
 
 export function decideCreate(
   overlay: Overlay,
-  requester: Requester,
+  context: DecisionContext,
   request: CreateRequest & AskedMode,
 ): Decision {
   const { path, data } = request;
-  const created = createModeOf(requester.opcode, request, requester.extendedTypes);
+  const created = createModeOf(context.opcode, request, context.extendedTypes);
   if (typeof created === 'number') return created;
-  if (created.mode === 'ephemeral' && requester.session === LOCAL_SESSION) {
+  if (created.mode === 'ephemeral' && context.session === LOCAL_SESSION) {
     return ErrorCode.ephemeralOnLocalSession;
   }
-  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
-  const acl = legalAcl(request.acl, requester.identities, requester.aclSchemes);
+  const acl = legalAcl(request.acl, context.identities, context.aclSchemes);
   if (acl === null) return ErrorCode.invalidAcl;
   const parent = overlay.node(parentOf(path));
   if (!parent.exists) return ErrorCode.noNode;
-  if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
+  if (!mayDo(context, parent.acl, Perms.create)) return ErrorCode.noAuth;
   const full = created.sequential ? path + sequenceSuffix(parent.creates) : path;
   if (validatePath(full) !== null) return ErrorCode.badArguments;
   // With the largest frames that can be configured, a name could be longer than a znode has room
   // for.
   if (nameOf(full).length > NAME_CHARS_MAX) return ErrorCode.badArguments;
-  if (depthOf(full) > requester.pathDepthMax) return ErrorCode.badArguments;
+  if (depthOf(full) > context.pathDepthMax) return ErrorCode.badArguments;
   if (overlay.node(full).exists) return ErrorCode.nodeExists;
   if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
-  if (created.mode === 'ephemeral' && hasTooMany(overlay, requester)) {
+  if (created.mode === 'ephemeral' && hasTooMany(overlay, context)) {
     return ErrorCode.quotaExceeded;
   }
   const dataBytes = data === null ? 0 : data.length;
-  if (requester.quotas.refuses({ path: full }, { count: 1, bytes: dataBytes })) {
+  if (context.quotas.refuses({ path: full }, { count: 1, bytes: dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
-  if (requester.room.refusesCreate({ path: full }, dataBytes, acl)) return ErrorCode.quotaExceeded;
+  if (context.room.refusesCreate({ path: full }, dataBytes, acl)) return ErrorCode.quotaExceeded;
   const { mode, ttlMs } = created;
-  const owner = mode === 'ephemeral' ? requester.session : 0;
+  const owner = mode === 'ephemeral' ? context.session : 0;
   overlay.create(full, parent, { owner, acl, dataBytes });
   return {
     kind: 'create',
@@ -105,12 +106,12 @@ export function decideCreate(
     acl,
     mode,
     ttlMs,
-    opcode: requester.opcode,
+    opcode: context.opcode,
   };
 }
 
 /** What is in flight counts: otherwise a client that does not wait for answers passes the limit. */
-function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: Requester): boolean {
+function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: DecisionContext): boolean {
   return overlay.ephemeralsOwned(session) >= ephemeralsMax;
 }
 
@@ -119,55 +120,55 @@ function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: Requester): bo
  */
 export function decideCreateView(
   overlay: Overlay,
-  requester: Requester,
+  context: DecisionContext,
   request: CreateView,
 ): Decision {
-  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   const parent = overlay.parentNodeOf(request);
-  if (!mayDo(requester, parent.acl, Perms.create)) return ErrorCode.noAuth;
-  if (request.depth > requester.pathDepthMax) return ErrorCode.badArguments;
+  if (!mayDo(context, parent.acl, Perms.create)) return ErrorCode.noAuth;
+  if (request.depth > context.pathDepthMax) return ErrorCode.badArguments;
   const dataBytes = Math.max(0, request.dataBytes);
-  if (requester.quotas.refuses(request, { count: 1, bytes: dataBytes })) {
+  if (context.quotas.refuses(request, { count: 1, bytes: dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
-  if (requester.room.refusesCreate(request, dataBytes, null)) return ErrorCode.quotaExceeded;
+  if (context.room.refusesCreate(request, dataBytes, null)) return ErrorCode.quotaExceeded;
   return overlay.createView(request, parent);
 }
 
 export function decideDelete(
   overlay: Overlay,
-  requester: Requester,
+  context: DecisionContext,
   request: PathVersionRequest,
 ): Decision {
   const { path, version } = request;
-  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   if (!path.includes('/') || path.includes('\0')) return ErrorCode.badArguments;
   if (SPECIAL_PATHS.has(path)) return ErrorCode.badArguments;
   const parent = overlay.node(parentOf(path));
   if (!parent.exists) return ErrorCode.noNode;
-  if (!mayDo(requester, parent.acl, Perms.delete)) return ErrorCode.noAuth;
+  if (!mayDo(context, parent.acl, Perms.delete)) return ErrorCode.noAuth;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   if (overlay.hasChildren(path)) return ErrorCode.notEmpty;
-  requester.room.deletes(request, node.dataBytes);
+  context.room.deletes(request, node.dataBytes);
   overlay.delete(path);
   return { kind: 'delete', path };
 }
 
 export function decideSetData(
   overlay: Overlay,
-  requester: Requester,
+  context: DecisionContext,
   request: SetDataRequest,
 ): Decision {
   const { path, data, version } = request;
-  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
   if (path === CONFIG_PATH) return ErrorCode.noAuth;
   const dataBytes = data === null ? 0 : data.length;
-  const error = errorOfSetData(requester, node, { request, dataBytes, version });
+  const error = errorOfSetData(context, node, { request, dataBytes, version });
   if (error !== null) return error;
   return { kind: 'setData', path, data, version: overlay.setData(path, node, dataBytes) };
 }
@@ -175,61 +176,61 @@ export function decideSetData(
 /** The same for a request that was found in place: its znode exists, and its path is legal. */
 export function decideSetDataView(
   overlay: Overlay,
-  requester: Requester,
+  context: DecisionContext,
   request: SetDataView,
 ): Decision {
-  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   const node = overlay.viewOf(request);
   const { dataBytes, version } = request;
   const asked = { request, dataBytes: Math.max(0, dataBytes), version };
-  return errorOfSetData(requester, node, asked) ?? overlay.setDataView(request, node);
+  return errorOfSetData(context, node, asked) ?? overlay.setDataView(request, node);
 }
 
 /** Checks the client that asks, and the znode as it is by now. */
 function errorOfSetData(
-  requester: Requester,
+  context: DecisionContext,
   node: NodeView,
   asked: { readonly request: WithPath; readonly dataBytes: number; readonly version: number },
 ): ErrorCode | null {
   const { request, dataBytes, version } = asked;
-  if (!mayDo(requester, node.acl, Perms.write)) return ErrorCode.noAuth;
-  if (requester.quotas.refuses(request, { count: 0, bytes: dataBytes - node.dataBytes })) {
+  if (!mayDo(context, node.acl, Perms.write)) return ErrorCode.noAuth;
+  if (context.quotas.refuses(request, { count: 0, bytes: dataBytes - node.dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  const { room } = requester;
+  const { room } = context;
   return room.refusesData(request, node.dataBytes, dataBytes) ? ErrorCode.quotaExceeded : null;
 }
 
 export function decideSetAcl(
   overlay: Overlay,
-  requester: Requester,
+  context: DecisionContext,
   request: SetAclRequest,
 ): Decision {
   const { path, version } = request;
-  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
-  const acl = legalAcl(request.acl, requester.identities, requester.aclSchemes);
+  const acl = legalAcl(request.acl, context.identities, context.aclSchemes);
   if (acl === null) return ErrorCode.invalidAcl;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
-  if (!mayDo(requester, node.acl, Perms.admin)) return ErrorCode.noAuth;
+  if (!mayDo(context, node.acl, Perms.admin)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.aversion) return ErrorCode.badVersion;
-  if (requester.room.refusesAcl(acl)) return ErrorCode.quotaExceeded;
+  if (context.room.refusesAcl(acl)) return ErrorCode.quotaExceeded;
   return { kind: 'setAcl', path, acl, version: overlay.setAcl(path, node, acl) };
 }
 
 export function decideCheck(
   overlay: Overlay,
-  requester: Requester,
+  context: DecisionContext,
   request: PathVersionRequest,
 ): Decision {
   const { path, version } = request;
-  if (!overlay.sessions.isLive(requester.session)) return ErrorCode.sessionExpired;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
   const node = overlay.node(path);
   if (!node.exists) return ErrorCode.noNode;
-  if (!mayDo(requester, node.acl, Perms.read)) return ErrorCode.noAuth;
+  if (!mayDo(context, node.acl, Perms.read)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   return { kind: 'check', path };
 }

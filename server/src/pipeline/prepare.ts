@@ -41,6 +41,7 @@ import { failure, multiFailure } from './failure.js';
 import { Overlay } from './overlay.js';
 import {
   type Decision,
+  type DecisionContext,
   decideCheck,
   decideCreate,
   decideCreateView,
@@ -48,7 +49,6 @@ import {
   decideSetAcl,
   decideSetData,
   decideSetDataView,
-  type Requester,
 } from './prepare-op.js';
 import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
@@ -85,7 +85,7 @@ export interface WriteRules {
 }
 
 export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'node'> & {
-  readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'ending'>;
+  readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'closing'>;
 };
 
 interface AskedMulti {
@@ -111,8 +111,8 @@ export class Prepare {
   readonly #rules: WriteRules;
   readonly #quotas: QuotaGuard;
   readonly #room: TreeRoom;
-  /** The client whose request is being decided. */
-  readonly #requester: Reused<Requester>;
+  /** With the client whose request is being decided. */
+  readonly #context: Reused<DecisionContext>;
   readonly #reader = new JuteReader(NO_BYTES);
   readonly #views = new RequestViews();
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
@@ -129,7 +129,7 @@ export class Prepare {
     this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
     const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
-    this.#requester = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
+    this.#context = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
     this.#overlay = new Overlay(state);
   }
 
@@ -274,7 +274,7 @@ export class Prepare {
 
   /** A session that exists or is being created, unless it is being closed. */
   liveSession(session: SessionId): OpenedSession | undefined {
-    if (this.#overlay.sessions.isEnding(session)) return undefined;
+    if (this.#overlay.sessions.isEndDecided(session)) return undefined;
     return this.#state.sessions.get(session) ?? this.#overlay.sessions.opened(session);
   }
 
@@ -298,33 +298,33 @@ export class Prepare {
     const reader = this.#reader;
     pointAtRequest(reader, request);
     const overlay = this.#overlay;
-    const requester = this.#requesterOf(request);
+    const context = this.#contextOf(request);
     switch (request.opcode) {
       case OpCode.create:
       case OpCode.create2: {
         const view = this.#views.create(reader, request.opcode);
         if (view !== null && overlay.locateCreate(view)) {
-          return this.#single(decideCreateView(overlay, requester, view));
+          return this.#single(decideCreateView(overlay, context, view));
         }
-        return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
+        return this.#single(decideCreate(overlay, context, CreateRequest.read(reader)));
       }
       case OpCode.createContainer:
-        return this.#single(decideCreate(overlay, requester, CreateRequest.read(reader)));
+        return this.#single(decideCreate(overlay, context, CreateRequest.read(reader)));
       case OpCode.createTtl:
-        return this.#single(decideCreate(overlay, requester, CreateTtlRequest.read(reader)));
+        return this.#single(decideCreate(overlay, context, CreateTtlRequest.read(reader)));
       case OpCode.delete:
-        return this.#single(decideDelete(overlay, requester, PathVersionRequest.read(reader)));
+        return this.#single(decideDelete(overlay, context, PathVersionRequest.read(reader)));
       case OpCode.setData: {
         const view = this.#views.setData(reader);
         if (view !== null && overlay.locate(view)) {
-          return this.#single(decideSetDataView(overlay, requester, view));
+          return this.#single(decideSetDataView(overlay, context, view));
         }
-        return this.#single(decideSetData(overlay, requester, SetDataRequest.read(reader)));
+        return this.#single(decideSetData(overlay, context, SetDataRequest.read(reader)));
       }
       case OpCode.setAcl:
-        return this.#single(decideSetAcl(overlay, requester, SetAclRequest.read(reader)));
+        return this.#single(decideSetAcl(overlay, context, SetAclRequest.read(reader)));
       case OpCode.multi:
-        return this.#multi(requester, {
+        return this.#multi(context, {
           ops: readMultiOps(reader, this.#rules.multiOpsMax),
           aclBytesMax: request.body.length + ACL_GROWTH_BYTES_MAX,
         });
@@ -351,14 +351,14 @@ export class Prepare {
    * Each `auth` entry in it is replaced by many ids: all of them together have a bound, because
    * they must fit into a frame.
    */
-  #multi(requester: Requester, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
+  #multi(context: DecisionContext, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
     // A multi is decided and applied in one turn, during which nobody else is served.
     if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
     const ops: NodeOp[] = [];
     let aclBytes = 0;
     this.#room.beginMulti();
     for (const request of requests) {
-      let decision = this.#decideOp(requester, request);
+      let decision = this.#decideOp(context, request);
       if (typeof decision === 'object' && decision.kind === 'create') {
         aclBytes += sizeOfAcl(decision.acl);
         if (aclBytes > aclBytesMax) decision = ErrorCode.invalidAcl;
@@ -379,30 +379,30 @@ export class Prepare {
     return { kind: 'multi', ops };
   }
 
-  #requesterOf({ session, opcode, identities }: ForwardedRequest): Requester {
-    const requester = this.#requester;
-    requester.session = session;
-    requester.opcode = opcode;
-    requester.identities = identities;
-    return requester;
+  #contextOf({ session, opcode, identities }: ForwardedRequest): DecisionContext {
+    const context = this.#context;
+    context.session = session;
+    context.opcode = opcode;
+    context.identities = identities;
+    return context;
   }
 
-  #decideOp(whole: Requester, op: MultiRequestOp): Decision {
-    const requester = { ...whole, opcode: op.opcode };
+  #decideOp(whole: DecisionContext, op: MultiRequestOp): Decision {
+    const context = { ...whole, opcode: op.opcode };
     switch (op.opcode) {
       case OpCode.create:
       case OpCode.create2:
       case OpCode.createContainer:
       case OpCode.createTtl: {
         const opcode = multiCreateOpcode(op.opcode, op.request.flags);
-        return decideCreate(this.#overlay, { ...requester, opcode }, op.request);
+        return decideCreate(this.#overlay, { ...context, opcode }, op.request);
       }
       case OpCode.delete:
-        return decideDelete(this.#overlay, requester, op.request);
+        return decideDelete(this.#overlay, context, op.request);
       case OpCode.setData:
-        return decideSetData(this.#overlay, requester, op.request);
+        return decideSetData(this.#overlay, context, op.request);
       case OpCode.check:
-        return decideCheck(this.#overlay, requester, op.request);
+        return decideCheck(this.#overlay, context, op.request);
       default:
         return unreachable(op);
     }

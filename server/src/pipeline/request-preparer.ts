@@ -61,7 +61,7 @@ export interface RequestPreparerDependencies {
   readonly random16: () => Uint8Array;
 }
 
-/** Sessions expire at most this much after their deadline. */
+/** Sessions expire at the first tick after this time, unless more are due than a tick may close. */
 const LEASE_BUCKET_MS = 100;
 
 export class RequestPreparer {
@@ -113,17 +113,17 @@ export class RequestPreparer {
     return this.#inFlight;
   }
 
-  /** The number of sessions that have expired in this term, or were ended by `expire`. */
+  /** The number of sessions that have expired in this term, or were ended by `endLease`. */
   get expiredCount(): number {
     return this.#expiredCount;
   }
 
-  /** The number of sessions whose end is decided and that still exist: see SessionEnds. */
-  get closing(): number {
+  /** The number of sessions for which `nextOfEnds` has something to prepare, now or later. */
+  get endsWaiting(): number {
     return this.#ends.waiting;
   }
 
-  /** Whether the end of the session is decided, and its ephemerals are deleted before its close. */
+  /** Whether the session has a beginClose, so that its ephemerals are deleted before its close. */
   isClosing(session: SessionId): boolean {
     return this.#prepare.overlay.sessions.isClosing(session);
   }
@@ -218,8 +218,11 @@ export class RequestPreparer {
     for (const session of this.#ownership.ownedBy(member)) this.#leases.touch(session, time.nowMs);
   }
 
-  /** Ends the lease of this session, if it has one, early: the next tick closes the session. */
-  expire(session: SessionId): void {
+  /**
+   * Ends the lease of this session, if it has one, before its deadline, because an operator wants
+   * it: the next tick closes the session.
+   */
+  endLease(session: SessionId): void {
     this.#leases.end(session);
   }
 

@@ -357,7 +357,7 @@ export class Requests {
     } else if (!connection.isAdmitted && opcode !== OpCode.auth) {
       writeError(output.writer, { xid, zxid: 0, code: ErrorCode.sessionClosedRequireSaslAuth });
     } else if (opcode === OpCode.closeSession) {
-      connection.closesSession = true;
+      connection.hasClosedLocalSession = true;
       beginReply(output.writer, xid, state.lastZxid);
       output.writer.endFrame();
     } else {

@@ -32,7 +32,7 @@ function owner(ensemble: TestEnsemble, count: number): TestClient {
 }
 
 function expire(ensemble: TestEnsemble, session: number): void {
-  ensemble.preparer.expire(session);
+  ensemble.preparer.endLease(session);
   ensemble.tick();
 }
 

@@ -3,8 +3,9 @@
  *
  * A session may own a million ephemerals, and deleting them in one transaction would keep every
  * member from everything else for seconds. A close therefore deletes a few hundred at most. A
- * session that has more gets a beginClose, after which nobody resumes it and it does nothing more;
- * then transactions delete its ephemerals, a part each, and its close comes last.
+ * session that has more gets a beginClose, and so does one whose ephemerals would exceed the bound
+ * on the deletes in flight. From then on nobody resumes it and it does nothing more; transactions
+ * delete its ephemerals, a part each, and its close comes last.
  *
  * The next leader finds in the state which sessions are closing, and continues. Sessions take
  * turns, and the deletes in flight are bounded: the next part is prepared when an earlier one is
@@ -51,17 +52,20 @@ export class SessionEnds {
     this.#state = state;
     this.#prepare = prepare;
     this.#partMax = ephemeralsPerPartMax;
-    for (const session of prepare.overlay.sessions.ending()) {
+    for (const session of prepare.overlay.sessions.closing()) {
       this.#waiting.push({ session, origin: 0, request: 0 });
     }
   }
 
-  /** The number of sessions that are closing, or will be. */
+  /** The number of sessions that have a beginClose and whose closeSession is not prepared yet. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Ends a live session. Its end is decided by this transaction, at the latest. */
+  /**
+   * Ends a live session: returns its closeSession, or a beginClose if its ephemerals are too many
+   * for one transaction now. Either of them decides the end.
+   */
   end(asked: SessionEnd, wallMs: number): PreparedTxn {
     const owned = this.#prepare.overlay.ephemeralsOwned(asked.session);
     if (!this.#mayDelete(owned) && this.#state.level >= LEVEL.endsInParts) {

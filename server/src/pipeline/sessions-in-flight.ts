@@ -21,15 +21,16 @@ interface SessionChange {
 export class SessionsInFlight {
   readonly #state: ReplicatedState;
   readonly #opened = new Map<SessionId, OpenedSession>();
+  /** Sessions whose closeSession is proposed and not applied yet. */
+  readonly #closesInFlight = new Set<SessionId>();
+  /** Sessions that have a beginClose, in flight or in the state, until their close is applied. */
   readonly #closing = new Set<SessionId>();
-  /** Sessions whose end is decided, in flight or in the state, until the close is applied. */
-  readonly #ending = new Set<SessionId>();
   /** The opens and closes, not applied yet. */
   readonly #changes = new Fifo<SessionChange>();
 
   constructor(state: ReplicatedState) {
     this.#state = state;
-    for (const [id, { isClosing }] of state.sessions.sorted()) if (isClosing) this.#ending.add(id);
+    for (const [id, { isClosing }] of state.sessions.sorted()) if (isClosing) this.#closing.add(id);
   }
 
   /** The number of opens and closes in flight. */
@@ -42,24 +43,24 @@ export class SessionsInFlight {
     return this.#changes.first?.zxid ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The sessions whose close is in flight: their ephemerals count as deleted. */
-  get closing(): ReadonlySet<SessionId> {
+  /** The sessions whose closeSession is in flight: their ephemerals count as deleted. */
+  get closesInFlight(): ReadonlySet<SessionId> {
+    return this.#closesInFlight;
+  }
+
+  /** The sessions that have a beginClose, of this term or of an earlier one, and still exist. */
+  closing(): Iterable<SessionId> {
     return this.#closing;
   }
 
-  /** The sessions whose end is decided, in this term or before it. */
-  ending(): Iterable<SessionId> {
-    return this.#ending;
-  }
-
-  /** Whether its end is decided and its close is not proposed yet, or not applied. */
+  /** Whether the session has a beginClose, in flight or in the state, and still exists. */
   isClosing(session: SessionId): boolean {
-    return this.#ending.has(session);
+    return this.#closing.has(session);
   }
 
-  /** Whether its end is decided, or its close is in flight. */
-  isEnding(session: SessionId): boolean {
-    return this.#closing.has(session) || this.#ending.has(session);
+  /** Whether the session has a beginClose, or its closeSession is in flight. */
+  isEndDecided(session: SessionId): boolean {
+    return this.#closesInFlight.has(session) || this.#closing.has(session);
   }
 
   opened(session: SessionId): OpenedSession | undefined {
@@ -70,7 +71,7 @@ export class SessionsInFlight {
   isLive(session: SessionId): boolean {
     // A local session: its member vouches for it.
     if (session === LOCAL_SESSION) return true;
-    if (this.isEnding(session)) return false;
+    if (this.isEndDecided(session)) return false;
     return this.#state.sessions.has(session) || this.#opened.has(session);
   }
 
@@ -80,13 +81,13 @@ export class SessionsInFlight {
   }
 
   beginClose(session: SessionId): void {
-    assert(!this.isEnding(session), () => `the end of session ${session} is decided once`);
-    this.#ending.add(session);
+    assert(!this.isEndDecided(session), () => `the end of session ${session} is decided once`);
+    this.#closing.add(session);
   }
 
   close(zxid: Zxid, session: SessionId): void {
-    assert(!this.#closing.has(session), () => `session ${session} is closed once`);
-    this.#closing.add(session);
+    assert(!this.#closesInFlight.has(session), () => `session ${session} is closed once`);
+    this.#closesInFlight.add(session);
     this.#changes.push({ zxid, session });
   }
 
@@ -98,8 +99,8 @@ export class SessionsInFlight {
     if (session === zxid) {
       this.#opened.delete(session);
     } else {
+      this.#closesInFlight.delete(session);
       this.#closing.delete(session);
-      this.#ending.delete(session);
     }
   }
 }

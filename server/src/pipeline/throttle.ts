@@ -1,15 +1,17 @@
 /**
  * Backpressure: clients whose requests pile up are not read from until enough is answered.
  *
- * Handshakes count too, from the moment at which the leader is asked for the session until it has
- * answered, even if the connection is gone by then. They have a quarter of the whole at most;
- * further ones wait for their turn, so a storm of new sessions leaves room for requests.
+ * It counts what waits in all queues, against two bounds for this member: requests
+ * (`outstandingMax`), and their bytes, those of identities included (`outstandingBytesMax`). A
+ * connection is paused when it has used its share of the requests or when a bound is reached, and
+ * resumed at half of both, so that it does not flap. With n clients that have something pending,
+ * the share is one part in n + 1, so there is room for one more client. Requests are small, so each
+ * client that has none pending may add one; bytes are not, so at their bound every client is
+ * paused.
  *
- * It counts what waits in all queues: requests, and bytes, those of identities included. A
- * connection is paused when it has used its share or the whole is full, and resumed at half of
- * both, so that it does not flap. The whole is shared by one client more than have something
- * pending, so there is room for the next one. Requests are small, so each client that has none
- * pending may add one; bytes are not, so when they are too many, every client is paused.
+ * Handshakes count too, from the moment at which the leader is asked for the session until it has
+ * answered, even if the connection is gone by then. They may be a quarter of `outstandingMax`;
+ * further ones wait for their turn, so a storm of new sessions leaves room for requests.
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -17,7 +19,7 @@ import type { Connections } from './connections.js';
 import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
 
-/** The share of handshakes in what may be outstanding. */
+/** The part of `outstandingMax` that handshakes may be. */
 const HANDSHAKES_PART = 1 / 4;
 
 export class Throttle {
@@ -33,10 +35,10 @@ export class Throttle {
   readonly #handshakes = new Map<number, number>();
   /** The number of connections with something pending. */
   #busy = 0;
-  /** The whole was full and has not fallen to half since. */
+  /** A bound was reached, and not both counts have fallen to half of their bounds since. */
   #full = false;
-  /** It was full of bytes, so every client is paused. */
-  #heavy = false;
+  /** The bound on bytes was reached, so every client is paused. */
+  #isFullOfBytes = false;
   #pauses = 0;
 
   constructor(options: PipelineOptions, connections: Connections, outbox: Outbox) {
@@ -89,13 +91,13 @@ export class Throttle {
     if (own === 1) this.#busy += 1;
     connection.output.stats.outstanding = own;
     if (this.#requests >= outstandingMax) this.#full = true;
-    if (this.#bytes >= outstandingBytesMax && !this.#heavy) this.#pauseAll();
+    if (this.#bytes >= outstandingBytesMax && !this.#isFullOfBytes) this.#pauseAll();
     if (this.#full || own >= this.#share) this.#pause(connection);
   }
 
   /** The connection is live from now on. */
   joined(connection: Connection): void {
-    if (this.#heavy) this.#pause(connection);
+    if (this.#isFullOfBytes) this.#pause(connection);
   }
 
   /** `entry` was answered and is out of the queue. */
@@ -149,7 +151,7 @@ export class Throttle {
 
   #pauseAll(): void {
     this.#full = true;
-    this.#heavy = true;
+    this.#isFullOfBytes = true;
     for (const connection of this.#connections.values()) {
       if (connection.phase === 'live') this.#pause(connection);
     }
@@ -167,7 +169,7 @@ export class Throttle {
     const requests = this.#requests - this.#handshakes.size;
     if (requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
     this.#full = false;
-    this.#heavy = false;
+    this.#isFullOfBytes = false;
     for (const connection of this.#throttled) this.#maybeResume(connection);
   }
 

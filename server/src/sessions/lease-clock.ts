@@ -2,8 +2,8 @@
  * A clock for leases that does not count time in which this process was stopped.
  *
  * A leader that was suspended heard no touches meanwhile, and its sessions must not pay for it. A
- * step between two readings therefore counts for at most `stepMaxMs`. The driver reads it at every
- * tick.
+ * step between two readings therefore counts for at most `stepMaxMs`. A leader reads its clock at
+ * least at every tick. LocalSessions reads one of its own, at each tick while clients are served.
  */
 export class LeaseClock {
   readonly #stepMaxMs: number;

@@ -3,10 +3,10 @@
  *
  * A session expires at its last reported touch + its timeout + the slack of 2 H, because a leader
  * may serve for H after its quorum last answered, and its followers for H after that. Sessions are
- * in buckets of time, so they expire at most one bucket later, and never earlier. A touch only
- * changes a number; the session is examined again when its former bucket is due. The leader closes
- * an expired session in `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock),
- * in ms.
+ * in buckets of time: they never expire earlier, and at most one bucket later, unless more are due
+ * than `expired` may return. A touch only changes a number; the session is examined again when its
+ * former bucket is due. The leader closes an expired session in `RequestPreparer.onTick`. Pure: the
+ * clock is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';

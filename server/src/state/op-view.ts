@@ -94,7 +94,8 @@ export class WorldAcls {
 
 /**
  * Finds path and data, which are in the reader's bytes from `at` on: each a length and its content.
- * Returns where they end, or -1 if they are null or reach beyond `end`.
+ * Returns where they end, or -1 if the path is null, a length is invalid or a field reaches beyond
+ * `end`.
  */
 export function locateFields(
   op: OpView,
@@ -158,8 +159,9 @@ export function beginsWith(op: WithPath, text: string): boolean {
 }
 
 /**
- * Reads plain requests in place, one over the other: a setData, or a create of a persistent znode
- * with the usual ACL. What is not plain is left to the codec, and is not judged here.
+ * Reads plain requests in place: a setData, or a create of a persistent znode with the usual ACL.
+ * Each result is the same object as the one before it. What is not plain is left to the codec, and
+ * is not judged here.
  */
 export class RequestViews {
   readonly #setData = new SetDataView();

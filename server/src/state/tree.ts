@@ -79,7 +79,7 @@ export class Tree extends TreeReads {
       this.#attach(path, this.find(parentOf(path)), NO_DATA);
       this.store.setInt(node, INT.aclId, this.acls.use(node === CONFIG_NODE ? READ_ACL : OPEN_ACL));
       this.#digest.storeContent(this.#parts, node, digestPathHash(node, { path }));
-      this.#count(node, 1);
+      this.#countInDigest(node, 1);
       this.subtrees.count(this.parent(node), 1, 0);
     }
   }
@@ -116,14 +116,14 @@ export class Tree extends TreeReads {
     const found = op instanceof CreateView ? this.findView(op) : this.find(op.path);
     assert(found === NONE, 'a created path did not exist');
     assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
-    this.#count(parent, -1);
+    this.#countInDigest(parent, -1);
     store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
     store.setDouble(parent, DOUBLE.pzxid, at.zxid);
     const node =
       op instanceof CreateView
         ? this.#attachView(op, parent)
         : this.#attach(op.path, parent, op.data);
-    this.#count(parent, 1);
+    this.#countInDigest(parent, 1);
     this.#setMode(node, MODE[op.mode]);
     store.setInt(node, INT.aclId, this.acls.use(op.acl));
     store.setDouble(node, DOUBLE.czxid, at.zxid);
@@ -143,7 +143,7 @@ export class Tree extends TreeReads {
       this.timed.add(node);
     }
     this.#digest.storeContent(this.#parts, node, pathHashOf(op));
-    this.#count(node, 1);
+    this.#countInDigest(node, 1);
     this.#childChanged(parent, op, { by: 1, dataBytes: this.dataLength(node) });
     return node;
   }
@@ -164,7 +164,7 @@ export class Tree extends TreeReads {
       if (mode === 'ttl') this.store.setDouble(node, DOUBLE.owner, ttlMs);
       this.#childChanged(parent, znode, { by: 1, dataBytes: this.dataLength(node) });
     } else {
-      this.#count(node, -1);
+      this.#countInDigest(node, -1);
       if (node !== CONFIG_NODE) this.#replaceData(node, znode);
     }
     this.#replaceAcl(node, this.acls.use(acl));
@@ -173,15 +173,15 @@ export class Tree extends TreeReads {
     if (node !== CONFIG_NODE) {
       this.#digest.storeContent(this.#parts, node, digestPathHash(node, znode));
     }
-    this.#count(node, 1);
+    this.#countInDigest(node, 1);
     return node;
   }
 
   /** Records at a parent that it loses children, however many; then `delete` each of them. */
   losesChildren(parent: number, at: ChangePoint): void {
-    this.#count(parent, -1);
+    this.#countInDigest(parent, -1);
     this.store.setDouble(parent, DOUBLE.pzxid, at.zxid);
-    this.#count(parent, 1);
+    this.#countInDigest(parent, 1);
   }
 
   /**
@@ -198,7 +198,7 @@ export class Tree extends TreeReads {
     const parent = row[base + INT.parent] ?? NONE;
     const dataBytes = Math.max(0, row[base + INT.dataBytes] ?? 0);
     const mode = modeOf(row[base + INT.shape] ?? 0);
-    this.#count(node, -1);
+    this.#countInDigest(node, -1);
     unlinkChild(store, parent, node);
     if (mode === MODE.ephemeral) {
       this.ephemerals.remove(node, store.double(node, DOUBLE.owner));
@@ -217,21 +217,21 @@ export class Tree extends TreeReads {
 
   setData(node: number, op: SetDataOp, at: ChangePoint): void {
     assert(op.version === nextVersion(this.version(node)), 'a version is the next one');
-    this.#count(node, -1);
+    this.#countInDigest(node, -1);
     this.#replaceData(node, op);
     this.#digest.storeContent(this.#parts, node, digestPathHash(node, op));
     this.store.setInt(node, INT.version, op.version);
     this.store.setDouble(node, DOUBLE.mzxid, at.zxid);
     this.store.setDouble(node, DOUBLE.mtime, at.time);
-    this.#count(node, 1);
+    this.#countInDigest(node, 1);
   }
 
   /** Sets the statistics of a quota at a path: neither version nor times change. */
   setQuotaStats(node: number, stats: { readonly path: string; readonly data: Uint8Array }): void {
-    this.#count(node, -1);
+    this.#countInDigest(node, -1);
     this.#replaceData(node, stats);
     this.#digest.storeContent(this.#parts, node, pathHashOf(stats));
-    this.#count(node, 1);
+    this.#countInDigest(node, 1);
   }
 
   /** Neither version nor times change. */
@@ -241,10 +241,10 @@ export class Tree extends TreeReads {
 
   setAcl(node: number, acl: readonly Acl[], version: number): void {
     assert(version === nextVersion(this.aversion(node)), 'an aversion is the next one');
-    this.#count(node, -1);
+    this.#countInDigest(node, -1);
     this.#replaceAcl(node, this.acls.use(acl));
     this.store.setInt(node, INT.aversion, version);
-    this.#count(node, 1);
+    this.#countInDigest(node, 1);
   }
 
   /** The generation in which the node was marked as changed; for Capture. */
@@ -367,7 +367,7 @@ export class Tree extends TreeReads {
   }
 
   /** Takes the node's row out of the digest (-1) before a change, and counts it again (1) after. */
-  #count(node: number, sign: 1 | -1): void {
+  #countInDigest(node: number, sign: 1 | -1): void {
     this.#digest.countNode(this.store, this.acls, node, sign);
   }
 }

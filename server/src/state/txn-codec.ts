@@ -8,9 +8,9 @@
  * never renumbered, and no field of theirs ever changes; additions are written from their ensemble
  * level on (level.ts).
  *
- * The two kinds that nearly all are, setData and create of a znode with an ASCII path and the usual
- * ACL, are read in place (op-view.ts) where they are applied: no object, no string and no view is
- * made for them. All others, and malformed ones, are decoded.
+ * Nearly all transactions are a setData, or a create of a znode with an ASCII path and the usual
+ * ACL. These are read in place (op-view.ts) where they are applied: no object, no string and no
+ * view is made for them. All others, and malformed ones, are decoded.
  */
 import {
   assert,
@@ -295,10 +295,10 @@ export class TxnViews {
     const end = at + reader.remaining;
     this.#view = reader.view;
     const kind = end - at < SET_DATA_BYTES ? 0 : this.#view.getInt32(at) >> ORIGIN_BITS;
-    const isView =
+    const isInPlace =
       (kind === KIND.setData && this.#locateSetData(at, end)) ||
       (kind === KIND.create && this.#locateCreate(at, end));
-    return isView && this.#readHead(at, kind) ? this.#txn : readTxn(reader);
+    return isInPlace && this.#readHead(at, kind) ? this.#txn : readTxn(reader);
   }
 
   #readHead(at: number, kind: number): boolean {

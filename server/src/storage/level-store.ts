@@ -142,18 +142,24 @@ class LevelDatabase implements KeyValueDatabase {
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
-    return this.#entries(
-      this.#level.iterator<Uint8Array, Uint8Array>({ ...range, ...ITERATOR_OPTIONS }),
-    );
+    const iterator = this.#level.iterator<Uint8Array, Uint8Array>({
+      ...range,
+      ...ITERATOR_OPTIONS,
+    });
+    return this.#entries(iterator, READ_ENTRIES);
   }
 
   snapshot(): KeyValueSnapshot {
     const snapshot = this.#level.snapshot();
     return {
-      iterate: (range) =>
-        this.#entries(
-          this.#level.iterator<Uint8Array, Uint8Array>({ ...range, ...ITERATOR_OPTIONS, snapshot }),
-        ),
+      iterate: (range) => {
+        const iterator = this.#level.iterator<Uint8Array, Uint8Array>({
+          ...range,
+          ...ITERATOR_OPTIONS,
+          snapshot,
+        });
+        return this.#entries(iterator, READ_ENTRIES_WHILE_SERVING);
+      },
       close: () => snapshot.close(),
     };
   }
@@ -167,9 +173,9 @@ class LevelDatabase implements KeyValueDatabase {
     this.#onClose();
   }
 
-  async *#entries(iterator: LevelIterator): AsyncGenerator<readonly Entry[]> {
+  async *#entries(iterator: LevelIterator, countMax: number): AsyncGenerator<readonly Entry[]> {
     const read = () => {
-      const entries = guarded(this.#path, () => iterator.nextv(1000));
+      const entries = guarded(this.#path, () => iterator.nextv(countMax));
       // The failure is thrown where the entries are awaited, which may never happen.
       entries.catch(() => undefined);
       return entries;
@@ -196,4 +202,8 @@ interface LevelIterator {
   close(): Promise<void>;
 }
 
+/** Two buffers are made for each entry, all of them in one turn of the event loop. */
+const READ_ENTRIES = 1000;
+/** A snapshot is read for a learner or a backup while clients wait for that event loop. */
+const READ_ENTRIES_WHILE_SERVING = 200;
 const ITERATOR_OPTIONS = { highWaterMarkBytes: READ_BYTES, fillCache: false };

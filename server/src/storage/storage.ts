@@ -152,7 +152,7 @@ export class Storage {
 
   /** Appends batches in order. Asserts that they continue the log without a gap. */
   async append(...batches: readonly ProposalBatch[]): Promise<void> {
-    await this.#exclusively('append', () => this.#sound().log.append(batches));
+    await this.#exclusively('append', () => this.#liveGeneration().log.append(batches));
   }
 
   /**
@@ -168,7 +168,7 @@ export class Storage {
       // This comes first, because a crash in between would leave a log that seems to have lost its
       // end.
       if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });
-      await this.#sound().log.truncate(after);
+      await this.#liveGeneration().log.truncate(after);
     });
   }
 
@@ -283,7 +283,7 @@ export class Storage {
 
   /** Reads the tree on disk into `loader`. Throws DamagedError if it is damaged. */
   async loadTree(loader: StateLoader): Promise<{ readonly zxid: Zxid }> {
-    const { tree } = this.#sound();
+    const { tree } = this.#liveGeneration();
     const { zxid } = tree.checkpoint;
     await tree.load(loader);
     assert(tree.checkpoint.zxid === zxid, 'no checkpoint is taken while the tree is loaded');
@@ -298,7 +298,7 @@ export class Storage {
    * every start reads.
    */
   async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
-    const live = this.#sound();
+    const live = this.#liveGeneration();
     try {
       yield* live.log.read(after, through);
     } catch (error) {
@@ -312,7 +312,7 @@ export class Storage {
   }
 
   async openSnapshot(): Promise<SnapshotSource> {
-    const { tree, log } = this.#sound();
+    const { tree, log } = this.#liveGeneration();
     return await openSnapshotSource(tree, log, this.#options.chunkBytesMax);
   }
 
@@ -327,7 +327,7 @@ export class Storage {
     changes: readonly KeyValueOperation[],
     checkpoint: Checkpoint,
   ): Promise<boolean> {
-    const live = this.#sound();
+    const live = this.#liveGeneration();
     assert(
       checkpoint.zxid === this.#frozenZxid,
       () => `the checkpoint at ${formatZxid(checkpoint.zxid)} was begun`,
@@ -340,7 +340,7 @@ export class Storage {
 
   /** For the Checkpointer. Drops old log and returns the new base. */
   purge(treeBytes: number): Zxid {
-    const { log, tree } = this.#sound();
+    const { log, tree } = this.#liveGeneration();
     const keepBytes = Math.max(this.#options.retainedBytesMin, treeBytes / 4);
     return log.purge(tree.checkpoint.zxid, keepBytes);
   }
@@ -369,7 +369,8 @@ export class Storage {
     }
   }
 
-  #sound(): Live {
+  /** Called only while the disk is sound. */
+  #liveGeneration(): Live {
     assert(this.#live !== null, `the disk is sound, not: ${this.#meta.value.damaged}`);
     return this.#live;
   }

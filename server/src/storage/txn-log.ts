@@ -4,8 +4,8 @@
  * Owns which segment is written (the active one), preparing the next before it is needed, cutting
  * a suffix off, and purging from the front. A process writes only to segments that it began itself:
  * its first append and every truncation begin one, so nothing durable is ever written over, and the
- * log is one chain at every moment, after a crash too. The proposal of the checkpoint, or the base
- * that it equals, is never purged. append and truncate: one at a time.
+ * log is one chain at every moment, after a crash too. A purge leaves the zxid of the checkpoint in
+ * it, as a proposal or as its base. One append or truncation runs at a time.
  */
 import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';
@@ -15,8 +15,8 @@ import { Segment, segmentName } from './log-segment.js';
 
 /** The size preallocated at a start, while clients wait. The first segment gets no more. */
 const FIRST_PREALLOCATED_BYTES = 1 << 20;
-/** The next file is created when one part in this many of the active segment is used. */
-const NEXT_AT = 8;
+/** The next file is created when this part of the active segment is used. */
+const NEXT_FILE_AT = 1 / 8;
 /** The bytes preallocated at a time, with one sync each, as the active segment fills. */
 const STEP_BYTES = 512 << 10;
 /** A small segment is preallocated in at least this many steps. */
@@ -309,7 +309,7 @@ export class TxnLog {
   /** Creates the next file in the background and preallocates it as the active segment fills. */
   #prepareNext(active: Segment): void {
     const { segmentBytesMax } = this.#options;
-    if (active.bytes * NEXT_AT < this.#bytesMaxOf(active)) return;
+    if (active.bytes < NEXT_FILE_AT * this.#bytesMaxOf(active)) return;
     if (this.#next === null) {
       if (this.#isPreparing) return;
       this.#isPreparing = true;
@@ -323,7 +323,7 @@ export class TxnLog {
     const next = this.#next;
     if (next.isPreallocating || active.bytes > this.#recordCount * LARGE_RECORD_BYTES) return;
     // The file is complete shortly before the active segment is full, without bursts of writes.
-    const filled = (active.bytes * NEXT_AT) / (NEXT_AT - 1) / this.#bytesMaxOf(active);
+    const filled = active.bytes / (1 - NEXT_FILE_AT) / this.#bytesMaxOf(active);
     const dueBytes = Math.min(1, filled) * segmentBytesMax;
     const stepBytes = Math.min(STEP_BYTES, Math.ceil(segmentBytesMax / STEPS_MIN));
     const size = Math.min(next.file.size + stepBytes, segmentBytesMax);

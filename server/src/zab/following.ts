@@ -39,7 +39,10 @@ export class Following implements Role {
   #leaderDurable: Zxid = 0;
   /** Clients are served once this zxid is applied; null before UPTODATE. */
   #serveFrom: Zxid | null = null;
-  /** The lease that the leader grants, in ms. The leader expires sessions only after it. */
+  /**
+   * The H of the leader, in ms: the longest lease of this role that the leader's deadlines for
+   * sessions allow for. Infinite if the leader does not say it.
+   */
   #leaseMs = Number.POSITIVE_INFINITY;
   /** The lineage of the leader whose snapshot is being received. */
   #snapshotLineage: readonly LeadershipOf[] = [];

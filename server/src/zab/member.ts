@@ -71,7 +71,10 @@ export class Member {
   acceptedFrom: PeerId = 0;
   #committed: Zxid;
   #delivered: Zxid;
-  /** The first epoch whose leadership is not on disk as it is known here. */
+  /**
+   * From this epoch on, the lineage in memory is newer than the one on disk. It is saved before the
+   * first proposal of such an epoch is appended.
+   */
   #unsavedEpoch = Number.POSITIVE_INFINITY;
   /** Once this ticket is durable, a damaged disk is sound again, whatever the role is then. */
   #soundFrom: Ticket = Number.POSITIVE_INFINITY;

@@ -16,10 +16,13 @@ export class FileError extends Error {
 
 export class ByteCursor {
   readonly #bytes: Buffer;
+  /** Reads a long several times as fast as Buffer does. */
+  readonly #view: DataView;
   offset = 0;
 
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   get left(): number {
@@ -47,7 +50,7 @@ export class ByteCursor {
 
   long(what: string): bigint {
     this.#require(8, what);
-    const value = this.#bytes.readBigInt64BE(this.offset);
+    const value = this.#view.getBigInt64(this.offset);
     this.offset += 8;
     return value;
   }

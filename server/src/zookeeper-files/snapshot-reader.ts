@@ -52,14 +52,21 @@ export const OPEN_ACL = -1n;
 const DIGEST_BYTES = 20 + 13;
 const LAST_ZXID_BYTES = 8 + 13;
 
-/** `visit` is called for each znode, parents before children. */
-export function readSnapshot(bytes: Buffer, visit: (node: SnapshotNode) => void): SnapshotFacts {
+/**
+ * `visit` is called for each znode, parents before children. Without `checksPaths` it is taken for
+ * granted that each path is there once and after its parent, which needs no memory for all paths.
+ */
+export function readSnapshot(
+  bytes: Buffer,
+  visit: (node: SnapshotNode) => void,
+  { checksPaths = true }: { readonly checksPaths?: boolean } = {},
+): SnapshotFacts {
   const cursor = new ByteCursor(bytes);
   const checksums = new Checksums(cursor);
   readHeader(cursor);
   const sessions = readSessions(cursor);
   const acls = readAcls(cursor);
-  const tree = readNodes(cursor, acls, visit);
+  const tree = readNodes(cursor, acls, visit, checksPaths ? new Paths() : null);
   checksums.check();
   const { left } = cursor;
   const known = [0, LAST_ZXID_BYTES, DIGEST_BYTES, DIGEST_BYTES + LAST_ZXID_BYTES];
@@ -155,15 +162,14 @@ function readNodes(
   cursor: ByteCursor,
   acls: AclLists,
   visit: (node: SnapshotNode) => void,
+  paths: Paths | null,
 ): ReadTree {
   const tree: ReadTree = { nodes: 0, dataBytes: 0, missingAcls: 0, digest: new TreeDigest() };
-  const paths = new Set<string>();
   for (;;) {
     const at = cursor.offset;
     const path = cursor.text('the path of a znode');
     if (path === '/') return tree;
-    requirePlace(path, paths, at);
-    paths.add(path);
+    paths?.add(path, at);
     const node = readNode(path, cursor, acls);
     tree.nodes += 1;
     tree.dataBytes += node.data?.length ?? 0;
@@ -173,13 +179,25 @@ function readNodes(
   }
 }
 
-function requirePlace(path: string, paths: ReadonlySet<string>, at: number): void {
-  if (paths.has(path)) throw new FileError(`the znode "${path}" is there twice`, at);
-  if (path === '') return;
-  if (!path.startsWith('/')) throw new FileError(`"${path}" is no path`, at);
-  const parent = parentOf(path);
-  if (!paths.has(parent === '/' ? '' : parent)) {
-    throw new FileError(`the znode "${path}" comes before its parent`, at);
+/** Those of the znodes that were read: each is there once, and comes after its parent. */
+class Paths {
+  readonly #known = new Set<string>();
+  /** Siblings follow each other, so the parent of most is that of the one before. */
+  #parent: string | null = null;
+
+  add(path: string, at: number): void {
+    const { size } = this.#known;
+    if (this.#known.add(path).size === size) {
+      throw new FileError(`the znode "${path}" is there twice`, at);
+    }
+    if (path === '') return;
+    if (!path.startsWith('/')) throw new FileError(`"${path}" is no path`, at);
+    const parent = parentOf(path);
+    if (parent === this.#parent) return;
+    if (!this.#known.has(parent === '/' ? '' : parent)) {
+      throw new FileError(`the znode "${path}" comes before its parent`, at);
+    }
+    this.#parent = parent;
   }
 }
 

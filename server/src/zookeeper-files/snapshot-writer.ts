@@ -21,6 +21,8 @@ export interface SnapshotContent {
 
 const PART_BYTES = 1 << 20;
 const FIRST_BYTES = 64 << 10;
+/** A character of UTF-16 has at most so many bytes in UTF-8. */
+const UTF8_BYTES_MAX = 3;
 
 export function* snapshotParts(content: SnapshotContent): Generator<Buffer> {
   const out = new Parts();
@@ -76,7 +78,9 @@ function putNode(out: Parts, node: SnapshotNode, aclId: bigint): void {
 
 /** Jute into memory that grows, with the checksum of all that was taken. */
 class Parts {
-  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  /** Writes a long several times as fast as Buffer does. */
+  #view = new DataView(this.#bytes.buffer);
   #length = 0;
   readonly #adler = new Adler32();
 
@@ -91,11 +95,15 @@ class Parts {
 
   long(value: bigint): void {
     this.#reserve(8);
-    this.#length = this.#bytes.writeBigInt64BE(value, this.#length);
+    this.#view.setBigInt64(this.#length, value);
+    this.#length += 8;
   }
 
   text(value: string): void {
-    this.buffer(Buffer.from(value));
+    this.#reserve(4 + UTF8_BYTES_MAX * value.length);
+    const bytes = this.#bytes.write(value, this.#length + 4);
+    this.int(bytes);
+    this.#length += bytes;
   }
 
   buffer(value: Buffer | null): void {
@@ -123,8 +131,9 @@ class Parts {
   #reserve(bytes: number): void {
     const needed = this.#length + bytes;
     if (needed <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(needed, 2 * this.#bytes.length));
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
     this.#bytes.copy(larger, 0, 0, this.#length);
     this.#bytes = larger;
+    this.#view = new DataView(larger.buffer);
   }
 }

@@ -118,7 +118,8 @@ export const checkpointMutants: readonly Mutant[] = [
         file: 'storage/storage.ts',
         find: '  /** Waits for background work and throws its failure. */\n',
         replace: `  purgeTo(zxid: Zxid, treeBytes: number): void {
-    this.#sound().log.purge(zxid, Math.max(this.#options.retainedBytesMin, treeBytes / 4));
+    const keepBytes = Math.max(this.#options.retainedBytesMin, treeBytes / 4);
+    this.#liveGeneration().log.purge(zxid, keepBytes);
   }
 
   /** Waits for background work and throws its failure. */

@@ -86,16 +86,16 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a version is checked against what is in flight',
     file: 'pipeline/prepare-op.ts',
-    find: '  const error = errorOfSetData(requester, node, {',
+    find: '  const error = errorOfSetData(context, node, {',
     replace: `  const seen = { ...node, version: overlay.appliedVersion(path, node.version) };
-  const error = errorOfSetData(requester, seen, {`,
+  const error = errorOfSetData(context, seen, {`,
     also: [
       {
         file: 'pipeline/prepare-op.ts',
-        find: '  return errorOfSetData(requester, node, asked)',
+        find: '  return errorOfSetData(context, node, asked)',
         replace: `  const { path } = request;
   const seen = { ...node, version: overlay.appliedVersion(path, node.version) };
-  return errorOfSetData(requester, seen, asked)`,
+  return errorOfSetData(context, seen, asked)`,
       },
       {
         file: 'pipeline/overlay.ts',
@@ -116,9 +116,9 @@ export const decisionMutants: readonly Mutant[] = [
     breaks: 'a set with a version changes only that version',
     file: 'pipeline/prepare-op.ts',
     find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  const { room } = requester;`,
+  const { room } = context;`,
     replace: `  if (version !== ANY_VERSION && version > node.version) return ErrorCode.badVersion;
-  const { room } = requester;`,
+  const { room } = context;`,
   },
   {
     name: 'delete-ignores-its-version',
@@ -147,7 +147,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.readShare=0',
     ],
     file: 'pipeline/sessions-in-flight.ts',
-    find: '    if (this.isEnding(session)) return false;\n',
+    find: '    if (this.isEndDecided(session)) return false;\n',
     replace: '',
   },
   {
@@ -162,7 +162,7 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.thinkMaxMs=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#isClosing(tree.owner(node))) return absent();\n',
+    find: '    if (this.#isClosed(tree.owner(node))) return absent();\n',
     replace: '',
   },
   {
@@ -170,12 +170,12 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'state',
     breaks: 'the zxids of a znode are those of its changes',
     file: 'state/tree.ts',
-    find: `    this.#count(parent, -1);
+    find: `    this.#countInDigest(parent, -1);
     this.store.setDouble(parent, DOUBLE.pzxid, at.zxid);
-    this.#count(parent, 1);`,
-    replace: `    this.#count(parent, -1);
+    this.#countInDigest(parent, 1);`,
+    replace: `    this.#countInDigest(parent, -1);
     this.store.setDouble(parent, DOUBLE.pzxid, at.zxid + 1);
-    this.#count(parent, 1);`,
+    this.#countInDigest(parent, 1);`,
   },
   {
     name: 'ephemerals-of-one-parent-go',

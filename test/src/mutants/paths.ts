@@ -46,7 +46,7 @@ export const pathMutants: readonly Mutant[] = [
 `,
     replace: `    if (requests.length > this.#rules.multiOpsMax) {
       const ops = requests.slice(0, this.#rules.multiOpsMax);
-      return this.#multi(requester, { ops, aclBytesMax });
+      return this.#multi(context, { ops, aclBytesMax });
     }
 `,
     aim: ['clients.digs=true', 'settings.multiOpsMax=8'],

@@ -38,8 +38,8 @@ export const sessionEndMutants: readonly Mutant[] = [
     breaks: 'nobody resumes a session whose end is decided, also under the next leader',
     aim: ENDS_AND_LEADERS,
     file: 'pipeline/sessions-in-flight.ts',
-    find: 'if (isClosing) this.#ending.add(id);',
-    replace: 'if (isClosing && id < 0) this.#ending.add(id);',
+    find: 'if (isClosing) this.#closing.add(id);',
+    replace: 'if (isClosing && id < 0) this.#closing.add(id);',
     also: [
       {
         file: 'pipeline/request-preparer.ts',

@@ -57,7 +57,7 @@ const MOVING = [
 /** An older connection of a session at its member stays until the newer one is established. */
 const STAYS_OPEN: Edit = {
   file: 'pipeline/pipeline.ts',
-  find: "      case 'resume':\n        this.#endLive(connection.session);\n",
+  find: "      case 'resume':\n        this.#disconnect(connection.session);\n",
   replace: "      case 'resume':\n",
 };
 

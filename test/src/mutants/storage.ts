@@ -135,10 +135,10 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'the end of the log is recorded once it is durable: a crash is not damage',
     aim: ['kinds=["crash-at-change","crash"]'],
     file: 'storage/storage.ts',
-    find: "    await this.#exclusively('append', () => this.#sound().log.append(batches));",
-    replace: `    await this.#exclusively('append', async () => {
+    find: "this.#exclusively('append', () => this.#liveGeneration().log.append(batches));",
+    replace: `this.#exclusively('append', async () => {
       await this.#meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
-      await this.#sound().log.append(batches);
+      await this.#liveGeneration().log.append(batches);
     });`,
   },
   {

@@ -54,7 +54,7 @@ export const sessionMutants: readonly NamedMutant[] = [
     name: 'zk-1208-create-behind-the-close',
     area: 'named',
     file: 'pipeline/sessions-in-flight.ts',
-    find: '    if (this.isEnding(session)) return false;\n',
+    find: '    if (this.isEndDecided(session)) return false;\n',
     replace: '',
     breaks: 'a session that is being closed creates nothing more',
     scenario: scenario(
