@@ -1,5 +1,6 @@
 /**
- * The last line of a CI run: what vitest's JSON reports count, as "N passed, N failed[, N skipped]".
+ * The last line of a CI run: what vitest's JSON reports count, as "N passed, N failed[, N
+ * skipped]".
  *
  * A run that ended badly without a failed test (no report, a lint or build error, a file that could
  * not be loaded) counts as one failure, so that the line never looks better than the exit code.
@@ -11,7 +12,7 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** Of what a failure says. */
+/** The characters that are shown of a failure. */
 const CHARS_MAX = 1_000;
 
 const [codeText = '1', ...paths] = process.argv.slice(2);

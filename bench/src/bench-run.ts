@@ -67,8 +67,14 @@ export async function runBench(options: BenchOptions): Promise<number> {
   const names = 'hosts' in systems ? [systems.name] : systems;
   const planned = plannedRuns(scenarios, { settings, systems: names });
   const fresh: Parts = {
-    ...{ startedAt: new Date().toISOString(), resumedAt: [], commit: commitOf(REPOSITORY) },
-    ...{ machine: describeMachine(out), settings, systems: names, scenarios, skipped },
+    startedAt: new Date().toISOString(),
+    resumedAt: [],
+    commit: commitOf(REPOSITORY),
+    machine: describeMachine(out),
+    settings,
+    systems: names,
+    scenarios,
+    skipped,
   };
   const before = resultsToContinue(out, options, fresh);
   const parts = before === null ? fresh : resumed(fresh, before);

@@ -157,9 +157,11 @@ describe('config check', () => {
     writeFileSync(users, 'ann:secret\n', { mode: 0o600 });
     const servers = [await entry(1)];
     const more = {
-      ...{ tls: { ...tls, crlFiles: [authority.revocationList('fresh')] } },
-      ...{ sasl: { usersFile: users }, superIdentities: ['sasl:ann', 'sasl:bob'] },
-      ...{ auditFile: 'audit.jsonl', backupDirectory: 'backups' },
+      tls: { ...tls, crlFiles: [authority.revocationList('fresh')] },
+      sasl: { usersFile: users },
+      superIdentities: ['sasl:ann', 'sasl:bob'],
+      auditFile: 'audit.jsonl',
+      backupDirectory: 'backups',
     };
     const good = await check(servers, 1, more);
     expect(good.code).toBe(0);
@@ -167,8 +169,9 @@ describe('config check', () => {
     expect(good.lines.join()).toMatch(/warning +superIdentities names sasl:bob/);
     expect(good.lines.join()).toMatch(/warning +\S+backups is on the disk of the data/);
     const wrong = {
-      ...{ tls: { ...tls, keyFile: certFile }, sasl: { usersFile: certFile } },
-      ...{ auditFile: 'missing/audit.jsonl' },
+      tls: { ...tls, keyFile: certFile },
+      sasl: { usersFile: certFile },
+      auditFile: 'missing/audit.jsonl',
     };
     const bad = await check(servers, 1, wrong);
     expect(bad.lines.filter((line) => line.startsWith('FAIL'))).toHaveLength(3);

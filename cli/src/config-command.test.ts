@@ -56,11 +56,12 @@ describe('rookery config from-zoo-cfg', () => {
     expect(err).not.toMatch(/^(refused|incomplete)/m);
     expect(code).toBe(0);
     expect(config).toEqual({
-      ...{ tickTimeMs: 2000, initLimit: 10, syncLimit: 5, dataDir: '/var/lib/zookeeper' },
+      tickTimeMs: 2000,
+      initLimit: 10,
+      syncLimit: 5,
+      dataDir: '/var/lib/zookeeper',
       peerAuth: 'none',
-      servers: [1, 2, 3].map((id) => ({
-        ...{ id, host: `zk${id}`, peerPort: 2888, clientPort: 2181 },
-      })),
+      servers: [1, 2, 3].map((id) => ({ id, host: `zk${id}`, peerPort: 2888, clientPort: 2181 })),
     });
   });
 
@@ -95,8 +96,12 @@ describe('rookery config from-zoo-cfg', () => {
       reconfigEnabled: true,
       servers: [
         {
-          ...{ id: 1, host: 'a.example', peerPort: 2888, clientPort: 2181 },
-          ...{ listen: '*', peerListen: 'a.example' },
+          id: 1,
+          host: 'a.example',
+          peerPort: 2888,
+          clientPort: 2181,
+          listen: '*',
+          peerListen: 'a.example',
         },
         { id: 2, host: '2001:db8::2', peerPort: 2888, clientPort: 2182 },
       ],
@@ -123,8 +128,13 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
 `);
     expect(code).toBe(0);
     expect(config).toMatchObject({
-      ...{ maxSessionTimeoutMs: 60_000, maxClientCnxns: 60, globalOutstandingLimit: 500 },
-      ...{ frameBytesMax: 4_194_304, skipACL: false, enforceQuota: true, extendedTypes: true },
+      maxSessionTimeoutMs: 60_000,
+      maxClientCnxns: 60,
+      globalOutstandingLimit: 500,
+      frameBytesMax: 4_194_304,
+      skipACL: false,
+      enforceQuota: true,
+      extendedTypes: true,
       fourLetterWords: 'srvr, mntr',
       superDigest: 'super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=',
     });

@@ -133,7 +133,7 @@ async function backupChecks(
   return [found, finding('warning', text)];
 }
 
-/** Of the directory, or of the nearest one above it that is there. */
+/** The device of the directory, or of the nearest one above it that exists. */
 async function deviceOf(directory: string): Promise<number | null> {
   const stats = await stat(directory).catch(() => null);
   if (stats !== null) return stats.dev;

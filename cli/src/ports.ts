@@ -5,7 +5,7 @@
 import { connect, createServer } from 'node:net';
 import { clientAddressOf, OperatorError, peerAddressOf, type ServerAddress } from '@rookery/server';
 
-/** Longer than any answer to a four-letter word. */
+/** Longer than any answer to `srvr`; the answers to some other words have no such bound. */
 const REPLY_LENGTH_MAX = 64 * 1024;
 
 /** Throws an OperatorError that names every port of the servers on which nothing can listen. */

@@ -4,15 +4,14 @@ import { commandOf, welcomeText } from './welcome.js';
 
 const WELCOME = {
   command: 'node cli/dist/main.js',
-  ...{
-    members: 3,
-    leader: 2,
-    elapsedMs: 640,
-    connect: 'a:1,b:2',
-    console: 'http://127.0.0.1:2981/console/',
-    configPath: 'data/ensemble.json',
-  },
-  ...{ dataDir: '/tmp/data', logDir: '/tmp/data/logs' },
+  members: 3,
+  leader: 2,
+  elapsedMs: 640,
+  connect: 'a:1,b:2',
+  console: 'http://127.0.0.1:2981/console/',
+  configPath: 'data/ensemble.json',
+  dataDir: '/tmp/data',
+  logDir: '/tmp/data/logs',
 };
 
 it('names the leader, where everything is, and what to try next', () => {

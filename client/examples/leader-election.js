@@ -1,13 +1,13 @@
 /**
- * Leader election: candidates lead in turns, and followers follow only who has said that its
- * preparations are done.
+ * Leader election: candidates lead one after the other, and followers follow only who has said that
+ * its preparations are done.
  *
  *   node leader-election.js 127.0.0.1:2181 ann      in two or more terminals
  *   node leader-election.js 127.0.0.1:2181          asks who leads, and waits until somebody does
  *
- * One candidate prints that it is elected, prepares itself, and acknowledges with its address, which
- * those who ask are told. Ctrl-C gives the term up, and the next one leads at once; after kill -9 it
- * does when the session of the dead one has timed out, after 6 seconds.
+ * One candidate prints that it is elected, prepares itself, and acknowledges with its address,
+ * which those who ask are told. Ctrl-C gives the term up, and the next one leads at once; after
+ * kill -9 it does when the session of the dead one has timed out, after 6 seconds.
  */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -68,7 +68,9 @@ function newClient(
   const dial = links?.dial ?? socketDial({ tls, keepAlive });
   const keeper = new SessionKeeper({
     ...options,
-    ...{ hosts, dial, registry },
+    hosts,
+    dial,
+    registry,
     isLagProof: links !== null,
     onClosed: () => links?.close(),
   });

@@ -43,8 +43,13 @@ it('writes each change of state to pino, with the session and without its passwo
     ['session.closed', 30],
   ]);
   expect(told[0]).toMatchObject({
-    ...{ client: 'orders', session: '0xab', server: 'a:2181', newSession: true },
-    ...{ timeoutMs: SESSION_TIMEOUT_MS, msg: 'a session has been opened', from: 'connecting' },
+    client: 'orders',
+    session: '0xab',
+    server: 'a:2181',
+    newSession: true,
+    timeoutMs: SESSION_TIMEOUT_MS,
+    msg: 'a session has been opened',
+    from: 'connecting',
   });
   expect(told[1]).toMatchObject({ session: '0xab', err: { type: 'ConnectionLossError' } });
   expect(lines.text).not.toContain('password');
@@ -64,7 +69,7 @@ it('takes the console and pino by type, and refuses what is no logger', () => {
     expect(checkedOptions({ logger }).name).toBe('default');
   }
   for (const logger of [{}, null, { info: () => undefined }, 'console']) {
-    expect(() => checkedOptions({ ...{ logger: logger as never } })).toThrow(OptionError);
+    expect(() => checkedOptions({ logger: logger as never })).toThrow(OptionError);
   }
   expect(() => checkedOptions({ name: '' })).toThrow(OptionError);
 });

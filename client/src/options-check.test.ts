@@ -6,11 +6,22 @@ import { FakeSurroundings } from './testing/fake-surroundings.js';
 
 it('has the defaults that are documented', () => {
   expect(checkedOptions({})).toMatchObject({
-    ...{ sessionTimeoutMs: 30_000, connectTimeoutMs: 10_000, operationTimeoutMs: 30_000 },
-    ...{ reconnectDelayBaseMs: 50, reconnectDelayMaxMs: 5_000, outstandingMax: 100_000 },
-    ...{ readOnly: false, renewSession: true, shuffle: true, keepAlive: true, worker: null },
+    sessionTimeoutMs: 30_000,
+    connectTimeoutMs: 10_000,
+    operationTimeoutMs: 30_000,
+    reconnectDelayBaseMs: 50,
+    reconnectDelayMaxMs: 5_000,
+    outstandingMax: 100_000,
+    readOnly: false,
+    renewSession: true,
+    shuffle: true,
+    keepAlive: true,
+    worker: null,
     connectDeadlineMs: 30_000,
-    ...{ frameBytesMax: 16 * 1024 * 1024, auth: [], tls: null, resume: null },
+    frameBytesMax: 16 * 1024 * 1024,
+    auth: [],
+    tls: null,
+    resume: null,
   });
   expect(checkedOptions({ sessionTimeoutMs: 6_000 }).connectTimeoutMs).toBe(2_000);
 });

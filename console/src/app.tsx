@@ -55,7 +55,9 @@ export function App() {
     if (state.kind !== 'in') return null;
     const { api, index } = state;
     return {
-      ...{ api, index, signIn },
+      api,
+      index,
+      signIn,
       can: (method, path) => isPossible(index, method, path),
       signOut: () => {
         storeCredentials(null);

@@ -1,9 +1,12 @@
 /**
- * Where a member opens its ports, as its entry in the config file says.
+ * Where a member opens its ports, as its entry in the config file says, and which hosts only this
+ * machine can reach.
  *
  * `host` is what others dial. It is also what is bound, unless the entry says otherwise. Pure;
  * names are not resolved here.
  */
+import { BlockList, isIP } from 'node:net';
+
 /** In the place of a host: all addresses of the machine, of both families. */
 export const EVERY_ADDRESS = '*';
 
@@ -52,4 +55,18 @@ export function metricsHostOf(
   if (metricsHost !== null) return metricsHost;
   const [first = server.host] = listenHostsOf(clientAddressOf(server));
   return first;
+}
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/**
+ * Whether only this machine can reach the host. The only name that counts as one of loopback is
+ * `localhost`, because DNS is not asked.
+ */
+export function isLoopback(host: string): boolean {
+  const version = isIP(host);
+  if (version === 0) return host.toLowerCase() === 'localhost';
+  return LOOPBACK.check(host, version === 4 ? 'ipv4' : 'ipv6');
 }

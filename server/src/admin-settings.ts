@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { DIGEST_PATTERN } from './digest-of.js';
 
-/** Each password that comes is compared with the digests of all of them. */
+/** Bounded because each password that comes is compared with the digests of all of them. */
 const USERS_MAX = 100;
 const ORIGINS_MAX = 20;
 const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 or SHA-256 of "user:password"';
@@ -21,7 +21,8 @@ const users = z
   .max(USERS_MAX, { error: `expected at most ${USERS_MAX} users` });
 
 export const adminShape = {
-  ...{ adminUsers: users.default([]), adminReaders: users.default([]) },
+  adminUsers: users.default([]),
+  adminReaders: users.default([]),
   adminOrigins: z
     .array(z.string({ error: EXPECTED_ORIGIN }).refine(isOrigin, { error: EXPECTED_ORIGIN }), {
       error: 'expected a list of origins',

@@ -102,7 +102,9 @@ export class BackupKeeper implements BackupTaker {
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(LONGEST_MS)]);
     const file = createRequire(import.meta.url).resolve(PROCESS);
     const child = spawn(process.execPath, [file, path, this.#part], {
-      ...{ signal, killSignal: 'SIGKILL', stdio: 'pipe' },
+      signal,
+      killSignal: 'SIGKILL',
+      stdio: 'pipe',
     });
     // Without a free file descriptor there are no streams either, and the error comes by itself.
     if (child.pid === undefined) throw (await once(child, 'error').catch((error) => [error]))[0];

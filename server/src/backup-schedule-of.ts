@@ -25,7 +25,12 @@ export function backupScheduleOf(
 ): BackupSchedule {
   const { timers, backupTaker: taker = null } = surroundings;
   return new BackupSchedule({
-    ...{ id: self.id, members: config.servers.map(({ id }) => id), timers, taker, ...member },
-    ...{ everyMs: config.backupEveryMinutes * MINUTE_MS, logger: options.logger },
+    id: self.id,
+    members: config.servers.map(({ id }) => id),
+    timers,
+    taker,
+    ...member,
+    everyMs: config.backupEveryMinutes * MINUTE_MS,
+    logger: options.logger,
   });
 }

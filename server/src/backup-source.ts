@@ -13,14 +13,14 @@ export interface BackupSource {
   readonly zxid: Zxid;
   /** The digest of that state; null where the member's memory is ahead of its disk. */
   readonly digest: string | null;
-  /** The records of the checkpoint, in chunks of bounded size. Gone through once, first. */
+  /** The records of the checkpoint, in chunks of bounded size. They are read once, first. */
   records(): AsyncIterable<readonly TreeRecord[]>;
-  /** The log behind it. Gone through once, after the records. */
+  /** The log behind it. It is read once, after the records. */
   batches(): AsyncIterable<ProposalBatch>;
   close(): Promise<void>;
 }
 
-/** Of the state in the member's memory. */
+/** The state in the member's memory. */
 export interface Applied {
   readonly zxid: Zxid;
   readonly digest: string;

@@ -8,7 +8,7 @@
  */
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { clientAddressOf, EVERY_ADDRESS, listenHostsOf } from './addresses.js';
+import { clientAddressOf, EVERY_ADDRESS, isLoopback, listenHostsOf } from './addresses.js';
 import { adminShape } from './admin-settings.js';
 import { auditProblems, auditShape } from './audit-settings.js';
 import {
@@ -24,9 +24,8 @@ import {
 } from './config-security.js';
 import { DIGEST_PATTERN } from './digest-of.js';
 import {
+  type AllowedWords,
   defaultFourLetterWords,
-  type FourLetterWords,
-  isLoopback,
   splitWords,
   wordsProblem,
 } from './four-letter-words.js';
@@ -40,7 +39,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export type Settings = Readonly<z.infer<typeof settingsSchema>> & {
   readonly minSessionTimeoutMs: number;
   readonly maxSessionTimeoutMs: number;
-  readonly fourLetterWords: FourLetterWords;
+  readonly fourLetterWords: AllowedWords;
 };
 
 /** Timeouts travel as int32. */
@@ -77,10 +76,16 @@ const listen = z
   .refine(isListen, { error: EXPECTED_LISTEN });
 
 const serverShape = {
-  ...{ id, host, clientPort: port, peerPort: port },
-  ...{ listen: listen.optional(), peerListen: listen.optional(), clientHost: host.optional() },
-  ...{ secureClientPort: port.optional() },
-  ...{ metricsPort: port.optional(), adminPort: port.optional() },
+  id,
+  host,
+  clientPort: port,
+  peerPort: port,
+  listen: listen.optional(),
+  peerListen: listen.optional(),
+  clientHost: host.optional(),
+  secureClientPort: port.optional(),
+  metricsPort: port.optional(),
+  adminPort: port.optional(),
 };
 const serverSchema = z.strictObject(serverShape, {
   error: 'expected an object with id, host, clientPort and peerPort',

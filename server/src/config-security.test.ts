@@ -46,7 +46,8 @@ describe('settings of security', () => {
   it('ask who other members are where other machines may reach their port, unless "none" is written', () => {
     const at = (server: object, peerAuth: unknown = null) =>
       checkSettings({
-        ...{ dataDir: 'd', peerAuth },
+        dataDir: 'd',
+        peerAuth,
         servers: three.map((one, index) => (index === 1 ? { ...one, ...server } : one)),
       }).problems;
     const expected = (host: string) => [
@@ -67,7 +68,9 @@ describe('settings of security', () => {
 
   it('take a secret for members by its file only, and never repeat one', () => {
     const { settings } = checkSettings({
-      ...{ dataDir: 'd', servers: three, peerAuth: { secretFile: 'peer.secret' } },
+      dataDir: 'd',
+      servers: three,
+      peerAuth: { secretFile: 'peer.secret' },
     });
     expect(settings?.peerAuth).toEqual({ secretFile: 'peer.secret', required: true });
     for (const peerAuth of ['hunter2', { secret: 'hunter2' }, { secretFile: '' }, [], {}]) {

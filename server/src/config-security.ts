@@ -87,7 +87,7 @@ export const PROVING_SCHEMES = ['digest', 'x509', 'sasl'] as const;
 const file = (what: string) => z.string({ error: `expected ${what}` }).min(1);
 const optionalFile = (what: string) => file(what).nullable().default(null);
 
-/** Each handshake checks the client's chain against all of them. */
+/** Bounded because each handshake checks the client's chain against all of them. */
 const CRL_FILES_MAX = 100;
 
 export const tlsSchema = z
@@ -142,7 +142,7 @@ export const digestAlgsSchema = z
   .default(['SHA1']);
 
 const EXPECTED_SUPER = 'expected "x509:" and a subject, "sasl:" and a user, or "digest:" and an id';
-/** Each identity of a client is compared with all of them. */
+/** Bounded because each identity of a client is compared with all of them. */
 const SUPER_IDENTITIES_MAX = 1_000;
 
 export const superIdentitiesSchema = z
@@ -160,7 +160,7 @@ export const superIdentitiesSchema = z
 const EXPECTED_ROOT_ACL =
   'expected "scheme:id:permissions" with scheme world, digest, ip, sasl or x509, and letters of ' +
   'cdrwa';
-/** As many as anybody needs; each access to the root is judged by all of them. */
+/** More than anybody needs; bounded because each access to the root is judged by all of them. */
 const ROOT_ACL_MAX = 100;
 
 export const rootAclSchema = z

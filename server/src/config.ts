@@ -16,7 +16,7 @@ import {
   type SaslSettings,
   type TlsSettings,
 } from './config-security.js';
-import type { FourLetterWords } from './four-letter-words.js';
+import type { AllowedWords } from './four-letter-words.js';
 import { OperatorError } from './operator-error.js';
 import { type PeerAuth, resolvedPeerAuth } from './peer-auth-settings.js';
 
@@ -181,9 +181,9 @@ export interface Config {
    * The requests per second that each member takes from one client; default 0, for no bound. A
    * client is who it is by its certificate or by SASL, and otherwise its address (of IPv6 the
    * network of 64 bits), however many connections it has; a second's worth may come at once. Past
-   * it, the client is not read from, as by ZooKeeper's throttling, and its connections take turns.
-   * No request fails. Super users are not bounded. Pings are requests, too: if it is too
-   * small for the number of a client's sessions, those expire that wait for longer than their
+   * it, the client is not read from, as by ZooKeeper's throttling, and its connections are served
+   * round-robin. No request fails. Super users are not bounded. Pings are requests, too: if it is
+   * too small for the number of a client's sessions, those expire that wait for longer than their
    * timeout.
    */
   readonly requestsPerSecondMax: number;
@@ -213,15 +213,15 @@ export interface Config {
   /**
    * Which four-letter words the client port answers, to whoever reaches it: '*' for all, or a list,
    * separated by commas in the file. Others are refused as ZooKeeper refuses them. By default all
-   * are answered if every server's host is a loopback address. Elsewhere `wchp`, `wchc` and `dump`
-   * (paths and sessions), `cons` (sessions), and `crst`, `srst` and `stmk` (which change something)
-   * must be listed.
+   * are answered if every server opens its client port on loopback addresses alone (`listen`, or
+   * `host` without it). Elsewhere `wchp`, `wchc` and `dump` (paths and sessions), `cons`
+   * (sessions), and `crst`, `srst` and `stmk` (which change something) must be listed.
    *
    * Of the others, `stat` shows the addresses of clients, `conf` the members and the data
    * directories, and `envi` the host and the user; `ruok`, `isro`, `srvr`, `mntr`, `wchs`, `dirs`,
    * `hash` and `gtmk` show numbers and states.
    */
-  readonly fourLetterWords: FourLetterWords;
+  readonly fourLetterWords: AllowedWords;
   /**
    * Whether znodes with a time to live can be created; default true. All members need the same
    * value. It requires every id to be at most 254.

@@ -1,10 +1,10 @@
 /** What an embedder and the command line use of a member. */
-export { clientAddressOf, metricsHostOf, peerAddressOf } from './addresses.js';
+export { clientAddressOf, isLoopback, metricsHostOf, peerAddressOf } from './addresses.js';
 export type { Config, ServerAddress } from './config.js';
 export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config.js';
 export type { LogLevel } from './config-schema.js';
 export { checkSettings } from './config-schema.js';
-export { isLoopback } from './four-letter-words.js';
+export type { FourLetterWord } from './four-letter-words.js';
 export { compareParts, holdersOf, partOf, recipeOf } from './http/api/recipe-names.js';
 export { type MemoryLimit, memoryLimit } from './memory-limit.js';
 export { certificateProblem as peerCertificateProblem } from './net/peer-certificate.js';

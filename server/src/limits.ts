@@ -13,7 +13,9 @@ const OVERHEAD_BYTES = 2 << 20;
 const GATHERED_BYTES = 1 << 20;
 const PEER_FRAME_BYTES_MIN = 32 << 20;
 const PEER_QUEUE_BYTES_MIN = 64 << 20;
-/** Chunks of a snapshot on their way, each with a znode of the largest size. */
+/**
+ * The number of a snapshot's chunks in flight, each of which may have a znode of the largest size.
+ */
 const CHUNKS_QUEUED = 8;
 /**
  * Recent proposals kept in memory, for learners that lost their link; tuning may say otherwise. No
@@ -23,8 +25,8 @@ const CHUNKS_QUEUED = 8;
 const WINDOW_BYTES = 1 << 20;
 const OUTSTANDING_BYTES_MIN = 1 << 20;
 /**
- * Of all members together: what the leader may have to queue for one follower at once. Heartbeats
- * wait behind it, so that it must pass in a fraction of the peer timeout.
+ * The unanswered requests of all members together: the leader may have to queue so much for one
+ * follower at once. Heartbeats wait behind it, so it must pass in a fraction of the peer timeout.
  */
 const OUTSTANDING_BYTES = 12 << 20;
 
@@ -40,9 +42,9 @@ export function firstPartsOf(members: readonly { readonly id: number }[], id: nu
 }
 
 export interface DerivedLimits {
-  /** Of a message between members. */
+  /** The size of a message between members. */
   readonly peerFrameBytesMax: number;
-  /** Waiting on one link, before it is dropped. */
+  /** What may wait to be sent on one link; with more, the link is dropped. */
   readonly peerQueueBytesMax: number;
   /** Requests of a member's clients, identities included, that it took in and did not answer. */
   readonly outstandingBytesMax: number;

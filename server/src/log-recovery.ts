@@ -12,7 +12,10 @@ export function logRecovery(logger: Logger, recovered: Recovered): void {
     version: VERSION,
     checkpoint: formatZxid(recovered.checkpointZxid),
     last: formatZxid(recovered.last),
-    ...{ acceptedEpoch, currentEpoch, ensembleId, founded },
+    acceptedEpoch,
+    currentEpoch,
+    ensembleId,
+    founded,
   };
   logger.info(facts, 'server.recovered');
   const { history, unreadableLog: reason } = recovered;

@@ -48,16 +48,18 @@ const SETTLE_MS = 200;
  */
 const IN_FLIGHT_MAX = 100_000;
 const CHUNK_BYTES = 256 << 10;
-/** Some two hundred proposals of 100 B: about a ms, and some when nothing ran before. */
+/**
+ * Some two hundred proposals of 100 B, which take about 1 ms, and more in a process just started.
+ */
 const DELIVERY_BYTES = 32 << 10;
-/** Of a turn; it ends with the part that it is at. */
+/** The time of a turn that deliveries may take; the part that is under way is completed. */
 const DELIVERY_MS = 10;
-/** Of a turn; it ends with the request that it is at. */
+/** The time of a turn that requests may take; the one that is under way is completed. */
 const LEADER_SHARE_MS = 10;
 /** Containers and TTL znodes are looked through this often, and reaped at most this fast. */
 const CONTAINER_CHECK_MS = 60_000;
 const CONTAINERS_PER_MINUTE = 10_000;
-/** More than clocks differ by that somebody looks after; less than a person overlooks. */
+/** More than well-kept clocks differ by, and less than an error that a person would overlook. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
 export function zabOptions(
@@ -70,7 +72,7 @@ export function zabOptions(
     id: options.id,
     voters: config.servers.map((server) => server.id),
     heartbeatMs: config.peerHeartbeatMs,
-    timeoutMs: config.peerTimeoutMs,
+    peerTimeoutMs: config.peerTimeoutMs,
     settleMs: SETTLE_MS,
     initTimeoutMs: config.initLimit * config.tickTimeMs,
     syncTimeoutMs: config.syncLimit * config.tickTimeMs,
@@ -86,7 +88,7 @@ export function zabOptions(
   };
 }
 
-/** What this release speaks and knows, or the older one that a test makes of it. */
+/** The versions of this release, or of the older one that a test makes of it. */
 function versionsOf(config: Config, options: MemberOptions): Omit<OwnVersions, 'treeBytes'> {
   const max = options.tuning?.wireVersionMax ?? WIRE_VERSION_MAX;
   const wire = { min: Math.min(WIRE_VERSION_MIN, max), max };
@@ -188,9 +190,9 @@ export function driverOptions(
     clockToleranceMs: clockToleranceOf(config, options),
     tickMs: config.peerHeartbeatMs / 2,
     heartbeatMs: config.peerHeartbeatMs,
-    timeoutMs: config.peerTimeoutMs,
+    peerTimeoutMs: config.peerTimeoutMs,
     deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
-    leaderShareMsMax: options.tuning?.askedMs ?? LEADER_SHARE_MS,
+    leaderShareMsMax: options.tuning?.leaderShareMs ?? LEADER_SHARE_MS,
     inFlightMax: options.tuning?.inFlight ?? IN_FLIGHT_MAX,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? budget.unwrittenBytesMax,
@@ -239,7 +241,7 @@ export function membershipOf(config: Config): string {
   return [...lines, 'version=0'].join('\n');
 }
 
-/** What is derived or measured, besides the configuration, for the port of the clients. */
+/** What the client port needs besides the configuration, derived or measured. */
 interface ClientPortFacts {
   readonly self: ServerAddress;
   readonly options: MemberOptions;

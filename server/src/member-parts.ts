@@ -31,7 +31,7 @@ export interface MemberParts {
   readonly options: MemberOptions;
   readonly surroundings: Surroundings;
   readonly storage: Storage;
-  /** Of this process. */
+  /** The name of this process: see `StartOf`. */
   readonly instance: string;
   readonly recovered: Recovered;
   readonly plan: ServingPlan;

@@ -38,8 +38,11 @@ beforeAll(() => {
     return path;
   };
   good = {
-    ...{ certFile: server.certFile, keyFile: server.keyFile, caFile: authority.caFile },
-    ...{ crlFile: authority.revocationList('list'), pkcs12File: writePkcs12(server, 'open') },
+    certFile: server.certFile,
+    keyFile: server.keyFile,
+    caFile: authority.caFile,
+    crlFile: authority.revocationList('list'),
+    pkcs12File: writePkcs12(server, 'open'),
     passphraseFile: file('passphrase', 'open\n'),
     usersFile: file('users', 'ann:secret\n'),
     secretFile: file('peers', `${'s'.repeat(40)}\n`),

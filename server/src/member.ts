@@ -53,7 +53,7 @@ import { writeBoundsOf } from './write-bounds.js';
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
   readonly closed: Promise<void>;
-  /** What the four-letter words tell of it. */
+  /** What four-letter words, the HTTP ports and answers to other members may read about it. */
   readonly status: MemberStatus;
   readonly #driver: Driver;
   readonly #storage: Storage;
@@ -144,7 +144,15 @@ export class Member {
     const starts = new KnownStarts(storage.starts, instance);
     this.#driver = new Driver({
       options: driverOptions(config, options, { membership, budget }),
-      ...{ zab, storage, state, pipeline, counters, ...bounds, backups, timers, starts },
+      zab,
+      storage,
+      state,
+      pipeline,
+      counters,
+      ...bounds,
+      backups,
+      timers,
+      starts,
       newState: parts.newState,
       logger: options.logger,
       wallMs: () => timers.wallMs(),
@@ -172,7 +180,9 @@ export class Member {
     });
     this.#clientPort = new ClientPort({
       options: clientPortOptions(config, { ...parts, limits }),
-      ...{ transport, timers, logger: options.logger },
+      transport,
+      timers,
+      logger: options.logger,
       stats: statsOf(surroundings),
       view: this.status,
       handler: this.#driver.clients,
@@ -181,7 +191,9 @@ export class Member {
     const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
     this.#periodic = [disk, bounds.diskSpace, backups, windows];
     this.#peerPort = newPeerPort(parts, {
-      ...{ limits, starts, handler: this.#driver.peers },
+      limits,
+      starts,
+      handler: this.#driver.peers,
       identity: () => {
         const { level } = this.state;
         return { ensembleId: zab.ensembleId, founded: zab.founded, level };

@@ -32,15 +32,17 @@ export interface MemoryBudget {
    * they were captured, in LevelDB's batch and in its table.
    */
   readonly checkpointBytesMax: number;
-  /** Of all connections together: bytes of frames that are not answered yet. */
+  /** What all connections together may have read and not answered: see the setting. */
   readonly inputBytesMax: number;
-  /** Of all connections together: answers and events that are not taken yet. */
+  /** What all clients together may leave unread of answers and events: see the setting. */
   readonly outputBytesMax: number;
 }
 
-/** Without any load: the program, V8's young generation, LevelDB's buffers, garbage. */
+/**
+ * What a member needs without any load: program, V8's young generation, LevelDB's buffers, garbage.
+ */
 const BASE_BYTES = 112 << 20;
-/** Of what is left, at least: a member in less than the base must still start and say so. */
+/** At least this part of the memory is usable: with less than the base a member must start, too. */
 const USABLE_PART_MIN = 0.25;
 /** A limit that no part comes near. For ensembles in one process, whose members share it. */
 export const AMPLE_MEMORY: MemoryLimit = {
@@ -50,10 +52,10 @@ export const AMPLE_MEMORY: MemoryLimit = {
 };
 
 interface Part {
-  /** Of what the limit leaves above the base. */
+  /** The part of what the limit leaves above the base. */
   readonly share: number;
   readonly ceilingBytes: number;
-  /** Of V8's heap limit, for what lies in the heap. */
+  /** The part of V8's heap limit, for what lies in the heap. */
   readonly heapShare?: number;
 }
 

@@ -9,7 +9,10 @@ import { keptLog } from './simulated/net/fixtures.js';
 import { ManualTimers } from './simulated/net/manual-timers.js';
 
 const entry = (id: number, host: string, more: Partial<ServerAddress> = {}): ServerAddress => ({
-  ...{ id, host, clientPort: 2181, peerPort: 2881 },
+  id,
+  host,
+  clientPort: 2181,
+  peerPort: 2881,
   ...more,
 });
 

@@ -9,9 +9,14 @@
  */
 import { isIP } from 'node:net';
 import type { Logger } from 'pino';
-import { clientAddressOf, EVERY_ADDRESS, listenHostsOf, peerAddressOf } from './addresses.js';
+import {
+  clientAddressOf,
+  EVERY_ADDRESS,
+  isLoopback,
+  listenHostsOf,
+  peerAddressOf,
+} from './addresses.js';
 import type { Config, ServerAddress } from './config.js';
-import { isLoopback } from './four-letter-words.js';
 import type { Timers } from './net/timers.js';
 
 /** Between two questions for a name. */

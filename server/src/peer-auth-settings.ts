@@ -6,8 +6,7 @@
  * the port. Knows nothing of files. Called by the rules of the config file.
  */
 import { z } from 'zod';
-import { type Endpoints, listenHostsOf, peerAddressOf } from './addresses.js';
-import { isLoopback } from './four-letter-words.js';
+import { type Endpoints, isLoopback, listenHostsOf, peerAddressOf } from './addresses.js';
 
 const EXPECTED =
   'expected "none", or an object with secretFile or tls, and with required: false while members ' +

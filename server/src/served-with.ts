@@ -16,16 +16,16 @@ import type { Storage } from './storage/index.js';
 import { majorityOf } from './zab/quorum.js';
 
 export interface ServingPlan {
-  /** To be durable before the member takes part in anything. */
+  /** It must be durable before the member takes part in anything. */
   readonly kept: ServedWith;
   readonly configured: ServedWith;
   /** Lists of which each quorum needs a majority, besides the configured one. */
   readonly former: readonly (readonly number[])[];
-  /** No part in elections for so long after the start, ms. */
+  /** The member takes no part in elections for this time after its start, ms. */
   readonly abstainMs: number;
 }
 
-/** Changes of the file, each before the one before it was settled. */
+/** The number of changes of the file that are not settled. */
 const FORMER_LISTS_MAX = 8;
 
 /** The plan, durable where it must be. Throws OperatorError, and closes the storage then. */

@@ -152,7 +152,12 @@ async function backupTakerOf(
   const rule = { newest: config.backupsKept, days: config.backupDaysKept };
   const { BackupKeeper } = await import('./backup-keeper.js');
   const backupTaker = new BackupKeeper({
-    ...{ id, directory, rule, reserveBytes, spaceOf, wallMs: () => Date.now() },
+    id,
+    directory,
+    rule,
+    reserveBytes,
+    spaceOf,
+    wallMs: () => Date.now(),
   });
   return { backupTaker };
 }

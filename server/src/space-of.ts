@@ -5,7 +5,7 @@
 import { statfs } from 'node:fs/promises';
 import type { Space } from './driver/disk-space.js';
 
-/** Of the file system of a directory. */
+/** Returns the space of the file system that the directory is in. */
 export async function spaceOf(directory: string): Promise<Space | null> {
   try {
     const { bavail, blocks, bsize } = await statfs(directory);

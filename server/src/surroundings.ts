@@ -25,29 +25,29 @@ export interface Surroundings {
   readonly timers: Timers;
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
-  /** Of a release that kept its log in LevelDB; null where there is none. */
+  /** The store of a release that kept its log in LevelDB; null where there is none. */
   readonly formerLog?: KeyValueStore | null;
-  /** In [0, 1): jitter only. */
+  /** A random number in [0, 1), for jitter only. */
   random(): number;
   randomBytes(count: number): Uint8Array;
-  /** Never the same twice, in any process. */
+  /** Returns an id that no process has ever had. */
   uuid(): string;
   readonly directoryBytes: MeasureBytes;
   /** Absent where nothing is a disk. */
   readonly spaceOf?: MeasureSpace;
-  /** As the function of that name. */
+  /** Does what the function of that name does. */
   readonly keepAside: typeof keepAside;
   /** Absent where members share a process: then none of them is bounded by memory. */
   readonly memory?: MemoryLimit;
   /** Absent where no scheduled backups are configured. */
   readonly backupTaker?: BackupTaker;
-  /** What may be open at a time; absent where nothing is a file. */
+  /** How many files and sockets may be open; absent where nothing is a file. */
   readonly files?: FileBudget;
   /** Absent where clients connect in plain text. Whoever made it closes it. */
   readonly clientTls?: ClientTls | undefined;
-  /** What members share that authenticate each other by it; read at each new link. */
+  /** The secrets by which members authenticate each other; they are read at each new link. */
   readonly peerSecrets?: () => readonly Uint8Array[];
-  /** What happened here, for other members that ask; absent where nobody keeps it. */
+  /** Recent events of this member, for whoever asks; absent where nobody keeps them. */
   readonly events?: EventRing;
   /** How long addresses wait after failed logins; absent where no other port has logins. */
   readonly logins?: LoginDelays;

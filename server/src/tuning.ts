@@ -14,11 +14,11 @@ export interface Tuning {
   readonly checkpointLogBytes?: number;
   /** Records of a checkpoint that are captured in one turn. */
   readonly checkpointSliceCount?: number;
-  /** Of a block of records, bytes. */
+  /** The size of a block of records, bytes. */
   readonly checkpointBlockBytes?: number;
-  /** Of a chunk of a snapshot, and of proposals that a learner has missed. */
+  /** The size of a chunk of a snapshot, and of proposals that a learner has missed, bytes. */
   readonly chunkBytes?: number;
-  /** A client's output, bytes, past which what can wait waits. */
+  /** The bytes of a client's output past which answers that can wait do so. */
   readonly clientOutputBytes?: number;
   /** The counter that each new epoch starts at. */
   readonly firstCounter?: number;
@@ -26,15 +26,15 @@ export interface Tuning {
   readonly windowBytes?: number;
   /** Proposals applied at a time, bytes. */
   readonly deliveryBytes?: number;
-  /** For so long in one turn, ms: 0 is once. */
+  /** The time in which one turn applies them, ms: with 0 it applies one part. */
   readonly deliveryMs?: number;
-  /** What members ask of their leader is decided for so long in one turn, ms: 0 is once. */
-  readonly askedMs?: number;
-  /** Records of what is in flight, past which a leader prepares no request. */
+  /** The time in which one turn of a leader decides requests, ms: with 0 it decides one. */
+  readonly leaderShareMs?: number;
+  /** Records in flight, past which a leader prepares no request. */
   readonly inFlight?: number;
   /** Proposals waiting for a leader's disk, bytes, past which it proposes no more. */
   readonly unwrittenBytes?: number;
-  /** Proposals waiting for a follower's disk, bytes, past which it gives its leader up. */
+  /** Proposals waiting for a follower's disk, bytes, past which it leaves its leader. */
   readonly behindBytes?: number;
   /** Ephemerals that one transaction deletes for the end of a session. */
   readonly ephemeralsPerPart?: number;
@@ -42,7 +42,7 @@ export interface Tuning {
   readonly containerCheckMs?: number;
   /** Wall clocks that differ by no more agree, ms; at least four peer timeouts. */
   readonly clockToleranceMs?: number;
-  /** What the member may use of memory in place of what the system says, bytes. */
+  /** The memory that the member may use, in place of what the system says, bytes. */
   readonly memoryBytes?: number;
   /** The highest wire version spoken: this member is like an older release. */
   readonly wireVersionMax?: number;
@@ -62,7 +62,7 @@ const VARIABLES = {
   windowBytes: 'ROOKERY_WINDOW_BYTES',
   deliveryBytes: 'ROOKERY_DELIVERY_BYTES',
   deliveryMs: 'ROOKERY_DELIVERY_MS',
-  askedMs: 'ROOKERY_ASKED_MS',
+  leaderShareMs: 'ROOKERY_LEADER_SHARE_MS',
   inFlight: 'ROOKERY_IN_FLIGHT',
   unwrittenBytes: 'ROOKERY_UNWRITTEN_BYTES',
   behindBytes: 'ROOKERY_BEHIND_BYTES',

@@ -74,7 +74,11 @@ describe('the verdict on a bad neighbour', () => {
     const lone: BadNeighbour = { ...neighbour, name: 'bad-lone', onZooKeeper: false };
     const both: BadNeighbour = { ...neighbour, name: 'bad-both', onZooKeeper: true };
     const settings = settingsOf({
-      ...{ rounds: 1, seconds: 1, warmup: 0, minutes: undefined, quick: true },
+      rounds: 1,
+      seconds: 1,
+      warmup: 0,
+      minutes: undefined,
+      quick: true,
     });
     const runs = plannedRuns([lone, both].map(badNeighbourScenario), {
       settings,

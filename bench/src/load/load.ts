@@ -1,11 +1,11 @@
 /**
  * One run of load: keeps all its connections busy, and counts what comes back.
  *
- * Connections are distributed over the hosts in turn. A connection that breaks is opened again, to
- * the next host, with its session, until the time is over; what it had outstanding counts as lost.
- * The figures are those of the measured time alone, without the warm-up before it and the drain
- * after it. The time ends after the requested seconds, at `stop`, or when the workload has no more
- * requests.
+ * Connections are distributed over the hosts round-robin. A connection that breaks is opened again,
+ * to the next host, with its session, until the time is over; what it had outstanding counts as
+ * lost. The figures are those of the measured time alone, without the warm-up before it and the
+ * drain after it. The time ends after the requested seconds, at `stop`, or when the workload has no
+ * more requests.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';

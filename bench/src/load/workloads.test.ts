@@ -63,7 +63,7 @@ describe('a source of requests', () => {
     expect(reads).toBeLessThan(780);
   });
 
-  it('fills every key exactly once, with the connections taking turns', () => {
+  it('fills every key exactly once, with the keys dealt to the connections round-robin', () => {
     const paths = [0, 1, 2].flatMap((connection) => {
       const fill = source({ kind: 'fill' }, connection, 3);
       const found: string[] = [];

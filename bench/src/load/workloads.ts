@@ -58,7 +58,7 @@ export type Workload =
   | { readonly kind: 'createDelete' }
   /** One multi sets the data of this many keys. */
   | { readonly kind: 'multi'; readonly operations: number }
-  /** Creates every key once, with the connections taking turns, and ends. */
+  /** Creates every key once, with the keys dealt to the connections round-robin, and ends. */
   | { readonly kind: 'fill' }
   /** Lists all names of the one hot parent. */
   | { readonly kind: 'getChildren' }

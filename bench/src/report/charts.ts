@@ -75,8 +75,12 @@ function timeSeries(results: Results, { name }: ScenarioFacts): readonly ChartDa
     if (lines.length === 0 || unit === undefined) return [];
     return [
       {
-        ...{ id: `${name}-${title}`, kind: 'time', title: `${title} over time, last round` },
-        ...{ xTitle: 'seconds', ...unitTexts(unit), lines },
+        id: `${name}-${title}`,
+        kind: 'time',
+        title: `${title} over time, last round`,
+        xTitle: 'seconds',
+        ...unitTexts(unit),
+        lines,
       } as const,
     ];
   });

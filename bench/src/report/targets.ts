@@ -58,13 +58,22 @@ export interface GoalVerdict {
 }
 
 const ratio = (scenario: string, figure: string, least: number): Goal => ({
-  ...{ kind: 'ratio', scenario, figure, least },
+  kind: 'ratio',
+  scenario,
+  figure,
+  least,
 });
 const atMost = (scenario: string, figure: string, most: number): Goal => ({
-  ...{ kind: 'atMost', scenario, figure, most },
+  kind: 'atMost',
+  scenario,
+  figure,
+  most,
 });
 const never = (scenario: string, figure: string): Goal => ({
-  ...{ kind: 'everyRoundAtMost', scenario, figure, most: 0 },
+  kind: 'everyRoundAtMost',
+  scenario,
+  figure,
+  most: 0,
 });
 
 export const TARGETS: readonly Target[] = [

@@ -85,7 +85,13 @@ function partOf(
   const { hosts, workload, space, window, seconds, warmupSeconds, perSecond } = options;
   const share = seats.connections / options.connections;
   return {
-    ...{ hosts, workload, space, window, seconds, warmupSeconds, ...seats },
+    hosts,
+    workload,
+    space,
+    window,
+    seconds,
+    warmupSeconds,
+    ...seats,
     connectionsInAll: options.connections,
     perSecond: perSecond === null ? null : perSecond * share,
   };

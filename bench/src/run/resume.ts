@@ -31,8 +31,17 @@ export function requireSameBench(before: Results, now: Omit<Results, 'runs'>): v
     const commit = results.again?.at(-1)?.commit ?? results.commit;
     const { cpu, cores, memoryBytes, kernel, node, java, fileSystem } = machine;
     return {
-      ...{ commit, ...settings, systems, scenarios: scenarios.map(({ name }) => name) },
-      ...{ cpu, cores, memoryBytes, kernel, node, java, fileSystem },
+      commit,
+      ...settings,
+      systems,
+      scenarios: scenarios.map(({ name }) => name),
+      cpu,
+      cores,
+      memoryBytes,
+      kernel,
+      node,
+      java,
+      fileSystem,
     };
   };
   const then = Object.entries(facts(before));

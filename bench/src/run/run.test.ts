@@ -17,10 +17,18 @@ import { plannedRuns } from './schedule.js';
 import { settingsOf } from './settings.js';
 
 const settings = settingsOf({
-  ...{ rounds: 2, seconds: 10, warmup: 0, minutes: undefined, quick: false },
+  rounds: 2,
+  seconds: 10,
+  warmup: 0,
+  minutes: undefined,
+  quick: false,
 });
 const plain = scenario({
-  ...{ name: 'plain', title: '', group: '', figures: [], secondsAbout: () => 10 },
+  name: 'plain',
+  title: '',
+  group: '',
+  figures: [],
+  secondsAbout: () => 10,
   run: async () => measurement({}),
 });
 const systems = ['rookery', 'zookeeper'];
@@ -63,7 +71,10 @@ describe('an interrupted bench', () => {
   it('makes the missing runs, each after its warm-up, and none twice', () => {
     const planned = plannedRuns([plain, { ...plain, name: 'next' }], { settings, systems });
     const at = (scenario: string, system: string, round: number) => ({
-      ...{ scenario, system, round, measurement: measurement({}) },
+      scenario,
+      system,
+      round,
+      measurement: measurement({}),
     });
     const made = [
       ...[at('plain', 'rookery', 1), at('plain', 'zookeeper', 1), at('plain', 'rookery', 2)],
@@ -139,10 +150,16 @@ describe('progress', () => {
 
 describe('a load of several processes', () => {
   const part = (operations: number, slices: readonly number[], silenceMs: number): LoadResult => ({
-    ...{ seconds: 1, operations, latency: new Histogram().toData(), slices },
+    seconds: 1,
+    operations,
+    latency: new Histogram().toData(),
+    slices,
     slowestMs: slices.map((count) => 10 * count),
-    ...{ longestSilenceMs: silenceMs, silencesOver50Ms: 0, errors: { NoNode: 1 } },
-    ...{ lostRequests: 0, lostConnections: 1 },
+    longestSilenceMs: silenceMs,
+    silencesOver50Ms: 0,
+    errors: { NoNode: 1 },
+    lostRequests: 0,
+    lostConnections: 1,
     generator: { cpuShare: silenceMs / 100, delayMaxMs: 0 },
   });
 

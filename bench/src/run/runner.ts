@@ -1,5 +1,5 @@
 /**
- * Runs scenarios on the systems in turn, round by round, and collects what they measured.
+ * Runs scenarios on the systems alternately, round by round, and collects what they measured.
  *
  * Within a scenario the rounds alternate between the systems. Where ensembles are shared, a round
  * that does not count comes first, because a JVM compiles. Ensembles live as long as scenarios of

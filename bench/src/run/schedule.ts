@@ -1,7 +1,7 @@
 /**
  * Plans which runs there are, and their order. Pure.
  *
- * The order is scenario by scenario, round by round, with the systems in turn; ZooKeeper is
+ * The order is scenario by scenario, round by round, alternating between the systems; ZooKeeper is
  * included only where it has what the scenario is about. Round 0 warms up and does not count;
  * scenarios with ensembles of their own have no such round, because its effect would not last.
  */

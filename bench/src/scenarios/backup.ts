@@ -55,8 +55,11 @@ async function saveWhileServing(context: Context): Promise<Measurement> {
     workload: { kind: 'fill' },
     space,
     isSetUp: true,
-    ...{ connections: LOADERS, window: LOADERS_WINDOW, processes: 1 },
-    ...{ seconds: null, warmupSeconds: 0 },
+    connections: LOADERS,
+    window: LOADERS_WINDOW,
+    processes: 1,
+    seconds: null,
+    warmupSeconds: 0,
   });
   await sleep(SETTLE_MS);
   const leading = await ensemble.leader();
@@ -70,8 +73,10 @@ async function saveWhileServing(context: Context): Promise<Measurement> {
   return measurement(
     {
       saveSeconds: (await saving) / 1000,
-      ...{ readMaxMs: during.readMs, writeMaxMs: during.writeMs },
-      ...{ quietReadMaxMs: quiet.readMs, quietWriteMaxMs: quiet.writeMs },
+      readMaxMs: during.readMs,
+      writeMaxMs: during.writeMs,
+      quietReadMaxMs: quiet.readMs,
+      quietWriteMaxMs: quiet.writeMs,
     },
     { ...partsOf(loaded), troubles: troublesOf(loaded) },
   );

@@ -98,7 +98,11 @@ async function checkpoint(context: Context): Promise<Measurement> {
   };
   context.step(`loading ${space.keys} znodes`);
   await context.load({
-    ...{ workload: { kind: 'fill' }, space, isSetUp: true, seconds: null, warmupSeconds: 0 },
+    workload: { kind: 'fill' },
+    space,
+    isSetUp: true,
+    seconds: null,
+    warmupSeconds: 0,
   });
   context.step('full write load');
   const result = await context.load({
@@ -141,7 +145,9 @@ async function sustained(context: Context, perSecond: number | null): Promise<Me
       { name: 'slowest answer', unit: 'ms', stepSeconds: 1, values: slowest },
       { name: 'memory', unit: 'MB', stepSeconds: 1, values: memory.map((bytes) => bytes / 1e6) },
       {
-        ...{ name: 'kept by the host', unit: '%', stepSeconds: 1 },
+        name: 'kept by the host',
+        unit: '%',
+        stepSeconds: 1,
         values: sampler.stolenShares.map((share) => 100 * share),
       },
     ],

@@ -163,7 +163,10 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
   const servers = ids.map((id) => {
     const port = basePort + id - 1;
     return {
-      ...{ id, host: HOST, clientPort: port, peerPort: port + PEER_PORT },
+      id,
+      host: HOST,
+      clientPort: port,
+      peerPort: port + PEER_PORT,
       ...(isOperated ? operatorPorts(port) : {}),
       ...(certificate === null ? {} : { secureClientPort: port + SECURE_PORT }),
     };

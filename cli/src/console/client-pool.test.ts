@@ -15,7 +15,10 @@ function callerOf(...users: readonly string[]): Caller {
   const identities = users.map((user) => ({ scheme: 'digest', id: user }));
   const auths = users.map((user) => Buffer.from(user));
   return {
-    ...{ user: null, mayChange: true, remoteAddress: '', auths },
+    user: null,
+    mayChange: true,
+    remoteAddress: '',
+    auths,
     requester: { identities, skipAcl: false },
   };
 }

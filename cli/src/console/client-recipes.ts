@@ -138,14 +138,21 @@ async function recipeAt(
     const { name, part, owner, createdMs: since } = one;
     const session = one.isEphemeral ? hex(owner) : null;
     return {
-      ...{ name, part, session, member: null, since },
+      name,
+      part,
+      session,
+      member: null,
+      since,
       address: session === null ? null : (addresses.get(session) ?? null),
       data: shownText(await dataOf(client, joinPath(path, name))),
-      ...{ watches: null, watchesKnown: false },
+      watches: null,
+      watchesKnown: false,
     };
   };
   return {
-    ...{ path, truncated: isTruncated, ...rest },
+    path,
+    truncated: isTruncated,
+    ...rest,
     holders: await Promise.all(holders.map(facts)),
     waiters: await Promise.all(waiters.map(facts)),
   };

@@ -144,7 +144,11 @@ async function* found(leased: Leased, asked: SearchAsked): AsyncGenerator<object
 function candidateOf({ path, name, stat }: ScannedNode): Candidate {
   const { ephemeralOwner: owner, dataLength } = stat;
   return {
-    ...{ path, name, dataLength, mode: kindOf(owner), isReadable: true },
+    path,
+    name,
+    dataLength,
+    mode: kindOf(owner),
+    isReadable: true,
     owner: owner === 0n ? null : hex(owner),
   };
 }

@@ -38,7 +38,10 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
   const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
   const parts = { pool, words, files, access, key, mayWrite, logger };
   const http = new HttpPort({
-    ...{ host: HOST, port, takesBodies: true, router: gatewayRouter(parts) },
+    host: HOST,
+    port,
+    takesBodies: true,
+    router: gatewayRouter(parts),
     onFault: (err) => logger.error({ err }, 'console.failed'),
   });
   try {

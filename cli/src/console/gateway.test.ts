@@ -31,7 +31,10 @@ function useGateway(ports: readonly number[]) {
   const words = new ServerWords(addressesOf(ports.map((port) => `127.0.0.1:${port}`).join(',')));
   const nowMs = () => 0;
   const router = gatewayRouter({
-    ...{ words, key: KEY, mayWrite: true, logger: { info: () => undefined } },
+    words,
+    key: KEY,
+    mayWrite: true,
+    logger: { info: () => undefined },
     pool: new ClientPool(() => Promise.reject(new HttpError(503, 'Nobody serves.'))),
     files: new ConsoleFiles({ directory: null, nowMs }),
     access: new AdminAccess({ users: [], readers: [], origins: [], hosts: [], logins: null }),
@@ -39,8 +42,12 @@ function useGateway(ports: readonly number[]) {
   const ask = async (path: string) => {
     const [plain = '', query = ''] = path.split('?');
     const request: HttpRequest = {
-      ...{ method: 'GET', path: plain, query: new URLSearchParams(query), remoteAddress: '' },
-      ...{ headers: { host: '127.0.0.1:1' }, signal: new AbortController().signal },
+      method: 'GET',
+      path: plain,
+      query: new URLSearchParams(query),
+      remoteAddress: '',
+      headers: { host: '127.0.0.1:1' },
+      signal: new AbortController().signal,
       readBody: () => Promise.resolve(new Uint8Array(0)),
     };
     const { status, body, headers = {} } = await router(request);

@@ -86,8 +86,10 @@ function apiOf({ pool, words, mayWrite, logger }: GatewayParts): Api {
   return new Api({
     routes: () => (words.tellsSessions ? withSessions : told),
     callers: new Callers({
-      ...{ digestAlgs: DIGEST_ALGS, superDigest: null },
-      ...{ superIdentities: new Set(), skipAcl: false },
+      digestAlgs: DIGEST_ALGS,
+      superDigest: null,
+      superIdentities: new Set(),
+      skipAcl: false,
     }),
     readOnly: mayWrite ? null : READ_ONLY,
     // No server tells a client by which hash it proves digests.

@@ -50,7 +50,8 @@ it('begins anew for a page that follows none, and ends where the names end', asy
   const page = await listings.page(client, '/d', { after: 'n6', limit: 3 });
   expect(page).toEqual({ names: ['n7', 'n8', 'n9'], hasMore: false });
   expect(await listings.page(client, '/d', { after: 'n9', limit: 3 })).toEqual({
-    ...{ names: [], hasMore: false },
+    names: [],
+    hasMore: false,
   });
   // Another client may see other names there.
   const other = useClient();

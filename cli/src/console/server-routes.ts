@@ -9,7 +9,10 @@ const LIST = { min: 1, max: 1000, otherwise: 100 };
 const OWNED_MAX = 1000;
 
 const ROLES: Readonly<Record<string, string>> = {
-  ...{ leader: 'leading', standalone: 'leading', follower: 'following', observer: 'following' },
+  leader: 'leading',
+  standalone: 'leading',
+  follower: 'following',
+  observer: 'following',
 };
 
 export class ServerRoutes {
@@ -56,7 +59,7 @@ export class ServerRoutes {
     }
     const paths = all.ephemerals === null ? null : (all.ephemerals.get(id) ?? []);
     const owned = paths?.slice(0, OWNED_MAX) ?? null;
-    // As whom it is known is told by no server, and what it watches in no bounded answer.
+    // No word shows a client's identities, and the words that show watches have unbounded answers.
     const untold = { identities: null, watched: null };
     return jsonAnswer({ ...sessionFacts(id, all), ...untold, ephemeralPaths: owned });
   };
@@ -90,7 +93,10 @@ function memberFacts(
     ...place,
     answers: true,
     release: (srvr.get('Zookeeper version') ?? '').replace(/,.*/, ''),
-    ...{ mode, serving: true, role: ROLES[mode] ?? mode, leader: leader?.id ?? null },
+    mode,
+    serving: true,
+    role: ROLES[mode] ?? mode,
+    leader: leader?.id ?? null,
     zxids: { applied: srvr.get('Zxid') ?? null },
     uptimeMs: figure('uptime'),
     sessions: figure('global_sessions'),

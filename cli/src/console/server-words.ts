@@ -5,6 +5,7 @@
  *
  * Answers are kept for a moment, so that each server is asked once however many users look.
  */
+import type { FourLetterWord } from '@rookery/server';
 import type { NamedAddress } from '../shell/addresses.js';
 import { askWord } from '../status/four-letter-word.js';
 import { type Connection, connectionsIn, ephemeralsIn, linesOf } from './word-answers.js';
@@ -105,7 +106,10 @@ export class ServerWords {
     return connected;
   }
 
-  /** The leader knows all of them; which one it is may change while it is asked. */
+  /**
+   * Asks every server and merges the answers. Each lists all ephemerals of its copy of the tree,
+   * but it may not answer `dump`, or its copy may not be up to date.
+   */
   async #askEphemerals(): Promise<ReadonlyMap<string, readonly string[]> | null> {
     const answers = await Promise.all(
       this.#servers.map(async (address) =>
@@ -141,6 +145,6 @@ class Kept<T> {
 }
 
 /** '' for a server that does not answer. */
-async function ask(server: NamedAddress, word: string, bytesMax?: number): Promise<string> {
+async function ask(server: NamedAddress, word: FourLetterWord, bytesMax?: number): Promise<string> {
   return await askWord(server, word, TIMEOUT_MS, bytesMax).catch(() => '');
 }

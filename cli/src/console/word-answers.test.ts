@@ -1,4 +1,4 @@
-/** Answers of ZooKeeper 3.8.0 and of Rookery to four-letter words, and what is none. */
+/** Answers of ZooKeeper 3.8.0 and of Rookery to four-letter words, and texts that are no answer. */
 import { expect, it } from 'vitest';
 import { connectionsIn, ephemeralsIn, linesOf } from './word-answers.js';
 
@@ -13,8 +13,14 @@ it('knows connections with sessions, of IPv4 and IPv6', () => {
   const found = connectionsIn(`${ASKING}\n${CONS}\n${CONS_6}\n\n`);
   expect(found).toMatchObject([
     {
-      ...{ session: '0x100003204ff0004', address: '10.0.0.7:53212', timeoutMs: 30_000 },
-      ...{ received: 30, sent: 31, outstanding: 2, lastOperation: 'PING', maxLatencyMs: 9 },
+      session: '0x100003204ff0004',
+      address: '10.0.0.7:53212',
+      timeoutMs: 30_000,
+      received: 30,
+      sent: 31,
+      outstanding: 2,
+      lastOperation: 'PING',
+      maxLatencyMs: 9,
     },
     { session: '0x200003204ff0004', address: '[0:0:0:0:0:0:0:1]:53212' },
   ]);

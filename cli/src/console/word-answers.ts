@@ -1,6 +1,7 @@
 /**
- * The answers to four-letter words as values. They come from a wire: what does not have the form of
- * an answer, such as the sentence about a word that is not allowed, is none. Pure.
+ * Reads the answers to four-letter words into values. They come from a wire: a text that does not
+ * have the form of an answer, such as the sentence about a word that is not allowed, gives null.
+ * Pure.
  */
 import { plainHexId } from '@rookery/protocol';
 
@@ -19,7 +20,7 @@ export interface Connection {
   readonly maxLatencyMs: number;
 }
 
-/** Names and values of lines; null if there is no such line. */
+/** The names and values of the lines that have the separator; null if no line has it. */
 export function linesOf(text: string, separator: string): ReadonlyMap<string, string> | null {
   const lines = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -31,7 +32,7 @@ export function linesOf(text: string, separator: string): ReadonlyMap<string, st
 
 const CONNECTION = /^ ?\/?(?<address>\[?[\w.:%]+\]?:\d+)\[[\da-f]+\]\((?<facts>[^()]*)\)\s*$/i;
 
-/** Null for what is no answer to `cons`, which always has the connection that asks. */
+/** Null for a text that is no answer to `cons`: an answer always lists the connection that asks. */
 export function connectionsIn(text: string): readonly Connection[] | null {
   const connections: Connection[] = [];
   let isAnswer = false;
@@ -44,16 +45,22 @@ export function connectionsIn(text: string): readonly Connection[] | null {
     if (session === null || session === '0x0') continue;
     const number = (name: string): number => Number(known.get(name) ?? 0) || 0;
     connections.push({
-      ...{ session, address, timeoutMs: number('to'), established: number('est') },
-      ...{ received: number('recved'), sent: number('sent'), outstanding: number('queued') },
+      session,
+      address,
+      timeoutMs: number('to'),
+      established: number('est'),
+      received: number('recved'),
+      sent: number('sent'),
+      outstanding: number('queued'),
       lastOperation: (known.get('lop') ?? '').slice(0, 20),
-      ...{ averageLatencyMs: number('avglat'), maxLatencyMs: number('maxlat') },
+      averageLatencyMs: number('avglat'),
+      maxLatencyMs: number('maxlat'),
     });
   }
   return isAnswer ? connections : null;
 }
 
-/** The paths of ephemerals by session, of an answer to `dump`; null for what is none. */
+/** The paths of ephemerals by session, from an answer to `dump`; null for any other text. */
 export function ephemeralsIn(text: string): ReadonlyMap<string, readonly string[]> | null {
   const start = text.indexOf('Sessions with Ephemerals');
   if (start < 0) return null;

@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 import { isAskedFor, runInspectLog, textLine } from './log-command.js';
 
 const WRITE: Transaction = {
-  ...{ zxid: 0x100000005n, timeMs: Date.UTC(2026, 0, 31, 12), session: 0xffn, kind: 'write' },
+  zxid: 0x100000005n,
+  timeMs: Date.UTC(2026, 0, 31, 12),
+  session: 0xffn,
+  kind: 'write',
   changes: [
     { kind: 'create', path: '/a/b\n', detail: '3 bytes, persistent' },
     { kind: 'delete', path: '/c', detail: '' },

@@ -47,16 +47,14 @@ export function addMirror(program: Command, onEnd: (code: number) => void): void
       const deleteRoot = options.deleteRoot === true;
       onEnd(
         await runMirror({
-          ...{
-            from,
-            to,
-            once,
-            json,
-            compareEveryMs,
-            plan: plan || dryRun,
-            delete: deletes,
-            deleteRoot,
-          },
+          from,
+          to,
+          once,
+          json,
+          compareEveryMs,
+          plan: plan || dryRun,
+          delete: deletes,
+          deleteRoot,
         }),
       );
     });

@@ -163,7 +163,8 @@ async function clientOf(hosts: string, option: string, variables: string): Promi
   const tls = paths === null ? {} : { tls: readTls(paths) };
   try {
     const client = await connect(hosts, {
-      ...{ ...proofs, ...tls },
+      ...proofs,
+      ...tls,
       name: option.slice(2),
     });
     client.onState(({ state }: StateChange) => {

@@ -31,7 +31,9 @@ export function addressesIn(config: string): readonly NamedAddress[] {
 function named(of: { readonly connect: string } | { readonly config: string }) {
   const servers = serversOf(of);
   return servers.map(({ id, host, port }) => ({
-    ...{ id, host, port },
+    id,
+    host,
+    port,
     address: addressText(host, port),
   }));
 }

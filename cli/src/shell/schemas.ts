@@ -58,7 +58,7 @@ const session = z.strictObject({
 });
 const written = z.strictObject({ path, stat });
 
-/** By the names of commands. Where options change the shape, it is a union. */
+/** The schemas by the names of commands. Where options change the shape, it is a union. */
 export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   ls: z.array(z.union([z.strictObject({ name: z.string() }), stat.extend({ name: z.string() })])),
   tree: z.array(

@@ -95,8 +95,17 @@ async function visit(options: WalkOptions, path: string, depth: number): Promise
 }
 
 const UNKNOWN: Stat = {
-  ...{ czxid: 0n, mzxid: 0n, pzxid: 0n, ctime: 0, mtime: 0, ephemeralOwner: 0n },
-  ...{ version: 0, cversion: 0, aversion: 0, dataLength: 0, numChildren: 0 },
+  czxid: 0n,
+  mzxid: 0n,
+  pzxid: 0n,
+  ctime: 0,
+  mtime: 0,
+  ephemeralOwner: 0n,
+  version: 0,
+  cversion: 0,
+  aversion: 0,
+  dataLength: 0,
+  numChildren: 0,
 };
 
 async function statOf({ client, signal }: WalkOptions, path: string): Promise<Stat | null> {

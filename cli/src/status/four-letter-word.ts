@@ -1,6 +1,7 @@
 /** Sends one four-letter word to a server of ZooKeeper's protocol and reads the answer. */
 import { connect } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import type { FourLetterWord } from '@rookery/server';
 
 /** No answer to `srvr` or `mntr` has so many bytes. */
 const ANSWER_BYTES_MAX = 1 << 20;
@@ -15,7 +16,7 @@ export interface ServerToAsk {
 /** Rejects with an Error that says why there is no answer within `timeoutMs`. */
 export function askWord(
   { host, port, tls }: ServerToAsk,
-  word: string,
+  word: FourLetterWord,
   timeoutMs: number,
   bytesMax = ANSWER_BYTES_MAX,
 ): Promise<string> {

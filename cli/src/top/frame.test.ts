@@ -4,19 +4,43 @@ import { COLUMNS, decimal, frameOf, type Screen, short, sorted } from './frame.j
 import type { Row } from './rows.js';
 
 const UP: Row = {
-  ...{ address: '127.0.0.1:21811', role: 'follower', problem: null, zxid: 0x1_0000_002an },
-  ...{ lag: 0, connections: 12, outstanding: 0, avgMs: 0.42, p99Ms: 3, maxMs: 135 },
-  ...{ requestsPerS: 1234.5, watches: 17, znodes: 23_000, treeBytes: 5_300_000 },
+  address: '127.0.0.1:21811',
+  role: 'follower',
+  problem: null,
+  zxid: 0x1_0000_002an,
+  lag: 0,
+  connections: 12,
+  outstanding: 0,
+  avgMs: 0.42,
+  p99Ms: 3,
+  maxMs: 135,
+  requestsPerS: 1234.5,
+  watches: 17,
+  znodes: 23_000,
+  treeBytes: 5_300_000,
 };
 const DOWN: Row = {
-  ...{ address: '127.0.0.1:21813', role: null, zxid: null, lag: null, connections: null },
-  ...{ outstanding: null, avgMs: null, p99Ms: null, maxMs: null, requestsPerS: null },
-  ...{ watches: null, znodes: null, treeBytes: null },
+  address: '127.0.0.1:21813',
+  role: null,
+  zxid: null,
+  lag: null,
+  connections: null,
+  outstanding: null,
+  avgMs: null,
+  p99Ms: null,
+  maxMs: null,
+  requestsPerS: null,
+  watches: null,
+  znodes: null,
+  treeBytes: null,
   problem: 'connect ECONNREFUSED 127.0.0.1:21813, and a reason that is much longer than the line',
 };
 const ROWS = [UP, { ...UP, address: '127.0.0.1:21812', role: 'leader', connections: 7 }, DOWN];
 const SCREEN: Screen = {
-  ...{ width: 80, height: 23, intervalS: 2, time: '12:00:00' },
+  width: 80,
+  height: 23,
+  intervalS: 2,
+  time: '12:00:00',
   order: { column: 0, isReversed: false },
 };
 

@@ -8,7 +8,10 @@ const VECTORS = new URL('../../../test/vectors/four-letter-words.json', import.m
 const recorded: Readonly<Record<string, string>> = JSON.parse(readFileSync(VECTORS, 'utf8'));
 
 const DETAILS: Details = {
-  ...{ watches: 4, p99Ms: 9, measured: { count: 100, sumMs: 200 }, treeBytes: 4096 },
+  watches: 4,
+  p99Ms: 9,
+  measured: { count: 100, sumMs: 200 },
+  treeBytes: 4096,
 };
 const SAMPLE: Sample = {
   role: 'leader',
@@ -34,8 +37,14 @@ function only(before: Asked | null, now: Asked) {
 it('the recorded answers of ZooKeeper are read', () => {
   const sample = parseSample(recorded['srvr'] ?? '', recorded['mntr'] ?? '');
   expect(sample).toEqual({
-    ...{ role: 'standalone', zxid: 0x33n, connections: 2, outstanding: 0, znodes: 23 },
-    ...{ received: 94, avgMs: 1.8072, maxMs: 9 },
+    role: 'standalone',
+    zxid: 0x33n,
+    connections: 2,
+    outstanding: 0,
+    znodes: 23,
+    received: 94,
+    avgMs: 1.8072,
+    maxMs: 9,
     details: { watches: 0, p99Ms: 9, measured: { count: 83, sumMs: 150 }, treeBytes: null },
   });
 });

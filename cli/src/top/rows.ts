@@ -66,7 +66,12 @@ function rowOf(before: Asked | null, now: Asked, leading: bigint | null): Row {
   return {
     address,
     problem: null,
-    ...{ role, zxid, connections, outstanding, znodes, maxMs },
+    role,
+    zxid,
+    connections,
+    outstanding,
+    znodes,
+    maxMs,
     lag: lagOf(zxid, leading),
     avgMs: averageMs(isSame ? last : null, sample),
     p99Ms: details?.p99Ms ?? null,
@@ -77,8 +82,18 @@ function rowOf(before: Asked | null, now: Asked, leading: bigint | null): Row {
 }
 
 const EMPTY = {
-  ...{ role: null, zxid: null, lag: null, connections: null, outstanding: null, avgMs: null },
-  ...{ p99Ms: null, maxMs: null, requestsPerS: null, watches: null, znodes: null, treeBytes: null },
+  role: null,
+  zxid: null,
+  lag: null,
+  connections: null,
+  outstanding: null,
+  avgMs: null,
+  p99Ms: null,
+  maxMs: null,
+  requestsPerS: null,
+  watches: null,
+  znodes: null,
+  treeBytes: null,
 } as const;
 
 /** Members are not asked at the very same moment, so one may seem to be ahead: that is no lag. */

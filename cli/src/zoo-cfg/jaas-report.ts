@@ -38,7 +38,9 @@ function takeModule(
   { hasFile, lines }: { readonly hasFile: boolean; readonly lines: Map<string, string> },
 ): readonly KeyReport[] {
   const of = (key: string, outcome: KeyReport['outcome'], text: string): KeyReport => ({
-    ...{ key: `${section} in the JAAS file${key}`, outcome, text },
+    key: `${section} in the JAAS file${key}`,
+    outcome,
+    text,
   });
   const lower = section.toLowerCase();
   if (lower === 'client') return [of('', 'no effect', 'it is for clients, which keep it')];

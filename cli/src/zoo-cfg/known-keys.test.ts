@@ -87,7 +87,10 @@ const KEYS = [
 ];
 
 const file: ZooFile = {
-  ...{ textOf: () => 'true', isOn: () => true, secretPath: () => null, hasJaas: false },
+  textOf: () => 'true',
+  isOn: () => true,
+  secretPath: () => null,
+  hasJaas: false,
 };
 
 it('every key of ZooKeeper is taken, without effect, or refused with a reason', () => {

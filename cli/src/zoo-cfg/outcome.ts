@@ -44,7 +44,9 @@ export const taken = (settings: NonNullable<Taken['settings']>, note?: string): 
 });
 
 export const incomplete = (settings: NonNullable<Taken['settings']>, todo: string): Outcome => ({
-  ...{ kind: 'incomplete', settings, todo },
+  kind: 'incomplete',
+  settings,
+  todo,
 });
 
 export const refused = (why: string): Outcome => ({ kind: 'refused', why });

@@ -49,8 +49,11 @@ describe('TLS for clients', () => {
   it('takes PEM files as they are, and asks for certificates by default as ZooKeeper does', () => {
     const { code, config } = convert(`${CLIENTS}${TRUST}`);
     expect(config.tls).toEqual({
-      ...{ certFile: '/k.pem', keyFile: '/k.pem', caFile: '/ca.pem' },
-      ...{ clientAuth: 'need', onClientPort: false },
+      certFile: '/k.pem',
+      keyFile: '/k.pem',
+      caFile: '/ca.pem',
+      clientAuth: 'need',
+      onClientPort: false,
     });
     expect(config.servers[2]).toMatchObject({ clientPort: 2181, secureClientPort: 2281 });
     expect(code).toBe(0);
@@ -65,7 +68,10 @@ describe('TLS for clients', () => {
     expect([code, config.tls]).toEqual([
       0,
       {
-        ...{ pkcs12File: '/k', passphraseFile: '/pass', clientAuth: 'none', onClientPort: true },
+        pkcs12File: '/k',
+        passphraseFile: '/pass',
+        clientAuth: 'none',
+        onClientPort: true,
         handshakeTimeoutMs: 3000,
       },
     ]);
@@ -161,8 +167,9 @@ describe('identities', () => {
         'enforce.auth.enabled=true\nenforce.auth.schemes=x509, digest\naudit.enable=true\n',
     );
     expect(config).toMatchObject({
-      ...{ superIdentities: ['sasl:ann', 'sasl:bob', 'x509:CN=op'] },
-      ...{ enforceAuth: ['x509', 'digest'], auditFile: 'audit.jsonl' },
+      superIdentities: ['sasl:ann', 'sasl:bob', 'x509:CN=op'],
+      enforceAuth: ['x509', 'digest'],
+      auditFile: 'audit.jsonl',
     });
     expect([code, err]).toEqual([0, expect.not.stringMatching(/^(refused|incomplete)/m)]);
   });

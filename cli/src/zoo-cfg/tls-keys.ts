@@ -36,11 +36,15 @@ interface Side {
 }
 
 const CLIENTS: Side = {
-  ...{ prefix: 'ssl.', isForMembers: false, passphrase: 'tls.passphrase' },
+  prefix: 'ssl.',
+  isForMembers: false,
+  passphrase: 'tls.passphrase',
   placed: (tls) => ({ tls }),
 };
 const MEMBERS: Side = {
-  ...{ prefix: 'ssl.quorum.', isForMembers: true, passphrase: 'peer-tls.passphrase' },
+  prefix: 'ssl.quorum.',
+  isForMembers: true,
+  passphrase: 'peer-tls.passphrase',
   placed: (tls) => ({ peerAuth: { tls } }),
 };
 

@@ -15,7 +15,10 @@ import type { TransactionOp } from '../api/transaction.js';
 import type { CreateMode } from '../api/values.js';
 
 const OP_KINDS = {
-  ...{ create: true, delete: true, setData: true, check: true },
+  create: true,
+  delete: true,
+  setData: true,
+  check: true,
 } as const satisfies Record<TransactionOp['kind'], true>;
 
 export interface CreateArguments {

@@ -120,6 +120,6 @@ it('updates from the value that it has read, and asks again when another was fas
 
 it('refuses what it does not know', () => {
   const { one } = newWorld();
-  expect(() => one.with({ ...{ retries: 3 } } as never)).toThrow(OptionError);
-  expect(() => one.namespace('/a').with({ ...{ acls: [] } } as never)).toThrow(OptionError);
+  expect(() => one.with({ retries: 3 } as never)).toThrow(OptionError);
+  expect(() => one.namespace('/a').with({ acls: [] } as never)).toThrow(OptionError);
 });

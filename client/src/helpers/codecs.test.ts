@@ -32,8 +32,13 @@ it.each(Object.entries(SCHEMAS))('says where data is not what a schema of %s wan
     write();
   } catch (error) {
     expect(error).toMatchObject({
-      ...{ name: 'InvalidDataError', code: 'INVALID_DATA', path: '/a', direction: 'write' },
-      ...{ retryable: false, ambiguous: false, issues: [{ at: 'port' }] },
+      name: 'InvalidDataError',
+      code: 'INVALID_DATA',
+      path: '/a',
+      direction: 'write',
+      retryable: false,
+      ambiguous: false,
+      issues: [{ at: 'port' }],
     });
   }
 });

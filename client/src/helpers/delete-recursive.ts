@@ -159,7 +159,8 @@ class Deleter {
     const { signal, session } = given;
     return retry(this.#client, policy, () => operation(given), {
       ...(signal === undefined ? {} : { signal }),
-      ...{ session, idempotent: true },
+      session,
+      idempotent: true,
     });
   }
 }

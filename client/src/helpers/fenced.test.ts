@@ -27,7 +27,9 @@ async function take(
     sessionId: client.session?.id ?? 0n,
     fencingToken: created.stat.czxid,
     ...(guards === undefined ? {} : { guards }),
-    ...{ controller, signal: controller.signal, held: true },
+    controller,
+    signal: controller.signal,
+    held: true,
     release,
     [Symbol.asyncDispose]: release,
   };

@@ -77,7 +77,8 @@ describe('idempotentCreate', () => {
     client.comesBack = false;
     const crossing = idempotentCreate(client, '/a', 'x', { mode: 'ephemeral' });
     const lost = expect(settled(surroundings, crossing)).rejects.toMatchObject({
-      ...{ name: 'SessionExpiredError', ambiguous: true },
+      name: 'SessionExpiredError',
+      ambiguous: true,
     });
     await new Promise(setImmediate);
     client.loseSession();

@@ -75,7 +75,10 @@ describe('ensurePath', () => {
     const { client } = setUp();
     client.failNext('create', 'reply-lost');
     await expect(ensurePath(client, '/a')).rejects.toMatchObject({
-      ...{ name: 'ConnectionLossError', ambiguous: false, retryable: true, path: '/a' },
+      name: 'ConnectionLossError',
+      ambiguous: false,
+      retryable: true,
+      path: '/a',
     });
     await ensurePath(client, '/a');
   });
@@ -85,7 +88,8 @@ describe('createRecursive', () => {
   it('creates the parents, of the kind that was asked for, and the child with its options', async () => {
     const { client, server } = setUp();
     const created = await createRecursive(client, '/a/b/n-', 'x', {
-      ...{ mode: 'ephemeralSequential', parents: 'container' },
+      mode: 'ephemeralSequential',
+      parents: 'container',
     });
     expect(created.path).toBe('/a/b/n-0000000000');
     expect(created.stat.ephemeralOwner).toBe(client.session?.id);

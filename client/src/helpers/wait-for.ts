@@ -93,7 +93,9 @@ async function waitUntil<T>(
       const { changed, watcher } = newWatcher();
       try {
         const found = await retry(client, POLICY, (_, given) => look({ ...given, watcher }), {
-          ...{ signal, session, idempotent: true },
+          signal,
+          session,
+          idempotent: true,
         });
         if (found !== PENDING) return found.value;
         endsWait(path, await unlessAborted(changed, signal));

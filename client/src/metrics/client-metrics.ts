@@ -138,7 +138,9 @@ export class ClientMetrics {
     return [
       ...counters.map(([name, help, source]) => metric('counter', name, help, source)),
       new Metric({
-        ...{ name: LATENCY, type: 'histogram', source: this.#latency },
+        name: LATENCY,
+        type: 'histogram',
+        source: this.#latency,
         help: 'Time from the call of an operation to its settlement.',
       }),
       ...gauges.map(([name, help, read]) =>

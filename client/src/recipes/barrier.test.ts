@@ -171,7 +171,10 @@ describe('a barrier under random faults', () => {
       }
     };
     await runToEnd([keeper(), waiter(one), waiter(one), waiter(other)], {
-      ...{ surroundings, random, faultySteps: 400, check: () => {} },
+      surroundings,
+      random,
+      faultySteps: 400,
+      check: () => {},
       fault: () => {
         const client = pick(clients, random);
         if (client !== undefined) strike({ server, client, random });

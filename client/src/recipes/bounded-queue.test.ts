@@ -100,7 +100,9 @@ describe('a bounded queue', () => {
       ),
     );
     await runToEnd([...producers, ...consumers], {
-      ...{ surroundings, random, faultySteps: 400 },
+      surroundings,
+      random,
+      faultySteps: 400,
       fault: () => {
         const client = pick(clients, random);
         if (client !== undefined) strike({ server, client, random });

@@ -218,7 +218,10 @@ describe('updates under random faults', () => {
     const follower = open(clients[0] ?? new FakeClient(server));
     follower.start();
     await runToEnd(clients.map(writer), {
-      ...{ surroundings, random, faultySteps: 400, check: () => {} },
+      surroundings,
+      random,
+      faultySteps: 400,
+      check: () => {},
       fault: () => {
         const client = pick(clients, random);
         if (client !== undefined) strike({ server, client, random });

@@ -134,7 +134,7 @@ async function run(contest: Contest, seed: number): Promise<void> {
   let isCalm = false;
   const tasks = rights.flatMap((right) =>
     Array.from({ length: TASKS_PER_CLIENT }, (_, task) =>
-      takeTurns({ right, task, random, ledger, aborts, isCalm: () => isCalm }),
+      acquireRepeatedly({ right, task, random, ledger, aborts, isCalm: () => isCalm }),
     ),
   );
   let unfinished = tasks.length;
@@ -171,8 +171,8 @@ interface TaskContext {
   readonly isCalm: () => boolean;
 }
 
-/** Gets in some times; an attempt that fails by a fault is made again. */
-async function takeTurns(context: TaskContext): Promise<void> {
+/** Acquires and releases ROUNDS times; an attempt that fails by a fault is made again. */
+async function acquireRepeatedly(context: TaskContext): Promise<void> {
   const { right, task, random, ledger, aborts } = context;
   for (let round = 0; round < ROUNDS; ) {
     const controller = new AbortController();

@@ -102,7 +102,10 @@ describe('a double barrier', () => {
     await turns(50);
     surroundings.advance(1_000);
     await expect(promise).rejects.toMatchObject({
-      ...{ name: 'BarrierLeaveError', code: 'BARRIER_LEAVE', path: PATH, result: 'done' },
+      name: 'BarrierLeaveError',
+      code: 'BARRIER_LEAVE',
+      path: PATH,
+      result: 'done',
       cause: expect.any(WaitTimeoutError),
     });
     await first(barriers, 1).leave();
@@ -295,7 +298,10 @@ describe('a double barrier under random faults', () => {
       }
     };
     await runToEnd(barriers.map(member), {
-      ...{ surroundings, random, faultySteps: 400, check: () => {} },
+      surroundings,
+      random,
+      faultySteps: 400,
+      check: () => {},
       fault: () => {
         const client = pick(clients, random);
         if (client !== undefined) strike({ server, client, random });

@@ -32,7 +32,7 @@ function expectNothingLeft(...clients: FakeClient[]): void {
 }
 
 describe('an election', () => {
-  it('gives terms in turns, with tokens that grow', async () => {
+  it('gives terms one after the other, with tokens that grow', async () => {
     const { server, one, other, ofOne, ofOther } = setUp();
     const led: string[] = [];
     const tokens: bigint[] = [];
@@ -301,7 +301,9 @@ describe('an election under random faults', () => {
     };
     const tasks = clients.map((client, index) => (index === 3 ? follower : candidate)(client));
     await runToEnd(tasks, {
-      ...{ surroundings, random, faultySteps: 400 },
+      surroundings,
+      random,
+      faultySteps: 400,
       check: () => expect(terms.filter(({ held }) => held).length).toBeLessThanOrEqual(1),
       fault: () => {
         const client = pick(clients, random);

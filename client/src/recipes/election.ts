@@ -1,6 +1,6 @@
 /**
- * Election: candidates lead in turns, each for one term, and announce when they are ready to be
- * followed.
+ * Election: candidates lead one after the other, each for one term, and announce when they are
+ * ready to be followed.
  *
  * **Guarantee.** At most one term has an unaborted signal at a time, provided that clocks run at
  * nearly the same rate, and `token` strictly increases from term to term. That a candidate is the

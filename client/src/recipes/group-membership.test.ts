@@ -227,7 +227,10 @@ describe('groups under random faults', () => {
       }
     };
     await runToEnd(clients.map(busy), {
-      ...{ surroundings, random, faultySteps: 400, check: () => {} },
+      surroundings,
+      random,
+      faultySteps: 400,
+      check: () => {},
       fault: () => {
         const client = pick(clients, random);
         if (client !== undefined) strike({ server, client, random });

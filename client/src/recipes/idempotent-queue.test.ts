@@ -144,7 +144,9 @@ describe('an idempotent queue under random faults', () => {
       );
     });
     await runToEnd([...producers, ...consumers], {
-      ...{ surroundings, random, faultySteps: 400 },
+      surroundings,
+      random,
+      faultySteps: 400,
       fault: () => {
         const client = pick(clients, random);
         if (client !== undefined) strike({ server, client, random });

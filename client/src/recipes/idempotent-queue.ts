@@ -80,8 +80,11 @@ export class IdempotentQueue {
     const ops: TransactionOp[] = [
       { kind: 'create', path: this.#flagOf(id), data: QUEUED, ...given },
       {
-        ...{ kind: 'create', path: joinPath(this.#items, `item-|${encoded(id)}|`), data },
-        ...{ mode: 'persistentSequential', ...given },
+        kind: 'create',
+        path: joinPath(this.#items, `item-|${encoded(id)}|`),
+        data,
+        mode: 'persistentSequential',
+        ...given,
       },
     ];
     await this.#asking(options, (within, doubt) =>

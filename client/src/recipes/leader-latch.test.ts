@@ -325,7 +325,9 @@ describe('leader latches under random faults', () => {
       }
     };
     await runToEnd(clients.map(take), {
-      ...{ surroundings, random, faultySteps: 400 },
+      surroundings,
+      random,
+      faultySteps: 400,
       check: () => expect(terms.filter(({ held }) => held).length).toBeLessThanOrEqual(1),
       fault: () => {
         const client = pick(clients, random);

@@ -46,7 +46,7 @@ import {
 } from './shared/waiting-line.js';
 
 export interface LockOptions extends SessionLossOptions {
-  /** Whose names to use; Curator's by default. */
+  /** Whose names of znodes are used; Curator's by default. */
   readonly naming?: 'curator' | 'kazoo' | undefined;
   /** The data of this contender's znode, for people; this machine's address by default. */
   readonly data?: Data | undefined;

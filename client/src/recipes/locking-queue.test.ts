@@ -148,7 +148,9 @@ describe('a locking queue under random faults', () => {
       );
     });
     await runToEnd(crawlers, {
-      ...{ surroundings, random, faultySteps: 400 },
+      surroundings,
+      random,
+      faultySteps: 400,
       fault: () => {
         const client = pick(clients, random);
         if (client !== undefined) strike({ server, client, random });

@@ -232,7 +232,10 @@ describe('a persistent node under random faults', () => {
       isDone = true;
     };
     await runToEnd([writer()], {
-      ...{ surroundings, random, faultySteps: 400, check: () => {} },
+      surroundings,
+      random,
+      faultySteps: 400,
+      check: () => {},
       fault: () => {
         if (random() < 0.2 && server.stat(PATH) !== null) server.delete(PATH);
         else strike({ server, client: one, random });

@@ -95,12 +95,17 @@ async function run(
   });
   const consumers = [...queues, ...queues].map((queue) =>
     consume({
-      ...{ queue, random, ledger, stop: stop.signal },
+      queue,
+      random,
+      ledger,
+      stop: stop.signal,
       onEntry: (entry) => onEntry({ entry, ledger, random }),
     }),
   );
   await runToEnd([...producers, ...consumers], {
-    ...{ surroundings, random, faultySteps: 500 },
+    surroundings,
+    random,
+    faultySteps: 500,
     fault: () => {
       const client = pick(clients, random);
       if (client !== undefined) strike({ server, client, random });

@@ -18,7 +18,11 @@ function setUp(options: Partial<RendezvousOptions<string>> = {}) {
   const worker = new FakeClient(server, { surroundings });
   const at = (client: FakeClient) => new Rendezvous(client, PATH, { ...TEXT, ...options });
   return {
-    ...{ server, surroundings, worker, other, one },
+    server,
+    surroundings,
+    worker,
+    other,
+    one,
     scheduler: at(one),
     master: at(other),
     ofWorker: at(worker),

@@ -56,11 +56,11 @@ describe('a scheduled job', () => {
       const { job, same, pass, one } = newJobs({ onInterrupted });
       const stop = new AbortController();
       const { signal } = stop;
-      const turnsOfOne: JobTurn[] = [];
+      const runsOfOne: JobTurn[] = [];
       let letGo = () => {};
       const running = job.run(
-        (turn) => {
-          turnsOfOne.push(turn);
+        (run) => {
+          runsOfOne.push(run);
           return new Promise<void>((resolve) => {
             letGo = resolve;
           });
@@ -75,7 +75,7 @@ describe('a scheduled job', () => {
       await pass(500);
       one.expire();
       await pass(500);
-      expect(turnsOfOne[0]?.signal.aborted).toBe(true);
+      expect(runsOfOne[0]?.signal.aborted).toBe(true);
       await pass(500);
       letGo();
       await pass(500);
@@ -93,16 +93,16 @@ describe('a scheduled job', () => {
   it('makes up for the last of the times that nobody was there for, and not for those before', async () => {
     const { job, pass } = newJobs();
     const done: number[] = [];
-    const turn = async (ms: number) => {
+    const runFor = async (ms: number) => {
       const stop = new AbortController();
       const running = job.run(({ dueMs }) => void done.push(dueMs), { signal: stop.signal });
       await pass(ms);
       stop.abort();
       await running;
     };
-    await turn(1_100);
+    await runFor(1_100);
     await pass(60_000);
-    await turn(1_000);
+    await runFor(1_000);
     expect(done).toEqual([1_000, 61_000, 62_000]);
   });
 

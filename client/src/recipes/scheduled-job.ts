@@ -97,7 +97,7 @@ export class ScheduledJob {
    * when the schedule has no further time. Rejects with ClientClosedError, or with OptionError for
    * a schedule that does not advance.
    */
-  async run(work: (turn: JobTurn) => unknown, options: JobRunOptions = {}): Promise<void> {
+  async run(work: (run: JobTurn) => unknown, options: JobRunOptions = {}): Promise<void> {
     const { signal, backoff } = options;
     const finished = new AbortController();
     const stop =
@@ -115,7 +115,10 @@ export class ScheduledJob {
       }
     };
     await runAsLeader(this.#client, joinPath(this.path, 'leader'), lead, {
-      ...{ acl, id, backoff, signal: stop },
+      acl,
+      id,
+      backoff,
+      signal: stop,
     });
     if (mistake !== null) throw mistake;
   }
@@ -132,7 +135,7 @@ export class ScheduledJob {
   /**
    * Runs until the lease is lost or the runner is stopped. True if nothing will be due any more.
    */
-  async #lead(leadership: Leadership, work: (turn: JobTurn) => unknown): Promise<boolean> {
+  async #lead(leadership: Leadership, work: (run: JobTurn) => unknown): Promise<boolean> {
     const { signal, lease } = leadership;
     const { schedule, onInterrupted = 'skip' } = this.#options;
     const within = { session: this.#sessionOf(lease), signal };
@@ -164,14 +167,20 @@ export class ScheduledJob {
   /** Writes that it begins, does the work, writes the result. */
   async #attempt(
     leadership: Leadership,
-    work: (turn: JobTurn) => unknown,
+    work: (run: JobTurn) => unknown,
     dueMs: number,
     attempt: number,
   ): Promise<void> {
     const { id: by = '' } = this.#options;
     const startedMs = this.#now();
     const run: JobRun = {
-      ...{ dueMs, startedMs, endedMs: null, outcome: 'running', attempt, by, error: null },
+      dueMs,
+      startedMs,
+      endedMs: null,
+      outcome: 'running',
+      attempt,
+      by,
+      error: null,
     };
     if (!(await this.#write(leadership, run))) return;
     let ended: Pick<JobRun, 'outcome' | 'error'> = { outcome: 'done', error: null };

@@ -50,8 +50,16 @@ describe('the format of an instance', () => {
   it('tolerates what it does not know, and what older versions leave out', () => {
     const data = '{"name":"web","id":"i1","new":{"a":1},"serviceType":"LATER"}';
     expect(decodeInstance('/x', Buffer.from(data))).toEqual({
-      ...{ name: 'web', id: 'i1', address: null, port: null, sslPort: null, payload: null },
-      ...{ registrationTimeUTC: 0, serviceType: 'DYNAMIC', uriSpec: null, enabled: true },
+      name: 'web',
+      id: 'i1',
+      address: null,
+      port: null,
+      sslPort: null,
+      payload: null,
+      registrationTimeUTC: 0,
+      serviceType: 'DYNAMIC',
+      uriSpec: null,
+      enabled: true,
     });
   });
 
@@ -204,7 +212,7 @@ describe('a provider', () => {
     return world;
   }
 
-  it('gives the enabled instances by turns, and null when there is none', async () => {
+  it('gives the enabled instances round-robin, and null when there is none', async () => {
     const { other, ofOne, ofOther } = await withInstances('a', 'b', 'off');
     const provider = ofOther.provider('web');
     expect(provider.next()).toBeNull();

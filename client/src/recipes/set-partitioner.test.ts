@@ -277,7 +277,9 @@ describe('set partitioners under random faults', () => {
         }
       };
       await runToEnd([work()], {
-        ...{ surroundings, random, faultySteps: 400 },
+        surroundings,
+        random,
+        faultySteps: 400,
         check: () => expect(SET.filter((item) => holdersOf(item) > 1)).toEqual([]),
         fault: () => {
           const client = pick(clients, random);

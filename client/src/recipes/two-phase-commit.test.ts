@@ -261,7 +261,9 @@ describe('a two-phase commit under random faults', () => {
       }),
     );
     await runToEnd([leading, ...tolerant], {
-      ...{ surroundings, random, faultySteps: 150 },
+      surroundings,
+      random,
+      faultySteps: 150,
       fault: () => {
         const client = pick([one, ...clients], random);
         if (client !== undefined) strike({ server, client, random });

@@ -63,7 +63,7 @@ export interface StateMessage extends StateChange {
   readonly client: string;
   /** The previous state. */
   readonly from: StateChange['state'];
-  /** How long the client was in the previous state, in milliseconds. */
+  /** How long the client was in the previous state `from`, in milliseconds. */
   readonly fromMs: number;
   /** The member that the client is connected to, as "host:port", or null. */
   readonly server: string | null;
@@ -157,7 +157,13 @@ export function publishSettled(
   if (!operations.hasSubscribers) return;
   const latencyMs = settled.nowMs - observation.calledAtMs;
   const message: OperationMessage = {
-    ...{ client, path, op: opOf(request), server, latencyMs, zxid, error },
+    client,
+    path,
+    op: opOf(request),
+    server,
+    latencyMs,
+    zxid,
+    error,
   };
   operations.publish(message);
 }

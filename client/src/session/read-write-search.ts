@@ -27,7 +27,7 @@ export class ReadWriteSearch {
   #cancelTimer: (() => void) | null = null;
   #link: Link | null = null;
   /** Incremented with each question and by `stop`, so that late answers are recognized. */
-  #turn = 0;
+  #attempt = 0;
   #next = 0;
 
   constructor(options: ReadWriteSearchOptions) {
@@ -41,7 +41,7 @@ export class ReadWriteSearch {
   }
 
   stop(): void {
-    this.#turn++;
+    this.#attempt++;
     this.#cancelTimer?.();
     this.#cancelTimer = null;
     this.#link?.destroy();
@@ -56,8 +56,8 @@ export class ReadWriteSearch {
 
   #askNext(): void {
     const { hosts, surroundings, connectTimeoutMs } = this.#options;
-    const turn = ++this.#turn;
-    const isPresent = () => turn === this.#turn;
+    const attempt = ++this.#attempt;
+    const isPresent = () => attempt === this.#attempt;
     const round = hosts.round();
     const entry = round[this.#next++ % Math.max(round.length, 1)];
     const giveUp = () => {

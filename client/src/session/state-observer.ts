@@ -32,15 +32,16 @@ export function observeStates(states: StateFeed, options: StateObserverOptions):
   states.on((change) => {
     const nowMs = surroundings.nowMs();
     const { server, session } = keeper;
-    const fromMs = nowMs - sinceMs;
-    publishState({ ...change, client: name, from, fromMs, server });
+    const lastedMs = nowMs - sinceMs;
+    publishState({ ...change, client: name, from, fromMs: lastedMs, server });
     const { state, sessionId, newSession, readOnly, error } = change;
     log[LEVELS[state]](`session.${state}`, sentenceOf(change), {
       ...(sessionId === null ? {} : { session: `0x${sessionId.toString(16)}` }),
       ...(state === 'connected' ? { server, newSession, readOnly } : {}),
       ...(state === 'connected' && session !== null ? { timeoutMs: session.timeoutMs } : {}),
       ...(error === null ? {} : { err: error }),
-      ...{ from, fromMs: Math.round(fromMs) },
+      from,
+      fromMs: Math.round(lastedMs),
     });
     from = state;
     sinceMs = nowMs;

@@ -224,7 +224,10 @@ export class FakeClient extends FakeOperations {
       },
     };
     return this.request({
-      ...{ op: 'addWatch', path, isWrite: false, options },
+      op: 'addWatch',
+      path,
+      isWrite: false,
+      options,
       apply: () => handle,
       onReply: () => {
         watch = registry.addPersistent(path, recursive, watcher);
@@ -248,7 +251,10 @@ export class FakeClient extends FakeOperations {
         action();
       };
       const pending: Pending = {
-        ...{ op, path, isWrite, isSent: false },
+        op,
+        path,
+        isWrite,
+        isSent: false,
         apply: (session) => {
           const reply = outcomeOf(() => request.apply(session));
           return () => {

@@ -100,7 +100,10 @@ export abstract class FakeOperations implements Client {
 
   async connected(options?: OperationOptions): Promise<Session> {
     return await this.request({
-      ...{ op: 'connected', path: '/', isWrite: false, options },
+      op: 'connected',
+      path: '/',
+      isWrite: false,
+      options,
       apply: () => {
         if (this.session === null) throw new Error('connected without a session');
         return this.session;
@@ -148,7 +151,10 @@ export abstract class FakeOperations implements Client {
   exists(path: string, options: WatchedReadOptions = {}): Promise<Stat | null> {
     const { watcher } = options;
     return this.request({
-      ...{ op: 'exists', path, isWrite: false, options },
+      op: 'exists',
+      path,
+      isWrite: false,
+      options,
       apply: () => this.fake.stat(path),
       onReply: (stat) => {
         if (watcher !== undefined)
@@ -255,7 +261,10 @@ export abstract class FakeOperations implements Client {
 
   removeWatches(path: string, type: WatcherType, options: OperationOptions = {}): Promise<void> {
     return this.request({
-      ...{ op: 'removeWatches', path, isWrite: false, options },
+      op: 'removeWatches',
+      path,
+      isWrite: false,
+      options,
       apply: () => undefined,
       onReply: () => this.watches.removeAll(path, type),
     });
@@ -317,7 +326,10 @@ export abstract class FakeOperations implements Client {
     const { watcher } = options;
     const kind = op === 'getChildren' ? 'child' : 'data';
     return this.request({
-      ...{ op, path, isWrite: false, options },
+      op,
+      path,
+      isWrite: false,
+      options,
       apply,
       onReply: () => {
         if (watcher !== undefined) this.watches.add(kind, path, watcher);

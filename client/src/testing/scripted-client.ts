@@ -37,12 +37,16 @@ export class ScriptedClient {
     const { shuffle } = options;
     const random = () => surroundings.random();
     const hosts = new HostList(parseConnectString(connectString).servers, {
-      ...{ resolve, shuffle, random },
+      resolve,
+      shuffle,
+      random,
     });
     const { dial } = this.network;
     this.keeper = new SessionKeeper({
       ...options,
-      ...{ hosts, dial, registry },
+      hosts,
+      dial,
+      registry,
       isLagProof: false,
       onClosed: () => undefined,
     });

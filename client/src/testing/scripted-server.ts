@@ -194,9 +194,17 @@ export function bodyOf<Response>(
 /** The reply body of a getData. */
 export function dataBody(data: string): Uint8Array {
   const stat = {
-    ...{ czxid: 1, mzxid: 1, pzxid: 1, ctime: 0, mtime: 0 },
-    ...{ version: 0, cversion: 0, aversion: 0, ephemeralOwner: 0 },
-    ...{ dataLength: data.length, numChildren: 0 },
+    czxid: 1,
+    mzxid: 1,
+    pzxid: 1,
+    ctime: 0,
+    mtime: 0,
+    version: 0,
+    cversion: 0,
+    aversion: 0,
+    ephemeralOwner: 0,
+    dataLength: data.length,
+    numChildren: 0,
   };
   return bodyOf(OPERATIONS[OpCode.getData], { data: Buffer.from(data), stat });
 }

@@ -21,9 +21,9 @@ const CHANGES: readonly Change[] = ['created', 'deleted', 'dataChanged', 'childr
 interface Wait {
   readonly path: string;
   readonly kind: 'data' | 'exist' | 'child';
-  /** Of what the read showed: mzxid or pzxid, 0 for a znode that is not there. */
+  /** The mzxid or pzxid that the read showed; 0 for a znode that does not exist. */
   readonly shown: number;
-  /** Of the reply. */
+  /** The zxid of the reply. */
   readonly zxid: number;
   readonly watcher: Watcher;
   standing: boolean;

@@ -2,8 +2,8 @@
  * The servers to try, their order, and the addresses of their names.
  *
  * A round returns every address of every server once. Names are resolved again in each round, each
- * when its turn comes, so that a slow resolver does not delay other servers. The order is shuffled
- * once at the start, and a round starts after the server that was connected last.
+ * when it is the next to be tried, so that a slow resolver does not delay other servers. The order
+ * is shuffled once at the start, and a round starts after the server that was connected last.
  */
 import { type ServerName, serverText } from './connect-string.js';
 import type { Address, Resolve } from './link.js';

@@ -82,7 +82,11 @@ export class Api {
     let response: Response;
     try {
       response = await fetch(address, {
-        ...{ method, headers, cache: 'no-store', credentials: 'omit', redirect: 'error' },
+        method,
+        headers,
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
         ...(body === undefined ? {} : { body }),
         ...(signal === undefined ? {} : { signal }),
       });

@@ -5,7 +5,7 @@
  * parsers take text in any pieces, and refuse a line that grows past a bound.
  */
 
-/** Of one line; the server's longest is a fraction of it. */
+/** The characters of one line; the server's longest has a fraction of them. */
 const LINE_CHARACTERS_MAX = 4_000_000;
 
 export interface ServerEvent {

@@ -68,7 +68,7 @@ export function Charts({ look, events }: ChartsProps) {
               <Legend spec={spec} lines={lines} />
             </figcaption>
             <Suspense fallback={<div className="chart-canvas" />}>
-              <LineChart {...{ spec, lines, fromMs, toMs, marks }} />
+              <LineChart spec={spec} lines={lines} fromMs={fromMs} toMs={toMs} marks={marks} />
             </Suspense>
           </figure>
         ))}

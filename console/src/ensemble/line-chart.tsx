@@ -65,9 +65,13 @@ export function LineChart({ spec, lines, fromMs, toMs, marks }: LineChartProps) 
       current.data.datasets = lines.map(({ member, points }) => ({
         label: `Member ${member}`,
         data: points.map(({ x, y }) => ({ x, y: y ?? Number.NaN })),
-        ...{ borderColor: colour(colourOf(member)), backgroundColor: colour(colourOf(member)) },
-        ...{ borderWidth: 1.5, pointRadius: points.length < 3 ? 2 : 0, pointHitRadius: 8 },
-        ...{ tension: 0.25, spanGaps: 4_000 },
+        borderColor: colour(colourOf(member)),
+        backgroundColor: colour(colourOf(member)),
+        borderWidth: 1.5,
+        pointRadius: points.length < 3 ? 2 : 0,
+        pointHitRadius: 8,
+        tension: 0.25,
+        spanGaps: 4_000,
       }));
       current.options = optionsOf(spec, { fromMs, toMs, colour });
       current.update('none');
@@ -110,11 +114,16 @@ function optionsOf(
 ): Chart['options'] {
   const ticks = { color: colour('--text-faint'), font: { size: 10 }, maxRotation: 0 };
   return {
-    ...{ animation: false, responsive: true, maintainAspectRatio: false, normalized: true },
+    animation: false,
+    responsive: true,
+    maintainAspectRatio: false,
+    normalized: true,
     interaction: { mode: 'nearest', axis: 'x', intersect: false },
     scales: {
       x: {
-        ...{ type: 'linear', min: fromMs, max: toMs },
+        type: 'linear',
+        min: fromMs,
+        max: toMs,
         grid: { display: false },
         border: { color: colour('--line-strong') },
         afterBuildTicks: (scale) => {
@@ -127,20 +136,27 @@ function optionsOf(
         },
       },
       y: {
-        ...{ type: 'linear', beginAtZero: true, suggestedMax: spec.figure === 'lag' ? 5 : 0.5 },
+        type: 'linear',
+        beginAtZero: true,
+        suggestedMax: spec.figure === 'lag' ? 5 : 0.5,
         grid: { color: colour('--line') },
         border: { display: false },
         ticks: {
           ...ticks,
-          ...{ maxTicksLimit: 4, precision: spec.figure === 'lag' ? 0 : 3 },
+          maxTicksLimit: 4,
+          precision: spec.figure === 'lag' ? 0 : 3,
           callback: (value) => shortText(Number(value), spec),
         },
       },
     },
     plugins: {
       tooltip: {
-        ...{ backgroundColor: colour('--text'), titleColor: colour('--surface') },
-        ...{ bodyColor: colour('--surface'), displayColors: true, boxWidth: 8, boxHeight: 8 },
+        backgroundColor: colour('--text'),
+        titleColor: colour('--surface'),
+        bodyColor: colour('--surface'),
+        displayColors: true,
+        boxWidth: 8,
+        boxHeight: 8,
         callbacks: {
           title: (items) => clockText(items[0]?.parsed.x ?? 0),
           label: ({ dataset, parsed }) => `${dataset.label}: ${spec.text(parsed.y ?? 0)}`,

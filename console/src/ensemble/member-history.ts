@@ -7,7 +7,7 @@ const LOOKS_MAX = 900;
 
 export interface Point {
   readonly atMs: number;
-  /** By the id of a member; a member that did not answer has none. */
+  /** The figures by the id of the member; a member that did not answer has none. */
   readonly figures: ReadonlyMap<number, Figures>;
 }
 

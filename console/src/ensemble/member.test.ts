@@ -2,7 +2,12 @@ import { expect, it } from 'vitest';
 import { figuresOf, type Look, lagOf, type Member, verdictOf } from './member.js';
 
 const member = (id: number, more: Partial<Member> = {}): Member => ({
-  ...{ id, host: 'zk', answers: true, serving: true, mode: 'follower', epoch: 3 },
+  id,
+  host: 'zk',
+  answers: true,
+  serving: true,
+  mode: 'follower',
+  epoch: 3,
   zxids: { applied: '0x300000010' },
   ...more,
 });
@@ -11,7 +16,8 @@ const timing = (count: number, sumMs: number) => ({ count, sumMs, p99Ms: 5 });
 
 it('a verdict says who leads, who is missing, and what that means', () => {
   expect(verdictOf([LEADER, member(2), member(3)])).toEqual({
-    ...{ kind: 'good', sentence: 'Member 1 leads in epoch 3, and all 3 members serve.' },
+    kind: 'good',
+    sentence: 'Member 1 leads in epoch 3, and all 3 members serve.',
   });
   const gone: Member = { id: 3, host: 'zk', answers: false };
   expect(verdictOf([LEADER, member(2), gone])).toEqual({
@@ -38,7 +44,12 @@ it('figures are those between two looks, and none after a restart', () => {
   });
   const first = look(1000, 100, 10, 50);
   expect(figuresOf(1, first, look(3000, 300, 30, 90))).toEqual({
-    ...{ updates: 2, syncs: null, reads: null, requests: 100, commits: null, lag: 0 },
+    updates: 2,
+    syncs: null,
+    reads: null,
+    requests: 100,
+    commits: null,
+    lag: 0,
   });
   const restarted = figuresOf(1, first, look(3000, 5, 1, 1));
   expect([restarted?.requests, restarted?.updates]).toEqual([null, null]);

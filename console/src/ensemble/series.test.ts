@@ -3,7 +3,12 @@ import type { Figures, Member } from './member.js';
 import { CHARTS, chartsOf, linesOf } from './series.js';
 
 const FIGURES: Figures = {
-  ...{ updates: 1.5, syncs: null, reads: null, requests: 10, commits: 2, lag: 0 },
+  updates: 1.5,
+  syncs: null,
+  reads: null,
+  requests: 10,
+  commits: 2,
+  lag: 0,
 };
 
 it('a line has the figures of its member, and gaps where it told none', () => {
@@ -14,7 +19,8 @@ it('a line has the figures of its member, and gaps where it told none', () => {
   ];
   const [line, other] = linesOf('updates', { points, members: [1, 2] }, 2000);
   expect(line).toEqual({
-    ...{ member: 1, newest: null },
+    member: 1,
+    newest: null,
     points: [
       { x: 2000, y: 3 },
       { x: 3000, y: null },

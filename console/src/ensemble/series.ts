@@ -22,34 +22,48 @@ const perSecond = (value: number): string =>
 
 export const CHARTS: readonly ChartSpec[] = [
   {
-    ...{ figure: 'updates', title: 'Write latency', text: millisText },
+    figure: 'updates',
+    title: 'Write latency',
+    text: millisText,
     help: 'From a request that changes something to its answer, on average in each second.',
   },
   {
-    ...{ figure: 'syncs', title: 'Disk sync', text: millisText },
+    figure: 'syncs',
+    title: 'Disk sync',
+    text: millisText,
     help: 'Writing a group of transactions to the log until it is durable.',
   },
   {
-    ...{ figure: 'reads', title: 'Read latency', text: millisText },
+    figure: 'reads',
+    title: 'Read latency',
+    text: millisText,
     help: 'From a request that changes nothing to its answer.',
   },
   {
-    ...{ figure: 'requests', title: 'Requests', text: perSecond },
+    figure: 'requests',
+    title: 'Requests',
+    text: perSecond,
     help: 'Packets of clients, pings among them.',
   },
   {
-    ...{ figure: 'commits', title: 'Transactions', text: perSecond },
+    figure: 'commits',
+    title: 'Transactions',
+    text: perSecond,
     help: 'Transactions that each member has applied.',
   },
   {
-    ...{ figure: 'lag', title: 'Lag', text: (value) => `${countText(value)} behind` },
+    figure: 'lag',
+    title: 'Lag',
+    text: (value) => `${countText(value)} behind`,
     help: 'Transactions that a member has applied fewer than the leader at the same look.',
   },
 ];
 
-/** Of servers that tell but one average, which is over everything since they started. */
+/** The chart for servers that tell one average alone, over everything since they started. */
 const UNTIMED: ChartSpec = {
-  ...{ figure: 'updates', title: 'Latency', text: millisText },
+  figure: 'updates',
+  title: 'Latency',
+  text: millisText,
   help: 'From a request to its answer, on average since the server started.',
 };
 const WITHOUT_TIMINGS: readonly ChartSpec[] = [
@@ -76,7 +90,7 @@ export interface Line {
   readonly newest: number | null;
 }
 
-/** `fromMs` cuts what is older. */
+/** The lines of a figure, one for each member. Points before the time `fromMs` are left out. */
 export function linesOf(
   figure: Figure,
   { points, members }: { readonly points: readonly Point[]; readonly members: readonly number[] },

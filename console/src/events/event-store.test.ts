@@ -3,7 +3,12 @@ import { EVENTS_MAX, EventStore } from './event-store.js';
 import type { MemberEvent } from './member-event.js';
 
 const at = (number: number, member: number, second: number): MemberEvent => ({
-  ...{ number, member, start: '1', level: 'info', event: 'a.b', facts: {} },
+  number,
+  member,
+  start: '1',
+  level: 'info',
+  event: 'a.b',
+  facts: {},
   time: new Date(1_700_000_000_000 + 1000 * second).toISOString(),
 });
 

@@ -25,7 +25,7 @@ import {
 } from './member-event.js';
 import { type LiveEvents, useEvents } from './use-events.js';
 
-/** So many of those that match are drawn at first; older ones when somebody asks for them. */
+/** The number of matching events that are drawn at first; older ones follow when asked for. */
 const SHOWN = 200;
 
 interface Filter {
@@ -41,7 +41,10 @@ export function Page() {
   const [held, setHeld] = useState<readonly MemberEvent[] | null>(null);
   const [limit, setLimit] = useState(SHOWN);
   const [filter, setFilter] = useState<Filter>({
-    ...{ topic: null, member: null, isSevere: false, text: '' },
+    topic: null,
+    member: null,
+    isSevere: false,
+    text: '',
   });
   const events = held ?? live.events;
   const members = [...new Set(live.events.map(({ member }) => member))]

@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { isNotable, keyOf, type MemberEvent, nameOf, sentenceOf, topicOf } from './member-event.js';
 
 const of = (event: string, facts = {}, more: Partial<MemberEvent> = {}): MemberEvent => ({
-  ...{ number: 1, time: '2026-01-01T00:00:00.000Z', level: 'info', event, facts },
+  number: 1,
+  time: '2026-01-01T00:00:00.000Z',
+  level: 'info',
+  event,
+  facts,
   ...more,
 });
 

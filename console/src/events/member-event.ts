@@ -41,18 +41,32 @@ export const TOPICS: Readonly<Record<Topic, string>> = {
 };
 
 const AREAS: Readonly<Record<string, Topic>> = {
-  ...{ role: 'election', election: 'election', looking: 'election', leading: 'election' },
-  ...{ disk: 'disk', log: 'disk', tree: 'disk', snapshot: 'disk', backup: 'disk' },
-  ...{ session: 'session', sessions: 'session', client: 'session' },
-  ...{ peer: 'member', sync: 'member', server: 'member', level: 'member', clock: 'member' },
-  ...{ history: 'member', digest: 'member' },
+  role: 'election',
+  election: 'election',
+  looking: 'election',
+  leading: 'election',
+  disk: 'disk',
+  log: 'disk',
+  tree: 'disk',
+  snapshot: 'disk',
+  backup: 'disk',
+  session: 'session',
+  sessions: 'session',
+  client: 'session',
+  peer: 'member',
+  sync: 'member',
+  server: 'member',
+  level: 'member',
+  clock: 'member',
+  history: 'member',
+  digest: 'member',
 };
 
 export function topicOf(event: MemberEvent): Topic {
   return AREAS[nameOf(event).split('.', 1)[0] ?? ''] ?? 'other';
 }
 
-/** Those that explain what a chart shows: who lost and took the lead, slow disks, expiries. */
+/** Whether it explains what a chart shows: who lost and took the lead, slow disks, expiries. */
 export function isNotable(event: MemberEvent): boolean {
   if (event.level !== 'info') return true;
   const name = nameOf(event);

@@ -86,7 +86,10 @@ class Feed {
     const { events } = this.#store;
     const gone = Object.values(lost).reduce((sum, count) => sum + count, 0);
     this.#tell((before) => ({
-      ...{ events, silent, isAsked: true, error: null },
+      events,
+      silent,
+      isAsked: true,
+      error: null,
       lost: before.lost + gone,
     }));
   }

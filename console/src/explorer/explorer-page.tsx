@@ -42,7 +42,9 @@ export function Page() {
   }, [path]);
   useShortcuts([
     {
-      ...{ keys: 'Mod+k', title: 'Go anywhere, do anything', group: 'Explorer' },
+      keys: 'Mod+k',
+      title: 'Go anywhere, do anything',
+      group: 'Explorer',
       run: () => setIsPaletteOpen(true),
     },
   ]);

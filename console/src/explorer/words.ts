@@ -3,7 +3,7 @@
  */
 const UNITS = ['B', 'KB', 'MB', 'GB'] as const;
 
-/** Such as `812 B` or `1.2 MB`; a KB is 1,000 bytes. */
+/** Returns for example `812 B` or `1.2 MB`; a KB is 1,000 bytes. */
 export function sizeInWords(bytes: number): string {
   let value = bytes;
   let unit = 0;
@@ -32,7 +32,7 @@ const STEPS = [
   [Number.POSITIVE_INFINITY, 'year'],
 ] as const;
 
-/** Such as `3 minutes ago`; `now` for less than a second. */
+/** Returns for example `3 minutes ago`, and `now` for less than a second. */
 export function ageInWords(thenMs: number, nowMs: number): string {
   const isPast = thenMs <= nowMs;
   const seconds = Math.abs(nowMs - thenMs) / 1_000;

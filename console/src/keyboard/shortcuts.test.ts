@@ -2,7 +2,10 @@ import { expect, it } from 'vitest';
 import { type KeyPress, type Shortcut, Shortcuts } from './shortcuts.js';
 
 const press = (key: string, more: Partial<KeyPress> = {}): KeyPress => ({
-  ...{ key, hasMod: false, hasAlt: false, isTyping: false },
+  key,
+  hasMod: false,
+  hasAlt: false,
+  isTyping: false,
   ...more,
 });
 const shortcut = (keys: string): Shortcut => ({ keys, title: keys, group: '', run: () => {} });

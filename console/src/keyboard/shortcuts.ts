@@ -39,7 +39,7 @@ export class Shortcuts {
     };
   }
 
-  /** Those that would run now, in the order of their registration. */
+  /** Returns the shortcuts that would run now, in the order of their registration. */
   active(): readonly Shortcut[] {
     const byKeys = new Map<string, Shortcut>();
     for (const one of this.#registered) byKeys.set(one.keys, one);

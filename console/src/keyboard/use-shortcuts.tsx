@@ -41,7 +41,9 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
     const listed = JSON.parse(names) as readonly [string, string, string][];
     return registry.register(
       listed.map(([keys, title, group], index) => ({
-        ...{ keys, title, group },
+        keys,
+        title,
+        group,
         run: () => newest.current[index]?.run(),
       })),
     );

@@ -28,7 +28,9 @@ export function Shell() {
   const isOffered = offered.some(({ id }) => id === page);
   useShortcuts([
     ...offered.map(({ key, title, id }) => ({
-      ...{ keys: `g ${key}`, title, group: 'Go to' },
+      keys: `g ${key}`,
+      title,
+      group: 'Go to',
       run: () => goTo(id),
     })),
     { keys: '?', title: 'Show these keys', group: 'Help', run: () => setIsHelpOpen(true) },

@@ -9,8 +9,10 @@ export function onListKeys(event: KeyboardEvent<HTMLElement>): void {
   const at = rows.indexOf(document.activeElement as HTMLElement);
   const last = rows.length - 1;
   const steps: Readonly<Record<string, number>> = {
-    ...{ ArrowDown: Math.min(last, at + 1), ArrowUp: Math.max(0, at - 1) },
-    ...{ Home: 0, End: last },
+    ArrowDown: Math.min(last, at + 1),
+    ArrowUp: Math.max(0, at - 1),
+    Home: 0,
+    End: last,
   };
   const next = steps[event.key];
   if (next === undefined || at === -1) return;

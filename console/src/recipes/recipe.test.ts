@@ -9,12 +9,25 @@ import {
 } from './recipe.js';
 
 const ONE: Contender = {
-  ...{ name: 'lock-0000000001', part: 'lock', session: '0x1', member: 1, address: '10.0.0.1:5' },
-  ...{ since: 1000, data: null, watches: null },
+  name: 'lock-0000000001',
+  part: 'lock',
+  session: '0x1',
+  member: 1,
+  address: '10.0.0.1:5',
+  since: 1000,
+  data: null,
+  watches: null,
 };
 const LOCK: Recipe = {
-  ...{ path: '/l', kind: 'lock', count: 2, truncated: false, holders: [ONE], waiters: [ONE] },
-  ...{ oldest: null, ready: null, permits: null },
+  path: '/l',
+  kind: 'lock',
+  count: 2,
+  truncated: false,
+  holders: [ONE],
+  waiters: [ONE],
+  oldest: null,
+  ready: null,
+  permits: null,
 };
 
 it('a watch is lost only where somebody would know of it', () => {

@@ -50,7 +50,7 @@ export function Page() {
       <RecipeDetail key={selected} path={selected} onClose={() => show({ path: null })} />
     );
   return (
-    <ListPage title="Recipes" {...{ actions, notes, detail }}>
+    <ListPage title="Recipes" actions={actions} notes={notes} detail={detail}>
       <ul className="row-list" aria-label="Recipes" onKeyDown={onListKeys}>
         {shown.map((recipe) => (
           <RecipeRow key={recipe.path} recipe={recipe} isSelected={recipe.path === selected} />

@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { isFound, type Session, sessionIdIn, sorted } from './session.js';
 
 const of = (session: string, more: Partial<Session> = {}): Session => ({
-  ...{ session, timeoutMs: 6000, ephemerals: 0, member: 1, address: '10.0.0.1:5' },
+  session,
+  timeoutMs: 6000,
+  ephemerals: 0,
+  member: 1,
+  address: '10.0.0.1:5',
   ...more,
 });
 

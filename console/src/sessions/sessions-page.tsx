@@ -71,12 +71,12 @@ export function Page() {
       />
     );
   return (
-    <ListPage title="Sessions" {...{ actions, notes, detail }}>
+    <ListPage title="Sessions" actions={actions} notes={notes} detail={detail}>
       <table className="table sessions-table">
         <thead>
           <tr>
             {HEADS.map(([column, title]) => (
-              <Head key={column} {...{ column, order }} onOrder={setOrder}>
+              <Head key={column} column={column} order={order} onOrder={setOrder}>
                 {title}
               </Head>
             ))}

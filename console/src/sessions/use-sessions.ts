@@ -48,7 +48,9 @@ export function useSessions(api: Api): ShownSessions {
   const shown = value ?? before;
   const canGrow = shown?.hasMore === true && wanted < SHOWN_MAX;
   return {
-    ...{ error, refresh, isAsked: shown !== null },
+    error,
+    refresh,
+    isAsked: shown !== null,
     count: shown?.count ?? 0,
     sessions: shown?.sessions ?? NONE,
     more: canGrow ? () => setWanted(Math.min(SHOWN_MAX, 2 * wanted)) : null,

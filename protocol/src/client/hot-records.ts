@@ -20,7 +20,7 @@ export const RequestHeader: Codec<RequestHeader> = {
   },
 };
 
-/** With an `error` other than 0 no body follows. */
+/** The head of each reply. If `error` is not 0, no body follows. */
 export interface ReplyHeader {
   readonly xid: number;
   readonly zxid: Int64;
@@ -101,7 +101,7 @@ export const AclList = vector(Acl);
 /** Null and empty are both invalid, and answered, not malformed. */
 export const AclListOrNull = nullableVector(Acl);
 
-/** Of create, create2 and createContainer. */
+/** The request of create, create2 and createContainer. */
 export interface CreateRequest {
   readonly path: string;
   readonly data: Uint8Array | null;
@@ -144,7 +144,7 @@ export const Create2Response: Codec<Create2Response> = {
   },
 };
 
-/** Of delete and check; version -1 for any. */
+/** The request of delete and check; the version is -1 for any. */
 export interface PathVersionRequest {
   readonly path: string;
   readonly version: number;
@@ -157,7 +157,7 @@ export const PathVersionRequest: Codec<PathVersionRequest> = {
   },
 };
 
-/** Of exists, getData, getChildren and getChildren2. */
+/** The request of exists, getData, getChildren and getChildren2. */
 export interface PathWatchRequest {
   readonly path: string;
   readonly watch: boolean;
@@ -188,7 +188,7 @@ export const SetDataRequest: Codec<SetDataRequest> = {
   },
 };
 
-/** Of exists, setData and setAcl. */
+/** The response to exists, setData and setAcl. */
 export interface StatResponse {
   readonly stat: Stat;
 }
@@ -197,7 +197,7 @@ export const StatResponse: Codec<StatResponse> = {
   write: (writer, value) => Stat.write(writer, value.stat),
 };
 
-/** Of getData and, with the configuration as data, of reconfig. */
+/** The response to getData and, with the configuration as data, to reconfig. */
 export interface GetDataResponse {
   readonly data: Uint8Array | null;
   readonly stat: Stat;

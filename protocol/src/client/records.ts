@@ -98,7 +98,7 @@ export interface SaslResponse {
 }
 export const SaslResponse: Codec<SaslResponse> = record({ token: buffer });
 
-/** Of sync, getAcl, deleteContainer and getAllChildrenNumber. */
+/** The request of sync, getAcl, deleteContainer and getAllChildrenNumber. */
 export const PathRequest = record({ path: string });
 export type PathRequest = Decoded<typeof PathRequest>;
 
@@ -169,7 +169,7 @@ export const ReconfigRequest = record({
 });
 export type ReconfigRequest = Decoded<typeof ReconfigRequest>;
 
-/** Of checkWatches and removeWatches; `type` is a WatcherType. */
+/** The request of checkWatches and removeWatches; `type` is a WatcherType. */
 export const WatchesRequest = record({ path: string, type: int });
 export type WatchesRequest = Decoded<typeof WatchesRequest>;
 

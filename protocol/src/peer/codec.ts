@@ -39,11 +39,11 @@ import { helloOffer } from './hello.js';
 import type {
   DigestAt,
   EpochRange,
+  ForwardedRequests,
   HistorySummary,
   LeadershipOf,
   PeerMessage,
   Propose,
-  Requests,
 } from './messages.js';
 import { checkMsgpack } from './msgpack-check.js';
 import { ProposalBatch } from './proposal-batch.js';
@@ -175,7 +175,9 @@ const LAYOUTS: {
   snapshotDone: message(7, { zxid }),
   propose: message<Propose>(PROPOSE_CODE, { batch: proposalBatch }),
   newLeader: message(9, {
-    ...{ epoch, last: zxid, ensembleId: text },
+    epoch,
+    last: zxid,
+    ensembleId: text,
     leaseMs: added(9, natural(LEASE_MS_MAX), 0),
   }),
   ackNewLeader: message(10, { epoch, last: zxid }),
@@ -185,16 +187,19 @@ const LAYOUTS: {
   leaderDurable: message(30, { zxid }, { since: LEADER_DURABLE_SINCE }),
   confirm: message(14, { round: uint }),
   confirmAck: message(15, { round: uint }),
-  requests: message<Requests>(REQUESTS_CODE, { batch: requestBatch }),
+  requests: message<ForwardedRequests>(REQUESTS_CODE, { batch: requestBatch }),
   sync: message(17, { request: uint }),
   synced: message(18, { request: uint, zxid }),
   attach: message(19, {
-    ...{ request: uint, session: uint, password: bytes },
+    request: uint,
+    session: uint,
+    password: bytes,
     attachment: added(ATTACHMENTS_SINCE, uint, 0),
   }),
   attached: message(20, { request: uint, valid: flag, timeoutMs: uint }),
   detach: message(21, {
-    ...{ session: uint, request: uint },
+    session: uint,
+    request: uint,
     attachment: added(ATTACHMENTS_SINCE, uint, 0),
   }),
   touch: message(22, { sessions: list(uint) }),
@@ -218,7 +223,12 @@ const LAYOUTS: {
   hello: message(
     25,
     {
-      ...{ version: uint, id: peerId, to: peerId, instance: text, ensembleId: text, founded: flag },
+      version: uint,
+      id: peerId,
+      to: peerId,
+      instance: text,
+      ensembleId: text,
+      founded: flag,
       offer: added(LEGACY_WIRE_VERSION + 1, helloOffer, null),
     },
     { isOpen: true },

@@ -11,7 +11,7 @@ import { type Field, list, named, natural, pair, shortText, struct, uint } from 
 
 const RELEASE_CHARACTERS_MAX = 100;
 const NAME_CHARACTERS_MAX = 100;
-/** Of a shared setting; whoever has a longer one sends a digest of its end. */
+/** The longest text of a shared setting; a member with a longer one sends a digest of its end. */
 export const SHARED_CHARACTERS_MAX = 1000;
 const VERSION_MAX = 1_000_000;
 const version = natural(VERSION_MAX);
@@ -34,8 +34,16 @@ const known = named<HelloOffer>(
     lastSeen: start,
   },
   {
-    ...{ wireMin: 0, release: 'unknown', level: 1, levelMax: 1, levelAgreed: 1 },
-    ...{ treeBytes: 0, shared: [], start: NO_START, earlierStarts: [], lastSeen: NO_START },
+    wireMin: 0,
+    release: 'unknown',
+    level: 1,
+    levelMax: 1,
+    levelAgreed: 1,
+    treeBytes: 0,
+    shared: [],
+    start: NO_START,
+    earlierStarts: [],
+    lastSeen: NO_START,
   },
 );
 

@@ -195,7 +195,7 @@ export type CoreMessage =
   | ConfirmAck;
 
 /** Follower to leader: writes of clients, in the order they came, batched per turn. */
-export interface Requests {
+export interface ForwardedRequests {
   readonly kind: 'requests';
   readonly batch: RequestBatch;
 }
@@ -326,7 +326,7 @@ export interface SnapshotAck {
 }
 
 export type MemberMessage =
-  | Requests
+  | ForwardedRequests
   | SyncRequest
   | Synced
   | Attach

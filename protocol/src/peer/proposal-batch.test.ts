@@ -70,7 +70,9 @@ describe('a batch of proposals', () => {
         const batch = ProposalBatch.of(list);
         expect([...batch]).toEqual(list);
         expect(factsOf(batch)).toMatchObject({
-          ...{ previous: list[0]?.previous, first: list[0]?.zxid, last: list.at(-1)?.zxid },
+          previous: list[0]?.previous,
+          first: list[0]?.zxid,
+          last: list.at(-1)?.zxid,
           count: list.length,
         });
         const parsed = ProposalBatch.parse(new Uint8Array(batch.bytes));
@@ -127,7 +129,8 @@ describe('a batch of proposals', () => {
 
   it('keeps little more memory alive than it needs, once it is compact', () => {
     const proposals = Array.from({ length: 50 }, (_, index) => ({
-      ...{ zxid: index + 2, previous: index + 1 },
+      zxid: index + 2,
+      previous: index + 1,
       body: new Uint8Array(100).fill(index),
     }));
     const whole = ProposalBatch.of(proposals);

@@ -264,7 +264,9 @@ export class BatchWriter {
     assert(this.#count > 0, 'a batch is not empty');
     const bytes = bufferOf(this.#writer.take()).subarray(HEADROOM_BYTES);
     const facts = {
-      ...{ previous: this.#previous, first: this.#first, last: this.#last },
+      previous: this.#previous,
+      first: this.#first,
+      last: this.#last,
       count: this.#count,
     };
     this.#count = 0;

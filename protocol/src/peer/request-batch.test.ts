@@ -42,16 +42,16 @@ function received(frame: Uint8Array): RequestBatch {
 describe('batches of requests', () => {
   it('bring each request once and in order, though more is written behind what was taken', () => {
     fc.assert(
-      fc.property(fc.array(requests, { maxLength: 6 }), (turns) => {
+      fc.property(fc.array(requests, { maxLength: 6 }), (groups) => {
         const writer = new RequestWriter();
-        const taken = turns.map((turn) => {
-          for (const request of turn) writer.add(request);
+        const taken = groups.map((group) => {
+          for (const request of group) writer.add(request);
           return writer.take();
         });
         for (const [index, batches] of taken.entries()) {
           const frames = batches.map((batch) => encodePeerFrame({ kind: 'requests', batch }));
           const items = frames.flatMap((frame) => received(frame).items);
-          expect(plain(items)).toEqual(plain(turns[index] ?? []));
+          expect(plain(items)).toEqual(plain(groups[index] ?? []));
           expect(plain(batches.flatMap((batch) => batch.items))).toEqual(plain(items));
         }
       }),

@@ -7,7 +7,7 @@
  * and identities. A mark before the number says that attachments are included; members of the first
  * wire version write neither. Nearly all clients have only their address as identity: it is encoded
  * as -1 and one string; other lists as a count, and scheme and id of each. A request that was read
- * refers to the bytes of the batch, because most bodies are only read in place.
+ * refers to the bytes of the batch, because most bodies are only read in read.
  */
 import { assert } from '../assert.js';
 import { withHead } from '../framing.js';
@@ -23,9 +23,9 @@ import { MarshallingError } from '../marshalling-error.js';
 
 const RECORD = 'a request';
 const ADDRESS_SCHEME = 'ip';
-/** Stands before the number of requests. */
+/** Stands before the number of requests if each has its attachment. */
 const WITH_ATTACHMENTS = -1;
-/** Stands in place of the number of identities. */
+/** Stands in place of the number of identities if the only one is an address. */
 const ADDRESS_ONLY = -1;
 /** Memory before the bytes, for the head of the frame in which they are sent. */
 const HEADROOM_BYTES = 16;
@@ -35,7 +35,7 @@ const COUNT_BYTES = 8;
 const FIXED_BYTES = 32;
 /** What an identity has besides its two texts. */
 const IDENTITY_FIXED_BYTES = 8;
-/** The memory of many batches; each is at most as large unless a single request is larger. */
+/** A piece of memory holds several batches. Only a batch of one request may be larger than it. */
 const SLAB_BYTES = 256 << 10;
 
 /** What a client is known to be; an ACL entry of the same scheme may name it. */
@@ -60,15 +60,22 @@ export interface ForwardedRequest {
   readonly identities: readonly Identity[];
 }
 
-/** The identities of the client that was read last. */
-let latest: readonly Identity[] = [];
+/**
+ * The identities that were read last. Requests of one client mostly follow each other, in a batch
+ * and over several batches, and get the same list, which nobody changes.
+ *
+ * This is state of the module, because messages are decoded by functions and a batch is too short a
+ * life: the leader keeps what an ACL grants by the list (`server/src/pipeline/acl-grants.ts`), so
+ * with a new list for each batch it would find that out again and again.
+ */
+let lastIdentities: readonly Identity[] = [];
 
 export class RequestBatch {
   readonly bytes: Buffer;
   readonly #headroom: number;
   #items: readonly ForwardedRequest[] | null;
 
-  /** Used in this file only. */
+  /** Used in this file only. `items` is null until somebody reads them. */
   constructor(bytes: Buffer, headroom: number, items: readonly ForwardedRequest[] | null) {
     this.bytes = bytes;
     this.#headroom = headroom;
@@ -165,7 +172,8 @@ export class RequestWriter {
   }
 }
 
-class PlacedRequest implements ForwardedRequest {
+/** A request that was read: its body lies in the batch, between `start` and `end`. */
+class RequestInBatch implements ForwardedRequest {
   readonly request: number;
   readonly session: number;
   readonly attachment: number;
@@ -175,15 +183,15 @@ class PlacedRequest implements ForwardedRequest {
   readonly start: number;
   readonly end: number;
 
-  constructor(place: Omit<PlacedRequest, 'body'>) {
-    this.request = place.request;
-    this.session = place.session;
-    this.attachment = place.attachment;
-    this.opcode = place.opcode;
-    this.identities = place.identities;
-    this.frame = place.frame;
-    this.start = place.start;
-    this.end = place.end;
+  constructor(read: Omit<RequestInBatch, 'body'>) {
+    this.request = read.request;
+    this.session = read.session;
+    this.attachment = read.attachment;
+    this.opcode = read.opcode;
+    this.identities = read.identities;
+    this.frame = read.frame;
+    this.start = read.start;
+    this.end = read.end;
   }
 
   get body(): Uint8Array {
@@ -191,9 +199,9 @@ class PlacedRequest implements ForwardedRequest {
   }
 }
 
-/** Points the reader at the body, in place. */
+/** Points the reader at the body, in read. */
 export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): void {
-  if (request instanceof PlacedRequest) {
+  if (request instanceof RequestInBatch) {
     reader.point(request.frame, request.start, request.end);
   } else {
     reader.point(request.body, 0, request.body.length);
@@ -232,9 +240,9 @@ function readRequests(bytes: Buffer): readonly ForwardedRequest[] {
     const length = reader.skipBuffer();
     if (length === -1) throw new MarshallingError('a request without a body');
     const end = reader.position;
-    const place = { frame: reader.bytes, start: end - length, end };
+    const body = { frame: reader.bytes, start: end - length, end };
     const identities = readIdentities(reader);
-    items.push(new PlacedRequest({ request, session, attachment, opcode, identities, ...place }));
+    items.push(new RequestInBatch({ request, session, attachment, opcode, identities, ...body }));
   }
   if (reader.remaining > 0) {
     throw new MarshallingError(`${reader.remaining} bytes after the requests`);
@@ -266,10 +274,10 @@ function readIdentities(reader: JuteReader): readonly Identity[] {
   return identities;
 }
 
-/** Requests of one client are next to each other. */
+/** The list for a client of which only the address is known: the last one if that has it. */
 function identitiesOf(address: string): readonly Identity[] {
-  if (latest[0]?.id !== address) latest = [{ scheme: ADDRESS_SCHEME, id: address }];
-  return latest;
+  if (lastIdentities[0]?.id !== address) lastIdentities = [{ scheme: ADDRESS_SCHEME, id: address }];
+  return lastIdentities;
 }
 
 function natural(value: number): number {

@@ -15,7 +15,7 @@ export interface AuditFileParts {
   readonly filesKept: number;
   /** The bytes of lines that may wait. */
   readonly bufferBytesMax: number;
-  /** So many lines are lost, and why. */
+  /** Called with the number of lines that are lost, and the reason. */
   readonly onLost: (lines: number, reason: string) => void;
   readonly onWritten: (lines: number) => void;
 }

@@ -20,8 +20,13 @@ import type { AuditRecord } from '../pipeline/audit.js';
 import { AuditLog, auditFileOf, checkAuditFile } from './audit-log.js';
 
 const RECORD: AuditRecord = {
-  ...{ session: 0x2a, user: ['digest:ann:AbCd'], ip: '10.0.0.1' },
-  ...{ operation: 'delete', result: 'success', znode: '/a', zxid: 2 ** 32 + 1 },
+  session: 0x2a,
+  user: ['digest:ann:AbCd'],
+  ip: '10.0.0.1',
+  operation: 'delete',
+  result: 'success',
+  znode: '/a',
+  zxid: 2 ** 32 + 1,
 };
 const REFUSAL: AuditRecord = { ...RECORD, result: 'failure', error: ErrorCode.noAuth };
 
@@ -35,8 +40,13 @@ function setUp(options: Partial<ConstructorParameters<typeof AuditLog>[0]> = {})
     return { cancel: () => undefined };
   };
   const log = new AuditLog({
-    ...{ member: 3, path, bytesMax: 1 << 20, filesKept: 2, required: false },
-    ...{ logger: pino({ level: 'silent' }), timers: { after, wallMs: () => 0 } },
+    member: 3,
+    path,
+    bytesMax: 1 << 20,
+    filesKept: 2,
+    required: false,
+    logger: pino({ level: 'silent' }),
+    timers: { after, wallMs: () => 0 },
     ...options,
   });
   onTestFinished(() => log.close());
@@ -59,9 +69,17 @@ it('a line has the keys of ZooKeeper, the time, the member and the zxid', async 
   const [start, line, stop] = linesOf(path);
   expect(start).toMatchObject({ operation: 'serverStart', member: 3, result: 'success' });
   expect(line).toEqual({
-    ...{ time: '1970-01-01T00:00:00.000Z', member: 3, session: '0x2a', user: ['digest:ann:AbCd'] },
-    ...{ ip: '10.0.0.1', operation: 'setData', znode: '/a', result: 'success' },
-    ...{ zxid: '0x100000001', version: 4, bytes: 12 },
+    time: '1970-01-01T00:00:00.000Z',
+    member: 3,
+    session: '0x2a',
+    user: ['digest:ann:AbCd'],
+    ip: '10.0.0.1',
+    operation: 'setData',
+    znode: '/a',
+    result: 'success',
+    zxid: '0x100000001',
+    version: 4,
+    bytes: 12,
   });
   expect(stop).toMatchObject({ operation: 'serverStop' });
   expect(statSync(path).mode & 0o777).toBe(0o600);

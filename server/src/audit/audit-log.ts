@@ -75,7 +75,10 @@ export class AuditLog implements AuditSink {
     });
     this.#log = new RateLimitedLog(parts.logger, parts.timers);
     this.#file = new AuditFile({
-      ...{ path, bytesMax, filesKept, bufferBytesMax },
+      path,
+      bytesMax,
+      filesKept,
+      bufferBytesMax,
       onLost: (lines, reason) => this.#lose(lines, reason),
       onWritten: (lines) => {
         this.figures.written += lines;
@@ -121,9 +124,18 @@ export class AuditLog implements AuditSink {
         time: new Date(timers.wallMs()).toISOString(),
         member,
         session: session === 0 ? undefined : prefixedHex(session),
-        ...{ user, ip, operation, znode, znode_type: znodeType, acl, result },
+        user,
+        ip,
+        operation,
+        znode,
+        znode_type: znodeType,
+        acl,
+        result,
         zxid: zxid === undefined ? undefined : formatZxid(zxid),
-        ...{ version, bytes, error, leftOut },
+        version,
+        bytes,
+        error,
+        leftOut,
       }),
     );
   }

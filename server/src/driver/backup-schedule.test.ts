@@ -11,7 +11,7 @@ import {
   RETRY_MS,
   type SavedBackup,
   SETTLE_MS,
-  TURN_MS,
+  STAGGER_MS,
 } from './backup-schedule.js';
 
 const HOUR_MS = 3_600_000;
@@ -69,8 +69,12 @@ class Ensemble {
   #scheduleOf(id: PeerId): BackupSchedule {
     const write = (line: string) => this.lines.push(`${id} ${JSON.parse(line).msg.split(':')[0]}`);
     return new BackupSchedule({
-      ...{ id, members: [1, 2, 3], everyMs: HOUR_MS, timers: this.timers },
-      ...{ logger: pino({}, { write }), treeBytes: () => 1 },
+      id,
+      members: [1, 2, 3],
+      everyMs: HOUR_MS,
+      timers: this.timers,
+      logger: pino({}, { write }),
+      treeBytes: () => 1,
       open: () => Promise.reject(new Error('nothing is opened')),
       taker: {
         newestMs: () => Promise.resolve(this.newest.get(id) ?? null),
@@ -87,32 +91,32 @@ class Ensemble {
 
 it('the first follower takes it, the others hear of it, and the leader takes none', async () => {
   const ensemble = new Ensemble();
-  await ensemble.pass(10 * TURN_MS);
+  await ensemble.pass(10 * STAGGER_MS);
   expect(ensemble.begun).toEqual([2]);
   await ensemble.end(2);
-  await ensemble.pass(20 * TURN_MS);
+  await ensemble.pass(20 * STAGGER_MS);
   expect(ensemble.begun).toEqual([2]);
   expect(ensemble.lines).toEqual(['2 backup.saved']);
   expect(ensemble.schedule(2).figures).toMatchObject({ saved: 1, failed: 0, lastBytes: 10 });
   // A new leader does not begin another one in the same slot; the next slot has its own.
   ensemble.leader = 2;
-  await ensemble.pass(10 * TURN_MS);
+  await ensemble.pass(10 * STAGGER_MS);
   expect(ensemble.begun).toEqual([2]);
   await ensemble.pass(HOUR_MS);
   expect(ensemble.begun).toEqual([2, 1]);
 });
 
-it('a follower that is down, or fails, costs a turn; the leader is the last one', async () => {
+it('a follower that is down, or fails, is followed by the next one, and the leader is the last', async () => {
   const ensemble = new Ensemble();
   ensemble.up.delete(2);
   ensemble.failing.add(3);
-  await ensemble.pass(SETTLE_MS + TURN_MS - STEP_MS);
+  await ensemble.pass(SETTLE_MS + STAGGER_MS - STEP_MS);
   expect(ensemble.begun).toEqual([]);
   await ensemble.pass(2 * STEP_MS);
   expect(ensemble.begun).toEqual([3]);
   expect(ensemble.lines).toEqual(['3 backup.failed']);
   expect(ensemble.schedule(3).figures).toMatchObject({ failed: 1, isFailing: true });
-  await ensemble.pass(TURN_MS);
+  await ensemble.pass(STAGGER_MS);
   expect(ensemble.begun).toEqual([3, 1]);
   await ensemble.end(1);
   await ensemble.pass(2 * RETRY_MS);
@@ -123,19 +127,19 @@ it('a member that ended while it took a backup is followed by the next one', asy
   const ensemble = new Ensemble();
   await ensemble.pass(SETTLE_MS + STEP_MS);
   expect(ensemble.begun).toEqual([2]);
-  await ensemble.pass(2 * TURN_MS);
+  await ensemble.pass(2 * STAGGER_MS);
   expect(ensemble.begun).toEqual([2]);
   ensemble.up.delete(2);
-  await ensemble.pass(2 * TURN_MS);
+  await ensemble.pass(2 * STAGGER_MS);
   expect(ensemble.begun).toEqual([2, 3]);
-  await ensemble.pass(2 * TURN_MS);
+  await ensemble.pass(2 * STAGGER_MS);
   expect(ensemble.begun).toEqual([2, 3]);
 });
 
 it('where all fail, each tries again', async () => {
   const ensemble = new Ensemble();
   for (const id of [1, 2, 3]) ensemble.failing.add(id);
-  await ensemble.pass(SETTLE_MS + 3 * TURN_MS);
+  await ensemble.pass(SETTLE_MS + 3 * STAGGER_MS);
   expect(ensemble.begun).toEqual([2, 3, 1]);
   ensemble.failing.delete(2);
   await ensemble.pass(RETRY_MS);
@@ -146,7 +150,7 @@ it('where all fail, each tries again', async () => {
 
 it('a backup that is in the directory already counts after a restart, for all', async () => {
   const ensemble = new Ensemble([[3, new ManualTimers().wallMs()]]);
-  await ensemble.pass(20 * TURN_MS);
+  await ensemble.pass(20 * STAGGER_MS);
   expect(ensemble.begun).toEqual([]);
   await ensemble.pass(HOUR_MS);
   expect(ensemble.begun).toEqual([2]);

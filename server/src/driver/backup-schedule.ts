@@ -1,13 +1,14 @@
 /**
- * When this member takes a scheduled backup, decided by each member for itself: nobody hands out
- * turns, so nobody can fail at it.
+ * When this member takes a scheduled backup. Each member decides that for itself, so no member has
+ * to be up for the others to have their backups.
  *
  * Backups are numbered by time: slot n begins at n * `everyMs` of the wall clock. In each slot the
- * followers have turns in the order of their ids, TURN_MS apart, and the leader has the last one.
- * Whoever comes to its turn and has not heard of a backup takes it, and tells all others while it
- * is under way and once it is done. So a member that is down, or that failed, costs a turn, and two
- * members that do not hear of each other take two backups, which harms nothing. A leader takes one
- * only where no follower did. After a failure a member tries again after RETRY_MS.
+ * followers are due in the order of their ids, STAGGER_MS apart, and the leader is due last. A
+ * member that is due and has not heard of a backup takes it, and tells all others while it is under
+ * way and once it is done. So a member that is down, or that failed, delays the backup by
+ * STAGGER_MS, and two members that do not hear of each other take two backups, which harms nothing.
+ * A leader takes one only where no follower did. After a failure a member tries again after
+ * RETRY_MS.
  */
 import {
   BACKUPS_SINCE,
@@ -58,10 +59,12 @@ interface Role {
   readonly leader: PeerId;
 }
 
-export const TURN_MS = 20_000;
+/** The time between the members' due times in a slot. */
+export const STAGGER_MS = 20_000;
+/** A member that failed waits this long before it tries again. */
 export const RETRY_MS = 10 * 60_000;
 const TELL_MS = 5000;
-/** The time before the first turn, in which news of an existing backup may come. */
+/** The time before the first member is due, in which news of an existing backup may come. */
 export const SETTLE_MS = 5000;
 /** How long news of a backup that is under way counts. */
 const UNDER_WAY_MS = 3 * TELL_MS;
@@ -69,8 +72,13 @@ const UNDER_WAY_MS = 3 * TELL_MS;
 export class BackupSchedule {
   readonly #parts: BackupScheduleParts;
   readonly #figures = {
-    ...{ lastSavedWallMs: 0, lastDurationMs: 0, lastBytes: 0, saved: 0, failed: 0 },
-    ...{ isFailing: false, isUnderWay: false },
+    lastSavedWallMs: 0,
+    lastDurationMs: 0,
+    lastBytes: 0,
+    saved: 0,
+    failed: 0,
+    isFailing: false,
+    isUnderWay: false,
   };
   /** The newest slot that is known to have its backup. */
   #doneSlot = -1;
@@ -78,7 +86,7 @@ export class BackupSchedule {
   #isOwn = false;
   /** Other members that take a backup: its slot, and when they said so. */
   readonly #underWay = new Map<PeerId, { readonly slot: number; readonly atMs: number }>();
-  /** The slot and the role in which this member waits for its turn, and since when. */
+  /** The slot and the role in which this member waits until it is due, and since when. */
   #waiting = { slot: -1, role: 'looking' as RoleName, leader: 0, sinceMs: 0 };
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #toldMs = Number.NEGATIVE_INFINITY;
@@ -101,7 +109,7 @@ export class BackupSchedule {
     const slot = this.#slotOf(this.#parts.timers.wallMs());
     this.#wait(slot, role);
     this.#tell(port);
-    if (this.#isMyTurn(slot, role)) void this.#take(taker, slot);
+    if (this.#isDue(slot, role)) void this.#take(taker, slot);
   }
 
   /** News of a slot far ahead comes from a wrong clock and is ignored. */
@@ -130,7 +138,7 @@ export class BackupSchedule {
     this.#toldMs = Number.NEGATIVE_INFINITY;
   }
 
-  #isMyTurn(slot: number, { role, leader }: Role): boolean {
+  #isDue(slot: number, { role, leader }: Role): boolean {
     const nowMs = this.#parts.timers.nowMs();
     if (role === 'looking' || this.#doneSlot >= slot || this.#figures.isUnderWay) return false;
     for (const { slot: theirs, atMs } of this.#underWay.values()) {
@@ -138,12 +146,12 @@ export class BackupSchedule {
       if (nowMs - atMs < UNDER_WAY_MS) return false;
       this.#waiting.sinceMs = Math.max(this.#waiting.sinceMs, atMs);
     }
-    const turnMs = this.#waiting.sinceMs + SETTLE_MS + this.#turnOf(leader) * TURN_MS;
-    return nowMs >= Math.max(turnMs, this.#notBeforeMs);
+    const dueMs = this.#waiting.sinceMs + SETTLE_MS + this.#rankOf(leader) * STAGGER_MS;
+    return nowMs >= Math.max(dueMs, this.#notBeforeMs);
   }
 
-  /** The number of this member's turn; the leader has the last one. */
-  #turnOf(leader: PeerId): number {
+  /** The members that are due before this one; the leader is due last. */
+  #rankOf(leader: PeerId): number {
     const { id, members } = this.#parts;
     const others = members.filter((member) => member !== leader).sort((a, b) => a - b);
     return id === leader ? others.length : others.indexOf(id);

@@ -162,8 +162,8 @@ export class ClockKeeper {
   #tellStep(): void {
     const step = this.#term?.time.takeStep();
     if (step === null || step === undefined) return;
-    const { fromMs, toMs } = step;
-    const facts = { from: dateOf(fromMs), to: dateOf(toMs), byMs: toMs - fromMs };
+    const { fromWallMs, toWallMs } = step;
+    const facts = { from: dateOf(fromWallMs), to: dateOf(toWallMs), byMs: toWallMs - fromWallMs };
     this.#parts.logger.warn(facts, 'clock.transactions_stepped');
   }
 }

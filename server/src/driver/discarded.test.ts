@@ -24,7 +24,10 @@ async function kept(ops: readonly TxnOp[]) {
   const counters = new Counters();
   const proposals = ops.map((op, index) => proposalOf(11 + index, op));
   const parts = {
-    ...{ logger: log.logger, counters, options: { id: 1 }, wallMs: () => 0 },
+    logger: log.logger,
+    counters,
+    options: { id: 1 },
+    wallMs: () => 0,
     storage: {
       base: 0,
       async *readHistory() {
@@ -58,7 +61,7 @@ it('has the newest transactions up to 16 MB, and says how many older ones it lea
   expect(counters.discardedTransactions).toBe(count);
   const facts = { level: 50, msg: 'history.discarded', file: '/kept' };
   expect(told).toMatchObject([
-    { ...facts, transactions: transactions.length, ...{ leftOut: leftOut.olderLeftOut } },
+    { ...facts, transactions: transactions.length, leftOut: leftOut.olderLeftOut },
   ]);
 });
 

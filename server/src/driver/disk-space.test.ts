@@ -13,7 +13,11 @@ function watched(reserveBytes: number | null, totalBytes = 10 * GB) {
   const logger = pino({}, { write: (line) => lines.push(JSON.parse(line).msg.split(':')[0]) });
   const disk: { space: Space | null } = { space: { freeBytes: totalBytes, totalBytes } };
   const space = new DiskSpace({
-    ...{ directories: ['/data'], reserveBytes, timeoutMs: 1000, timers, logger },
+    directories: ['/data'],
+    reserveBytes,
+    reportLifetimeMs: 1000,
+    timers,
+    logger,
     spaceOf: () => Promise.resolve(disk.space),
   });
   const withFree = async (freeBytes: number) => {
@@ -76,7 +80,10 @@ it('measures nothing once it is stopped, not even behind a measurement that is u
     let asked = 0;
     let answer: (space: Space) => void = () => undefined;
     const space = new DiskSpace({
-      ...{ directories: ['/data'], reserveBytes: null, timeoutMs: 1000, timers },
+      directories: ['/data'],
+      reserveBytes: null,
+      reportLifetimeMs: 1000,
+      timers,
       logger: pino({ level: 'silent' }),
       spaceOf: () => {
         asked += 1;
@@ -108,7 +115,10 @@ it('a disk that does not answer keeps the last answer, is not asked again, and h
   let asked = 0;
   const full = { freeBytes: 1, totalBytes: 10 * GB };
   const space = new DiskSpace({
-    ...{ directories: ['/data'], reserveBytes: 1 * GB, timeoutMs: 1000, timers },
+    directories: ['/data'],
+    reserveBytes: 1 * GB,
+    reportLifetimeMs: 1000,
+    timers,
     logger: pino({ level: 'silent' }),
     spaceOf: () => (++asked === 1 ? Promise.resolve(full) : new Promise(() => undefined)),
   });
@@ -120,7 +130,10 @@ it('the fuller one of two disks counts, whichever it is, and each by its own siz
   const timers = new ManualTimers();
   const disks = new Map<string, Space | null>();
   const space = new DiskSpace({
-    ...{ directories: ['/data', '/log'], reserveBytes: null, timeoutMs: 1000, timers },
+    directories: ['/data', '/log'],
+    reserveBytes: null,
+    reportLifetimeMs: 1000,
+    timers,
     logger: pino({ level: 'silent' }),
     spaceOf: (directory) => Promise.resolve(disks.get(directory) ?? null),
   });

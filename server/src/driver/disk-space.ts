@@ -19,7 +19,7 @@ export interface Space {
   readonly totalBytes: number;
 }
 
-/** Null for a directory of which nothing is known. */
+/** Resolves with null for a directory of which nothing is known. */
 export type MeasureSpace = (directory: string) => Promise<Space | null>;
 
 /** A disk that is full, in bytes. */
@@ -30,11 +30,11 @@ export interface DiskShortage {
 
 const MEASURE_MS = 1000;
 const RESERVE_BYTES = 500_000_000;
-/** Of a disk so small that RESERVE_BYTES are most of it. */
+/** The reserve is at most this part of a disk, however small the disk is. */
 const RESERVE_SHARE_MAX = 0.1;
 const RESERVE_SHARE_MIN = 0.02;
 const NEARLY_FULL_SHARE = 0.2;
-/** What has to be free beyond a mark until it counts as left behind. */
+/** A shortage is over when this times the bytes are free at which it began. */
 const RECOVERY = 1.1;
 
 /** 500 MB or 2 % of the disk, whichever is more, but at most a tenth of a small disk. */
@@ -48,7 +48,7 @@ export interface DiskSpaceParts {
   /** The setting; null for the default of each disk. */
   readonly reserveBytes: number | null;
   /** How long what a follower told counts, in ms. */
-  readonly timeoutMs: number;
+  readonly reportLifetimeMs: number;
   readonly timers: Timers;
   readonly logger: Logger;
   /** Absent where nothing is a disk: then none is ever full. */
@@ -86,7 +86,7 @@ export class DiskSpace {
   ): void {
     const nowMs = this.#parts.timers.nowMs();
     for (const [other, toldMs] of this.#others) {
-      if (nowMs - toldMs > this.#parts.timeoutMs) this.#others.delete(other);
+      if (nowMs - toldMs > this.#parts.reportLifetimeMs) this.#others.delete(other);
     }
     if (this.shortage === null || member.role !== 'following') return;
     const { freeBytes } = this.shortage;

@@ -121,9 +121,11 @@ export class Driver {
     });
   }
 
+  /** The role in which it serves clients, and `looking` until then, whatever the core's role is. */
   get role(): RoleOutput['role'] {
     return this.#role;
   }
+  /** The leader that it follows or is; 0 while it is `looking`. */
   get leader(): PeerId {
     return this.#leader;
   }

@@ -22,8 +22,13 @@ function stateWith(count: number, data: Buffer | null): ReplicatedState {
   const state = new ReplicatedState();
   for (let number = 0; number < count; number++) {
     const op: TxnOp = {
-      ...{ kind: 'create', path: `/n${number}`, data, acl: WORLD },
-      ...{ mode: 'persistent', ttlMs: 0, opcode: 1 },
+      kind: 'create',
+      path: `/n${number}`,
+      data,
+      acl: WORLD,
+      mode: 'persistent',
+      ttlMs: 0,
+      opcode: 1,
     };
     const txn = { origin: 1, request: number, session: 0, time: 5, op };
     state.apply(number + 1, txn, UNHEARD);
@@ -35,7 +40,9 @@ async function kept(state: ReplicatedState, bytesMax?: number) {
   const chunks: string[] = [];
   const log = keptLog();
   const parts = {
-    ...{ logger: log.logger, options: { id: 1 }, wallMs: () => 0 },
+    logger: log.logger,
+    options: { id: 1 },
+    wallMs: () => 0,
     keepAside: async (_name: string, given: AsyncIterable<string>) => {
       for await (const chunk of given) chunks.push(chunk);
       return '/kept';
@@ -81,7 +88,9 @@ it('is handed on in parts, ends at its bound, and says how many znodes it leaves
 it('that cannot be written costs a line of the log and nothing else', async () => {
   const log = keptLog();
   const parts = {
-    ...{ logger: log.logger, options: { id: 1 }, wallMs: () => 0 },
+    logger: log.logger,
+    options: { id: 1 },
+    wallMs: () => 0,
     keepAside: () => Promise.reject(new Error('no space')),
   } as unknown as DriverParts;
   await keepTree(parts, stateWith(1, null));

@@ -30,7 +30,9 @@ function hello(change: Change): Hello {
 }
 
 const start = (count: number, instance: string, incarnation = 'theirs') => ({
-  ...{ incarnation, count, instance },
+  incarnation,
+  count,
+  instance,
 });
 
 describe('a start', () => {

@@ -11,7 +11,7 @@ const MULTI_MS = 4;
 class SlowPreparer {
   readonly done: string[] = [];
   readonly lastZxid = 0;
-  readonly closing = 0;
+  readonly endsWaiting = 0;
   nowMs = 0;
   /** How many more it may prepare. */
   room = Number.POSITIVE_INFINITY;
@@ -40,8 +40,12 @@ class SlowPreparer {
 
 function requests(opcode: number, from: number, count: number) {
   const items = Array.from({ length: count }, (_, index) => ({
-    ...{ request: from + index, session: 1, attachment: 1, opcode },
-    ...{ body: new Uint8Array(0), identities: [] },
+    request: from + index,
+    session: 1,
+    attachment: 1,
+    opcode,
+    body: new Uint8Array(0),
+    identities: [],
   }));
   return { kind: 'requests', batch: RequestBatch.of(items) } as const;
 }
@@ -55,7 +59,7 @@ function bench() {
     time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
     onExpired: () => {},
     onQuotaExceeded: () => {},
-    noRoom: () => {},
+    onTreeFull: () => {},
     confirm: () => {},
     answer: () => {},
   };

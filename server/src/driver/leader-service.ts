@@ -43,7 +43,7 @@ export interface LeaderServiceHooks extends ConfirmingHooks {
   /** Logs that a quota is exceeded. */
   onQuotaExceeded(excess: QuotaExcess): void;
   /** Logs that writes were refused because the tree is at its bound. */
-  noRoom(refusals: TreeRefusals): void;
+  onTreeFull(refusals: TreeRefusals): void;
 }
 
 /** A message of a member, this one included, to its leader. */
@@ -65,7 +65,7 @@ export interface ServiceLimits {
 }
 
 /** Requests between two readings of the clock. After a multi the clock is always read. */
-const REQUESTS_PER_LOOK = 16;
+const REQUESTS_PER_READING = 16;
 /** Bytes of proposals in one message. The last one may go beyond it. */
 const BATCH_BYTES = 512 << 10;
 /** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
@@ -82,8 +82,8 @@ export class LeaderService {
   readonly #waiting = new Fifo<Waiting>();
   /** When this turn's share ends, monotonic ms; NaN before the first reading of the clock. */
   #untilMs = Number.NaN;
-  #untilLook = REQUESTS_PER_LOOK;
-  #isOver = false;
+  #untilReading = REQUESTS_PER_READING;
+  #isUsedUp = false;
   #nextNotesMs = 0;
   readonly #writer = new BatchWriter();
   /** Full batches. */
@@ -143,18 +143,18 @@ export class LeaderService {
 
   /** Runs the messages that wait, until this turn's share is used up. */
   runWaiting(): void {
-    while (!this.#isOver) {
+    while (!this.#isUsedUp) {
       const head = this.#waiting.first;
       if (head === undefined || !this.#hasRoomFor(head)) return;
       if (this.#run(head)) this.#waiting.shift();
     }
   }
 
-  /** Ends the turn: the next one has a new share. */
+  /** The turn is over: the next one has a new share. */
   renew(): void {
     this.#untilMs = Number.NaN;
-    this.#untilLook = REQUESTS_PER_LOOK;
-    this.#isOver = false;
+    this.#untilReading = REQUESTS_PER_READING;
+    this.#isUsedUp = false;
   }
 
   /** The link of a member was lost, and with it perhaps its last report of touched sessions. */
@@ -162,9 +162,9 @@ export class LeaderService {
     this.preparer.onMemberGone(member, this.#hooks.time());
   }
 
-  /** Called at most once, before anything else, by a leader whose history is empty. */
-  found(acl: readonly Acl[]): void {
-    this.#collect(this.preparer.found(acl, this.#hooks.time()));
+  /** Founds the ensemble. Called at most once, before anything else, if the history is empty. */
+  foundEnsemble(acl: readonly Acl[]): void {
+    this.#collect(this.preparer.foundEnsemble(acl, this.#hooks.time()));
   }
 
   /** Does nothing if the level is already being raised to this one. */
@@ -190,7 +190,7 @@ export class LeaderService {
       if (expired !== null) this.#hooks.onExpired(expired);
       for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
       const refusals = this.preparer.takeRefusals();
-      if (refusals !== null) this.#hooks.noRoom(refusals);
+      if (refusals !== null) this.#hooks.onTreeFull(refusals);
     }
     this.#sendDetaches();
     return this.preparer.expiredCount - expiredCount;
@@ -262,21 +262,21 @@ export class LeaderService {
       const prepared = this.preparer.onRequest(origin, item, time);
       if (prepared !== null) this.#collect(prepared);
       next += 1;
-      this.#maybeLook(item.opcode);
-    } while (!this.#isOver && this.hasRoom);
+      this.#maybeReadClock(item.opcode);
+    } while (!this.#isUsedUp && this.hasRoom);
     this.#continueEnds();
     this.#sendDetaches();
     return next;
   }
 
   /** Reads the clock now and then. The first reading of a turn begins its share. */
-  #maybeLook(opcode: number): void {
-    this.#untilLook -= 1;
-    if (this.#untilLook > 0 && opcode !== OpCode.multi) return;
-    this.#untilLook = REQUESTS_PER_LOOK;
+  #maybeReadClock(opcode: number): void {
+    this.#untilReading -= 1;
+    if (this.#untilReading > 0 && opcode !== OpCode.multi) return;
+    this.#untilReading = REQUESTS_PER_READING;
     const nowMs = this.#timers.nowMs();
     if (Number.isNaN(this.#untilMs)) this.#untilMs = nowMs + this.#limits.shareMs;
-    this.#isOver = nowMs >= this.#untilMs;
+    this.#isUsedUp = nowMs >= this.#untilMs;
   }
 
   /**

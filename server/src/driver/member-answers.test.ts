@@ -13,7 +13,9 @@ function useAnswers() {
     [BUSY, Array.from({ length: 1001 }, (_, i) => `/other/${i}`)],
   ]);
   const connection = (sessionId: number) => ({
-    ...{ remoteAddress: '10.0.0.7', remotePort: 5, stats: { sessionId } },
+    remoteAddress: '10.0.0.7',
+    remotePort: 5,
+    stats: { sessionId },
   });
   const context = { connections: () => [0, HERE, BUSY].map(connection) };
   const member: AnsweringMember = {
@@ -45,7 +47,9 @@ it('tells which sessions are connected, and what they watch in a directory', () 
   // It has more watches than are looked at.
   expect(told.clients).toContainEqual({ session: '0x100000002', ...client, watches: null });
   expect(ask({ kind: 'clients', sessions, directory: '/locks' }).clients).toContainEqual({
-    ...{ session: '0x100000001', ...client, watches: ['a'] },
+    session: '0x100000001',
+    ...client,
+    watches: ['a'],
   });
 });
 

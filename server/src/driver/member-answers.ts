@@ -1,7 +1,7 @@
 /**
- * What a member tells another one that asks for an operator: its status, its events, and which
- * sessions are connected to it and what they watch in one directory. A leader ends a session if it
- * is asked to. Questions come from a wire: what is not understood gets null.
+ * What a member answers when another member asks on behalf of an operator: its status, its events,
+ * which sessions are connected to it, and what they watch in one directory. A leader ends a session
+ * if it is asked to. Questions come from a wire: one that is not understood is answered with null.
  */
 import { nameOf, parentOf } from '@rookery/protocol';
 import type { EventRing } from '../events/event-ring.js';
@@ -50,14 +50,17 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
 
 /** zxids are hex strings. */
 export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) {
-  const { inside, health, configuration } = view;
-  const { zxids } = inside;
+  const { details, health, configuration } = view;
+  const { zxids } = details;
   return {
-    id: inside.memberId,
+    id: details.memberId,
     release: VERSION,
-    ensemble: inside.ensembleId,
-    ...{ mode: view.mode, serving: view.serving, role: inside.role, leader: inside.leaderId },
-    epoch: inside.epoch,
+    ensemble: details.ensembleId,
+    mode: view.mode,
+    serving: view.serving,
+    role: details.role,
+    leader: details.leaderId,
+    epoch: details.epoch,
     zxids: {
       logged: prefixedHex(zxids.logged),
       committed: prefixedHex(zxids.committed),
@@ -73,12 +76,12 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     watches: view.watches.all,
     znodes: view.nodeCount - 1,
     ephemerals: view.ephemeralCount,
-    tree: { bytes: inside.treeBytes, bytesMax: inside.treeBytesMax },
+    tree: { bytes: details.treeBytes, bytesMax: details.treeBytesMax },
     memoryBytes: process.memoryUsage.rss(),
     disk: {
       dataBytes: configuration.dataDirBytes,
       logBytes: configuration.dataLogBytes,
-      freeBytes: inside.diskFreeBytes,
+      freeBytes: details.diskFreeBytes,
       isFull: health.diskShortage !== null,
     },
     requests: { received: stats.packetsReceived, sent: stats.packetsSent },
@@ -86,14 +89,14 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     timings: {
       reads: timingOf(stats.readLatency),
       updates: timingOf(stats.updateLatency),
-      syncs: timingOf(inside.counters.syncs),
+      syncs: timingOf(details.counters.syncs),
     },
     counters: {
-      commits: inside.counters.commits,
-      slowSyncs: inside.counters.slowSyncs,
-      expiredSessions: inside.counters.expiredSessions,
+      commits: details.counters.commits,
+      slowSyncs: details.counters.slowSyncs,
+      expiredSessions: details.counters.expiredSessions,
     },
-    checkpoint: { zxid: prefixedHex(inside.checkpoint.zxid), wallMs: inside.checkpoint.wallMs },
+    checkpoint: { zxid: prefixedHex(details.checkpoint.zxid), wallMs: details.checkpoint.wallMs },
   };
 }
 

@@ -1,5 +1,6 @@
 /**
- * What four-letter words and HTTP ports show about this member, read from its parts on demand.
+ * Implements `MemberView`: reads from the parts of this member, on demand, what four-letter words,
+ * the HTTP ports and answers to other members show.
  */
 import { counterOf, epochOf, type Identity, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
@@ -12,8 +13,8 @@ import type {
   DigestAt,
   Figure,
   HealthView,
-  InsideView,
   LeaderView,
+  MemberDetails,
   MemberView,
   PathWatch,
   QuorumView,
@@ -162,7 +163,7 @@ export class MemberStatus implements MemberView {
       syncedFollowers: synced,
       syncedObservers: 0,
       pendingSyncs: driver.leaderService.pendingSyncs,
-      uptimeMs: driver.roleForMs,
+      leadsForMs: driver.roleForMs,
       proposalSizes: driver.leaderService.proposalSizes,
     };
   }
@@ -231,14 +232,14 @@ export class MemberStatus implements MemberView {
     };
   }
 
-  get inside(): InsideView {
+  get details(): MemberDetails {
     const { self, driver, zab, counters, treeBound, diskSpace, backups } = this.#parts;
     const { state } = driver.keeper;
     return {
       memberId: self.id,
       ensembleId: zab.ensembleId,
       role: driver.role,
-      leaderId: driver.role === 'looking' ? 0 : driver.leader,
+      leaderId: driver.leader,
       epoch: zab.currentEpoch,
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
       treeBytes: state.bytes,

@@ -19,7 +19,7 @@ export interface Term {
 }
 
 /** What only the driver can do for the service. */
-export type DriverHooks = Omit<LeaderServiceHooks, 'onExpired' | 'onQuotaExceeded' | 'noRoom'>;
+export type DriverHooks = Omit<LeaderServiceHooks, 'onExpired' | 'onQuotaExceeded' | 'onTreeFull'>;
 
 export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHooks) {
   const { options, random16, logger, treeBound } = parts;
@@ -32,7 +32,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
         epoch: term.epoch,
         lastZxid: term.lastZxid,
         firstCounter: options.firstCounter,
-        leaseSlackMs: 2 * options.timeoutMs,
+        leaseSlackMs: 2 * options.peerTimeoutMs,
         ...options.writeRules,
         treeBound,
         reaper: options.reaper,
@@ -49,7 +49,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
       logger.info({ count, sessions: named }, 'sessions.expired');
     },
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
-    noRoom: (refusals) => treeBound.onRefused(refusals),
+    onTreeFull: (refusals) => treeBound.onRefused(refusals),
   };
   const { leaderShareMsMax: shareMs, inFlightMax } = options;
   const service = new LeaderService(preparer, serviceHooks, parts.timers, { shareMs, inFlightMax });
@@ -57,7 +57,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
   // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
   // a quorum has its proposal, the next one finds the history as empty, and proposes it again.
   if (term.lastZxid === 0 && rootAcl !== null) {
-    service.found(rootAcl);
+    service.foundEnsemble(rootAcl);
     logger.info({ entries: rootAcl.length }, 'ensemble.root_acl');
   }
   return service;

@@ -32,7 +32,7 @@ export interface DriverOptions {
   readonly tickMs: number;
   readonly heartbeatMs: number;
   /** H, the setting `peerTimeoutMs`: how long a member serves without contact, in ms. */
-  readonly timeoutMs: number;
+  readonly peerTimeoutMs: number;
   /** How long a transfer to a learner may make no progress, in ms. */
   readonly transferTimeoutMs: number;
   /** Bytes of proposals that may wait for this member's disk: as the leader, as a follower. */

@@ -38,7 +38,7 @@ describe('a prepared batch', () => {
     expect(isDue(1, true)).toBe(true);
   });
 
-  it('waits anew when the one before it is undecided in its turn', async () => {
+  it('waits anew when the one before it is still undecided', async () => {
     const { timers, wakes, isDue } = newBatcher();
     isDue(1, true);
     await timers.advance(LINGER_MS);

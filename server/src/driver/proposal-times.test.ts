@@ -9,7 +9,7 @@ function measured() {
   return { acks, applied, times: new ProposalTimes(acks, applied) };
 }
 
-it('each proposal of a turn counts, from its turn to its quorum and to its being applied', () => {
+it('each proposal of a turn counts, from the turn to its quorum and to its being applied', () => {
   const { acks, applied, times } = measured();
   times.onProposed(3, 3, 100);
   times.onProposed(4, 1, 110);

@@ -12,9 +12,9 @@ import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchMode, WatchTable } from '../state/watches.js';
 
 export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent', 'recursive'];
-/** The watches of one session that are told. */
+/** The number of a session's watches that an answer shows. */
 export const WATCHED_MAX = 1000;
-/** Of their paths; an answer between members has 256 KB at most. */
+/** The characters of their paths; an answer between members has 256 KB at most. */
 const CHARACTERS_MAX = 60_000;
 const IDENTITY_CHARACTERS_MAX = 1000;
 
@@ -60,7 +60,7 @@ export function trafficOf({ stats }: ConnectionView) {
   };
 }
 
-/** Of a digest, the user alone: the rest lets one guess the password. */
+/** Shows of a digest the user alone, because the rest lets one guess the password. */
 export function shownIdentities(identities: readonly Identity[]): readonly ShownIdentity[] {
   return withoutFormerDigests(identities).map(({ scheme, id }) => ({
     scheme,

@@ -8,7 +8,7 @@
  * notices that they began anew. Filled by `recordingLogger`, read by the admin port.
  */
 export const EVENTS_MAX = 1000;
-/** Of its facts as JSON; what is longer is told in part. */
+/** The characters of an event's facts as JSON; of longer ones a part is kept. */
 export const FACTS_CHARACTERS_MAX = 2000;
 
 export interface MemberEvent {
@@ -54,13 +54,13 @@ export class EventRing {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Those that came after that number, the oldest first. */
+  /** Returns the events after that number, the oldest first. */
   after(number: number): MemberEvent[] {
     const newer = this.#events.filter((event) => event.number > number);
     return newer.sort((a, b) => a.number - b.number);
   }
 
-  /** How many of those that came after that number are gone. */
+  /** The number of events after that number that are no longer kept. */
   lostAfter(number: number): number {
     const oldest = Math.max(0, this.#newest - EVENTS_MAX) + 1;
     return this.#newest === 0 ? 0 : Math.max(0, oldest - number - 1);

@@ -21,7 +21,8 @@ it('tells the settings that are known to be no secrets, and none that is added l
   if (settings === null) throw new Error('the settings are valid');
   const config = {
     ...settings,
-    ...{ peerSecret: 'hunter2', servers: [{ ...servers[0], tlsKey: 'hunter2' }] },
+    peerSecret: 'hunter2',
+    servers: [{ ...servers[0], tlsKey: 'hunter2' }],
   };
   const text = settingsText(config as never);
   expect(text).toContain('tickTime');

@@ -54,9 +54,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     initial_configuration: settingsText(config),
   })),
   is_read_only: command(['isro'], ({ view }) => ({ read_only: view.mode === 'read-only' })),
-  last_snapshot: command(['lsnp'], ({ view: { inside } }) => ({
-    zxid: inside.checkpoint.zxid.toString(16),
-    timestamp: Math.floor(inside.checkpoint.wallMs / 1000),
+  last_snapshot: command(['lsnp'], ({ view: { details } }) => ({
+    zxid: details.checkpoint.zxid.toString(16),
+    timestamp: Math.floor(details.checkpoint.wallMs / 1000),
   })),
   leader: command(['lead'], leaderFacts),
   monitor: always(['mntr'], monitor),
@@ -98,7 +98,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
-/** Those that change something: counters, or the trace mask. */
+/** The commands that change something: counters, or the trace mask. */
 export const CHANGING: ReadonlySet<string> = new Set([
   ...['connection_stat_reset', 'observer_connection_stat_reset', 'set_trace_mask', 'stat_reset'],
 ]);

@@ -28,14 +28,14 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** Aborted when the one who asked is gone, or has its whole answer. */
   readonly signal: AbortSignal;
-  /** Reads the body, if there is one. Once; throws HttpError beyond so many bytes. */
+  /** Reads the body, if there is one. It is called once. Throws HttpError beyond `bytesMax`. */
   readBody(bytesMax: number): Promise<Uint8Array>;
 }
 
 export interface HttpAnswer {
   readonly status: number;
   readonly type: string;
-  /** Pieces are made as the one who asked takes them, a few in each turn. */
+  /** Pieces are made as the client takes them, a few in each turn. */
   readonly body: string | Uint8Array | Iterable<string> | AsyncIterable<Uint8Array>;
   /** Called once nothing more is read of the body, sent or not. */
   close?(): Promise<void>;
@@ -52,7 +52,7 @@ export interface HttpPortOptions {
   readonly router: Router;
   /** Whether the router reads bodies; where it does not, a request with a body is refused. */
   readonly takesBodies?: boolean;
-  /** What a router threw that it should not have. */
+  /** Called with an error that a router threw and that is no HttpError. */
   onFault(error: unknown): void;
 }
 
@@ -61,27 +61,27 @@ export interface HttpPortOptions {
  * closed, so that whoever holds many open keeps no probe out.
  */
 const CONNECTIONS_MAX = 64;
-/** Of one connection, sent before those ahead of them were answered. */
+/** The unanswered requests of one connection. */
 const PIPELINED_MAX = 8;
 const HEAD_BYTES_MAX = 16 << 10;
 const URL_CHARACTERS_MAX = 4096;
-/** From the first byte of a request to its last. */
+/** The time from the first byte of a request to its last. */
 const REQUEST_TIMEOUT_MS = 5000;
 /** How often node looks for requests that take too long. */
 const CHECK_MS = 1000;
-/** Of an answer in pieces, in one turn. */
+/** The characters of an answer in pieces that are made in one turn. */
 const PART_CHARACTERS = 32 << 10;
-/** What making a piece counts for beside its characters: many are empty. */
+/** What a piece counts for besides its characters, because many are empty. */
 const PIECE_CHARACTERS = 16;
 const KEEP_ALIVE_MS = 15_000;
 const REQUESTS_PER_CONNECTION_MAX = 10_000;
-/** For a client that does not take its answer. */
+/** After this time a client that does not take its answer is dropped. */
 const IDLE_TIMEOUT_MS = 30_000;
 
 export class HttpPort {
   readonly #options: HttpPortOptions;
   readonly #server: Server;
-  /** The one that asked last is the last one. */
+  /** In the order of their last requests, the most recent one last. */
   readonly #sockets = new Set<Socket>();
   /** Requests that are not answered yet. */
   readonly #pending = new WeakMap<Socket, Set<AbortController>>();
@@ -273,7 +273,7 @@ async function sendBytes(
   }
 }
 
-/** A part in each turn; a client that takes nothing is dropped by the server's own timeout. */
+/** Sends a part in each turn. The server's own timeout drops a client that takes nothing. */
 async function sendPieces(
   response: ServerResponse,
   pieces: Iterable<string>,

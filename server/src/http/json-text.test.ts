@@ -17,7 +17,10 @@ it('is written as ZooKeeper writes it', () => {
   ];
   expect(jsonText(value)).toBe(text.join(''));
   expect(JSON.parse(jsonText(value))).toEqual({
-    ...{ a: [], b: ['x', 1], c: { d: 0, e: 1.25, f: null }, g: {} },
+    a: [],
+    b: ['x', 1],
+    c: { d: 0, e: 1.25, f: null },
+    g: {},
     h: [{ i: true }, { i: false }],
   });
 });

@@ -26,8 +26,11 @@ async function scrape(changes: Parameters<typeof memberView>[0] = {}): Promise<s
     { context: () => context },
     FREE,
   )({
-    ...{ method: 'GET', path: '/metrics', query: new URLSearchParams() },
-    ...{ headers: {}, remoteAddress: '127.0.0.1' },
+    method: 'GET',
+    path: '/metrics',
+    query: new URLSearchParams(),
+    headers: {},
+    remoteAddress: '127.0.0.1',
     ...UNREAD,
   });
   expect(answer.type).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -51,7 +54,11 @@ it('is read by the rules of the text format, every series once', async () => {
 
 it('has what only a leader has on a leader alone', async () => {
   const leader = {
-    ...{ learners: 2, syncedFollowers: 2, syncedObservers: 0, pendingSyncs: 0, uptimeMs: 5 },
+    learners: 2,
+    syncedFollowers: 2,
+    syncedObservers: 0,
+    pendingSyncs: 0,
+    leadsForMs: 5,
     proposalSizes: { last: 1, min: 1, max: 1 },
   };
   expect(readExposition(await scrape()).series.has('synced_followers')).toBe(false);
@@ -85,7 +92,10 @@ it('a histogram is cumulative and ends with all of it', async () => {
 
 it('takes nothing but GET and HEAD, and knows no other path', async () => {
   const context = {
-    ...{ view: memberView(), stats: new ServerStats(), wallMs: 0, connectionCount: 0 },
+    view: memberView(),
+    stats: new ServerStats(),
+    wallMs: 0,
+    connectionCount: 0,
     connections: () => [],
   };
   const router = metricsRouter({ context: () => context }, FREE);

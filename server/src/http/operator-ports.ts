@@ -86,7 +86,9 @@ function newAccess(config: Config, self: ServerAddress, logins: HttpLogins): Adm
   const { adminUsers, superDigest, adminHost, adminReaders: readers } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
   return new AdminAccess({
-    ...{ users, readers, origins: config.adminOrigins },
+    users,
+    readers,
+    origins: config.adminOrigins,
     hosts: [...hostsOf(self), adminHost],
     logins,
   });

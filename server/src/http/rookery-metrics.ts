@@ -8,7 +8,7 @@
 import { memoryUsage } from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 import type { WordContext } from '../net/four-letter/context.js';
-import type { InsideView, MemberView } from '../net/member-view.js';
+import type { MemberDetails, MemberView } from '../net/member-view.js';
 import { auditMetrics } from './audit-metrics.js';
 import type { DirectoryBytes } from './free-bytes.js';
 import { histogram } from './histogram.js';
@@ -22,10 +22,10 @@ export function rookeryMetrics(
   { view, stats }: Pick<WordContext, 'view' | 'stats'>,
   { free, ready }: { readonly free: DirectoryBytes; readonly ready: boolean },
 ): Metric[] {
-  const { inside } = view;
+  const { details } = view;
   return [
     ...identity(view, ready),
-    ...replication(inside),
+    ...replication(details),
     histogram(
       'rookery_request_duration_seconds',
       'Time from a request of a client to its answer.',
@@ -43,7 +43,7 @@ export function rookeryMetrics(
       'Connections without a session that made room for others, because there were too many.',
       stats.sessionlessEvicted,
     ),
-    ...waitingClients(inside),
+    ...waitingClients(details),
     counter('rookery_received_bytes_total', 'Bytes from clients.', stats.bytesReceived),
     counter('rookery_sent_bytes_total', 'Bytes to clients.', stats.bytesSent),
     counter(
@@ -51,23 +51,27 @@ export function rookeryMetrics(
       'Bytes of watch events, which rookery_sent_bytes_total includes.',
       stats.watchBytes,
     ),
-    gauge('rookery_tree_bytes', 'Estimated bytes of memory that the tree takes.', inside.treeBytes),
+    gauge(
+      'rookery_tree_bytes',
+      'Estimated bytes of memory that the tree takes.',
+      details.treeBytes,
+    ),
     gauge(
       'rookery_tree_bytes_max',
       'Bytes of memory above which writes that add to the tree are refused.',
-      inside.treeBytesMax,
+      details.treeBytesMax,
     ),
     ...tlsMetrics(stats.tls),
     ...peerTlsMetrics(stats.peerTls),
     ...auditMetrics(stats.audit),
     ...disks(view, free),
-    ...backups(inside),
+    ...backups(details),
     ...processMetrics(),
   ];
 }
 
-function identity({ version, inside }: MemberView, ready: boolean): Metric[] {
-  const { memberId, ensembleId, role } = inside;
+function identity({ version, details }: MemberView, ready: boolean): Metric[] {
+  const { memberId, ensembleId, role } = details;
   const member = { id: String(memberId), ensemble: ensembleId };
   return [
     gauges('rookery_build_info', 'The release, in a label.', [[{ version }, 1]]),
@@ -81,7 +85,7 @@ function identity({ version, inside }: MemberView, ready: boolean): Metric[] {
   ];
 }
 
-function waitingClients({ waitingClients: waiting }: InsideView): Metric[] {
+function waitingClients({ waitingClients: waiting }: MemberDetails): Metric[] {
   return [
     counter(
       'rookery_logins_failed_total',
@@ -111,7 +115,7 @@ function waitingClients({ waitingClients: waiting }: InsideView): Metric[] {
   ];
 }
 
-function replication({ epoch, zxids, counters: counted }: InsideView): Metric[] {
+function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric[] {
   return [
     gauge('rookery_epoch', 'The newest epoch whose history was taken over whole.', epoch),
     gauges('rookery_zxid', 'The newest zxid at each stage, as epoch * 2^32 + counter.', [
@@ -154,7 +158,7 @@ function replication({ epoch, zxids, counters: counted }: InsideView): Metric[] 
   ];
 }
 
-function durations(counted: InsideView['counters']): Metric[] {
+function durations(counted: MemberDetails['counters']): Metric[] {
   const of = (name: string, help: string, measured: typeof counted.syncs) =>
     histogram(`rookery_${name}_seconds`, help, [[{}, measured]]);
   return [
@@ -183,7 +187,7 @@ function durations(counted: InsideView['counters']): Metric[] {
   ];
 }
 
-function disks({ configuration, health, inside }: MemberView, free: DirectoryBytes): Metric[] {
+function disks({ configuration, health, details }: MemberView, free: DirectoryBytes): Metric[] {
   const known = (values: readonly (readonly [string, number | null])[]) =>
     values.flatMap(([dir, value]) => (value === null ? [] : [[{ dir }, value] as const]));
   return [
@@ -203,7 +207,7 @@ function disks({ configuration, health, inside }: MemberView, free: DirectoryByt
     counter(
       'rookery_disk_refused_writes_total',
       'Writes that it has refused as the leader, because the disk of a member was full.',
-      inside.refusedForDisk,
+      details.refusedForDisk,
     ),
     gauges(
       'rookery_disk_used_bytes',
@@ -217,7 +221,7 @@ function disks({ configuration, health, inside }: MemberView, free: DirectoryByt
 }
 
 /** Only where they are configured. */
-function backups({ backups: figures }: InsideView): Metric[] {
+function backups({ backups: figures }: MemberDetails): Metric[] {
   if (figures === null) return [];
   return [
     gauge(

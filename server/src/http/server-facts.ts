@@ -15,7 +15,7 @@ export function serverStats(context: WordContext): Readonly<Record<string, Json>
     server_stats: {
       packets_sent: stats.packetsSent,
       packets_received: stats.packetsReceived,
-      fsync_threshold_exceed_count: view.inside.counters.slowSyncs,
+      fsync_threshold_exceed_count: view.details.counters.slowSyncs,
       client_response_stats: responses,
       data_dir_size: configuration.dataDirBytes,
       log_dir_size: configuration.dataLogBytes,

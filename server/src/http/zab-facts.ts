@@ -27,7 +27,7 @@ const TOLD_OF_SERVERS: ReadonlySet<string> = new Set([
 
 export function leaderFacts({ view, config, self }: CommandContext): Facts {
   if (config.servers.length === 1) return { error: 'server is not initialized' };
-  const { leaderId } = view.inside;
+  const { leaderId } = view.details;
   const leader = config.servers.find(({ id }) => id === leaderId);
   return {
     is_leader: leaderId === self.id,
@@ -52,7 +52,7 @@ export function votingView({ config }: CommandContext): Facts {
 
 export function zabState({ view, config, self }: CommandContext): Facts {
   if (config.servers.length === 1) return { voting: false, zabstate: '' };
-  const { role } = view.inside;
+  const { role } = view.details;
   return {
     myid: self.id,
     is_leader: role === 'leading',

@@ -13,7 +13,7 @@ import { PERCENTILE_NAMES } from '../net/four-letter/mntr-names.js';
 import { type Metric, metric, type Sample } from './metric.js';
 
 const QUANTILES = [0.5, 0.9, 0.95, 0.99];
-/** Of summaries that ZooKeeper keeps without percentiles. */
+/** The quantiles of summaries that ZooKeeper keeps without percentiles. */
 const BASIC_QUANTILES = [0.5];
 
 export function zooKeeperMetrics(context: FiguresContext): Metric[] {

@@ -3,7 +3,7 @@
  *
  * Owns the stream after its first four bytes, and enforces the bounds: reading stops while more
  * than `outputSoftBytes` wait to be sent, while the handler holds the connection, or while other
- * connections have their turn; above `outputHardBytes` the connection is dropped. It never looks
+ * connections are served first; above `outputHardBytes` the connection is dropped. It never looks
  * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
  * client port; used by the driver and the pipeline.
  */
@@ -15,7 +15,9 @@ import {
   type JuteWriter,
 } from '@rookery/protocol';
 import { ClientOutput } from './client-output.js';
-import { type Deferrable, LARGE_ANSWER_BYTES } from './client-turn.js';
+
+import { type Deferrable, LARGE_ANSWER_BYTES } from './client-share.js';
+
 import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
 import { prefixedHex } from './four-letter/format.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
@@ -29,7 +31,7 @@ const HOLD = {
   outstanding: 2,
   output: 4,
   room: 8,
-  turn: 16,
+  share: 16,
   pace: 32,
   login: 64,
   rate: 128,
@@ -56,10 +58,10 @@ export class ClientConnection implements Deferrable, PacedReader {
   #isDirty = false;
   #isHeavy = false;
   /**
-   * Which queue of the ClientTurn the connection has just left. It need not wait again for its next
-   * delivery or answer; only a large answer after the light queue must.
+   * Which queue of the ClientShare the connection has just left. It need not wait again for its
+   * next delivery or answer; only a large answer after the light queue must.
    */
-  #turn: 'none' | 'light' | 'heavy' = 'none';
+  #leftQueue: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
   #isRoomDue = false;
   /** The bytes last reported to the budget of input. */
@@ -117,10 +119,10 @@ export class ClientConnection implements Deferrable, PacedReader {
   isFullFor(answerBytes: number): boolean {
     this.#tally();
     if (this.#output.isChoked) return true;
-    const { turn } = this.#owner;
+    const { share } = this.#owner;
     const isLarge = answerBytes >= LARGE_ANSWER_BYTES;
-    if (this.#turn === 'heavy' || (this.#turn === 'light' && !isLarge)) return false;
-    return turn.isFull || (isLarge && turn.hasWaiting);
+    if (this.#leftQueue === 'heavy' || (this.#leftQueue === 'light' && !isLarge)) return false;
+    return share.isFull || (isLarge && share.hasWaiting);
   }
 
   /** Whether the last answer was large, or the one that waits is. */
@@ -179,7 +181,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (reason === 'rate') this.#owner.rateLimited.info('client.rate_limited', this.facts({}));
     this.#setHold(HOLD[reason]);
     // Nothing is required of the client; only a later turn is waited for.
-    if (reason === 'room' && !this.#output.isChoked) this.#owner.turn.putOff(this);
+    if (reason === 'room' && !this.#output.isChoked) this.#owner.share.defer(this);
   }
 
   /** Frames that have already arrived are delivered in a later turn, never inside this call. */
@@ -269,19 +271,19 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (this.#phase === 'open') this.#maybeReleaseOutput();
   }
 
-  /** Called only by the turn, once for each time that the connection was deferred. */
-  takeTurn(): void {
+  /** Called only by the ClientShare, once for each time that the connection was deferred. */
+  continueDelivery(): void {
     if (this.#phase !== 'open') return;
-    this.#turn = this.#isHeavy ? 'heavy' : 'light';
+    this.#leftQueue = this.#isHeavy ? 'heavy' : 'light';
     if ((this.#holds & HOLD.room) !== 0 && !this.#output.isChoked) this.#giveRoom();
-    this.#holds &= ~HOLD.turn;
+    this.#holds &= ~HOLD.share;
     this.#resume();
-    this.#turn = 'none';
+    this.#leftQueue = 'none';
   }
 
   onStreamClosed(): void {
     this.#phase = 'closed';
-    this.#owner.turn.forget(this);
+    this.#owner.share.forget(this);
     this.#linger?.cancel();
     this.#dropInput();
     this.#output.drop();
@@ -290,19 +292,19 @@ export class ClientConnection implements Deferrable, PacedReader {
 
   #deliver(): void {
     const owner = this.#owner;
-    const { turn, frame } = owner;
+    const { share, frame } = owner;
     try {
-      let mayContinue = this.#turn !== 'none' || turn.mayBegin(this);
+      let mayContinue = this.#leftQueue !== 'none' || share.mayBegin(this);
       while (this.#holds === 0 && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
-        if (!mayContinue) return this.#putOff();
+        if (!mayContinue) return this.#defer();
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
         this.#isHeavy = false;
         owner.onFrame(this, frame);
-        this.#turn = 'none';
+        this.#leftQueue = 'none';
         this.#tally();
         if (this.#output.isChoked) this.#setHold(HOLD.output);
-        mayContinue = turn.mayContinue();
+        mayContinue = share.mayContinue();
       }
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
@@ -314,19 +316,19 @@ export class ClientConnection implements Deferrable, PacedReader {
     }
   }
 
-  /** Delivers what has been read in a later turn. */
-  #putOff(): void {
-    this.#setHold(HOLD.turn);
-    this.#owner.turn.putOff(this);
+  /** What has been read is delivered in a later turn. */
+  #defer(): void {
+    this.#setHold(HOLD.share);
+    this.#owner.share.defer(this);
   }
 
-  /** Reports what was written since the last report to the turn, mostly one answer. */
+  /** Counts what was written since the last call, mostly one answer, in the clients' share. */
   #tally(): void {
     const bytes = this.#output.takeUntallied();
     if (bytes <= 0) return;
     if (bytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
-    this.#turn = 'none';
-    this.#owner.turn.spend(bytes);
+    this.#leftQueue = 'none';
+    this.#owner.share.spend(bytes);
   }
 
   #setHold(bit: number): void {
@@ -367,7 +369,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     });
   }
 
-  /** Lets the handler answer; what it writes counts towards the clients' share of this turn. */
+  /** Lets the handler continue, and counts its answers in this turn's share. */
   #giveRoom(): void {
     this.#owner.onRoom(this);
     this.#tally();

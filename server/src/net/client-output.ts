@@ -5,7 +5,7 @@
  * all clients together learns how much this client owes. Used by ClientConnection.
  */
 import { JuteWriter } from '@rookery/protocol';
-import { LARGE_ANSWER_BYTES } from './client-turn.js';
+import { LARGE_ANSWER_BYTES } from './client-share.js';
 import type { ConnectionOwner } from './connection-owner.js';
 import { largestFrameBytes, lastFrameAt } from './frames-written.js';
 import type { ByteStream } from './transport.js';
@@ -18,7 +18,7 @@ export class ClientOutput {
   readonly writer: JuteWriter;
   readonly #stream: ByteStream;
   readonly #owner: Owner;
-  /** How many bytes of `writer` have been reported to the turn. */
+  /** How many bytes of `writer` have been counted in the clients' share of the turn. */
   #talliedBytes = 0;
   /** Bytes buffered in the stream after the last write; the number can only have fallen since. */
   #bufferedBytesMax = 0;

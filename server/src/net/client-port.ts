@@ -11,8 +11,8 @@ import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { ClientConnection } from './client-connection.js';
 import type { ClientHandler } from './client-handler.js';
+import { ClientShare, SHARE_LIMITS, type ShareLimits } from './client-share.js';
 import type { ClientTls } from './client-tls.js';
-import { ClientTurn, TURN_LIMITS, type TurnLimits } from './client-turn.js';
 import type { ConnectionLimits } from './connection-owner.js';
 import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
 import type { FourLetterWhitelist } from './four-letter/words.js';
@@ -42,7 +42,7 @@ export interface ClientPortOptions extends ConnectionLimits {
   readonly whitelist: FourLetterWhitelist;
   readonly connectionTokens: ConnectionTokensOptions;
   /** Bounds for the work of all connections in one turn. */
-  readonly turn: TurnLimits;
+  readonly share: ShareLimits;
   /** Bytes that all connections together may have read and not delivered. */
   readonly inputBytesMax: number;
   /** Bytes of output that all clients together may leave untaken; see `flush`. */
@@ -64,7 +64,7 @@ export const CLIENT_PORT_DEFAULTS = {
   connectionsPerAddressMax: 0,
   sessionlessTimeoutMs: 10_000,
   connectionTokens: { max: 0, perSecond: 1 },
-  turn: TURN_LIMITS,
+  share: SHARE_LIMITS,
   inputBytesMax: 256 << 20,
   outputBytesMax: 512 << 20,
   words: WORD_LIMITS,
@@ -88,7 +88,7 @@ export class ClientPort {
   readonly logger: Logger;
   readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
-  readonly turn: ClientTurn;
+  readonly share: ClientShare;
   readonly pace: InputPace;
   readonly input: SharedBudget<ClientConnection>;
   readonly output: SharedBudget<ClientConnection>;
@@ -118,19 +118,17 @@ export class ClientPort {
     this.logger = parts.logger;
     this.rateLimited = new RateLimitedLog(parts.logger, parts.timers);
     this.stats = parts.stats;
-    this.turn = new ClientTurn(parts.timers, parts.options.turn);
+    this.share = new ClientShare(parts.timers, parts.options.share);
     this.pace = new InputPace(parts.timers);
     this.input = new SharedBudget(parts.options.inputBytesMax);
     this.output = new SharedBudget(parts.options.outputBytesMax);
     this.#words = new WordService({
       ...parts.options,
       limits: parts.options.words,
-      ...{
-        timers: parts.timers,
-        rateLimited: this.rateLimited,
-        stats: parts.stats,
-        view: parts.view,
-      },
+      timers: parts.timers,
+      rateLimited: this.rateLimited,
+      stats: parts.stats,
+      view: parts.view,
       connections: this.#connections,
     });
     this.#sessionless = new SessionlessStreams({
@@ -198,7 +196,7 @@ export class ClientPort {
       this.#flushed = dirty;
       if (this.output.isExceeded) this.#closeLargestOutputs();
     }
-    this.turn.renew();
+    this.share.renew();
   }
 
   /** The connections in the order of their arrival. */

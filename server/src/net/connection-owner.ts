@@ -5,7 +5,7 @@
  */
 import type { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { ClientTurn } from './client-turn.js';
+import type { ClientShare } from './client-share.js';
 import type { InputPace } from './input-pace.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { ServerStats } from './server-stats.js';
@@ -45,7 +45,7 @@ export interface ConnectionOwner<Connection> {
   /** For events that clients can cause as often as they like. */
   readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
-  readonly turn: ClientTurn;
+  readonly share: ClientShare;
   readonly pace: InputPace;
   /** Memory for output. */
   readonly slabs: SlabPool;

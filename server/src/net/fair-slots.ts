@@ -14,7 +14,7 @@ export interface FairSlot {
 
 export class FairSlots<Slot extends FairSlot> {
   readonly #slotsMax: number;
-  /** Those of each address, the oldest first. */
+  /** The slots of each address, the oldest first. */
   readonly #slots = new Map<string, Set<Slot>>();
   /** The addresses by the number of places that each of them has. */
   readonly #byCount = new Map<number, Set<string>>();

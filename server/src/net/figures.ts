@@ -93,7 +93,7 @@ function leaderValues({ view: { leader } }: FiguresContext): Figure[] {
     gauge('synced_observers', leader.syncedObservers),
     gauge('synced_non_voting_followers', leader.syncedObservers),
     gauge('pending_syncs', leader.pendingSyncs),
-    gauge('leader_uptime', Math.floor(leader.uptimeMs)),
+    gauge('leader_uptime', Math.floor(leader.leadsForMs)),
     gauge('last_proposal_size', leader.proposalSizes.last),
     gauge('min_proposal_size', leader.proposalSizes.min),
     gauge('max_proposal_size', leader.proposalSizes.max),

@@ -13,7 +13,7 @@ it('lets a client alone send as fast as it can, up to 4 MB in a round', () => {
   expect(pace.mustWait(reader, 1)).toBe(true);
 });
 
-it('reads from hundreds in turn, in the order in which they were put off', async () => {
+it('reads from hundreds one after the other, in the order in which they were put off', async () => {
   const timers = new ManualTimers();
   const pace = new InputPace(timers);
   const rounds: number[][] = [[]];

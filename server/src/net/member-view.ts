@@ -20,13 +20,14 @@ export interface ProposalSizes {
   readonly max: number;
 }
 
-/** What only a leader has. */
+/** What only the leader of an ensemble has; a standalone server leads, too, but has none of it. */
 export interface LeaderView {
   readonly learners: number;
   readonly syncedFollowers: number;
   readonly syncedObservers: number;
   readonly pendingSyncs: number;
-  readonly uptimeMs: number;
+  /** How long it has served as the leader. */
+  readonly leadsForMs: number;
   readonly proposalSizes: ProposalSizes;
 }
 
@@ -111,7 +112,13 @@ export interface Figure {
 
 /** What probes need. */
 export interface HealthView {
+  /**
+   * The role in which this member serves clients. It is `looking` until the member serves: also
+   * while an elected leader, or a follower that has found its leader, synchronizes its history. In
+   * read-only mode it is `looking`, too.
+   */
   readonly role: 'looking' | 'following' | 'leading';
+  /** How long it has had that role; for a leader, how long it has served as the leader. */
   readonly roleForMs: number;
   /** Whether it serves reads without a quorum, as configured. */
   readonly isReadOnly: boolean;
@@ -167,14 +174,18 @@ export interface WaitingClients {
   readonly limitPauses: number;
 }
 
-/** What the HTTP ports and other members are told beyond what four-letter words tell. */
-export interface InsideView {
+/**
+ * What ZooKeeper's four-letter words do not print about a member. The metrics port, the admin port
+ * and answers to other members show it.
+ */
+export interface MemberDetails {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
   readonly ensembleId: string;
   readonly role: HealthView['role'];
-  /** The id of the leader; 0 if there is none. */
+  /** The id of the leader that this member follows or is; 0 while it is `looking`. */
   readonly leaderId: PeerId;
+  /** The member's currentEpoch: its leader's epoch, and its last leader's while it is `looking`. */
   readonly epoch: number;
   readonly zxids: { readonly logged: Zxid; readonly committed: Zxid; readonly applied: Zxid };
   readonly treeBytes: number;
@@ -194,7 +205,7 @@ export interface InsideView {
 export interface MemberView {
   /** `3.8.0-rookery-<revision>, built on <date>`: kazoo and zktop parse what is before the dash. */
   readonly version: string;
-  /** Whether this member leads or follows. */
+  /** Whether this member serves clients: it leads, it follows, or it is in read-only mode. */
   readonly serving: boolean;
   readonly mode: ServerMode;
   readonly lastZxid: Zxid;
@@ -205,6 +216,7 @@ export interface MemberView {
   readonly globalSessions: number;
   readonly localSessions: number;
   readonly outstandingRequests: number;
+  /** How long this member has run, counted from the end of its recovery. */
   readonly uptimeMs: number;
   readonly watches: WatchSummary;
   readonly sessions: SessionsView;
@@ -217,7 +229,7 @@ export interface MemberView {
   /** Figures of the core, the log and the pipeline, ZooKeeper's and Rookery's own. */
   readonly extraMetrics: readonly Figure[];
   readonly health: HealthView;
-  readonly inside: InsideView;
+  readonly details: MemberDetails;
   /** Figures by their names in mntr. */
   summaries(): readonly (readonly [name: string, summary: SummaryView])[];
   /** The number of sessions that own ephemerals. */

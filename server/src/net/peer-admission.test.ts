@@ -129,7 +129,9 @@ describe('while peerAuth is introduced', () => {
     const taps = new TappedNetwork(network);
     const one = new Member({ id: 1, timers, network, security: OPTIONAL });
     const two = new Member({
-      ...{ id: 2, timers, security: OPTIONAL },
+      id: 2,
+      timers,
+      security: OPTIONAL,
       network: taps,
     });
     await one.port.listen();
@@ -286,7 +288,9 @@ describe('a stranger at a port that needs a proof', () => {
     const one = new Member({ id: 1, timers, network, security: REQUIRED });
     await one.port.listen();
     const three = new Member({
-      ...{ id: 3, timers, security: REQUIRED },
+      id: 3,
+      timers,
+      security: REQUIRED,
       network: new TappedNetwork(network, (bytes) => {
         const isHello = messagesOf(bytes)[0]?.kind === 'hello';
         return isHello ? encodePeerFrame({ ...HELLO, id: 2 }) : bytes;

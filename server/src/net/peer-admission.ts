@@ -164,9 +164,7 @@ export class PeerAdmission {
     const { certificate } = link;
     if (certificate === null) return true;
     const ensemble = this.#parts.security.tls?.ensemble ?? null;
-    const problem = certificateProblem(certificate, {
-      ...{ id, ensemble, host: this.#parts.hostOf(id) },
-    });
+    const problem = certificateProblem(certificate, { id, ensemble, host: this.#parts.hostOf(id) });
     if (problem !== null) this.#parts.refuse(link, id, problem);
     return problem === null;
   }

@@ -91,9 +91,12 @@ export class DiallerAuthentication implements PeerAuthentication {
     const { id, secrets } = this.#parts;
     const ensembleId = this.#parts.ensembleId();
     const exchange = {
-      ...{ dialler: id, acceptor: this.#dialled },
-      ...{ diallerNonce: this.#parts.nonce, acceptorNonce: nonce },
-      ...{ diallerEnsemble: ensembleId, acceptorEnsemble: '' },
+      dialler: id,
+      acceptor: this.#dialled,
+      diallerNonce: this.#parts.nonce,
+      acceptorNonce: nonce,
+      diallerEnsemble: ensembleId,
+      acceptorEnsemble: '',
     };
     this.#exchange = exchange;
     const codes = secrets.slice(0, SECRETS_MAX).map((one) => codeOf(one, 'dialler', exchange));
@@ -136,9 +139,12 @@ export class AcceptorAuthentication implements PeerAuthentication {
   #onProof({ ensembleId, codes }: Proof, claim: Claim): AuthenticationStep {
     const { id, secrets, nonce } = this.#parts;
     const exchange = {
-      ...{ dialler: claim.id, acceptor: id },
-      ...{ diallerNonce: claim.nonce, acceptorNonce: nonce },
-      ...{ diallerEnsemble: ensembleId, acceptorEnsemble: '' },
+      dialler: claim.id,
+      acceptor: id,
+      diallerNonce: claim.nonce,
+      acceptorNonce: nonce,
+      diallerEnsemble: ensembleId,
+      acceptorEnsemble: '',
     };
     const secret = matchingSecret(secrets, codes, 'dialler', exchange);
     if (secret === null) return { kind: 'refused', reason: WRONG_SECRET };

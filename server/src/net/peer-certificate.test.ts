@@ -1,4 +1,4 @@
-/** Of which members a certificate is, by its subject alternative names. */
+/** To which members a certificate belongs, by its subject alternative names. */
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

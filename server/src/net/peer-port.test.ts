@@ -9,7 +9,7 @@ import {
   dialMember1,
   HELLO,
   Member,
-  NO_START,
+  OFFER,
   PORT,
   pair,
   VERSIONS,
@@ -17,10 +17,7 @@ import {
 } from '../simulated/net/peer-member.js';
 import { ListenError } from './listen-error.js';
 
-const LATER = {
-  ...{ wireMin: 90, release: '9.9', level: 1, levelMax: 9, levelAgreed: 9 },
-  ...{ treeBytes: 1, shared: [], start: NO_START, earlierStarts: [], lastSeen: NO_START },
-};
+const LATER = { ...OFFER, wireMin: 90, release: '9.9', levelMax: 9, levelAgreed: 9 };
 
 describe('peer links', () => {
   it('join each pair of three members once, in whatever order they start', async () => {

@@ -41,7 +41,7 @@ import { RepeatedTroubles } from './repeated-troubles.js';
 import type { Timers } from './timers.js';
 import type { Address, ByteStream, Listener, Transport } from './transport.js';
 
-/** Of the length of a frame. */
+/** The size of the length before each frame. */
 const LENGTH_BYTES = 4;
 
 export interface PeerPortParts {
@@ -84,7 +84,10 @@ export class PeerPort {
     this.#troubles = new RepeatedTroubles({ logger, rateLimited, isMember });
     const { id, unprovenMax } = parts.options;
     this.#admission = new PeerAdmission({
-      ...{ id, unprovenMax, rateLimited, security: parts.security },
+      id,
+      unprovenMax,
+      rateLimited,
+      security: parts.security,
       ensembleId: () => parts.identity().ensembleId,
       hostOf: (peer) => parts.options.peers.get(peer)?.host ?? null,
       refuse: (link, peer, reason) => this.#refuse(link, peer, reason, false),

@@ -38,7 +38,8 @@ export class PeerTls extends WatchedTls {
     super({ ...parts, name, port: 'peer', handshakesMax: HANDSHAKES_MAX });
     this.ensemble = parts.settings.ensemble;
     this.acceptor = this.addAcceptor({
-      ...{ name: 'peer', clientAuth: 'need' },
+      name: 'peer',
+      clientAuth: 'need',
       handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
     });
   }

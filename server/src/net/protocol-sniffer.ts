@@ -6,9 +6,10 @@
  * tolerated (`echo stat | nc`). Used only by the client port.
  */
 import { unreachable } from '@rookery/protocol';
+import type { FourLetterWord } from '../four-letter-words.js';
 import type { ClientConnection } from './client-connection.js';
 import type { AskedWord } from './four-letter/reply.js';
-import { type FourLetterWord, readFirstBytes } from './four-letter/words.js';
+import { readFirstBytes } from './four-letter/words.js';
 import type { ByteStream } from './transport.js';
 import type { WordAnswer } from './word-answer.js';
 

@@ -37,7 +37,9 @@ function streams(most = Number.POSITIVE_INFINITY) {
   timers.done = () => dropped.length;
   const evicted: number[] = [];
   const parts = {
-    ...{ timeoutMs: TIMEOUT_MS, timers, placesMax: most },
+    timeoutMs: TIMEOUT_MS,
+    timers,
+    placesMax: most,
     onExpired: (id: number) => expired.push(id),
     onEvicted: (id: number) => evicted.push(id),
   };
@@ -60,8 +62,12 @@ describe('streams without a session', () => {
         address: { host: 'server', port: 2181 },
         whitelist: new FourLetterWhitelist('*'),
       },
-      ...{ transport: network.transport('server'), timers, logger: keptLog().logger, stats },
-      ...{ view: memberView(), handler: new RecordingHandler() },
+      transport: network.transport('server'),
+      timers,
+      logger: keptLog().logger,
+      stats,
+      view: memberView(),
+      handler: new RecordingHandler(),
     });
     await port.listen();
     const count = 2 * PER_TURN + 10;

@@ -58,7 +58,10 @@ export class TcpTransport implements Transport {
     const plainStream = (socket: net.Socket): ByteStream =>
       isLent ? lendingStream(socket, this.#memory, readBytes) : new TcpStream(socket);
     return listenOnTcp({
-      ...{ address, streamsMax, count, logger: this.#logger },
+      address,
+      streamsMax,
+      count,
+      logger: this.#logger,
       pauseOnConnect: isLent || secure !== undefined,
       onSocket: (socket) => {
         onStream(

@@ -36,10 +36,9 @@ beforeAll(() => {
   server = authority.server();
   client = authority.client();
   impostor = stranger.client('impostor', '/CN=client');
-  files = {
-    ...{ certFile: server.certFile, keyFile: server.keyFile, caFile: authority.caFile },
-    ...{ pkcs12File: null, passphraseFile: null, crlFiles: [] },
-  };
+  const { certFile, keyFile } = server;
+  const { caFile } = authority;
+  files = { certFile, keyFile, caFile, pkcs12File: null, passphraseFile: null, crlFiles: [] };
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
@@ -67,7 +66,9 @@ async function useTlsPort(
   const acceptor = new TlsAcceptor({
     material: loadTlsFiles(options.with ?? files),
     options: {
-      ...{ name: 'client', clientAuth: 'none', handshakeTimeoutMs: 10_000 },
+      name: 'client',
+      clientAuth: 'none',
+      handshakeTimeoutMs: 10_000,
       ...options,
     },
     slots: new FairSlots(options.handshakesMax ?? 100),
@@ -98,10 +99,8 @@ async function useTlsPort(
 }
 
 function dial(port: number, options: ConnectionOptions = {}): TLSSocket {
-  const socket = connectTls({
-    ...{ port, host: '127.0.0.1', servername: 'localhost', ca: authority.ca },
-    ...options,
-  });
+  const to = { port, host: '127.0.0.1', servername: 'localhost', ca: authority.ca };
+  const socket = connectTls({ ...to, ...options });
   onTestFinished(() => {
     socket.destroy();
   });

@@ -104,7 +104,10 @@ export class TlsAcceptor {
   accept(socket: Socket, handshake: Handshake): void {
     const { figures, slots } = this.#parts;
     const pending: Pending = {
-      ...{ socket, handshake, remote: remoteOf(socket), key: keyOf(socket) },
+      socket,
+      handshake,
+      remote: remoteOf(socket),
+      key: keyOf(socket),
       group: addressGroup(socket.remoteAddress ?? ''),
       evict: () => this.#refuse(pending, 'too_many', 'its address has most of those under way'),
     };

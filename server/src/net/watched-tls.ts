@@ -45,7 +45,9 @@ export class WatchedTls {
     this.#slots = new FairSlots(parts.handshakesMax);
     this.#rateLimited = new RateLimitedLog(logger, timers);
     this.#files = new WatchedFiles({
-      ...{ name, logger, timers },
+      name,
+      logger,
+      timers,
       paths: pathsOf(settings),
       load: () => loadTlsFiles(settings),
       onStale: (isStale) => {

@@ -7,7 +7,7 @@
  * stream, because no stranger's question may end the member. Run by the word scheduler; the
  * protocol sniffer reports events of the stream.
  */
-import type { FourLetterWord } from './four-letter/words.js';
+import type { FourLetterWord } from '../four-letter-words.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';

@@ -5,16 +5,12 @@
  * several turns. The context is taken when the answer begins; the list of connections is read while
  * clients come and go. Owned by the client port.
  */
+import { type FourLetterWord, isListing } from '../four-letter-words.js';
 import { atMost } from '../state/at-most.js';
 import type { ClientConnection } from './client-connection.js';
 import type { ConnectionView } from './four-letter/context.js';
 import { type AskedWord, replyToWord } from './four-letter/reply.js';
-import {
-  type FourLetterWhitelist,
-  type FourLetterWord,
-  isListing,
-  TRACE_MASK_BYTES,
-} from './four-letter/words.js';
+import { type FourLetterWhitelist, TRACE_MASK_BYTES } from './four-letter/words.js';
 import type { MemberView } from './member-view.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import { ConnectionStats, type ServerStats } from './server-stats.js';
@@ -58,7 +54,11 @@ export class WordService {
       word: asked.word,
       pieces: this.#piecesFor(asked, stream),
       isListing: isListing(asked.word) && whitelist.allows(asked.word),
-      ...{ stream, timers, rateLimited, lingerMs, onPart },
+      stream,
+      timers,
+      rateLimited,
+      lingerMs,
+      onPart,
     });
     this.#scheduler.add(answer);
     return answer;
@@ -85,7 +85,9 @@ export class WordService {
     const from = { remoteAddress, remotePort, isSecured };
     const asker = { ...from, interestOps: 0, expiresWallMs, stats: own };
     yield* replyToWord(asked, whitelist, {
-      ...{ view, stats, wallMs },
+      view,
+      stats,
+      wallMs,
       connectionCount: 1 + connections.size,
       connections: () => withAsker(asker, connections),
     });

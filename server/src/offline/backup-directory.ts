@@ -16,16 +16,16 @@ export interface Backup {
 }
 
 export interface KeepRule {
-  /** So many of the newest ones stay. */
+  /** The number of newest backups that stay. */
   readonly newest: number;
-  /** And of each of the last so many days (24 hours each, back from now) the newest one. */
+  /** Of each of this many days (24 hours each, back from now) the newest backup stays, too. */
   readonly days: number;
 }
 
 const NAME = /^snapshot\.([\da-f]{1,16})\.gz$/;
 const DAY_MS = 24 * 3_600_000;
 
-/** In ascending order of their zxids. */
+/** Returns the backups in ascending order of their zxids. */
 export async function backupsIn(directory: string): Promise<readonly Backup[]> {
   const backups: Backup[] = [];
   for (const name of await readdir(directory)) {
@@ -42,7 +42,7 @@ export async function backupsIn(directory: string): Promise<readonly Backup[]> {
 }
 
 /**
- * Those that the rule does not keep, oldest first. Times decide, not zxids: those of
+ * Returns the backups that the rule does not keep, oldest first. Times decide, not zxids: those of
  * an ensemble that was made anew in the same place are lower than those of the one before.
  */
 export function expiredBackups(

@@ -26,8 +26,11 @@ function bodyOf(txn: Txn): Uint8Array {
 async function storageWithWrites() {
   const state = new ReplicatedState();
   const { storage } = await Storage.open({
-    ...{ treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() },
-    ...{ memberId: 1, randomBytes, loader: state },
+    treeStore: new MemoryStore(),
+    logFiles: new MemoryLogDirectory(),
+    memberId: 1,
+    randomBytes,
+    loader: state,
   });
   await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
   const checkpointer = new Checkpointer(storage, state, {

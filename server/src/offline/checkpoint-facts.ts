@@ -24,11 +24,11 @@ export interface CheckpointFacts {
   /** The time of its last transaction, ms since 1970. */
   readonly timeMs: number;
   readonly level: number;
-  /** In the database, the checkpoint itself not included. */
+  /** The number of records in the database besides that of the checkpoint itself. */
   readonly records: number;
   readonly recordBytes: number;
   readonly sessions: number;
-  /** At the checkpoint, and to be read only. */
+  /** The state at the checkpoint, which nobody may change. */
   readonly state: ReplicatedState;
   /** The log is there from after the first zxid to the second one. */
   readonly logBase: Zxid;
@@ -47,9 +47,18 @@ export async function readCheckpointFacts(config: Config, id: number): Promise<C
     const isSound = damaged === null;
     const { state } = loader;
     return {
-      ...{ ensembleId, founded, acceptedEpoch, currentEpoch, damaged, state },
-      ...{ zxid: recovered.checkpointZxid, digest: state.digest(), timeMs: state.lastTime },
-      ...{ level: state.level, records: loader.records, recordBytes: loader.bytes },
+      ensembleId,
+      founded,
+      acceptedEpoch,
+      currentEpoch,
+      damaged,
+      state,
+      zxid: recovered.checkpointZxid,
+      digest: state.digest(),
+      timeMs: state.lastTime,
+      level: state.level,
+      records: loader.records,
+      recordBytes: loader.bytes,
       sessions: state.sessions.count,
       logBase: isSound ? storage.base : 0,
       logLast: isSound ? storage.last : 0,

@@ -14,11 +14,11 @@ import type { RestoredZnode } from '../state/tree.js';
 import { OPEN_LIST, ownerKind, type SnapshotNode, ttlMsOf } from '../zookeeper-files/index.js';
 
 export interface RestorePlan {
-  /** At `zxid`, and never captured before. */
+  /** The state at `zxid`, of which no checkpoint has been captured. */
   readonly state: ReplicatedState;
   readonly zxid: Zxid;
   readonly counts: RestoreCounts;
-  /** By ACL scheme, how many znodes name it. */
+  /** The number of znodes whose ACL names a scheme, by scheme. */
   readonly schemes: ReadonlyMap<string, number>;
 }
 
@@ -39,7 +39,12 @@ export const EPOCH_BUMP = 1000;
 export class RestorePlanner {
   readonly #state = new ReplicatedState();
   readonly #counts = {
-    ...{ znodes: 0, dataBytes: 0, containers: 0, ttlZnodes: 0, ephemerals: 0, withoutAcl: 0 },
+    znodes: 0,
+    dataBytes: 0,
+    containers: 0,
+    ttlZnodes: 0,
+    ephemerals: 0,
+    withoutAcl: 0,
   };
   readonly #schemes = new Map<string, number>();
   #lastTime = 0;

@@ -95,7 +95,10 @@ async function newConfig(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'rookery-restore-'));
   onTestFinished(() => rm(directory, { recursive: true }));
   const servers = [1, 2, 3].map((id) => ({
-    ...{ id, host: '127.0.0.1', clientPort: 20_000 + id, peerPort: 21_000 + id },
+    id,
+    host: '127.0.0.1',
+    clientPort: 20_000 + id,
+    peerPort: 21_000 + id,
   }));
   const file = join(directory, 'ensemble.json');
   await writeFile(file, JSON.stringify({ dataDir: 'data', servers }));

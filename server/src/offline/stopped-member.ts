@@ -27,7 +27,9 @@ export async function readStoppedMember(config: Config, id: number): Promise<Sto
   const state = new ReplicatedState();
   const { storage, recovered } = await Storage.open({
     ...stores,
-    ...{ memberId: id, randomBytes, loader: state },
+    memberId: id,
+    randomBytes,
+    loader: state,
   });
   try {
     const { damaged, ensembleId, checkpointZxid } = recovered;

@@ -25,7 +25,10 @@ export interface Transaction {
   /** `write`, or what happened to the session or the ensemble. */
   readonly kind: string;
   readonly changes: readonly Change[];
-  /** As ZooKeeper's TxnLogToolkit prints it, until the next one is read; null in our own logs. */
+  /**
+   * Returns the transaction as ZooKeeper's TxnLogToolkit prints it. It may be called until the next
+   * one is read. Null in our own logs.
+   */
   readonly toolkitText: (() => string) | null;
 }
 
@@ -36,7 +39,7 @@ export interface Change {
   readonly detail: string;
 }
 
-/** Of one file of ZooKeeper. Throws FileError, or the system's error. */
+/** The transactions of one log file of ZooKeeper. Throws FileError, or the system's error. */
 export async function* zooKeeperTransactions(path: string): AsyncGenerator<Transaction> {
   for await (const { bytes } of readLogFile(path)) {
     yield ofZooKeeper(decodeLogRecord(bytes), () => logRecordText(bytes));
@@ -48,7 +51,9 @@ export async function* loggedTransactions(config: Config, id: number): AsyncGene
   const stores = await stoppedStores(config, id);
   const { storage, recovered } = await Storage.open({
     ...stores,
-    ...{ memberId: id, randomBytes, loader: new ReplicatedState() },
+    memberId: id,
+    randomBytes,
+    loader: new ReplicatedState(),
   });
   try {
     const { damaged } = recovered;

@@ -24,11 +24,11 @@ export function permsOf(acl: readonly Acl[], identities: readonly Identity[]): n
 
 class AclGrants {
   #world = 0;
-  /** By scheme and id, for all schemes but `ip`. */
+  /** The permissions by scheme and id, for all schemes but `ip`. */
   readonly #exact = new Map<string, Map<string, number>>();
-  /** By the key of the range. */
+  /** The permissions of scheme `ip`, by the key of the range. */
   readonly #ranges = new Map<string, number>();
-  /** Each length of a prefix once, because an address is looked up for each. */
+  /** Each length of a prefix once, because an address is looked up with each length. */
   readonly #lengths = new Map<number, PrefixLength>();
   readonly #answers = new WeakMap<readonly Identity[], number>();
 

@@ -20,7 +20,7 @@ import { NAME_CHARS_MAX } from '../state/node-store.js';
 import { NO_NODE } from '../state/tree.js';
 
 const FRAME_BYTES_MAX = 1_048_575;
-/** As many as a frame holds. */
+/** No bound but that of the frame. */
 const ANY_COUNT = { multiOpsMax: 1_000_000 };
 const AUTH_ACL = [{ perms: 31, scheme: 'auth', id: '' }];
 

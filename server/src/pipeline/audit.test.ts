@@ -29,7 +29,10 @@ it('a session begins and ends with a record, and so does a refused write', () =>
   const { session } = other;
   expect(records[0]).toMatchObject({ operation: 'createSession', result: 'success', session });
   expect(records[1]).toMatchObject({
-    ...{ operation: 'delete', znode: '/missing', result: 'failure', error: ErrorCode.noNode },
+    operation: 'delete',
+    znode: '/missing',
+    result: 'failure',
+    error: ErrorCode.noNode,
     session: client.session,
   });
   expect(records[2]).toMatchObject({ operation: 'closeSession', session: client.session });
@@ -54,7 +57,9 @@ it('a write of which the member does not learn the end was invoked', () => {
   const { session } = client;
   expect(records).toEqual([
     {
-      ...{ session, user: [], ip: records[0]?.ip },
+      session,
+      user: [],
+      ip: records[0]?.ip,
       operation: 'create',
       znode: '/a',
       result: 'invoked',

@@ -64,7 +64,7 @@ describe('an authentication', () => {
     ]);
   });
 
-  it('waits for its turn behind a sync, and the writes behind it for theirs', () => {
+  it('is answered after a sync before it, and the writes behind it after that', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();
     create(client, '/bobs');

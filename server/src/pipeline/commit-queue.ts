@@ -1,11 +1,12 @@
 /**
  * One session's requests that cannot be answered yet, in the order in which they came.
  *
- * The rules: a read runs at once if nothing is pending before it, otherwise in its turn. A write is
- * forwarded at once, unless a sync is pending before it. A sync is a barrier: everything after it
- * waits. A write also waits for earlier reads whose answers are large: see ANSWERS_AHEAD_BYTES_MAX.
- * When a write is applied it is therefore always at the head: earlier reads have run, later ones
- * have not. This class only orders; the pipeline runs, forwards and answers. It owns its entries.
+ * The rules: a read runs at once if nothing is pending before it, otherwise in its order. A write
+ * is forwarded at once, unless a sync is pending before it. A sync is a barrier: everything after
+ * it waits. A write also waits for earlier reads whose answers are large: see
+ * ANSWERS_AHEAD_BYTES_MAX. When a write is applied it is therefore always at the head: earlier
+ * reads have run, later ones have not. This class only orders; the pipeline runs, forwards and
+ * answers. It owns its entries.
  */
 import { assert, Fifo, type ForwardedRequest, type Zxid } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';

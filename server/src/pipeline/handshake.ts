@@ -72,7 +72,7 @@ export class Handshake {
    * the password of the session that they resume; null for a new one.
    */
   readonly #line = new Map<Connection, Buffer | null>();
-  /** By the number of the createSession or the attach. */
+  /** The connections that wait, by the number of the createSession or the attach. */
   readonly #waiting = new Map<number, Connection>();
   /** Attached connections whose session's creation is not applied here yet. */
   #early: Connection[] = [];
@@ -123,7 +123,7 @@ export class Handshake {
    * The leader has answered: returns the connection that waited for this number, if it still does.
    */
   take(request: number): Connection | undefined {
-    this.#throttle.handshakeEnds(request);
+    this.#throttle.onHandshakeAnswered(request);
     this.#askForThoseInLine();
     const connection = this.#waiting.get(request);
     if (connection === undefined) return undefined;
@@ -195,7 +195,7 @@ export class Handshake {
 
   #askForThoseInLine(): void {
     for (const [connection, password] of this.#line) {
-      if (!this.#throttle.mayAskForSession) return;
+      if (!this.#throttle.mayForwardHandshake) return;
       this.#line.delete(connection);
       if (password === null) this.#create(connection);
       else this.#attach(connection, password);
@@ -226,7 +226,7 @@ export class Handshake {
     connection.attachment = this.#outbox.nextAttachment();
     const request = this.#outbox.nextRequest();
     this.#waiting.set(request, connection);
-    this.#throttle.handshakeBegins(request, bytes);
+    this.#throttle.onHandshakeForwarded(request, bytes);
     return request;
   }
 }

@@ -100,9 +100,7 @@ describe('with digests of several algorithms', () => {
   const ids = (identities: Identities | undefined) => identities?.map(({ id }) => id);
 
   it('a password proves each of them, and is shown and written into ACLs as the first', () => {
-    const both = new Authenticator({
-      ...{ digestOf, superDigest: null, digestAlgs: ['SHA256', 'SHA1'] },
-    });
+    const both = new Authenticator({ digestOf, superDigest: null, digestAlgs: ['SHA256', 'SHA1'] });
     const { identities = [] } = both.authenticate(packet('digest', 'bob:secret'), [HOME]) ?? {};
     expect(ids(identities)).toEqual([SHA256, SHA1, '127.0.0.1']);
     expect(clientInfoOf(identities).map(({ user }) => user)).toEqual(['bob', '127.0.0.1']);
@@ -120,7 +118,8 @@ describe('with digests of several algorithms', () => {
 
   it.each(['SHA1', 'SHA256'] as const)('the super user may be written by %s', (algorithm) => {
     const authenticator = new Authenticator({
-      ...{ digestOf, superDigest: digestOf('super:secret', algorithm) },
+      digestOf,
+      superDigest: digestOf('super:secret', algorithm),
       superIdentities: new Set([`digest:${digestOf('root:secret', algorithm)}`]),
     });
     const judged = (auth: string, before: Identities = []) => {

@@ -74,7 +74,7 @@ export class Logins {
     return this.#parts.authenticator.hasSasl;
   }
 
-  /** Takes an AuthPacket. Returns the outcome, which is to be answered in its turn. */
+  /** Takes an AuthPacket. Returns the outcome, which the caller answers in its order. */
   authenticate(connection: Connection, packet: Uint8Array, nowMs: number): JuteReader {
     const { authenticator, auditor } = this.#parts;
     const outcome = authenticator.authenticate(packet, connection.requester.identities);

@@ -268,7 +268,7 @@ describe('watch events', () => {
     expect(client.takeSummary()).toEqual(['event 2 /a', 'event 4 /', 'reply 5 0']);
   });
 
-  it('a failed multi fires nothing, a good one each operation in turn', () => {
+  it('a failed multi fires nothing, a good one each operation in order', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();
     client.exists('/a', true);

@@ -66,12 +66,12 @@ class Member {
   answerOldest(): void {
     const oldest = this.underWay.shift();
     if (oldest === undefined) return;
-    this.outbox.answered(oldest.entry);
+    this.outbox.onAnswered(oldest.entry);
     this.take();
   }
 
   drop(from: number): void {
-    this.outbox.dropped(this.connections[from] as Connection);
+    this.outbox.onConnectionGone(this.connections[from] as Connection);
     this.held[from] = [];
     this.connections[from] = connectionOf(from);
   }
@@ -149,7 +149,7 @@ describe('what a member hands on', () => {
     expect(member.heldCount).toBe(waiting + 1);
   });
 
-  it('gives a single write its turn before the second multi of anybody else', () => {
+  it('serves a single write before the second multi of anybody else', () => {
     const member = new Member();
     for (const neighbour of [0, 1, 2]) {
       for (let count = 0; count < 100; count++) member.send(neighbour, PER_TURN);
@@ -208,7 +208,7 @@ describe('what a member hands on', () => {
     member.close(2);
     member.drop(1);
     expect(member.underWay).toHaveLength(full);
-    member.outbox.dropped(member.connections[2] as Connection);
+    member.outbox.onConnectionGone(member.connections[2] as Connection);
     member.take();
     expect(member.underWay.slice(full).map(({ from: sender }) => sender)).toEqual([2, 2, 2, 2]);
     while (member.underWay.length > 0) member.answerOldest();

@@ -7,10 +7,9 @@
  * thousand. There are two lanes, each with that bound: one for multis of more changes than a
  * connection may hand on at a time, one for all other writes, so a single write never waits for a
  * large multi of another client. Writes beyond the bound wait here, and the connections of a lane
- * take turns (deficit round robin; these are not the turns of the driver): in each of them a
- * connection may hand on a certain number of changes, and one whose next write is larger
- * accumulates its share over several turns. The writes of one connection stay in order: it waits in
- * the lane of its oldest one. Every member counts by itself.
+ * are served by deficit round robin: whenever a connection is served it may hand on a quantum of
+ * changes, and one whose next write is larger saves the credit of several quanta. The writes of one
+ * connection stay in order: it waits in the lane of its oldest one. Every member counts by itself.
  * Requests, Handshake and Throttle call it. What it holds is discarded when the role ends.
  */
 import {
@@ -18,9 +17,9 @@ import {
   countMultiOps,
   Fifo,
   type ForwardedRequest,
+  type ForwardedRequests,
   JuteReader,
   OpCode,
-  type Requests,
   RequestWriter,
   type SyncRequest,
 } from '@rookery/protocol';
@@ -34,16 +33,17 @@ import type { PipelineOptions } from './options.js';
  */
 const CHANGES_MAX = 1_024;
 /**
- * The number of changes that a connection may hand on in one turn; a larger write is a large multi.
+ * The quantum: the changes that a connection may hand on at a time. A larger write is a large
+ * multi.
  */
-const CHANGES_PER_TURN = 64;
+const QUANTUM_CHANGES = 64;
 /** After this number, attachments start again from 1; no attachment lives as long as that takes. */
 const ATTACHMENT_MAX = 0x7fffffff;
 const NOTHING: readonly ForLeader[] = [];
 const NO_BYTES = new Uint8Array(0);
 
 /** A message for the leader. */
-export type ForLeader = Requests | SyncRequest | Attach;
+export type ForLeader = ForwardedRequests | SyncRequest | Attach;
 
 interface Held {
   readonly entries: Fifo<QueueEntry>;
@@ -54,7 +54,10 @@ interface Held {
 interface Lane {
   /** Changes that were handed on and are not answered. */
   changes: number;
-  /** Connections whose oldest held write belongs to this lane, in the order of their turns. */
+  /**
+   * Connections whose oldest held write belongs to this lane, in the order in which they are
+   * served.
+   */
   readonly held: Map<Connection, Held>;
 }
 
@@ -99,7 +102,7 @@ export class Outbox {
     return this.#small.changes + this.#large.changes;
   }
 
-  /** The write goes to the leader, now or when its connection's turn comes. */
+  /** The write goes to the leader, now or when its connection is served. */
   forward(connection: Connection, entry: QueueEntry): void {
     entry.changes = entry.opcode === OpCode.multi ? this.#operationsOf(entry) : 1;
     const held = this.#heldOf(connection);
@@ -112,10 +115,10 @@ export class Outbox {
   }
 
   /** A write that was handed on has been applied or refused. */
-  answered(entry: Pick<QueueEntry, 'changes'>): void {
+  onAnswered(entry: Pick<QueueEntry, 'changes'>): void {
     let lane = this.#laneOf(entry);
     lane.changes -= entry.changes;
-    while (this.#takeTurns(lane)) lane = lane === this.#small ? this.#large : this.#small;
+    while (this.#serveAll(lane)) lane = lane === this.#small ? this.#large : this.#small;
   }
 
   /**
@@ -123,7 +126,7 @@ export class Outbox {
    * its session need not wait for the answer: the close is handed on, with everything that was sent
    * before it.
    */
-  dropped(connection: Connection): void {
+  onConnectionGone(connection: Connection): void {
     const entries = this.#heldOf(connection)?.entries.takeAll() ?? [];
     for (const { held } of [this.#small, this.#large]) held.delete(connection);
     if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#handOn(entry);
@@ -175,7 +178,7 @@ export class Outbox {
   }
 
   #laneOf({ changes }: Pick<QueueEntry, 'changes'>): Lane {
-    return changes > CHANGES_PER_TURN ? this.#large : this.#small;
+    return changes > QUANTUM_CHANGES ? this.#large : this.#small;
   }
 
   #heldOf(connection: Connection): Held | undefined {
@@ -183,12 +186,15 @@ export class Outbox {
     return this.#small.held.get(connection) ?? this.#large.held.get(connection);
   }
 
-  /** Whether a connection has moved to the other lane, where it may have a turn at once. */
-  #takeTurns(lane: Lane): boolean {
+  /**
+   * Serves the connections of a lane until its bound is reached. True if one of them has moved to
+   * the other lane, where it may be served at once.
+   */
+  #serveAll(lane: Lane): boolean {
     let hasMoved = false;
     for (const [connection, held] of lane.held) {
-      const isCutOff = this.#takeTurn(lane, held);
-      // It stays the next one, with the rest of its share.
+      const isCutOff = this.#serve(lane, held);
+      // It stays the next one, with the rest of its credit.
       if (isCutOff) break;
       lane.held.delete(connection);
       const head = held.entries.first;
@@ -201,10 +207,10 @@ export class Outbox {
     return hasMoved;
   }
 
-  /** True if the bound is reached before the turn is over. */
-  #takeTurn(lane: Lane, held: Held): boolean {
+  /** Hands on what the connection's credit allows. True if the lane's bound is reached before. */
+  #serve(lane: Lane, held: Held): boolean {
     let head = held.entries.first;
-    if (head !== undefined && head.changes > held.credit) held.credit += CHANGES_PER_TURN;
+    if (head !== undefined && head.changes > held.credit) held.credit += QUANTUM_CHANGES;
     while (head !== undefined && this.#laneOf(head) === lane && head.changes <= held.credit) {
       if (lane.changes >= this.#changesMax) return true;
       held.credit -= head.changes;
@@ -215,7 +221,7 @@ export class Outbox {
     return false;
   }
 
-  /** From here on the message has the body. */
+  /** The message has the body from now on, so the entry gives up its own. */
   #handOn(entry: QueueEntry): void {
     entry.isForwarded = true;
     this.#laneOf(entry).changes += entry.changes;

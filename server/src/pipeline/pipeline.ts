@@ -67,7 +67,8 @@ export class Pipeline {
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
     const { logins: delays = new LoginDelays() } = dependencies;
-    this.#auditor = audit === null ? null : new Auditor(audit);
+    const auditor = audit === null ? null : new Auditor(audit);
+    this.#auditor = auditor;
     this.watches = new WatchTable(options.watchLimits, state.tree);
     this.#options = options;
     const outbox = new Outbox(options);
@@ -75,18 +76,16 @@ export class Pipeline {
     const local = new LocalSessions({ ...options, first: options.firstRequest });
     this.localSessions = local;
     this.#touches = new Touches(local);
-    const throttle = new Throttle(options, this.#connections, outbox);
-    this.throttle = throttle;
+    this.throttle = new Throttle(options, this.#connections, outbox);
     this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
-    this.#handshake = new Handshake(options, { outbox, local, throttle, random16 });
+    this.#handshake = new Handshake(options, { outbox, local, throttle: this.throttle, random16 });
     const authenticator = new Authenticator({ ...options, digestOf, sasl });
-    this.logins = new Logins({ authenticator, auditor: this.#auditor, delays });
-    this.#requests = new Requests(state, {
-      ...{ outbox, throttle, logins: this.logins },
-      watches: this.watches,
-      ...{ connections: this.#connections, auditor: this.#auditor },
-      multiOpsMax: options.multiOpsMax,
-    });
+    this.logins = new Logins({ authenticator, auditor, delays });
+    const { throttle, logins, watches } = this;
+    const connections = this.#connections;
+    const { multiOpsMax } = options;
+    const parts = { outbox, throttle, logins, watches, connections, auditor, multiOpsMax };
+    this.#requests = new Requests(state, parts);
     this.#state = state;
     this.#applier = this.#applierOf(state);
   }
@@ -97,10 +96,7 @@ export class Pipeline {
   get isReadOnly(): boolean {
     return this.#serving === 'readOnly';
   }
-  /**
-   * The number of requests that wait for a commit or a sync, of those after them, and of
-   * handshakes.
-   */
+  /** The number of requests and handshakes that are not answered: see Throttle. */
   get outstanding(): number {
     return this.throttle.requests;
   }
@@ -251,7 +247,7 @@ export class Pipeline {
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
-    this.throttle.left(request);
+    this.throttle.onOrphanEnded(request);
     this.#auditor?.onRefused(request);
   }
 
@@ -368,7 +364,7 @@ export class Pipeline {
     const operation = operationName(OpCode.createSession);
     const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
     output.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
-    this.throttle.joined(connection);
+    this.throttle.onLive(connection);
     output.release('handshake');
     this.#takeEarly(connection);
   }
@@ -398,7 +394,6 @@ export class Pipeline {
     }
   }
 
-  /** Ends the connection by which the session is served here, if there is one. */
   #disconnect(session: SessionId): void {
     const connection = this.#connections.of(session);
     if (connection !== undefined) this.#end(connection);

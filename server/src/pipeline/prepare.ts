@@ -74,7 +74,7 @@ export interface SessionEnd {
 export interface WriteRules {
   readonly skipAcl: boolean;
   readonly extendedTypes: boolean;
-  /** Those of `x509` and `sasl` that ACLs may have; absent for none. */
+  /** Which of `x509` and `sasl` ACLs may name; absent for neither. */
   readonly aclSchemes?: ReadonlySet<ProvenScheme> | undefined;
   readonly enforceQuota: boolean;
   readonly ephemeralsPerSessionMax: number;

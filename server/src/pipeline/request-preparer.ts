@@ -258,8 +258,8 @@ export class RequestPreparer {
     return this.#prepare.prepareRaise(level, time.wallMs);
   }
 
-  /** The first transaction of an ensemble, if it is to begin with an ACL of its own. */
-  found(acl: readonly Acl[], time: LeaderTime): PreparedTxn {
+  /** Prepares the first transaction of an ensemble that begins with an ACL of its own. */
+  foundEnsemble(acl: readonly Acl[], time: LeaderTime): PreparedTxn {
     assert(this.lastZxid === 0, () => `an ensemble at ${this.lastZxid} is founded already`);
     this.#inFlight += 1;
     return this.#prepare.prepareFounding(acl, time.wallMs);

@@ -73,7 +73,7 @@ it('holds up nobody else: another address, another certificate, a super user', (
   expect(sendUntilHeld(admin)).toBe(1_000);
 });
 
-it('counts all connections of one certificate together, and lets them take turns', () => {
+it('counts all connections of one certificate together, and serves them round-robin', () => {
   const ensemble = limited(20);
   const addresses = ['10.0.0.1', '10.0.0.2', '10.0.0.3', '10.0.0.4'];
   const clients = addresses.map((address) => ensemble.connect(1, address, CERTIFICATE));

@@ -3,10 +3,11 @@
  *
  * All connections of one identity share a bucket of tokens that holds those of a second: by a
  * certificate or by SASL, or else by their address, because a client may claim any digest. Past it,
- * its connections are not read from, which is how ZooKeeper throttles: no request fails. They take
- * turns, one request each, and other clients do not notice. Super users and this process itself are
- * not bounded. A connection that waits counts as heard from for as long as its session's timeout,
- * because it is this member that does not read. Off by default. Time is an argument.
+ * its connections are not read from, which is how ZooKeeper throttles: no request fails. They are
+ * served round-robin, one request each, and other clients do not notice. Super users and this
+ * process itself are not bounded. A connection that waits counts as heard from for as long as its
+ * session's timeout, because it is this member that does not read. Off by default. Time is an
+ * argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -18,12 +19,14 @@ interface Bucket {
   /** Below 0 while more requests have come than there were tokens. */
   tokens: number;
   atMs: number;
-  /** Connections that are not read from, in the order of their turns, with the time since when. */
+  /**
+   * Connections that are not read from, in the order in which they wait, with the time since when.
+   */
   readonly waiting: Map<Connection, number>;
 }
 
 interface Known {
-  /** Those of the connection when its bucket was found. */
+  /** The identities that the connection had when its bucket was found. */
   readonly identities: Identities;
   /** Null for a connection that is not bounded. */
   readonly bucket: Bucket | null;
@@ -35,7 +38,7 @@ const HEARD_MS = 500;
 export class RequestRates {
   readonly #perSecond: number;
   readonly #known = new Map<Connection, Known>();
-  /** Those that are not full, or have connections that wait. */
+  /** The buckets that are not full, or have connections that wait. */
   readonly #buckets = new Map<string, Bucket>();
   #waiting = 0;
   #pauses = 0;
@@ -61,7 +64,7 @@ export class RequestRates {
     return this.#buckets.size;
   }
 
-  /** A client that connects anew for each request is bounded, too. */
+  /** A connection of a client that is past its bound waits at once. */
   onOpen(connection: Connection, nowMs: number): void {
     if (this.#perSecond === 0) return;
     const bucket = this.#bucketOf(connection, nowMs);
@@ -69,7 +72,7 @@ export class RequestRates {
     if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
   }
 
-  /** A frame of it is taken in, which may be one too many: the next one waits then. */
+  /** Counts a frame of the connection. If it is one too many, the next one waits. */
   onFrame(connection: Connection, nowMs: number): void {
     if (this.#perSecond === 0) return;
     const bucket = this.#bucketOf(connection, nowMs);
@@ -78,7 +81,10 @@ export class RequestRates {
     if (bucket.tokens < 1 || bucket.waiting.size > 0) this.#hold(connection, bucket, nowMs);
   }
 
-  /** Lets in those whose turn it is. `onHeard` is called for connections that wait. */
+  /**
+   * Lets in as many of the connections that wait, in their order, as there are tokens. `onHeard` is
+   * called for those that go on waiting.
+   */
   onTick(nowMs: number, onHeard: (connection: Connection) => void): void {
     if (this.#buckets.size === 0) return;
     const isHeard = nowMs - this.#heardAtMs >= HEARD_MS;

@@ -1,9 +1,9 @@
 /**
  * The classes of client requests: who answers each opcode, and how.
  *
- * It holds only the tables. This member answers a `read` in its turn in the session's order, and an
- * `auth` too, which is however decided when it comes. A `sasl` is answered when it comes. A `write`
- * is decided by the leader. An `unknown` one is answered -6 and ends the connection, as in
+ * It holds only the tables. This member answers a `read` in its place in the session's order, and
+ * an `auth` too, which is however decided when it comes. A `sasl` is answered when it comes. A
+ * `write` is decided by the leader. An `unknown` one is answered -6 and ends the connection, as in
  * ZooKeeper; the internal opcodes, deleteContainer and a check outside of a multi (3.9.3) count as
  * unknown.
  */

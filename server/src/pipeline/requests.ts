@@ -138,7 +138,7 @@ export class Requests {
     this.#nowMs = nowMs;
     const entry = this.#entryOfTxn(txn);
     this.#parts.auditor?.onApplied(zxid, txn, entry);
-    if (entry === undefined) return this.#parts.throttle.left(txn.request);
+    if (entry === undefined) return this.#parts.throttle.onOrphanEnded(txn.request);
     this.#byRequest.delete(txn.request);
     const connection = this.#connectionOf(entry);
     assert(
@@ -191,7 +191,7 @@ export class Requests {
     this.#parts.logins.waiting.forget(connection);
     const pending = connection.queue.takeAll();
     for (const { request } of pending) this.#byRequest.delete(request);
-    this.#parts.throttle.dropped(connection, pending);
+    this.#parts.throttle.onConnectionGone(connection, pending);
     this.#parts.auditor?.onDropped(pending);
   }
 
@@ -221,7 +221,7 @@ export class Requests {
   }
 
   /**
-   * The last request of a connection, answered here in its turn: an unknown operation, or the close
+   * Answers the last request of a connection here, in its order: an unknown operation, or the close
    * of a local session, which the leader does not know.
    */
   #onLast(connection: Connection, header: ReadHeader, body: JuteReader): void {
@@ -255,8 +255,8 @@ export class Requests {
   }
 
   /**
-   * Decided at once, because it holds for what comes after it; the outcome of an AuthPacket is
-   * answered in its turn.
+   * Decides at once, because the outcome holds for what comes after it. That of an AuthPacket is
+   * answered in its order.
    */
   #login(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const { logins } = this.#parts;
@@ -304,7 +304,7 @@ export class Requests {
   #enqueue(connection: Connection, entry: QueueEntry): void {
     const { throttle, outbox } = this.#parts;
     const admission = connection.queue.accept(entry);
-    throttle.added(connection, entry);
+    throttle.onQueued(connection, entry);
     const hasSession = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
     if (entry.kind !== 'read' && !hasSession) this.#byRequest.set(entry.request, entry);
     if (entry.kind === 'sync') outbox.sync(entry.request);
@@ -339,7 +339,7 @@ export class Requests {
   #runQueued(connection: Connection, entry: QueueEntry): void {
     this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
     this.#count(connection, entry, entry.sinceMs);
-    this.#parts.throttle.answered(connection, entry);
+    this.#parts.throttle.onAnswered(connection, entry);
   }
 
   #run(
@@ -380,7 +380,7 @@ export class Requests {
   }
 
   #answered(connection: Connection, entry: QueueEntry): void {
-    this.#parts.throttle.answered(connection, entry);
+    this.#parts.throttle.onAnswered(connection, entry);
     this.#count(connection, entry, entry.sinceMs);
   }
 

@@ -88,7 +88,7 @@ describe('the end of a session with many ephemerals', () => {
     ensemble.forward();
     const left: number[] = [];
     for (let turn = 0; ensemble.leader.state.sessions.has(Number(dying.session)); turn++) {
-      other.create(`/turn-${turn}`);
+      other.create(`/between-${turn}`);
       ensemble.forward();
       ensemble.continueEnds();
       ensemble.apply(1);
@@ -189,7 +189,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(ensemble.member(2).state.digest()).toBe(ensemble.leader.state.digest());
   });
 
-  it('takes turns with the ends of others, of which the small ones are not kept waiting', () => {
+  it('is interleaved with the ends of others, of which the small ones are not kept waiting', () => {
     const ensemble = newEnsemble();
     const dying = [owner(ensemble, MANY)];
     for (let at = 0; at < 3; at++) {

@@ -7,9 +7,9 @@
  * on the deletes in flight. From then on nobody resumes it and it does nothing more; transactions
  * delete its ephemerals, a part each, and its close comes last.
  *
- * The next leader finds in the state which sessions are closing, and continues. Sessions take
- * turns, and the deletes in flight are bounded: the next part is prepared when an earlier one is
- * applied. RequestPreparer calls it.
+ * The next leader finds in the state which sessions are closing, and continues. Sessions are served
+ * round-robin, and the deletes in flight are bounded: the next part is prepared when an earlier one
+ * is applied. RequestPreparer calls it.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
@@ -87,7 +87,7 @@ export class SessionEnds {
         return this.#track(this.#prepare.prepareClose(asked, wallMs), owned);
       this.#waiting.push(asked);
       const paths = this.#pathsToDelete(asked.session);
-      // The remaining ones are being created: their turn comes when that is applied.
+      // The remaining ones are being created: they are deleted once that is applied.
       if (paths.length > 0) {
         return this.#track(this.#prepare.prepareDeletes(paths, wallMs), paths.length);
       }

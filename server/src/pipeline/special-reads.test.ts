@@ -162,16 +162,16 @@ describe('getChildrenPage', () => {
     ensemble.settle();
     client.take();
     const got: string[] = [];
-    for (let more = true, turn = 0; more; turn++) {
+    for (let more = true, step = 0; more; step++) {
       const asked = { path: '/a/b', startAfter: got.at(-1) ?? '', limit: 100 };
       const answer = decode(GetChildrenPageResponse, page(client, asked).body);
       got.push(...answer.children);
       more = answer.more;
-      for (let index = 1; index < 2_000; index += 2 * (turn + 3)) {
-        if (turn % 2 === 0) client.delete(`/a/b/${name(index)}`);
+      for (let index = 1; index < 2_000; index += 2 * (step + 3)) {
+        if (step % 2 === 0) client.delete(`/a/b/${name(index)}`);
         else client.create(`/a/b/${name(index)}`);
       }
-      client.create(`/a/b/n${turn}-new`);
+      client.create(`/a/b/n${step}-new`);
       ensemble.settle();
       client.take();
     }

@@ -11,7 +11,8 @@
  *
  * Handshakes count too, from the moment at which the leader is asked for the session until it has
  * answered, even if the connection is gone by then. They may be a quarter of `outstandingMax`;
- * further ones wait for their turn, so a storm of new sessions leaves room for requests.
+ * further ones wait until earlier ones are answered, so a storm of new sessions leaves room for
+ * requests.
  */
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -25,18 +26,19 @@ const HANDSHAKES_PART = 1 / 4;
 export class Throttle {
   readonly #options: PipelineOptions;
   readonly #connections: Connections;
+  /** Connections that are paused. */
   readonly #throttled = new Set<Connection>();
   readonly #outbox: Outbox;
-  /** Writes that the leader has and whose connections are gone, by their numbers. */
+  /** Writes that were forwarded and whose connections are gone since, by their numbers. */
   readonly #orphans = new Map<number, Pick<QueueEntry, 'bytes' | 'changes'>>();
   #requests = 0;
   #bytes = 0;
-  /** The bytes of the handshakes that the leader has and did not answer, by their numbers. */
+  /** The bytes of the handshakes that the leader has not answered yet, by their numbers. */
   readonly #handshakes = new Map<number, number>();
-  /** The number of connections with something pending. */
-  #busy = 0;
+  /** The number of connections that have requests pending. */
+  #pendingConnections = 0;
   /** A bound was reached, and not both counts have fallen to half of their bounds since. */
-  #full = false;
+  #isFull = false;
   /** The bound on bytes was reached, so every client is paused. */
   #isFullOfBytes = false;
   #pauses = 0;
@@ -47,6 +49,7 @@ export class Throttle {
     this.#outbox = outbox;
   }
 
+  /** The number of requests that are not answered. */
   get requests(): number {
     return this.#requests;
   }
@@ -56,25 +59,26 @@ export class Throttle {
     return this.#pauses;
   }
 
+  /** The bytes of those requests. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether one more session may be requested from the leader. */
-  get mayAskForSession(): boolean {
+  /** Whether the leader may be asked for one more session. */
+  get mayForwardHandshake(): boolean {
     const most = Math.floor(this.#options.outstandingMax * HANDSHAKES_PART);
     return this.#handshakes.size < Math.max(1, most);
   }
 
-  /** A session is requested from the leader. */
-  handshakeBegins(request: number, bytes: number): void {
+  /** The leader is asked for a session. */
+  onHandshakeForwarded(request: number, bytes: number): void {
     this.#handshakes.set(request, bytes);
     this.#requests += 1;
     this.#bytes += bytes;
   }
 
-  /** The leader has answered. Ignores other numbers. */
-  handshakeEnds(request: number): void {
+  /** The leader has answered. Ignores the numbers of other requests. */
+  onHandshakeAnswered(request: number): void {
     const bytes = this.#handshakes.get(request);
     if (bytes === undefined) return;
     this.#handshakes.delete(request);
@@ -83,44 +87,44 @@ export class Throttle {
   }
 
   /** `entry` was put into the connection's queue. */
-  added(connection: Connection, entry: QueueEntry): void {
+  onQueued(connection: Connection, entry: QueueEntry): void {
     const { outstandingMax, outstandingBytesMax } = this.#options;
     const own = connection.queue.length;
     this.#requests += 1;
     this.#bytes += entry.bytes;
-    if (own === 1) this.#busy += 1;
+    if (own === 1) this.#pendingConnections += 1;
     connection.output.stats.outstanding = own;
-    if (this.#requests >= outstandingMax) this.#full = true;
+    if (this.#requests >= outstandingMax) this.#isFull = true;
     if (this.#bytes >= outstandingBytesMax && !this.#isFullOfBytes) this.#pauseAll();
-    if (this.#full || own >= this.#share) this.#pause(connection);
+    if (this.#isFull || own >= this.#connectionShare) this.#pause(connection);
   }
 
-  /** The connection is live from now on. */
-  joined(connection: Connection): void {
+  /** The connection's handshake is done: its requests are read from now on. */
+  onLive(connection: Connection): void {
     if (this.#isFullOfBytes) this.#pause(connection);
   }
 
   /** `entry` was answered and is out of the queue. */
-  answered(connection: Connection, entry: QueueEntry): void {
+  onAnswered(connection: Connection, entry: QueueEntry): void {
     this.#subtract(entry.bytes);
-    if (entry.isForwarded) this.#outbox.answered(entry);
+    if (entry.isForwarded) this.#outbox.onAnswered(entry);
     const own = connection.queue.length;
-    if (own === 0) this.#busy -= 1;
+    if (own === 0) this.#pendingConnections -= 1;
     connection.output.stats.outstanding = own;
     if (connection.throttled) this.#maybeResume(connection);
     this.#maybeOpen();
   }
 
   /**
-   * The connection is gone, with everything in its queue. Writes that the leader has count until
-   * `left`: a client that connects and disconnects would otherwise have any number of them on the
-   * way.
+   * The connection is gone, with everything in its queue. Writes that were forwarded count until
+   * `onOrphanEnded`: a client that connects and disconnects would otherwise have any number of them
+   * on the way.
    */
-  dropped(connection: Connection, entries: readonly QueueEntry[]): void {
+  onConnectionGone(connection: Connection, entries: readonly QueueEntry[]): void {
     this.#throttled.delete(connection);
     connection.throttled = false;
-    if (entries.length > 0) this.#busy -= 1;
-    this.#outbox.dropped(connection);
+    if (entries.length > 0) this.#pendingConnections -= 1;
+    this.#outbox.onConnectionGone(connection);
     for (const { isForwarded, request, bytes, changes } of entries) {
       if (isForwarded) this.#orphans.set(request, { bytes, changes });
       else this.#subtract(bytes);
@@ -128,29 +132,32 @@ export class Throttle {
     this.#maybeOpen();
   }
 
-  /** A request has left: it is applied or refused. Ignores those whose connection still exists. */
-  left(request: number): void {
+  /**
+   * The write of a connection that is gone was applied or refused. Ignores the numbers of requests
+   * whose connections still exist.
+   */
+  onOrphanEnded(request: number): void {
     const orphan = this.#orphans.get(request);
     if (orphan === undefined) return;
     this.#orphans.delete(request);
     this.#subtract(orphan.bytes);
-    this.#outbox.answered(orphan);
+    this.#outbox.onAnswered(orphan);
     this.#maybeOpen();
   }
 
-  /** The role has ended and every connection was dropped: no answer of the leader will come. */
+  /** The role has ended and every connection is gone: the leader will answer nothing. */
   clear(): void {
-    for (const request of [...this.#orphans.keys()]) this.left(request);
-    for (const request of [...this.#handshakes.keys()]) this.handshakeEnds(request);
+    for (const request of [...this.#orphans.keys()]) this.onOrphanEnded(request);
+    for (const request of [...this.#handshakes.keys()]) this.onHandshakeAnswered(request);
   }
 
-  /** What one connection may have pending. */
-  get #share(): number {
-    return Math.max(1, Math.floor(this.#options.outstandingMax / (this.#busy + 1)));
+  /** The number of requests that one connection may have pending. */
+  get #connectionShare(): number {
+    return Math.max(1, Math.floor(this.#options.outstandingMax / (this.#pendingConnections + 1)));
   }
 
   #pauseAll(): void {
-    this.#full = true;
+    this.#isFull = true;
     this.#isFullOfBytes = true;
     for (const connection of this.#connections.values()) {
       if (connection.phase === 'live') this.#pause(connection);
@@ -164,11 +171,11 @@ export class Throttle {
 
   #maybeOpen(): void {
     const { outstandingMax, outstandingBytesMax } = this.#options;
-    if (!this.#full) return;
-    // There may be new handshakes all the time.
+    if (!this.#isFull) return;
+    // Handshakes do not count here: new ones may come all the time.
     const requests = this.#requests - this.#handshakes.size;
     if (requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
-    this.#full = false;
+    this.#isFull = false;
     this.#isFullOfBytes = false;
     for (const connection of this.#throttled) this.#maybeResume(connection);
   }
@@ -183,7 +190,7 @@ export class Throttle {
 
   #maybeResume(connection: Connection): void {
     const own = connection.queue.length;
-    if (this.#full || own * 2 > Math.max(2, this.#share)) return;
+    if (this.#isFull || own * 2 > Math.max(2, this.#connectionShare)) return;
     connection.throttled = false;
     this.#throttled.delete(connection);
     connection.output.release('outstanding');

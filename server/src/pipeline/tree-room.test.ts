@@ -156,8 +156,10 @@ describe('a full tree', () => {
     answer((c) => c.create('/a'));
     const { bytes } = state;
     expect(ensemble.preparer.takeRefusals()).toEqual({
-      ...{ count: 2, forDisk: 0 },
-      ...{ bytes, bytesMax: bytes },
+      count: 2,
+      forDisk: 0,
+      bytes,
+      bytesMax: bytes,
     });
     expect(ensemble.preparer.takeRefusals()).toBe(null);
   });

@@ -24,7 +24,7 @@ const ATTEMPT_BYTES_MAX = 8192;
 
 export class WaitingLogins {
   readonly #delays: LoginDelays;
-  /** By the group of the address, in the order of their arrival. */
+  /** The attempts by the group of their address, in the order of their arrival. */
   readonly #lines = new Map<string, Map<Connection, LoginAttempt>>();
 
   constructor(delays: LoginDelays) {

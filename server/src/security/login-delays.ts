@@ -11,9 +11,9 @@
 import { addressGroup } from './address-group.js';
 
 export interface LoginFailure {
-  /** As it came, for a log line. */
+  /** The client's address as the connection has it, for a log line. */
   readonly address: string;
-  /** Those that count at present, this one included. */
+  /** The number of failures that count at present, this one included. */
   readonly failures: number;
   /** How long the next attempt from there has to wait. */
   readonly waitMs: number;
@@ -28,7 +28,7 @@ export interface LoginDelaysOptions {
 interface Failures {
   count: number;
   lastMs: number;
-  /** When the next attempt is looked at. */
+  /** The time at which the next attempt is looked at. */
   nextMs: number;
 }
 
@@ -43,7 +43,7 @@ const ADDRESSES_MAX = 10_000;
 export class LoginDelays {
   readonly #onDelay: (failure: LoginFailure) => void;
   readonly #addressesMax: number;
-  /** By the group of the address; the one with the oldest failure comes first. */
+  /** The failures by the group of the address; the group that failed longest ago comes first. */
   readonly #failures = new Map<string, Failures>();
   #delayed = 0;
 

@@ -11,8 +11,12 @@ import {
 import { loadTlsFiles, pathsOf, type TlsFiles } from './tls-files.js';
 
 const NOTHING: TlsFiles = {
-  ...{ certFile: null, keyFile: null, pkcs12File: null, passphraseFile: null },
-  ...{ caFile: null, crlFiles: [] },
+  certFile: null,
+  keyFile: null,
+  pkcs12File: null,
+  passphraseFile: null,
+  caFile: null,
+  crlFiles: [],
 };
 const PASSPHRASE = 'open sesame';
 

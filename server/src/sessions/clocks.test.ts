@@ -112,7 +112,7 @@ describe('the time of transactions', () => {
   it('falls to what the majority agrees on, and reports it', () => {
     const time = term({ lastMs: DATE + TEN_YEARS });
     expect(time.read(100, DATE + 100, verdict('own', DATE))).toBe(DATE + 100);
-    expect(time.takeStep()).toEqual({ fromMs: DATE + TEN_YEARS, toMs: DATE + 100 });
+    expect(time.takeStep()).toEqual({ fromWallMs: DATE + TEN_YEARS, toWallMs: DATE + 100 });
     expect(time.takeStep()).toBeNull();
   });
 
@@ -128,7 +128,7 @@ describe('the time of transactions', () => {
     expect(time.read(100, DATE + TEN_YEARS, verdict('own', DATE + TEN_YEARS - 100))).toBe(
       DATE + TEN_YEARS,
     );
-    expect(time.takeStep()).toEqual({ fromMs: DATE + 100, toMs: DATE + TEN_YEARS });
+    expect(time.takeStep()).toEqual({ fromWallMs: DATE + 100, toWallMs: DATE + TEN_YEARS });
   });
 });
 

@@ -109,8 +109,11 @@ describe('ExpiryNotes', () => {
     const notes = new ExpiryNotes();
     expect(notes.take()).toBeNull();
     const known = {
-      ...{ timeoutMs: 1_000, silentMs: 2_000, endedByOperator: false },
-      ...{ member: 2, ephemerals: 0 },
+      timeoutMs: 1_000,
+      silentMs: 2_000,
+      endedByOperator: false,
+      member: 2,
+      ephemerals: 0,
     };
     for (let session = 1; session <= 12; session++) notes.add({ session, ...known });
     const taken = notes.take();

@@ -21,10 +21,11 @@ export interface TermTimeStart {
   readonly mayFall: () => boolean;
 }
 
-/** A step of the time that readers of mtimes should know of. */
+/** A step of the time that readers of mtimes should know of. Both are in ms since 1970. */
 export interface TimeStep {
-  readonly fromMs: number;
-  readonly toMs: number;
+  /** What the time would have been without the step. */
+  readonly fromWallMs: number;
+  readonly toWallMs: number;
 }
 
 export class TermTime {
@@ -55,8 +56,8 @@ export class TermTime {
     }
     if (Math.abs(baseMs - expectedMs) > toleranceMs || isBack) {
       this.#step ??= {
-        fromMs: isBack ? this.#lastMs : Math.floor(nowMs + expectedMs),
-        toMs: timeMs,
+        fromWallMs: isBack ? this.#lastMs : Math.floor(nowMs + expectedMs),
+        toWallMs: timeMs,
       };
     }
     this.#lastMs = timeMs;

@@ -48,7 +48,7 @@ it.each(['leader', 'follower'] as const)('the disk of a %s fills up', async (who
   const deletion = another.send(OpCode.delete, PathVersionRequest, { path: '/a', version: -1 });
   expect(await answer(ensemble, another, deletion)).toBe(ErrorCode.ok);
   await ensemble.until(
-    () => ensemble.member(leader).status.inside.refusedForDisk > 0,
+    () => ensemble.member(leader).status.details.refusedForDisk > 0,
     'was the refusal counted',
   );
   ensemble.spaces.set(full, ROOM);

@@ -20,7 +20,10 @@ it('names an expired session, how long it was silent, its member and its ephemer
     sessions: [
       {
         session: prefixedHex(sessionId),
-        ...{ timeoutMs: 10_000, member: at, ephemerals: 0, endedByOperator: false },
+        timeoutMs: 10_000,
+        member: at,
+        ephemerals: 0,
+        endedByOperator: false,
         silentMs: expect.any(Number),
       },
     ],

@@ -79,7 +79,10 @@ class Forger {
     const attachment = (): number => this.#pick([0, 1, 0x7fff_ffff]);
     const item = () => ({
       attachment: attachment(),
-      ...{ request: uint(), session: uint(), opcode: opcode(), body: bytes() },
+      request: uint(),
+      session: uint(),
+      opcode: opcode(),
+      body: bytes(),
       identities: this.#pick([[], [{ scheme: 'ip', id: '1.2.3.4' }]]),
     });
     return this.#pick<() => PeerMessage>([
@@ -88,8 +91,11 @@ class Forger {
       () => ({ kind: 'sync', request: uint() }),
       () => ({ kind: 'synced', request: uint(), zxid: zxid() }),
       () => ({
-        ...{ kind: 'attach', request: uint(), attachment: attachment() },
-        ...{ session: uint(), password: bytes() },
+        kind: 'attach',
+        request: uint(),
+        attachment: attachment(),
+        session: uint(),
+        password: bytes(),
       }),
       () => ({ kind: 'attached', request: uint(), valid: true, timeoutMs: uint() }),
       () => ({ kind: 'detach', session: uint(), attachment: uint(), request: uint() }),

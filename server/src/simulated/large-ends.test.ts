@@ -49,7 +49,10 @@ describe('a connection with many watches that is gone', () => {
     const client = await connected(ensemble, leader);
     const existWatches = names('w', WATCHES);
     const xid = client.send(OpCode.setWatches, SetWatchesRequest, {
-      ...{ relativeZxid: 0, dataWatches: [], existWatches, childWatches: [] },
+      relativeZxid: 0,
+      dataWatches: [],
+      existWatches,
+      childWatches: [],
     });
     await ensemble.until(() => client.errorOf(xid) === 0, 'were the watches set');
     const count = () => ensemble.member(leader).status.watches.all;

@@ -39,7 +39,7 @@ async function withImpostor() {
   return { client, leader, target, session, say, heardFrom };
 }
 
-/** Of a client of the member that says it; nobody has this session. */
+/** Messages for a client of the member that sends them; nobody has this session. */
 function questions(): readonly PeerMessage[] {
   const body = new Uint8Array(0);
   const at = { session: 12_345, attachment: 1 };

@@ -26,7 +26,7 @@ export interface MemoryEnsembleOptions {
   readonly tuning?: Tuning;
   /** What differs from the usual configuration. */
   readonly settings?: Partial<Config>;
-  /** Of each member, for whoever wants to see its steps. */
+  /** Returns the observer of a member, for whoever wants to see its steps. */
   readonly observer?: (id: PeerId) => MemberObserver;
   /** Between each member and the network: for whoever wants to change what is sent. */
   readonly tap?: (id: PeerId, transport: Transport) => Transport;
@@ -69,7 +69,9 @@ export class MemoryEnsemble {
   #uuids = 0;
   /** Members started from now on may found the ensemble with a quorum. */
   found = false;
-  /** Of members started from now on, by their ids; it is added to the tuning of all. */
+  /**
+   * The tuning of members that are started from now on, by id; it is added to the tuning of all.
+   */
   readonly tunings = new Map<PeerId, Tuning>();
   /** By member, what is free on its disk; who is started while it is empty watches no disk. */
   readonly spaces = new Map<PeerId, Space>();
@@ -308,7 +310,11 @@ export function simulatedConfig(
     extendedTypes: true,
     superDigest: null,
     rootAcl: null,
-    ...{ tls: null, sasl: null, enforceAuth: [], superIdentities: [], digestAlgs: ['SHA1'] },
+    tls: null,
+    sasl: null,
+    enforceAuth: [],
+    superIdentities: [],
+    digestAlgs: ['SHA1'],
     requestsPerSecondMax: 0,
     skipACL: false,
     enforceQuota: false,
@@ -323,10 +329,18 @@ export function simulatedConfig(
     holdLevel: null,
     metricsHost: null,
     adminHost: '127.0.0.1',
-    ...{ adminUsers: [], adminReaders: [], adminOrigins: [] },
+    adminUsers: [],
+    adminReaders: [],
+    adminOrigins: [],
     adminReadOnly: false,
-    ...{ backupDirectory: null, backupEveryMinutes: 1440, backupsKept: 14, backupDaysKept: 0 },
-    ...{ auditFile: null, auditBytesMax: 64 << 20, auditFilesKept: 10, auditRequired: false },
+    backupDirectory: null,
+    backupEveryMinutes: 1440,
+    backupsKept: 14,
+    backupDaysKept: 0,
+    auditFile: null,
+    auditBytesMax: 64 << 20,
+    auditFilesKept: 10,
+    auditRequired: false,
     logLevel: 'info',
   };
 }

@@ -128,12 +128,12 @@ describe('a short page of a large directory', () => {
 describe('paging through a directory that changes', () => {
   it('gives each name that stays exactly once', () => {
     const change = fc.record({ name, exists: fc.boolean() });
-    const turns = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 30 });
+    const changesBetweenPages = fc.array(fc.array(change, { maxLength: 6 }), { maxLength: 30 });
     fc.assert(
       fc.property(
         fc.constantFrom(...CLASSES),
         names,
-        turns,
+        changesBetweenPages,
         fc.integer({ min: 1, max: 5 }),
         (size, before, changes, limit) => {
           const directory = new Directory(before, size);

@@ -28,9 +28,7 @@ class Applier {
   }
 
   create(path: string, mode: NodeMode, session = 0): void {
-    const op: TxnOp = {
-      ...{ kind: 'create', path, data: null, acl: WORLD, mode, ttlMs: 0, opcode: 1 },
-    };
+    const op: TxnOp = { kind: 'create', path, data: null, acl: WORLD, mode, ttlMs: 0, opcode: 1 };
     this.apply(op, session);
   }
 }

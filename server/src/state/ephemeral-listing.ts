@@ -1,9 +1,9 @@
 /**
  * Lists the ephemerals of one session lazily, over many turns, for the four-letter word `dump`.
  *
- * It reads at the beginning which nodes they are, and makes each node's path when its turn comes,
- * because a path may have a megabyte and a session thousands of nodes. A node that was deleted
- * meanwhile is left out, even if another node has its number by then. It changes nothing.
+ * It reads at the beginning which nodes they are, and makes each node's path only when that is
+ * listed, because a path may have a megabyte and a session thousands of nodes. A node that was
+ * deleted meanwhile is left out, even if another node has its number by then. It changes nothing.
  */
 import type { NodeMode, SessionId } from './txn.js';
 

@@ -238,7 +238,10 @@ describe('the text of a quota', () => {
     const read = (text: string) => readLimits(Buffer.from(text));
     expect(read('count=3,bytes=-1')).toEqual({ count: 3, bytes: -1, countHard: -1, bytesHard: -1 });
     expect(read('count=1,bytes=2=;byteHardLimit=9;countHardLimit=8')).toEqual({
-      ...{ count: 1, bytes: 2, countHard: 8, bytesHard: 9 },
+      count: 1,
+      bytes: 2,
+      countHard: 8,
+      bytesHard: 9,
     });
     expect(readStats(null)).toEqual({ count: -1, bytes: -1 });
     expect(read('nonsense==,;=7,count=x')).toEqual(read(''));

@@ -78,7 +78,7 @@ export class TreeLoader {
   readonly #parents: number[] = [];
   /** The number of rows without a record. */
   #awaitedCount: number;
-  /** By the first bits of the hashes of their paths: 1 if some of them have, or had, those bits. */
+  /** Indexed by the first bits of a path's hash: 1 if an awaited path has, or had, those bits. */
   readonly #awaited = new Uint8Array(1 << (32 - AWAITED_SHIFT));
 
   constructor(parts: TreeParts) {

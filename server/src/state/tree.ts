@@ -69,8 +69,13 @@ export class Tree extends TreeReads {
     super(pathKey, limits);
     this.#digest = digest;
     this.#parts = {
-      ...{ store: this.store, payloads: this.payloads, paths: this.paths, acls: this.acls },
-      ...{ ephemerals: this.ephemerals, timed: this.timed, subtrees: this.subtrees },
+      store: this.store,
+      payloads: this.payloads,
+      paths: this.paths,
+      acls: this.acls,
+      ephemerals: this.ephemerals,
+      timed: this.timed,
+      subtrees: this.subtrees,
       digest,
       freshCount: FRESH_PATHS.length,
       path: (node) => this.path(node),

@@ -18,8 +18,13 @@ const acl = fc.array(entry, { maxLength: 3 });
 const mode = fc.constantFrom(...NODE_MODES);
 const nodeOp: fc.Arbitrary<NodeOp> = fc.oneof(
   fc.record({
-    ...{ kind: fc.constant('create' as const), path, data, acl, mode },
-    ...{ ttlMs: count, opcode: int },
+    kind: fc.constant('create' as const),
+    path,
+    data,
+    acl,
+    mode,
+    ttlMs: count,
+    opcode: int,
   }),
   fc.record({ kind: fc.constantFrom('delete' as const, 'check' as const), path }),
   fc.record({ kind: fc.constant('setData' as const), path, data, version: int }),
@@ -37,7 +42,11 @@ const op: fc.Arbitrary<TxnOp> = fc.oneof(
   fc.record({ kind: fc.constant('raiseLevel' as const), level: count }),
 );
 const txn: fc.Arbitrary<Txn> = fc.record({
-  ...{ origin: fc.nat(255), request: count, session: count, time: count, op },
+  origin: fc.nat(255),
+  request: count,
+  session: count,
+  time: count,
+  op,
 });
 
 /** Views are Buffers or Uint8Arrays; only their bytes matter. */
@@ -70,8 +79,13 @@ describe('the bytes of a transaction', () => {
   it('are these for ever: what is new is a kind of its own, from its level on', () => {
     const acl = [{ perms: 31, scheme: 'world', id: 'anyone' }];
     const create = {
-      ...({ kind: 'create', path: '/a', data: Buffer.from('x'), acl } as const),
-      ...({ mode: 'persistent', ttlMs: 0, opcode: 1 } as const),
+      kind: 'create' as const,
+      path: '/a',
+      data: Buffer.from('x'),
+      acl,
+      mode: 'persistent' as const,
+      ttlMs: 0,
+      opcode: 1,
     };
     const head = '00000102 0000000000000007 0000000100000001 0000000000000005';
     const fields = '00000002 2f61 00000001 78 ffffffff 0000001f 00000000 0000000000000000 00000001';

@@ -20,20 +20,28 @@ const acl = fc.oneof(
 const mode = fc.constantFrom('persistent', 'ephemeral', 'container', 'ttl');
 const op: fc.Arbitrary<NodeOp> = fc.oneof(
   fc.record({
-    ...{ kind: fc.constant('create' as const), path, data, acl, mode },
-    ...{ ttlMs: fc.maxSafeNat(), opcode: int },
+    kind: fc.constant('create' as const),
+    path,
+    data,
+    acl,
+    mode,
+    ttlMs: fc.maxSafeNat(),
+    opcode: int,
   }),
   fc.record({ kind: fc.constant('setData' as const), path, data, version: int }),
   fc.record({ kind: fc.constant('delete' as const), path }),
 );
 const txn: fc.Arbitrary<Txn> = fc.record({
-  ...{ origin: fc.nat(255), request: fc.maxSafeNat(), session: fc.maxSafeNat() },
-  ...{ time: fc.maxSafeNat(), op },
+  origin: fc.nat(255),
+  request: fc.maxSafeNat(),
+  session: fc.maxSafeNat(),
+  time: fc.maxSafeNat(),
+  op,
 });
 
 const places = new TxnViews();
 
-/** Of a setData or a create, with what is made when it is asked for. */
+/** The fields of a setData or a create, those included that are made when asked for. */
 function fieldsOf({ op: whole, ...head }: Txn): unknown {
   if (whole.kind !== 'create' && whole.kind !== 'setData') return { ...head, whole };
   const text = whole.data === null ? null : Buffer.from(whole.data).toString('hex');

@@ -10,9 +10,9 @@ import type { StartsSetup } from './starts-record.js';
 
 export type TreeRecord = readonly [key: Uint8Array, value: Uint8Array];
 
-/** Where recovered records go; ReplicatedState satisfies it. */
+/** What recovered records are loaded into; ReplicatedState satisfies it. */
 export interface StateLoader {
-  /** Both throw MarshallingError or DamagedCheckpointError for what they cannot have saved. */
+  /** Like `finishLoad`, throws MarshallingError or DamagedCheckpointError for damaged records. */
   load(key: Uint8Array, value: Uint8Array): void;
   finishLoad(at: LoadedAt): void;
   digest(): string;
@@ -21,7 +21,7 @@ export interface StateLoader {
 export interface StorageOptions {
   /** A log segment is closed and a new one begun at about this size. */
   readonly segmentBytesMax: number;
-  /** Of the first one of a log, in (0, 1]: see `firstPartsOf`. */
+  /** The first segment of a log ends at this part of the size, in (0, 1]: see `firstPartsOf`. */
   readonly firstPart: number;
   /** Log kept behind the checkpoint, or a quarter of the tree if that is more. */
   readonly retainedBytesMin: number;
@@ -36,12 +36,12 @@ export interface StorageOptions {
 export interface StorageSetup {
   readonly treeStore: KeyValueStore;
   readonly logFiles: LogDirectory;
-  /** Of a release that kept the log in LevelDB, in the log's directory; it is converted. */
+  /** The store of a release that kept its log in LevelDB; that log is converted. */
   readonly formerLog?: KeyValueStore | null;
   readonly memberId: number;
   /** Random bytes; part of what tells the log's records from anything else in its files. */
   randomBytes(count: number): Uint8Array;
-  /** Without it starts are not counted. */
+  /** Absent where starts are not counted. */
   readonly starts?: StartsSetup;
   /** Gets the tree at the checkpoint. Garbage when `recovered.damaged`: use a fresh one then. */
   readonly loader: StateLoader;
@@ -55,7 +55,7 @@ export interface Recovered {
   readonly founded: boolean;
   readonly acceptedEpoch: number;
   readonly currentEpoch: number;
-  /** What `loader` holds now. */
+  /** The zxid of the tree that `loader` holds now. */
   readonly checkpointZxid: Zxid;
   readonly history: HistorySummary;
   /** The log behind the checkpoint: (checkpointZxid, last]. Not known to be committed. */
@@ -102,13 +102,13 @@ export interface Epochs {
   readonly current: number;
   readonly ensembleId: string;
   readonly founded: boolean;
-  /** Without it that on disk stays. */
+  /** If it is absent, the lineage on disk stays. */
   readonly lineage?: readonly LeadershipOf[];
-  /** What `beginServing` was given as the configured values is served with from now on. */
+  /** True once the member serves with what `beginServing` was given as the configured values. */
   readonly settled?: boolean;
 }
 
-/** With what a member served last, and what may still be in force elsewhere because of it. */
+/** The settings with which a member served last; elsewhere they may still be in force. */
 export interface ServedWith {
   /** Lists of members' ids; more than one while the list is being changed. */
   readonly lists: readonly (readonly number[])[];

@@ -1,7 +1,7 @@
 /**
  * Goal: whatever is another on the disk of a member, a start notices it, or has lost nothing of it.
  * Method: the disk after a script of operations, with a byte flipped or a file or record missing,
- * each in turn. The log on real files is in log-damage.test.ts.
+ * one after the other. The log on real files is in log-damage.test.ts.
  */
 import type { Proposal, Zxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';

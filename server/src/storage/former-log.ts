@@ -18,9 +18,9 @@ import {
 import type { KeyValueStore } from './key-value.js';
 
 export interface FormerLog {
-  /** What is read starts after it. */
+  /** The batches start after this zxid. */
   readonly base: Zxid;
-  /** In order, as many at a time as have a bounded size. Throws DamagedError, at its end, too. */
+  /** The batches in order, in chunks of bounded size. Throws DamagedError, also at the end. */
   batches(): AsyncGenerator<readonly ProposalBatch[]>;
 }
 
@@ -31,13 +31,13 @@ interface FormerLogAt {
 
 const CHUNK_BYTES = 1 << 20;
 
-/** Those that a segment is of; empty when no log was kept so. */
+/** Returns the generations that have segments; none if no log was kept in LevelDB. */
 export async function formerGenerations(store: KeyValueStore): Promise<readonly number[]> {
   const segments = await segmentsOf(store);
   return [...new Set(segments.map(({ generation }) => generation))];
 }
 
-/** Of all generations. */
+/** Removes the segments of all generations. */
 export async function destroyFormerLog(store: KeyValueStore): Promise<void> {
   for (const { name } of await segmentsOf(store)) await store.destroy(name);
 }

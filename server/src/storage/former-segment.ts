@@ -21,7 +21,7 @@ const HEADER = {
   schema: z.object({
     generation: z.number().int(),
     seq: z.number().int(),
-    /** Of a segment 0: the zxid that the log starts after. */
+    /** In segment 0, the zxid that the log starts after; null in others. */
     base: z.number().int().nullable(),
   }),
 };
@@ -43,7 +43,7 @@ export interface FormerSegment {
   readonly seq: number;
 }
 
-/** In order. */
+/** Returns the segments by generation, and in the order of the log. */
 export async function segmentsOf(store: KeyValueStore): Promise<readonly FormerSegment[]> {
   const segments: FormerSegment[] = [];
   for (const name of await store.list()) {
@@ -54,7 +54,9 @@ export async function segmentsOf(store: KeyValueStore): Promise<readonly FormerS
   return segments.sort((a, b) => a.generation - b.generation || a.seq - b.seq);
 }
 
-/** Its first zxid, if it holds one, and the one before it; null when it has no header. */
+/**
+ * Returns the segment's first zxid, if it holds one, and the one before it; null without a header.
+ */
 export async function startOf(store: KeyValueStore, segment: FormerSegment) {
   const open = await store.open(segment.name);
   try {
@@ -73,12 +75,12 @@ export async function startOf(store: KeyValueStore, segment: FormerSegment) {
 }
 
 export interface FormerBatch {
-  /** Of its segment. */
+  /** The name of its segment. */
   readonly name: string;
   readonly batch: ProposalBatch;
 }
 
-/** In order; checks the mark of the end. */
+/** Returns the batches in order, and checks the mark of the end. */
 export async function* batchesIn(
   { name }: FormerSegment,
   open: KeyValueDatabase,

@@ -30,7 +30,7 @@ async function recovered(): Promise<Recovered> {
   return opened.recovered;
 }
 
-/** So many appends of so many proposals. */
+/** A log of `appends` appends with `count` proposals each. */
 async function filled(at: { appends: number; count: number; isMarked: boolean }, options = {}) {
   const { storage } = await open(options);
   await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
@@ -43,7 +43,7 @@ async function filled(at: { appends: number; count: number; isMarked: boolean },
   return await recovered();
 }
 
-/** Those that hold something, without what lies behind it. */
+/** The files that hold something, without what lies behind that. */
 async function written(): Promise<ReadonlyMap<string, Buffer>> {
   const files = new Map<string, Buffer>();
   for (const name of await readdir(log)) {

@@ -153,8 +153,8 @@ describe('a log that dies at any change, again and again', () => {
         life.hooks,
       );
       let deaths = 0;
-      for (let turn = 0; turn < 25; turn++) {
-        const title = `seed ${seed}, life ${turn}`;
+      for (let number = 0; number < 25; number++) {
+        const title = `seed ${seed}, life ${number}`;
         const whens = ['before', 'after', 'torn'] as const;
         const when = whens[Math.floor(life.random() * 3)] ?? 'torn';
         const dies = 1 + Math.floor(life.random() * 12);

@@ -43,7 +43,7 @@ async function append({ storage }: Opened, epoch = 1): Promise<void> {
   await storage.idle();
 }
 
-/** Those that were begun, oldest first. */
+/** The segments that were begun, oldest first. */
 function begun(): readonly string[] {
   const headers = disk.logFiles
     .names()

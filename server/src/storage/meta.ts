@@ -52,7 +52,8 @@ const META_SCHEMA = z.object({
   /** The start of this directory, as in `StartOf`. */
   start: z
     .object({
-      ...{ incarnation: z.string(), count: z.number().int() },
+      incarnation: z.string(),
+      count: z.number().int(),
       /** The processes of the starts since the member last served, this one included. */
       instances: z.array(z.string()).default([]),
     })
@@ -61,8 +62,10 @@ const META_SCHEMA = z.object({
   seenStarts: z
     .array(
       z.object({
-        ...{ peer: z.number().int(), incarnation: z.string() },
-        ...{ count: z.number().int(), instance: z.string() },
+        peer: z.number().int(),
+        incarnation: z.string(),
+        count: z.number().int(),
+        instance: z.string(),
       }),
     )
     .default([]),

@@ -42,7 +42,7 @@ type TreeCopy = ReadonlyMap<string, Entries>;
 
 /** What a disk that is found at some moment must hold. */
 interface Legal {
-  /** Of the log, acknowledged. */
+  /** The proposals that the log has acknowledged. */
   readonly proposals: readonly Proposal[];
   /** What the log becomes by the operation under way. */
   readonly next: readonly Proposal[];
@@ -180,7 +180,11 @@ class Life {
 async function opened(treeStore: MemoryStore, logFiles: LogDirectory, random: () => number) {
   const loader = new ToyState();
   const { storage, recovered } = await Storage.open({
-    ...{ treeStore, logFiles, memberId: 1, loader, options: OPTIONS },
+    treeStore,
+    logFiles,
+    memberId: 1,
+    loader,
+    options: OPTIONS,
     randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random() * 256)),
   });
   return { storage, recovered, state: loader };

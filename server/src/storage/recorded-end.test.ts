@@ -15,7 +15,7 @@ const ONE_SEGMENT = { segmentBytesMax: 1 << 20, groupBytesMax: 40 };
 class Disk {
   treeStore = new MemoryStore();
   logFiles = new MemoryLogDirectory();
-  /** Of the log, by how many proposals it held. */
+  /** Copies of the log, by how many proposals it held. */
   readonly copies: Uint8Array[] = [];
 
   crash(): void {

@@ -9,7 +9,8 @@ const STARTS_KEPT = 16;
 function directory() {
   const start = { incarnation: '', count: 0, instances: [] as string[] };
   const meta = {
-    ...{ value: { start, seenStarts: [] }, isKnown: true },
+    value: { start, seenStarts: [] },
+    isKnown: true,
     change: async (change: object) => meta.remember(change),
     remember(change: object) {
       meta.value = { ...meta.value, ...change };
@@ -26,7 +27,8 @@ describe('the starts of a directory', () => {
     for (const name of names) await open(name).countStart();
     const { start } = open('reader');
     expect(start).toEqual({
-      ...{ incarnation: 'first', count: names.length },
+      incarnation: 'first',
+      count: names.length,
       instances: names.slice(-STARTS_KEPT),
     });
   });

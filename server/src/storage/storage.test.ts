@@ -68,8 +68,15 @@ describe('data of another format', () => {
     const disk = new Disk();
     const database = await disk.treeStore.open(META_NAME);
     const old = {
-      ...{ format: 1, memberId: 1, ensembleId: 'e', founded: true, acceptedEpoch: 3 },
-      ...{ currentEpoch: 3, generation: 0, damaged: null, change: 7 },
+      format: 1,
+      memberId: 1,
+      ensembleId: 'e',
+      founded: true,
+      acceptedEpoch: 3,
+      currentEpoch: 3,
+      generation: 0,
+      damaged: null,
+      change: 7,
     };
     for (const name of ['meta', 'meta-copy']) {
       const key = new TextEncoder().encode(name);
@@ -172,12 +179,9 @@ describe('a member whose log has an epoch that it never accepted', () => {
     expect(recovered.damaged).toMatch(/the epoch accepted is 1/);
     const donor = await new Disk().open();
     for (const proposal of await fill(donor.storage, 2)) donor.state.apply(proposal);
-    const sink = await storage.beginSnapshot();
-    const source = await donor.storage.openSnapshot();
-    for await (const records of source.records()) await sink.write(records);
-    await storage.installSnapshot(source.zxid);
+    const zxid = await transfer(donor.storage, storage);
     await storage.idle();
-    expect(storage.last).toBe(source.zxid);
+    expect(storage.last).toBe(zxid);
   });
 });
 
@@ -245,11 +249,7 @@ describe('a reader of a log that a snapshot has replaced', () => {
     await fill(storage, 12);
     const reader = storage.readHistory(0, storage.last);
     expect((await reader.next()).done).toBe(false);
-    const sink = await storage.beginSnapshot();
-    const source = await donor.storage.openSnapshot();
-    for await (const records of source.records()) await sink.write(records);
-    await source.close();
-    await storage.installSnapshot(source.zxid);
+    await transfer(donor.storage, storage);
     await storage.idle();
     await expect(collect(reader)).rejects.toThrow(HistoryGoneError);
   });
@@ -307,15 +307,6 @@ describe('the log', () => {
 });
 
 describe('a snapshot', () => {
-  async function transfer(from: Storage, to: Storage): Promise<Zxid> {
-    const source = await from.openSnapshot();
-    const sink = await to.beginSnapshot();
-    for await (const records of source.records()) await sink.write(records);
-    await source.close();
-    await to.installSnapshot(source.zxid);
-    return source.zxid;
-  }
-
   it('takes the place of tree and log at once, and the log goes on from its zxid', async () => {
     const leader = await checkpointedAt(40);
     const disk = new Disk();
@@ -383,6 +374,16 @@ describe('a snapshot', () => {
     await learner.storage.loadTree((await new Disk().open()).state);
   });
 });
+
+/** Installs a snapshot of `from` at `to`; returns its zxid. */
+async function transfer(from: Storage, to: Storage): Promise<Zxid> {
+  const source = await from.openSnapshot();
+  const sink = await to.beginSnapshot();
+  for await (const records of source.records()) await sink.write(records);
+  await source.close();
+  await to.installSnapshot(source.zxid);
+  return source.zxid;
+}
 
 async function checkpoint({ storage, state }: Opened): Promise<void> {
   storage.beginCheckpoint(state.lastZxid);

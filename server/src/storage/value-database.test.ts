@@ -97,7 +97,10 @@ interface Moment {
   readonly disk: MemoryDisk;
 }
 
-/** Runs three processes in turn; returns how the disk may be found at each moment of them. */
+/**
+ * Runs three processes one after the other; returns how the disk may be found at each moment of
+ * them.
+ */
 async function momentsOf(seed: number): Promise<readonly Moment[]> {
   const random = seededRandom(seed);
   const chances: readonly Chance[] = [() => false, () => true, () => random() < 0.5];

@@ -98,7 +98,7 @@ export class CatchUp {
     }
     learner.caughtUp = true;
     learner.onSent(last, this.#member.nowMs);
-    const leaseMs = options.timeoutMs;
+    const leaseMs = options.peerTimeoutMs;
     const facts = { epoch: this.#epoch, last, ensembleId, leaseMs };
     this.#member.send(learner.link, { kind: 'newLeader', ...facts });
   }

@@ -83,15 +83,15 @@ export class Following implements Role {
   onTick(): void {
     const link = this.#member.linkOf(this.#leader);
     if (link === undefined) return;
-    const { timeoutMs, initTimeoutMs } = this.#member.options;
+    const { peerTimeoutMs, initTimeoutMs } = this.#member.options;
     const silentMs = this.#member.nowMs - link.contactAtMs;
-    if (silentMs > Math.min(timeoutMs, this.#leaseMs)) {
+    if (silentMs > Math.min(peerTimeoutMs, this.#leaseMs)) {
       const reason = `leader ${this.#leader} has not answered for ${silentMs} ms`;
       this.#member.drop(link, reason);
       this.#transitions.look(reason);
       return;
     }
-    const patienceMs = this.#patienceMs(timeoutMs, initTimeoutMs);
+    const patienceMs = this.#patienceMs(peerTimeoutMs, initTimeoutMs);
     if (this.#member.nowMs - this.#progressAtMs <= patienceMs) return;
     const reason = `nothing from leader ${this.#leader} for ${patienceMs} ms (${this.#phase})`;
     // Nothing that the leader sent in this term may arrive in the next one.
@@ -103,11 +103,11 @@ export class Following implements Role {
    * How long the leader may take for its next message, in ms. There is no limit while something
    * else is waited for: a snapshot (the driver watches its chunks), this disk, or other learners.
    */
-  #patienceMs(timeoutMs: number, initTimeoutMs: number): number {
+  #patienceMs(peerTimeoutMs: number, initTimeoutMs: number): number {
     switch (this.#phase) {
       case 'offering':
       case 'accepted':
-        return 2 * timeoutMs;
+        return 2 * peerTimeoutMs;
       case 'syncing':
         return initTimeoutMs;
       case 'snapshot':
@@ -328,7 +328,7 @@ export class Following implements Role {
       return this.#violation(`upToDate at ${formatZxid(message.committed)}`);
     }
     this.#serveFrom = message.committed;
-    this.#member.found();
+    this.#member.settleFounding();
     this.#onCommit(message.committed);
   }
 

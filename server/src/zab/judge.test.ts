@@ -37,9 +37,19 @@ const ACK_EPOCH: AckEpoch = {
 /** Member 1 of three, in epoch 5, with links to 2 and 3. */
 function memberInEpoch(epoch: number): Member {
   const options = {
-    ...{ id: 1, voters: [1, 2, 3], heartbeatMs: 100, timeoutMs: 1000, settleMs: 200 },
-    ...{ initTimeoutMs: 5000, syncTimeoutMs: 5000, windowBytesMax: 1, deliveryBytesMax: 1 },
-    ...{ learnerWindowBytesMax: 1, chunkBytesMax: 1, newEnsembleId: 'E', newIdentity: 7 },
+    id: 1,
+    voters: [1, 2, 3],
+    heartbeatMs: 100,
+    peerTimeoutMs: 1000,
+    settleMs: 200,
+    initTimeoutMs: 5000,
+    syncTimeoutMs: 5000,
+    windowBytesMax: 1,
+    deliveryBytesMax: 1,
+    learnerWindowBytesMax: 1,
+    chunkBytesMax: 1,
+    newEnsembleId: 'E',
+    newIdentity: 7,
     foundWithQuorum: false,
   };
   const start = { acceptedEpoch: epoch, currentEpoch: epoch, ensembleId: 'E', founded: true };

@@ -95,13 +95,15 @@ export class Leading implements Role {
     if (this.#ended) return;
     if (this.#established) {
       const silentMs = nowMs - this.#learners.reached(nowMs, ({ link }) => link.contactAtMs);
-      if (silentMs > options.timeoutMs) this.#stepDown(`no quorum has answered for ${silentMs} ms`);
+      if (silentMs > options.peerTimeoutMs) {
+        this.#stepDown(`no quorum has answered for ${silentMs} ms`);
+      }
       return;
     }
     // A long transfer counts as progress: the driver drops its link when the transfer stalls.
     if (this.#learners.count((learner) => learner.link.streaming) > 0) return;
     const early = this.#phase === 'discovery' || this.#phase === 'epochAcks';
-    const patienceMs = early ? 2 * options.timeoutMs : options.initTimeoutMs;
+    const patienceMs = early ? 2 * options.peerTimeoutMs : options.initTimeoutMs;
     if (nowMs - this.#progressAtMs > patienceMs) {
       this.#stepDown(`no quorum of learners for ${patienceMs} ms (${this.#phase})`);
     }
@@ -305,7 +307,7 @@ export class Leading implements Role {
     if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#established) return;
     if (!this.#learners.isQuorum(({ active }) => active)) return;
     this.#established = true;
-    this.#member.tickets.after(this.#member.found(), () => this.#establish());
+    this.#member.tickets.after(this.#member.settleFounding(), () => this.#establish());
   }
 
   /** The whole initial history is on a quorum: it is committed before the first new proposal. */

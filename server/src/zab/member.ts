@@ -231,7 +231,7 @@ export class Member {
    * configured list of members counts. Every former list had its majority in this quorum, so no
    * other leader can be elected by one of them.
    */
-  found(): Ticket {
+  settleFounding(): Ticket {
     if (this.founded && this.#isSettled) return this.tickets.newest;
     if (!this.#isSettled) this.note('list.settled', { members: this.options.voters });
     this.founded = true;

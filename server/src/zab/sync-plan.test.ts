@@ -36,7 +36,7 @@ function learnerWith(history: HistorySummary, applied: Zxid): AckEpoch {
   };
 }
 
-/** Of what no leadership is known. */
+/** The plan for histories of which no leadership is known. */
 function planned(leader: History, learner: AckEpoch) {
   return planSync(leader, new Lineage([]), learner);
 }

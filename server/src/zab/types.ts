@@ -118,11 +118,16 @@ export type ZabOutput =
   /** Committed and durable here: apply, in order. */
   | { readonly kind: 'deliver'; readonly batch: ProposalBatch }
   | { readonly kind: 'confirmed'; readonly id: number; readonly zxid: Zxid }
-  /** Clients are served in the roles `following` and `leading`, and not in `looking`. */
+  /**
+   * Clients are served in the roles `following` and `leading`, and not in `looking`. So a leader or
+   * a follower emits this only once its history is synchronized and applied.
+   */
   | {
       readonly kind: 'role';
       readonly role: RoleName;
+      /** 0 with `looking`. */
       readonly leader: PeerId;
+      /** currentEpoch. */
       readonly epoch: number;
     }
   /**
@@ -165,7 +170,7 @@ export interface ZabOptions {
    * after its quorum last answered, and a follower for at most H after contact with such a leader.
    * So after the election of a new leader others may still serve for 2 H.
    */
-  readonly timeoutMs: number;
+  readonly peerTimeoutMs: number;
   /** How long to wait for a better vote if not every reachable voter agrees, in ms. */
   readonly settleMs: number;
   /** How long synchronization may make no progress, in ms. */

@@ -171,7 +171,7 @@ export class Zab {
     const { nowMs, options } = this.#member;
     for (const link of [...this.#member.links.values()]) {
       const silentMs = nowMs - link.heardAtMs;
-      if (silentMs <= options.timeoutMs) continue;
+      if (silentMs <= options.peerTimeoutMs) continue;
       this.#member.drop(link, `silent for ${silentMs} ms`);
       if (this.#next === null) this.#role.onDisconnected(link.peer);
     }

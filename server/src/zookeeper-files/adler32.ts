@@ -3,7 +3,7 @@
  * streams only.
  */
 const BASE = 65_521;
-/** So many sums stay below 2^53, and below 2^32 as zlib has it. */
+/** The sums of this many bytes stay below 2^53, and below 2^32 as in zlib. */
 const BLOCK_BYTES = 5552;
 
 export class Adler32 {
@@ -26,7 +26,7 @@ export class Adler32 {
     this.#b = b;
   }
 
-  /** Of all so far; unsigned. */
+  /** The checksum of all bytes so far, unsigned. */
   get value(): number {
     return this.#b * 65_536 + this.#a;
   }

@@ -98,12 +98,21 @@ describe('a transaction', () => {
   it('of each kind is read with its digest', () => {
     const digest = Buffer.concat([int(2), long(-2n)]);
     expect(decodeLogRecord(record(TYPE.create, create, digest))).toEqual({
-      ...{ session: 7n, zxid: 0x100000005n, time: 1_700_000_000_000n, closes: null },
+      session: 7n,
+      zxid: 0x100000005n,
+      time: 1_700_000_000_000n,
+      closes: null,
       digest: 2n ** 64n - 2n,
       changes: [
         {
-          ...{ kind: 'create', path: '/a', data: Buffer.from('data'), acl, owner: 'session' },
-          ...{ ttlMs: null, parentCversion: 5, replacesAcl: true },
+          kind: 'create',
+          path: '/a',
+          data: Buffer.from('data'),
+          acl,
+          owner: 'session',
+          ttlMs: null,
+          parentCversion: 5,
+          replacesAcl: true,
         },
       ],
     });

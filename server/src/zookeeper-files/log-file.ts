@@ -95,7 +95,7 @@ class BufferedFile {
     return new BufferedFile(await open(path, 'r'));
   }
 
-  /** So many bytes, valid until the next call; null where the file has fewer. */
+  /** Returns that many bytes, valid until the next call; null if the file has fewer. */
   async read(bytes: number): Promise<Buffer | null> {
     if (this.#chunk.length < bytes && !(await this.#fill(bytes))) return null;
     const taken = this.#chunk.subarray(0, bytes);

@@ -27,10 +27,16 @@ const NAMES = new Map<number, string>([
   [TYPE.createTtl, 'createTtl'],
 ]);
 const TIME = new Intl.DateTimeFormat('en-US', {
-  ...{ timeZone: 'UTC', timeZoneName: 'short' },
-  ...{ dateStyle: undefined, hour12: true },
-  ...{ year: '2-digit', month: 'numeric', day: 'numeric' },
-  ...{ hour: 'numeric', minute: '2-digit', second: '2-digit' },
+  timeZone: 'UTC',
+  timeZoneName: 'short',
+  dateStyle: undefined,
+  hour12: true,
+  year: '2-digit',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: '2-digit',
+  second: '2-digit',
 });
 
 /** The first line, of a file with that header. */

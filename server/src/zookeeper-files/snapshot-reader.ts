@@ -24,23 +24,24 @@ export interface SnapshotFacts {
   readonly dataBytes: number;
   /** ACL ids that nodes have and the file does not: fuzzy snapshots of old releases. */
   readonly missingAcls: number;
-  /** Null before 3.6, where it is turned off, and where no transaction came yet. */
+  /** Null before 3.6, where digests are turned off, and where no transaction came yet. */
   readonly digest: SnapshotDigest | null;
   /**
    * A server that knows digests wrote the file and had applied no transaction since its start, so
    * the tree did not change meanwhile, and the digests of the log are right from the first one on.
    */
   readonly isUnchanged: boolean;
-  /** From 3.9 on. */
+  /** Null before 3.9. */
   readonly lastZxid: bigint | null;
 }
 
 export interface SnapshotDigest {
-  /** Of the state that it is of, which may be newer than the file. */
+  /** The zxid of the state that the digest describes, which may be newer than the file. */
   readonly zxid: bigint;
   readonly version: number;
+  /** The digest that the file has. */
   readonly kept: bigint;
-  /** Of the znodes in the file. */
+  /** The digest of the znodes in the file. */
   readonly computed: bigint;
 }
 

@@ -13,9 +13,9 @@ export interface SnapshotContent {
   readonly zxid: bigint;
   /** Timeouts in ms by session. */
   readonly sessions: ReadonlyMap<bigint, number>;
-  /** Those that `nodes` have, the same objects, each once. */
+  /** The lists that `nodes` have: the same objects, each once. */
   readonly aclLists: ReadonlySet<readonly AclEntry[]>;
-  /** Each parent before its children, the root with an empty path. */
+  /** All znodes, each parent before its children; the root has an empty path. */
   readonly nodes: Iterable<SnapshotNode>;
 }
 

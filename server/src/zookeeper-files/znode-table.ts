@@ -24,7 +24,7 @@ export function ownerKind(owner: bigint): 'none' | 'container' | 'ttl' | 'sessio
   return BigInt.asUintN(64, owner) >> 56n === 0xffn ? 'ttl' : 'session';
 }
 
-/** In ms, of an owner that is the mark of a time to live. */
+/** The time to live in ms that an owner of kind `ttl` encodes. */
 export function ttlMsOf(owner: bigint): bigint {
   return BigInt.asUintN(64, owner) & TTL_MS_MASK;
 }
@@ -99,9 +99,18 @@ export class ZnodeTable {
     }
     const { zxid, time } = record;
     this.#put({
-      ...{ path: change.path, data: ownCopy(change.data), acl: change.acl },
-      ...{ czxid: zxid, mzxid: zxid, pzxid: zxid, ctime: time, mtime: time },
-      ...{ version: 0, cversion: 0, aversion: 0, ephemeralOwner: ownerOf(record, change) },
+      path: change.path,
+      data: ownCopy(change.data),
+      acl: change.acl,
+      czxid: zxid,
+      mzxid: zxid,
+      pzxid: zxid,
+      ctime: time,
+      mtime: time,
+      version: 0,
+      cversion: 0,
+      aversion: 0,
+      ephemeralOwner: ownerOf(record, change),
     });
   }
 

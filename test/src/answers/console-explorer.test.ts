@@ -13,7 +13,7 @@ import type { WireClient } from '../harness/wire-client.js';
 
 const TEST_DEADLINE_MS = 120_000;
 const CHILDREN = 100_000;
-/** Of the processor's time, so that other work of the machine is not counted. */
+/** Processor time, so that other work of the machine is not counted. */
 const TASK_MS_MAX = 50;
 
 const open = useBrowser();

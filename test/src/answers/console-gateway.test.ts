@@ -44,7 +44,10 @@ async function useServing(product: Product) {
 async function tellsWhatThereIs(gateway: Gateway, ports: readonly number[]): Promise<void> {
   const index = (await askApi(gateway, 'GET ')).json;
   expect(index).toMatchObject({
-    ...{ user: null, readOnly: false, identities: [], digestAlgs: null },
+    user: null,
+    readOnly: false,
+    identities: [],
+    digestAlgs: null,
   });
   const paths = Object.keys(Object(index['paths']));
   for (const path of [...READS, '/watch', '/members', '/sessions']) {
@@ -54,7 +57,12 @@ async function tellsWhatThereIs(gateway: Gateway, ports: readonly number[]): Pro
   const { members } = (await askApi(gateway, 'GET /members')).json;
   expect(members).toMatchObject([
     {
-      ...{ id: 1, answers: true, serving: true, mode: 'standalone', role: 'leading', leader: 1 },
+      id: 1,
+      answers: true,
+      serving: true,
+      mode: 'standalone',
+      role: 'leading',
+      leader: 1,
       client: { host: '127.0.0.1', port: ports[0] },
       zxids: { applied: expect.stringMatching(/^0x[\da-f]+$/) },
       release: expect.stringContaining('3.8.0'),
@@ -70,8 +78,13 @@ async function writesByVersions(gateway: Gateway): Promise<void> {
   expect([made.status, made.headers.get('etag')]).toEqual([201, '"0"']);
   const facts = await askApi(gateway, 'GET /node?path=/a/b');
   expect(facts.json).toMatchObject({
-    ...{ path: '/a/b', mode: 'persistent', descendants: 0, subtreeBytes: 3 },
-    ...{ stat: { version: 0, dataLength: 3 }, acl: [{ scheme: 'world' }], may: { admin: true } },
+    path: '/a/b',
+    mode: 'persistent',
+    descendants: 0,
+    subtreeBytes: 3,
+    stat: { version: 0, dataLength: 3 },
+    acl: [{ scheme: 'world' }],
+    may: { admin: true },
   });
   const read = await askApi(gateway, 'GET /node/data?path=/a/b');
   expect([read.text, read.headers.get('etag')]).toEqual(['one', '"0"']);
@@ -150,7 +163,9 @@ async function findsAndRecognizes(gateway: Gateway, ports: readonly number[]): P
   });
   const [holder, waiter] = [one, two].map(({ session }) => ({
     session: `0x${session?.id.toString(16)}`,
-    ...{ member: null, watchesKnown: false, watches: null },
+    member: null,
+    watchesKnown: false,
+    watches: null,
   }));
   expect(found).toMatchObject({ kind: 'lock', holders: [holder], waiters: [waiter] });
   const located = await until('the addresses are told', DEADLINE_MS, async () => {

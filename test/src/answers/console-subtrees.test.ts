@@ -4,8 +4,8 @@
  * be done: somebody was faster, the target exists, the file is no export.
  *
  * Somebody is faster between the plan and its run, or between two steps of a run, because the test
- * holds the request of the page while another client writes. The file takes 31 s on two cores that
- * are busy with other work, too; each test takes 3 to 5 s, the one of copies and moves 7 s.
+ * holds the request of the page while another client writes. The file takes 25 s on two cores that
+ * are busy with other work, too; each test takes 2 to 5 s.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

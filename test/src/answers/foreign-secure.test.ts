@@ -35,8 +35,11 @@ const SETTINGS = {
   secure: true,
   settings: {
     tls: {
-      ...{ certFile: server.certFile, keyFile: server.keyFile },
-      ...{ caFile: authority.caFile, clientAuth: 'want', required: false },
+      certFile: server.certFile,
+      keyFile: server.keyFile,
+      caFile: authority.caFile,
+      clientAuth: 'want',
+      required: false,
     },
     sasl: { usersFile },
   },
@@ -52,15 +55,21 @@ interface Identity {
 
 const IDENTITIES: readonly Identity[] = [
   {
-    ...{ scheme: 'x509', id: SUBJECT, port: (member) => member.secureClientPort },
+    scheme: 'x509',
+    id: SUBJECT,
+    port: (member) => member.secureClientPort,
     own: { tls: { ca: authority.ca, cert: client.cert, key: client.key } },
     kazoo: {
-      ...{ use_ssl: true, ca: authority.caFile },
-      ...{ certfile: client.certFile, keyfile: client.keyFile },
+      use_ssl: true,
+      ca: authority.caFile,
+      certfile: client.certFile,
+      keyfile: client.keyFile,
     },
   },
   {
-    ...{ scheme: 'sasl', id: 'bob', port: (member) => member.clientPort },
+    scheme: 'sasl',
+    id: 'bob',
+    port: (member) => member.clientPort,
     own: { sasl: { username: 'bob', password: 'secret' } },
     kazoo: {
       sasl_options: { mechanism: 'DIGEST-MD5', username: 'bob', password: 'secret' },

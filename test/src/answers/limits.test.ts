@@ -62,7 +62,7 @@ function sendCreateOf(client: WireClient, request: CreateRequest): Promise<Reply
   return client.request(OpCode.create, CreateRequest, request);
 }
 
-/** As many operations as fit into a frame, each made by `op`. */
+/** A multi with as many operations as fit into a frame, each made by `op`. */
 function fullMulti(path: (index: number) => string, flags: number): MultiRequest {
   const op = (index: number) => ({
     opcode: OpCode.create,

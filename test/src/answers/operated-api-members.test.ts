@@ -46,7 +46,8 @@ async function askWherever(members: readonly Member[]): Promise<void> {
     expect(new Set(all.map((one) => one['member']))).toEqual(new Set([1, 2, 3]));
     for (const [index, one] of all.entries()) {
       expect(one).toMatchObject({
-        ...{ address: expect.stringMatching(/^127\.0\.0\.1:\d+$/), watchesKnown: true },
+        address: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
+        watchesKnown: true,
         watches: index === 0 ? null : all[index - 1]?.['name'],
       });
     }
@@ -82,7 +83,9 @@ it(
   'tells of all members at any of them, and which do not answer',
   async () => {
     const ensemble = await useServingEnsemble({
-      ...{ size: 3, operated: true, settings: { adminUsers: ADMIN_USERS } },
+      size: 3,
+      operated: true,
+      settings: { adminUsers: ADMIN_USERS },
     });
     const [one, two, three] = ensemble.members;
     if (one === undefined || two === undefined || three === undefined) throw new Error('three');

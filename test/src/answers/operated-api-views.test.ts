@@ -52,7 +52,8 @@ it(
       expect(listIn(answer, 'watches'), query).toMatchObject([watch]);
     }
     expect((await askApi(member, 'GET /watches?path=/other', { user })).json).toEqual({
-      ...{ watches: [], truncated: false },
+      watches: [],
+      truncated: false,
     });
     expect((await askApi(member, `DELETE /sessions/0x1`, { user })).status).toBe(404);
     expect((await askApi(member, `DELETE /sessions/${id}`, { user })).status).toBe(202);
@@ -96,7 +97,9 @@ it(
       return json['kind'] === 'barrier' ? json : undefined;
     });
     expect(gate).toMatchObject({
-      ...{ ready: false, holders: [], count: 1 },
+      ready: false,
+      holders: [],
+      count: 1,
       waiters: [{ watches: 'ready', watchesKnown: true }],
     });
     const queued = await until('two contend', 20_000, async () => {

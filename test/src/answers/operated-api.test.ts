@@ -94,9 +94,7 @@ it(
     }
     expect(
       (await askApi(member, 'GET /children?path=/&stat=true')).json['children'],
-    ).toContainEqual({
-      ...{ name: 'mine', mode: null, stat: null },
-    });
+    ).toContainEqual({ name: 'mine', mode: null, stat: null });
     const own = await askApi(member, 'GET /node?path=/mine', { as: 'anna:secret' });
     expect(own.json).toMatchObject({ acl: [{ scheme: 'digest', perms: 'cdrwa' }] });
     const open = 'PUT /node/acl?path=/mine&acl=world:anyone:r,auth::cdrwa';

@@ -81,9 +81,7 @@ it.each([
 ])(
   'where %s, a backup fails by event, gauge and log line, and the member goes on',
   async (_, settings, reason) => {
-    const ensemble = await useServingEnsemble({
-      ...{ size: 1, operated: true, settings },
-    });
+    const ensemble = await useServingEnsemble({ size: 1, operated: true, settings });
     const member = ensemble.member(1);
     await until('a backup has failed', TEST_DEADLINE_MS, async () => {
       return (await figure(member, 'rookery_backup_failing')) === 1 || undefined;
@@ -92,7 +90,8 @@ it.each([
     const { events } = JSON.parse(text);
     expect(events).toContainEqual(
       expect.objectContaining({
-        ...{ level: 'error', event: expect.stringMatching(/^backup\.failed/) },
+        level: 'error',
+        event: expect.stringMatching(/^backup\.failed/),
         facts: { reason: expect.stringContaining(reason) },
       }),
     );

@@ -54,7 +54,10 @@ async function writeOfAllKinds(client: WireClient): Promise<void> {
   await sendCreates(client, ['/m', '/m/below']);
   await sendRefusedCreate(client, '/r').catch(() => undefined);
   await client.request(OpCode.createContainer, CreateRequest, {
-    ...{ path: '/box', data: Buffer.alloc(0), flags: CreateFlag.container, acl: OPEN },
+    path: '/box',
+    data: Buffer.alloc(0),
+    flags: CreateFlag.container,
+    acl: OPEN,
   });
 }
 

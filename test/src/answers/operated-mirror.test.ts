@@ -194,7 +194,9 @@ it(
       run(process.execPath, [ROOKERY_MAIN, 'mirror', ...ends, ...args]);
     const plan = JSON.parse((await mirror('--plan', '--json')).stdout);
     expect(plan).toMatchObject({
-      ...{ znodes: 6 + 1 - 1, 'would create': 5, 'would change': 0 },
+      znodes: 6 + 1 - 1,
+      'would create': 5,
+      'would change': 0,
       'ACL identities that the target must know': ['digest (1 znodes)'],
       'not carried': expect.arrayContaining([expect.stringMatching('^1 ephemeral znodes')]),
     });
@@ -202,14 +204,18 @@ it(
 
     await target.create('/kept', 'by somebody');
     await expect(mirror('--once')).rejects.toMatchObject({
-      ...{ code: 2, stderr: expect.stringMatching(/1 znodes .* "\/kept".*--delete removes them/) },
+      code: 2,
+      stderr: expect.stringMatching(/1 znodes .* "\/kept".*--delete removes them/),
     });
     expect((await mirror('--once', '--delete')).stdout).toMatch(/^equal +true\n/);
     expect(await target.exists('/kept')).toBe(null);
     expect(await contentOf(target, '/app')).toEqual(await contentOf(source, '/app'));
     // Again, there is nothing left to do.
     expect(JSON.parse((await mirror('--once', '--json')).stdout)).toMatchObject({
-      ...{ equal: true, created: 0, changed: 0, deleted: 0 },
+      equal: true,
+      created: 0,
+      changed: 0,
+      deleted: 0,
     });
     await expect(
       run(process.execPath, [

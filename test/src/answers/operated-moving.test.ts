@@ -239,11 +239,9 @@ it(
   'a backup of a running member holds all that was acknowledged before it, while writes go on',
   async () => {
     const ensemble = await useServingEnsemble({
-      ...{
-        size: 3,
-        operated: true,
-        settings: { adminUsers: ['ops:1vdFRDCql3UzcxJ7kySyFCmtSF0='] },
-      },
+      size: 3,
+      operated: true,
+      settings: { adminUsers: ['ops:1vdFRDCql3UzcxJ7kySyFCmtSF0='] },
     });
     const [follower] = await ensemble.followers();
     if (follower === undefined) throw new Error('there is a follower');
@@ -267,7 +265,8 @@ it(
         env: { ...process.env, ROOKERY_ADMIN_USER: user },
       });
     await expect(save('ops:wrong')).rejects.toMatchObject({
-      ...{ code: 2, stderr: expect.stringContaining('401') },
+      code: 2,
+      stderr: expect.stringContaining('401'),
     });
     // After a sync the follower has applied what was acknowledged before.
     const before = acknowledged;

@@ -80,7 +80,9 @@ class Reader {
       .replace(/^((?:[A-Z_]+=\S+ )*)rookery /, `$1'${process.execPath}' '${ROOKERY_MAIN}' `);
     const command = this.#places.reduce((text, [from, to]) => text.replaceAll(from, to), own);
     const child = spawn('/bin/sh', ['-c', `exec env ${command}`], {
-      ...{ cwd: this.#directory, stdio: 'pipe', timeout: COMMAND_DEADLINE_MS },
+      cwd: this.#directory,
+      stdio: 'pipe',
+      timeout: COMMAND_DEADLINE_MS,
       // Curl logs in, and ends streams that have no end.
       env: { ...process.env, CURL_HOME: this.#directory },
     });

@@ -27,7 +27,10 @@ async function useSupervised() {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const ports = await freePorts(6);
   const servers = [1, 2, 3].map((id) => ({
-    ...{ id, host: '127.0.0.1', clientPort: ports[id - 1], peerPort: ports[id + 2] },
+    id,
+    host: '127.0.0.1',
+    clientPort: ports[id - 1],
+    peerPort: ports[id + 2],
   }));
   const config = join(directory, 'ensemble.json');
   writeFileSync(config, JSON.stringify({ dataDir: join(directory, 'data'), servers }));

@@ -36,7 +36,9 @@ it.skipIf(mayLack(ZOOKEEPER))(
       await create(client, path, 'x'.repeat(10));
     await create(client, '/app/e', 'owned', CreateFlag.ephemeral);
     await client.request(OpCode.createContainer, CreateRequest, {
-      ...{ path: '/box', data: Buffer.alloc(0), flags: CreateFlag.container },
+      path: '/box',
+      data: Buffer.alloc(0),
+      flags: CreateFlag.container,
       acl: [{ perms: Perms.all, scheme: 'world', id: 'anyone' }],
     });
     await create(client, '/app/s-', '', CreateFlag.persistentSequential);
@@ -52,8 +54,15 @@ it.skipIf(mayLack(ZOOKEEPER))(
     const file = join(directory, `snapshot.${zxid}`);
     const report = await inspect(file);
     expect(report).toMatchObject({
-      ...{ zxid: `0x${zxid}`, sessions: 1, znodes: 10, ephemerals: 1, containers: 1, ttlZnodes: 0 },
-      ...{ digest: 'matches', digestZxid: `0x${zxid}`, missingAcls: 0 },
+      zxid: `0x${zxid}`,
+      sessions: 1,
+      znodes: 10,
+      ephemerals: 1,
+      containers: 1,
+      ttlZnodes: 0,
+      digest: 'matches',
+      digestZxid: `0x${zxid}`,
+      missingAcls: 0,
       largest: { path: '/app', bytes: 10 },
     });
     expect(report['subtrees']).toContainEqual({ path: '/app', znodes: 5, dataBytes: 35 });

@@ -38,7 +38,9 @@ function tlsOf(authority: TestAuthority, { certFile, keyFile }: TestCertificate)
 function greeted(member: Member, certificate: object): Promise<string> {
   const answer = new Promise<string>((resolve) => {
     const socket = connect({
-      ...{ host: '127.0.0.1', port: member.peerPort, rejectUnauthorized: false },
+      host: '127.0.0.1',
+      port: member.peerPort,
+      rejectUnauthorized: false,
       ...certificate,
     });
     let said = '';

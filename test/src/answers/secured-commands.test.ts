@@ -36,7 +36,8 @@ it(
     const { certFile, keyFile } = server;
     const tls = { certFile, keyFile, caFile: authority.caFile, clientAuth: 'want', required: true };
     const ensemble = await useServingEnsemble({
-      ...{ size: 1, secure: true },
+      size: 1,
+      secure: true,
       settings: { tls, sasl: { usersFile }, enforceAuth: ['x509', 'sasl'] },
     });
     const { secureClientPort, clientPort } = ensemble.member(1);

@@ -67,7 +67,10 @@ it('answers scripts with --once, on either product', async () => {
   expect(rows).toContainEqual(
     expect.objectContaining({
       address: `127.0.0.1:${leader.clientPort}`,
-      ...{ role: 'leader', problem: null, lag: 0, requestsPerS: expect.any(Number) },
+      role: 'leader',
+      problem: null,
+      lag: 0,
+      requestsPerS: expect.any(Number),
     }),
   );
   for (const member of ensemble.members) await member.kill();

@@ -71,7 +71,10 @@ export class Members {
       dataDir: join(directory, 'disks'),
       tickTimeMs: TICK_TIME_MS,
       servers: layout.ids.map((id) => ({
-        ...{ id, host: layout.address(id), clientPort: CLIENT_PORT, peerPort: PEER_PORT },
+        id,
+        host: layout.address(id),
+        clientPort: CLIENT_PORT,
+        peerPort: PEER_PORT,
       })),
     };
     for (const id of this.ids) {
@@ -216,7 +219,10 @@ export class Members {
     const inNamespace = ['netns', 'exec', layout.namespace(id)];
     const endsWithUs = ['setpriv', '--pdeathsig', 'KILL'];
     return new Member({
-      ...{ id, clientPort: CLIENT_PORT, peerPort: PEER_PORT, dataDir: this.directory(id) },
+      id,
+      clientPort: CLIENT_PORT,
+      peerPort: PEER_PORT,
+      dataDir: this.directory(id),
       logFile: join(directory, `member-${id}.log`),
       command: {
         file: 'ip',

@@ -9,7 +9,12 @@ const parse = (...args: string[]) => parseOptions(args, KNOWN, () => 17);
 
 it('without arguments, three members suffer everything for ten minutes', () => {
   expect(parse()).toEqual({
-    ...{ minutes: 10, members: 3, nemeses: null, workloads: null, seed: 17, keep: null },
+    minutes: 10,
+    members: 3,
+    nemeses: null,
+    workloads: null,
+    seed: 17,
+    keep: null,
   });
 });
 

@@ -46,7 +46,9 @@ export function parseOptions(
   const minutes = numberOf('minutes', values.minutes ?? '10');
   if (minutes <= 0) throw new UsageError('--minutes: more than 0');
   return {
-    ...{ minutes, members, seed },
+    minutes,
+    members,
+    seed,
     nemeses: namesOf('nemeses', values.nemeses, known.nemeses),
     workloads: namesOf('workloads', values.workloads, known.workloads),
     keep: values.keep ?? null,
@@ -68,8 +70,12 @@ function valuesOf(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       options: {
-        ...{ minutes: text, members: text, nemeses: text, workloads: text },
-        ...{ seed: text, keep: text },
+        minutes: text,
+        members: text,
+        nemeses: text,
+        workloads: text,
+        seed: text,
+        keep: text,
         list: { type: 'boolean' },
       },
     }).values;

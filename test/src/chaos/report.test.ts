@@ -140,7 +140,9 @@ function found(parts: Partial<Findings>): Findings {
 
 function checked(valid: Verdict['valid']): Checked {
   return {
-    ...{ name: 'set', byOperation: {}, historyFile: '/tmp/run/history-set.jsonl' },
+    name: 'set',
+    byOperation: {},
+    historyFile: '/tmp/run/history-set.jsonl',
     outcomes: { ok: 3, fail: 2, info: 1 },
     verdict: { valid, problems: problemsOf(valid), counts: { writes: 3 } },
   };

@@ -3,7 +3,7 @@
  *
  * A run is valid when no workload found a violation, nothing else went wrong, and it has tested
  * what its length allows: after ten minutes every nemesis has struck and every workload has a
- * verdict. In a shorter run a nemesis may not have had its turn, and `unknown` verdicts are only
+ * verdict. In a shorter run a nemesis may not have been applied, and `unknown` verdicts are only
  * reported.
  */
 import { unreachable } from '@rookery/protocol';
@@ -80,7 +80,9 @@ export function reportOf(found: Findings, planned: readonly string[]): Report {
     valid: !isViolated(found) && untested.length === 0,
     command: commandOf(found.options),
     ...found,
-    ...{ faults: faultsOf(found.steps), absent, untested },
+    faults: faultsOf(found.steps),
+    absent,
+    untested,
   };
 }
 

@@ -87,7 +87,10 @@ export class ChaosRun {
       ({ name }) => options.workloads?.includes(name) ?? true,
     );
     this.#workloads = new WorkloadRuns({
-      ...{ workloads, directory, target, onFinding },
+      workloads,
+      directory,
+      target,
+      onFinding,
       random: random.fork('workloads'),
       nowNs: nsFromNow(),
     });
@@ -112,7 +115,11 @@ export class ChaosRun {
     say('checking the histories');
     const report = reportOf(
       {
-        ...{ options, directory, without, lastedMs, steps: this.#steps },
+        options,
+        directory,
+        without,
+        lastedMs,
+        steps: this.#steps,
         workloads: await this.#workloads.check(),
         findings: this.#findings,
       },
@@ -152,7 +159,9 @@ export class ChaosRun {
     const nowMs = performance.now();
     this.#members.excuseNoLonger();
     const done: StepDone = {
-      ...{ kind, notes, missed },
+      kind,
+      notes,
+      missed,
       atMs: struckMs - beganMs,
       lastedMs: nowMs - struckMs,
       recoveryMs: nowMs - healedMs,

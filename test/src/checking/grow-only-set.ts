@@ -59,8 +59,10 @@ function placed(
 ): Placed[] {
   const places = levels.map(({ elements }) => 2 * elements.length);
   const all: Placed[] = levels.map((read) => ({
-    ...{ calledAt: read.calledAt, answeredAt: read.answeredAt },
-    ...{ name: nameOf(read), place: 2 * read.elements.length },
+    calledAt: read.calledAt,
+    answeredAt: read.answeredAt,
+    name: nameOf(read),
+    place: 2 * read.elements.length,
   }));
   for (const { element, calledAt, answeredAt } of adds) {
     const level = firstSeen.get(element);

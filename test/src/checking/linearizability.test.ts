@@ -119,7 +119,9 @@ describe('queues, sets and lists', () => {
     const lost = [...base, dequeue(5, 6, 1), dequeue(7, 8, null)];
     expect(checkLinearizable(fifoQueue, lost).verdict).toBe('contradiction');
     const taken: Operation<QueueOp, QueueResult> = {
-      ...{ op: { kind: 'dequeue', only: 2 }, calledAt: 5, answer: null },
+      op: { kind: 'dequeue', only: 2 },
+      calledAt: 5,
+      answer: null,
     };
     expect(checkLinearizable(fifoQueue, [...lost, taken]).verdict).toBe('linearizable');
   });

@@ -24,7 +24,10 @@ import { madeHistory } from './testing-histories.js';
 
 function madeSet(random: Random, operations: number): Operation<SetOp, SetResult>[] {
   return madeHistory<readonly number[], SetOp, SetResult>(setModel, {
-    ...{ random, operations, processes: 3, unknownShare: 0.2 },
+    random,
+    operations,
+    processes: 3,
+    unknownShare: 0.2,
     newOp: (_, index) =>
       index % 2 === 0 && index < 8 ? { kind: 'add', element: index / 2 } : { kind: 'read' },
     answersOf: ({ kind }) => (kind === 'read' ? subsets : [true, false]),
@@ -55,7 +58,10 @@ function madeQueue(
   operations: number,
 ): Operation<QueueOp, QueueResult>[] {
   const history = madeHistory(model, {
-    ...{ random, operations, processes: 3, unknownShare: 0.3 },
+    random,
+    operations,
+    processes: 3,
+    unknownShare: 0.3,
     newOp: (_, index): QueueOp => {
       if (random.chance(0.5)) return { kind: 'enqueue', element: index };
       if (random.chance(0.6)) return { kind: 'dequeue' };
@@ -167,7 +173,12 @@ describe('the fast checks agree with the search', () => {
 
 describe('plain reads', () => {
   const step = (reader: number, register: string, zxid: number): PrefixStep => ({
-    ...{ reader, register, zxid, kind: 'read', reached: 0, at: 0 },
+    reader,
+    register,
+    zxid,
+    kind: 'read',
+    reached: 0,
+    at: 0,
   });
 
   it('may be stale, but never older than what the same reader has seen of any register', () => {

@@ -13,7 +13,7 @@ export interface FaultCourse {
   readonly ensemble: Ensemble;
   /** The first one loses its session. */
   readonly clients: readonly CuttableClient[];
-  /** Those that are cut off for a while, one after the other. */
+  /** The clients that are cut off for a while, one after the other. */
   readonly cut: readonly CuttableClient[];
   /** What was done so far: only grows. */
   done(): number;

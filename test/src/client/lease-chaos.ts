@@ -43,13 +43,13 @@ export interface ChaosOptions {
 export interface ChaosReport {
   readonly violations: readonly string[];
   readonly given: number;
-  /** Of each fault, how often. */
+  /** How often each fault was injected. */
   readonly faults: ReadonlyMap<string, number>;
-  /** Of each kind of error that ended an acquire, how often. */
+  /** How often each kind of error ended an acquire. */
   readonly failures: ReadonlyMap<string, number>;
 }
 
-/** Of a fault: most are over within the first, some outlast any session. */
+/** The duration of a fault: most are over within the first, some outlast any session. */
 const FAULT_SHORT_MS = 1_500;
 const FAULT_LONG_MS = 5_000;
 const END_DEADLINE_MS = 60_000;
@@ -277,7 +277,8 @@ class Chaos {
     this.#condemned.add(id);
     try {
       const other = await WireClient.connect({
-        ...{ port, session: { id: toInt64(id), password, timeoutMs } },
+        port,
+        session: { id: toInt64(id), password, timeoutMs },
         lastZxidSeen: toInt64(lastZxidSeen),
       });
       await other.close();

@@ -95,7 +95,7 @@ async function* closing<R extends AsyncDisposable & { start(): void }>(
   }
 }
 
-/** Of what is held; not of what is only told. */
+/** The signal of something that is held; null for what is only reported. */
 function signalOf(value: unknown): AbortSignal | null {
   const isHolder = typeof value === 'object' && value !== null && 'signal' in value;
   return isHolder && value.signal instanceof AbortSignal ? value.signal : null;

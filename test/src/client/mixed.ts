@@ -66,7 +66,7 @@ export function entering(acquire: () => Promise<Lease>): Enter {
   };
 }
 
-/** By the foreign program's operations `<kind>.acquire` and `<kind>.release`. */
+/** Enters by the foreign program's operations `<kind>.acquire` and `<kind>.release`. */
 export function foreignEntering(
   actor: ForeignActor,
   kind: string,
@@ -83,7 +83,7 @@ export function foreignEntering(
  * Lets them stand in line, each after the one before has its znode, then one after the other in and
  * out. They must get in in this order, and nobody while another is in.
  */
-export async function inTurn(
+export async function inOrder(
   control: Client,
   path: string,
   entrants: Readonly<Record<string, Enter>>,

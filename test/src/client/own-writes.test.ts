@@ -53,7 +53,9 @@ test('a create that is only proposed is found by its session at another follower
 
 async function useFive() {
   const ensemble = await useServingEnsemble({
-    ...{ size: 5, proxied: true, tickTimeMs: TICK_TIME_MS },
+    size: 5,
+    proxied: true,
+    tickTimeMs: TICK_TIME_MS,
     settings: { ...LONG_SESSIONS },
   });
   const leader = await ensemble.leader();
@@ -88,7 +90,9 @@ async function comeBack(course: {
   });
   onTestFinished(() => toNext.close());
   const client = await connect(`127.0.0.1:${originPort}`, {
-    ...{ sessionTimeoutMs: 60_000, reconnectDelayBaseMs: 20, reconnectDelayMaxMs: 100 },
+    sessionTimeoutMs: 60_000,
+    reconnectDelayBaseMs: 20,
+    reconnectDelayMaxMs: 100,
   });
   onTestFinished(() => client.close());
   await client.sync('/own');

@@ -21,10 +21,10 @@ import { EVENTS, type Event } from './recipe-events.js';
 export interface SoakStatus {
   /** Without compiled code. */
   readonly heapBytes: number;
-  /** Of each recipe, how many events it has had, and how often it has begun anew. */
+  /** The number of events of each recipe, and how often it has begun anew. */
   readonly events: Readonly<Record<string, number>>;
   readonly begun: Readonly<Record<string, number>>;
-  /** Of each recipe, what ended its last beginning. */
+  /** Why each recipe had to begin anew last. */
   readonly endings: Readonly<Record<string, string>>;
   /** Warnings of Node, such as of listeners that add up. */
   readonly warnings: readonly string[];

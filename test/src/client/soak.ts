@@ -111,7 +111,10 @@ class Soak {
     this.#child.kill('SIGTERM');
     await within('the process ends by SIGTERM', END_DEADLINE_MS, once(this.#child, 'close'));
     return {
-      ...{ warmBytes, endBytes, last, faults: this.#faults },
+      warmBytes,
+      endBytes,
+      last,
+      faults: this.#faults,
       endMs: performance.now() - signalled,
       code: this.#child.exitCode,
       errors: ownErrors(this.#errors),

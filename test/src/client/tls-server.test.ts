@@ -20,8 +20,10 @@ const ensemble = sharedEnsemble({
   secure: true,
   settings: {
     tls: {
-      ...{ certFile: server.certFile, keyFile: server.keyFile },
-      ...{ caFile: authority.caFile, clientAuth: 'need' },
+      certFile: server.certFile,
+      keyFile: server.keyFile,
+      caFile: authority.caFile,
+      clientAuth: 'need',
     },
   },
 });

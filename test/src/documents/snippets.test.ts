@@ -50,7 +50,10 @@ function typeErrors(blocks: readonly { readonly name: string; readonly code: str
     JSON.stringify({
       extends: join(root, 'tsconfig.base.json'),
       compilerOptions: {
-        ...{ noEmit: true, composite: false, incremental: false, noUnusedLocals: false },
+        noEmit: true,
+        composite: false,
+        incremental: false,
+        noUnusedLocals: false,
         paths: {
           '@rookery/client': [join(root, 'client/src/index.ts')],
           '@rookery/client/testing': [join(root, 'client/src/testing/index.ts')],

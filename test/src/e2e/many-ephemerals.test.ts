@@ -49,8 +49,8 @@ async function createEphemerals(client: WireClient, count: number): Promise<void
  */
 async function watchThemGo(client: WireClient): Promise<readonly number[]> {
   const shown: number[] = [];
-  for (let turn = 0; shown.at(-1) !== 0; turn++) {
-    await setData(client, '/good', `${turn}`);
+  for (let round = 0; shown.at(-1) !== 0; round++) {
+    await setData(client, '/good', `${round}`);
     shown.push((await exists(client, '/many'))?.numChildren ?? -1);
   }
   return shown;

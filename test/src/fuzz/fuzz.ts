@@ -30,7 +30,9 @@ export interface FuzzOptions {
 
 /** Sessions of garbage expire soon; a slow machine must not end connections by itself. */
 export const FUZZ_SETTINGS = {
-  ...{ minSessionTimeoutMs: 4_000, maxSessionTimeoutMs: 20_000, peerTimeoutMs: 10_000 },
+  minSessionTimeoutMs: 4_000,
+  maxSessionTimeoutMs: 20_000,
+  peerTimeoutMs: 10_000,
   superDigest: SUPER_DIGEST,
 };
 

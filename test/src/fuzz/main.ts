@@ -25,14 +25,19 @@ const SMALL_LOG = {
 
 const { seed } = Random.forSearch('fuzz');
 const ensemble = await Ensemble.create({
-  ...{ tickTimeMs: 2_000, settings: FUZZ_SETTINGS, environment: { ...SMALL_LOG, ...COLLECTING } },
+  tickTimeMs: 2_000,
+  settings: FUZZ_SETTINGS,
+  environment: { ...SMALL_LOG, ...COLLECTING },
 });
 try {
   ensemble.start();
   await ensemble.serving();
   const began = performance.now();
   const report = await fuzz({
-    ...{ ensemble, frames: FRAMES, seed, warmUpFrames: WARM_UP_FRAMES },
+    ensemble,
+    frames: FRAMES,
+    seed,
+    warmUpFrames: WARM_UP_FRAMES,
     report: (line) => console.log(`${Math.round((performance.now() - began) / 1_000)} s: ${line}`),
   });
   await ensemble.sameState();

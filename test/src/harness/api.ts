@@ -34,7 +34,9 @@ export async function askApi(
   if (user !== undefined) headers['authorization'] = `Basic ${base64(user)}`;
   if (match !== undefined) headers['if-match'] = match;
   const response = await fetch(`http://127.0.0.1:${adminPort}${prefix}/api/v1${path}`, {
-    ...{ method, headers, signal: AbortSignal.timeout(DEADLINE_MS) },
+    method,
+    headers,
+    signal: AbortSignal.timeout(DEADLINE_MS),
     ...(body === undefined ? {} : { body }),
   });
   const text = await response.text();

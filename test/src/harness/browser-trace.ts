@@ -9,7 +9,7 @@ export interface TraceEvent {
   readonly cat: string;
   readonly pid: number;
   readonly tid: number;
-  /** Of the thread's processor time, in µs; absent where it is not measured. */
+  /** The thread's processor time, in µs; absent where it is not measured. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }

@@ -99,7 +99,8 @@ export async function seriousViolations(page: Page): Promise<readonly Violation[
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
       .map(({ id, impact, nodes }) => ({
-        ...{ id, impact },
+        id,
+        impact,
         targets: nodes.map(
           ({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`,
         ),

@@ -2,9 +2,10 @@
  * A hardened ensemble, as SECURITY.md describes it, and what a stranger must not learn of it.
  *
  * Members prove to each other that they know a secret, the admin port has a user, the four-letter
- * words are the default ones of an ensemble that other machines reach except `wchs`, and the whole
- * tree belongs to one identity. `keptSecret` fails when an answer shows anything of the tree, of
- * the secrets or of the ensemble.
+ * words are the default ones of an ensemble that other machines reach, and the whole tree belongs
+ * to one identity. `keptSecret` fails when an answer shows a password, a hash of one, the secret of
+ * the members, or data or a name below the vault. `toldNothing` fails also when it shows the
+ * ensemble's id or the vault's path.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -19,6 +20,7 @@ import {
   SetAclRequest,
 } from '@rookery/protocol';
 import { expect } from 'vitest';
+import { FOUR_LETTER_WORDS, isForStrangers } from '../../../server/src/four-letter-words.js';
 import { type Ensemble, useEnsemble } from './ensemble.js';
 import type { Member } from './member.js';
 import { getChildren, getData, OperationError } from './operations.js';
@@ -27,7 +29,6 @@ import { until } from './wait.js';
 import type { WireClient } from './wire-client.js';
 
 const DEADLINE_MS = 60_000;
-const WORDS = ['conf', 'dirs', 'envi', 'gtmk', 'hash', 'isro', 'mntr', 'ruok', 'srvr', 'stat'];
 const VAULT = '/vault';
 const DATA = 'the-data-of-the-vault';
 const CHILD = 'the-child-of-the-vault';
@@ -60,7 +61,7 @@ export class Hardened {
       operated: true,
       settings: {
         peerAuth: { secretFile: 'peer.secret' },
-        fourLetterWords: WORDS.join(','),
+        fourLetterWords: FOUR_LETTER_WORDS.filter(isForStrangers).join(','),
         adminUsers: [digestOf(ADMIN)],
         superDigest: digestOf(SUPER),
         ...settings,
@@ -109,12 +110,13 @@ export class Hardened {
     return `${leader.id} in epoch ${BigInt(status.zxid) >> 32n}`;
   }
 
+  /** Fails when the answer shows a secret, or data or a name below the vault. */
   keptSecret(what: string, answer: Uint8Array | string): void {
     const text = typeof answer === 'string' ? answer : Buffer.from(answer).toString('latin1');
     for (const secret of this.#secrets) expect(text, what).not.toContain(secret);
   }
 
-  /** The same of what a stranger hears of the ensemble: its id and the names of its nodes. */
+  /** Fails also when the answer shows the ensemble's id or the path of the vault. */
   toldNothing(what: string, answer: Uint8Array | string): void {
     this.keptSecret(what, answer);
     const text = typeof answer === 'string' ? answer : Buffer.from(answer).toString('latin1');

@@ -30,7 +30,8 @@ export function namedMembers({ nameServer = NO_NAME_SERVER, entry }: NamedOption
     ...rookery,
     prepare(layout) {
       const servers = layout.servers.map((server) => ({
-        ...{ ...server, host: nameOf(server.id) },
+        ...server,
+        host: nameOf(server.id),
         ...entry?.(server.id),
       }));
       // The names are those of loopback addresses, which a config file cannot know.

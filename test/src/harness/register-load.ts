@@ -87,9 +87,9 @@ export class RegisterLoad {
   }
 
   async #useUntilLost(client: WireClient, first: number): Promise<void> {
-    for (let turn = first; client.open && !this.#isStopping; turn++) {
-      const register = turn % REGISTERS;
-      const isWrite = turn % 3 === 0;
+    for (let step = first; client.open && !this.#isStopping; step++) {
+      const register = step % REGISTERS;
+      const isWrite = step % 3 === 0;
       const op: RegisterOp = isWrite
         ? { kind: 'write', value: `v${this.#nextValue++}` }
         : { kind: 'read' };

@@ -57,7 +57,12 @@ const LIMITS = [
 ];
 /** Something to begin with, because most of a short plan would otherwise find nothing. */
 const FILLED: Burst = {
-  ...{ step: 'burst', session: 0, member: 0, moves: false, restores: false, readOnly: false },
+  step: 'burst',
+  session: 0,
+  member: 0,
+  moves: false,
+  restores: false,
+  readOnly: false,
   auth: null,
   operations: ['/a', '/b', '/a/a', '/a/b'].map((path) => {
     return { op: 'create', path, data: 'there', acl: 'open', flags: 0, ttlMs: 0 };

@@ -55,9 +55,7 @@ interface Actor {
   arrived: number;
 }
 
-const PREFIX: Operation = {
-  ...{ op: 'create', path: '', data: 'root', acl: 'open', flags: 0, ttlMs: 0 },
-};
+const PREFIX: Operation = { op: 'create', path: '', data: 'root', acl: 'open', flags: 0, ttlMs: 0 };
 const SYNC: Operation = { op: 'sync', path: '' };
 /** These are refused, but only after everything before them is applied. */
 const REFUSED_WRITE: Operation = { op: 'delete', path: '/none/such', version: -1 };
@@ -315,8 +313,15 @@ class Run {
 
 function newActor(number: number, member: number): Actor {
   return {
-    ...{ number, member, state: undefined, session: undefined, client: undefined },
-    ...{ watchesAgain: undefined, lastZxid: 0, compared: 0, arrived: 0 },
+    number,
+    member,
+    state: undefined,
+    session: undefined,
+    client: undefined,
+    watchesAgain: undefined,
+    lastZxid: 0,
+    compared: 0,
+    arrived: 0,
   };
 }
 

@@ -19,7 +19,7 @@ import { Workspace } from './workspace.js';
 interface Values {
   readonly only?: string;
   readonly sample?: number;
-  readonly turn: number;
+  readonly sampleNumber: number;
   readonly seed: number;
   readonly seeds: number;
   readonly jobs: number;
@@ -31,8 +31,12 @@ interface Values {
 const command = new Command('sim:mutants')
   .description('Break the server one small bug at a time; the simulator must notice each.')
   .option('--only <names>', 'run these mutants, separated by commas')
-  .option('--sample <n>', 'run a sample of this size, a different one for each --turn', whole)
-  .option('--turn <n>', 'the number of the sample', whole, 0)
+  .option(
+    '--sample <n>',
+    'run a sample of this size, a different one for each --sample-number',
+    whole,
+  )
+  .option('--sample-number <n>', 'which of the samples', whole, 0)
   .option('--seed <n>', 'the first seed for each mutant', whole, 1)
   .option('--seeds <n>', 'the maximum number of seeds for each mutant', whole, 200)
   .option('--jobs <n>', 'the number of mutants at a time', whole, 1)
@@ -61,14 +65,14 @@ function whole(text: string): number {
 }
 
 function chosen(): readonly Mutant[] {
-  const { only, sample, turn } = values;
+  const { only, sample, sampleNumber } = values;
   if (only !== undefined) {
     const names = only.split(',');
     const unknown = names.find((name) => !allMutants.some((mutant) => mutant.name === name));
     if (unknown !== undefined) command.error(`error: no mutant is called ${unknown}`);
     return named(allMutants, names);
   }
-  if (sample !== undefined) return sampled(seededMutants, sample, turn);
+  if (sample !== undefined) return sampled(seededMutants, sample, sampleNumber);
   return seededMutants;
 }
 

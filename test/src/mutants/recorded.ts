@@ -14,7 +14,7 @@ export interface Caught {
   readonly seeds: number;
 }
 
-/** By the mutant's name. */
+/** Results by the mutant's name. */
 export type Recorded = Readonly<Record<string, Caught>>;
 
 const FILE = join(ROOT, 'test/src/mutants/recorded.json');

@@ -1,4 +1,4 @@
-/** The samples of CI cover every mutant in turn, and the table states the result of a run. */
+/** The samples of CI cover every mutant, and the table states the result of a run. */
 import { describe, expect, it } from 'vitest';
 import type { Mutant } from './mutant.js';
 import { isContent, tableOf } from './report.js';
@@ -24,14 +24,14 @@ function result(name: string, verdict: Verdict): TrialResult {
 }
 
 describe('a sample', () => {
-  it('is the same for the same turn, and contains no mutant twice', () => {
+  it('is the same for the same number, and contains no mutant twice', () => {
     const one = namesOf(sampled(ALL, 4, 5));
     expect(namesOf(sampled(ALL, 4, 5))).toEqual(one);
     expect(new Set(one).size).toBe(4);
   });
 
-  it('covers every mutant after enough turns', () => {
-    const seen = new Set([0, 1, 2].flatMap((turn) => namesOf(sampled(ALL, 4, turn))));
+  it('covers every mutant after enough samples', () => {
+    const seen = new Set([0, 1, 2].flatMap((sample) => namesOf(sampled(ALL, 4, sample))));
     expect(seen.size).toBe(ALL.length);
   });
 

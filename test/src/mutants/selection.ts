@@ -1,5 +1,5 @@
 /**
- * Which mutants a run takes: all, those that were named, or a sample that depends on a turn number.
+ * Which mutants a run takes: all, those that were named, or one of the numbered samples.
  * Pure.
  */
 import { Random } from '../simulation/random.js';
@@ -13,10 +13,10 @@ export function named(all: readonly Mutant[], names: readonly string[]): readonl
   return all.filter(({ name }) => names.includes(name));
 }
 
-/** This many of them; over the turns from 0 on, each comes once before any comes again. */
-export function sampled(all: readonly Mutant[], count: number, turn: number): readonly Mutant[] {
+/** This many of them; over the samples from 0 on, each comes once before any comes again. */
+export function sampled(all: readonly Mutant[], count: number, sample: number): readonly Mutant[] {
   const shuffled = shuffle(all);
-  const start = (turn * count) % Math.max(1, shuffled.length);
+  const start = (sample * count) % Math.max(1, shuffled.length);
   return Array.from({ length: Math.min(count, all.length) }).flatMap(
     (_, index) => shuffled[(start + index) % shuffled.length] ?? [],
   );

@@ -123,7 +123,7 @@ export const sessionMutants: readonly Mutant[] = [
     area: 'sessions',
     breaks: 'a deadline is the last touch + timeout + 2H',
     file: 'driver/new-leader-service.ts',
-    find: 'leaseSlackMs: 2 * options.timeoutMs,',
+    find: 'leaseSlackMs: 2 * options.peerTimeoutMs,',
     replace: 'leaseSlackMs: 0,',
   },
   {

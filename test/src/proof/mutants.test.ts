@@ -16,18 +16,18 @@ const SAMPLE = 4;
 const SEEDS_RECORDED_MAX = 2;
 const SEEDS_MAX = 20;
 
-const turn = testSeed();
+const sample = testSeed();
 const mutants = sampled(
   quick(seededMutants, await readRecorded(), SEEDS_RECORDED_MAX),
   SAMPLE,
-  turn,
+  sample,
 );
 const workspaces = { workspace: await Workspace.create(), original: await Workspace.create() };
 afterAll(async () => {
   for (const workspace of Object.values(workspaces)) await workspace.remove();
 });
 
-describe(`the simulator, of the mutants of turn ${turn},`, () => {
+describe(`the simulator, of sample ${sample} of the mutants,`, () => {
   it.each(mutants)('catches $name', async (mutant) => {
     const result = await tryMutant(workspaces, mutant, { firstSeed: 1, seedsMax: SEEDS_MAX });
     expect(result).toMatchObject({ verdict: 'caught' });

@@ -1,6 +1,7 @@
 /**
- * Work that is done in parts waits for its turn, and meanwhile a new leader behaves like any other.
- * The tests use the core alone; each part is one run, and none is taken unless the test says so.
+ * Work that is done in parts continues in later turns, and meanwhile a new leader behaves like any
+ * other. The tests use the core alone; each part is one run, and none is taken unless the test says
+ * so.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';

@@ -61,7 +61,7 @@ export class Ensemble {
     this.#options = {
       voters,
       heartbeatMs: HEARTBEAT_MS,
-      timeoutMs: 1000,
+      peerTimeoutMs: 1000,
       settleMs: 200,
       initTimeoutMs: 5000,
       syncTimeoutMs: 5000,

@@ -91,20 +91,28 @@ export class RandomMessages {
         return { epoch: epoch(), established: this.#chance(0.5) };
       case 'ackEpoch':
         return {
-          ...{ epoch: epoch(), currentEpoch: epoch(), last: zxid(), applied: zxid() },
-          ...{ history: this.#history(around), snapshotOnly: this.#chance(0.3) },
+          epoch: epoch(),
+          currentEpoch: epoch(),
+          last: zxid(),
+          applied: zxid(),
+          history: this.#history(around),
+          snapshotOnly: this.#chance(0.3),
           lineage: this.#lineage(around),
         };
       case 'syncStart':
         return {
-          ...{ mode: this.#pick(['diff', 'trunc', 'snap']), after: zxid() },
-          ...{ lineage: this.#lineage(around), diverged: this.#chance(0.3) },
+          mode: this.#pick(['diff', 'trunc', 'snap']),
+          after: zxid(),
+          lineage: this.#lineage(around),
+          diverged: this.#chance(0.3),
         };
       case 'propose':
         return { batch: this.#batch(around) };
       case 'newLeader':
         return {
-          ...{ epoch: epoch(), last: zxid(), ensembleId: this.#pick(['', 'E1.1', 'other']) },
+          epoch: epoch(),
+          last: zxid(),
+          ensembleId: this.#pick(['', 'E1.1', 'other']),
           leaseMs: this.#pick([0, 1, 1_000]),
         };
       case 'ackNewLeader':
@@ -125,7 +133,8 @@ export class RandomMessages {
     const count = Math.floor(this.#random() * 3);
     const identity = () => this.#pick([0, 1, 2_001, 3_001, Number.MAX_SAFE_INTEGER]);
     return Array.from({ length: count }, () => ({
-      ...{ epoch: this.#epoch(around), identity: identity() },
+      epoch: this.#epoch(around),
+      identity: identity(),
     }));
   }
 

@@ -72,9 +72,19 @@ async function checked(all: readonly Scripted[]) {
   const output = new Output({ format: 'json', out: write, error: write, isTerminal: false });
   const never = () => Promise.reject(new Error('check asks for nothing else'));
   const around = {
-    ...{ output, client: never, other: never, connect: () => '', tls: () => null, directory: '/' },
-    ...{ signal: new AbortController().signal, isInteractive: false, confirm: never },
-    ...{ handOver: never, readInput: never, isShell: false, environment: {} },
+    output,
+    client: never,
+    other: never,
+    connect: () => '',
+    tls: () => null,
+    directory: '/',
+    signal: new AbortController().signal,
+    isInteractive: false,
+    confirm: never,
+    handOver: never,
+    readInput: never,
+    isShell: false,
+    environment: {},
   };
   const code = await check(new Call(around, [], { config }));
   const findings: { kind: string; what: string; remedy: string }[] = JSON.parse(text);

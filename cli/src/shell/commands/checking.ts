@@ -5,7 +5,7 @@
  * what a server does not answer is left out. With a config file the HTTP ports of Rookery's members
  * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
  */
-import { loadEnsembleConfig } from '@rookery/server';
+import { type FourLetterWord, loadEnsembleConfig } from '@rookery/server';
 import { clockCheck } from '../../config-checks.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
@@ -33,7 +33,7 @@ interface Asked extends Server {
 }
 
 const TIMEOUT_MS = 2_000;
-/** A member that keeps up has a write that was committed before within far less. */
+/** How long members may take to apply what the leader had; one that keeps up takes far less. */
 const CATCH_UP_MS = 3_000;
 const AGAIN_MS = 100;
 const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
@@ -102,7 +102,10 @@ async function look(server: Server): Promise<Asked> {
 }
 
 /** Returns the answers of the servers that give one. */
-async function answers(servers: readonly Server[], word: string): Promise<readonly Answers[]> {
+async function answers(
+  servers: readonly Server[],
+  word: FourLetterWord,
+): Promise<readonly Answers[]> {
   const texts = await Promise.all(
     servers.map(async (server) => {
       const text = await askWord(server, word, TIMEOUT_MS).catch(() => '');

@@ -28,7 +28,7 @@ export function versionFindings(versions: readonly Answers[]): readonly Finding[
   ];
 }
 
-/** Those that must be equal; addresses and directories are each member's own. */
+/** The settings that must be equal; addresses and directories are each member's own. */
 const SHARED: readonly string[] = [
   ...['tickTime', 'initLimit', 'syncLimit', 'minSessionTimeout', 'maxSessionTimeout'],
 ];

@@ -74,7 +74,9 @@ export async function tree(call: Call): Promise<number | undefined> {
   const depthMax = call.number('depth');
   const limit = call.number('limit') ?? TREE_LIMIT;
   const nodes = walk({
-    ...{ client, path: call.path(0), signal },
+    client,
+    path: call.path(0),
+    signal,
     ...(depthMax === undefined ? {} : { depthMax }),
   });
   const end = { closed: 0, wasCut: false };

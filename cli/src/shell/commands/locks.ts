@@ -82,7 +82,10 @@ async function* locksIn(
       return { ...one, data: await dataOf(client, joinPath(path, one.name), signal) };
     });
     yield {
-      ...{ path, kind, holders: await Promise.all(holders), holderCount: holding },
+      path,
+      kind,
+      holders: await Promise.all(holders),
+      holderCount: holding,
       waiters: queued.slice(holding, holding + SHOWN_MAX),
       waiterCount: queued.length - holding,
     };

@@ -17,7 +17,9 @@ export async function find(call: Call): Promise<number | undefined> {
   const depthMax = call.number('depth');
   const closed: string[] = [];
   const nodes = walk({
-    ...{ client: await call.client(), path: call.path(0), signal },
+    client: await call.client(),
+    path: call.path(0),
+    signal,
     ...(depthMax === undefined ? {} : { depthMax }),
   });
   const found = filtered(noting(nodes, closed), meets);
@@ -170,7 +172,10 @@ export async function du(call: Call): Promise<number | undefined> {
   await output.table(sums(nodes, depth), {
     head: ['znodes', 'bytes', 'size', 'ephemerals', 'path'],
     json: ({ path, nodes: count, bytes, ephemerals }) => ({
-      ...{ path, nodes: count, bytes, ephemerals },
+      path,
+      nodes: count,
+      bytes,
+      ephemerals,
     }),
     cells: ({ path, nodes: count, bytes, ephemerals }) => [
       ...[String(count), String(bytes), sizeText(bytes), String(ephemerals), path],

@@ -101,9 +101,18 @@ function sessionJson({ sinceMs, ...session }: Session) {
   const { server, address, timeoutMs, ephemerals, lastOperation, received } = session;
   const { sent, outstanding, averageLatencyMs, maxLatencyMs } = session;
   return {
-    ...{ session: session.session, server, address, timeoutMs, ephemerals },
-    ...{ since: sinceMs === null ? null : timeOf(sinceMs), lastOperation, received, sent },
-    ...{ outstanding, averageLatencyMs, maxLatencyMs },
+    session: session.session,
+    server,
+    address,
+    timeoutMs,
+    ephemerals,
+    since: sinceMs === null ? null : timeOf(sinceMs),
+    lastOperation,
+    received,
+    sent,
+    outstanding,
+    averageLatencyMs,
+    maxLatencyMs,
   };
 }
 

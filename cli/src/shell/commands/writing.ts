@@ -58,7 +58,8 @@ export async function create(call: Call): Promise<undefined> {
     return;
   }
   const options = {
-    ...{ mode, signal },
+    mode,
+    signal,
     ...(acl === undefined ? {} : { acl }),
     ...(ttlMs === undefined ? {} : { ttlMs }),
   };

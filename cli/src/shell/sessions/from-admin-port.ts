@@ -92,8 +92,13 @@ export class SessionsFromAdminPort implements SessionSource {
     const server = member === null ? null : await this.#serverOf(member, signal);
     const { established = null, ...rest } = connection ?? {};
     return {
-      ...{ lastOperation: null, received: null, sent: null, outstanding: null },
-      ...{ averageLatencyMs: null, maxLatencyMs: null, sinceMs: established },
+      lastOperation: null,
+      received: null,
+      sent: null,
+      outstanding: null,
+      averageLatencyMs: null,
+      maxLatencyMs: null,
+      sinceMs: established,
       ...rest,
       session: facts.session,
       timeoutMs: facts.timeoutMs,

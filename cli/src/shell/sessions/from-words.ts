@@ -4,7 +4,7 @@
  *
  * Servers answer these words only where their configuration allows them; what is missing is said.
  */
-import { OperatorError } from '@rookery/server';
+import { type FourLetterWord, OperatorError } from '@rookery/server';
 import { connectionsIn } from '../../console/word-answers.js';
 import { askWord } from '../../status/four-letter-word.js';
 import type { NamedAddress } from '../addresses.js';
@@ -74,7 +74,7 @@ export class SessionsFromWords implements SessionSource {
   }
 
   /** The answers of the servers that give one; a gap is noted for each of the others. */
-  async #ask(word: string): Promise<ReadonlyMap<string, string>> {
+  async #ask(word: FourLetterWord): Promise<ReadonlyMap<string, string>> {
     const answers = new Map<string, string>();
     await Promise.all(
       this.#servers.map(async (server) => {

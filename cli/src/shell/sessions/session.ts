@@ -43,7 +43,15 @@ export interface SessionSource {
 
 /** A session of which only the id is known. */
 export const UNKNOWN: Omit<Session, 'session'> = {
-  ...{ server: null, address: null, timeoutMs: null, ephemerals: null, sinceMs: null },
-  ...{ lastOperation: null, received: null, sent: null, outstanding: null },
-  ...{ averageLatencyMs: null, maxLatencyMs: null },
+  server: null,
+  address: null,
+  timeoutMs: null,
+  ephemerals: null,
+  sinceMs: null,
+  lastOperation: null,
+  received: null,
+  sent: null,
+  outstanding: null,
+  averageLatencyMs: null,
+  maxLatencyMs: null,
 };

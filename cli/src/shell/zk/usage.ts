@@ -69,9 +69,23 @@ export const ZK_OPTIONS: Readonly<Partial<Record<ZkCommandName, ZkOptions>>> = {
 
 /** How many arguments a command needs at least, besides options; none where it is not here. */
 export const ZK_ARGUMENTS_MIN: Readonly<Partial<Record<ZkCommandName, number>>> = {
-  ...{ addWatch: 1, addauth: 2, create: 1, delete: 1, deleteall: 1, delquota: 1, get: 1 },
-  ...{ getAcl: 1, getAllChildrenNumber: 1, listquota: 1, ls: 1, removewatches: 1, set: 2 },
-  ...{ setAcl: 2, stat: 1, sync: 1, reconfig: 1 },
+  addWatch: 1,
+  addauth: 2,
+  create: 1,
+  delete: 1,
+  deleteall: 1,
+  delquota: 1,
+  get: 1,
+  getAcl: 1,
+  getAllChildrenNumber: 1,
+  listquota: 1,
+  ls: 1,
+  removewatches: 1,
+  set: 2,
+  setAcl: 2,
+  stat: 1,
+  sync: 1,
+  reconfig: 1,
 };
 
 export function isZkCommand(name: string): name is ZkCommandName {

@@ -61,8 +61,11 @@ describe('a create whose reply is lost', () => {
 
 describe('a znode with a name that others use', () => {
   const plan: ContenderPlan = {
-    ...{ parent: '/line', prefix: 'lock', mode: 'ephemeral' },
-    ...{ token: 'guid-1', data: 'guid-1 mine' },
+    parent: '/line',
+    prefix: 'lock',
+    mode: 'ephemeral',
+    token: 'guid-1',
+    data: 'guid-1 mine',
   };
 
   it('is found by the GUID in its data, and not in names that only begin like it', async () => {

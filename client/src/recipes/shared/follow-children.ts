@@ -16,8 +16,8 @@ import { WaitScope } from './wait-scope.js';
 import { openSession } from './waiting.js';
 
 /**
- * How many requests of one read are in flight, because a client refuses too many, and others need
- * their turn.
+ * How many requests of one read are in flight, because a client refuses too many, and other calls
+ * have requests too.
  */
 const IN_FLIGHT_MAX = 1_000;
 

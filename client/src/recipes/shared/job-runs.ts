@@ -85,10 +85,10 @@ function isRun(value: unknown): value is JobRun {
 export function nextDue(schedule: Schedule, afterMs: number, nowMs: number): number | null {
   // Looks back in growing steps, so that years of missed times need not be enumerated.
   for (let backMs = 1; ; backMs *= LOOK_BACK_FACTOR) {
-    const fromMs = Math.max(nowMs - backMs, afterMs);
-    const due = ask(schedule, fromMs);
+    const askedMs = Math.max(nowMs - backMs, afterMs);
+    const due = ask(schedule, askedMs);
     if (due !== null && due <= nowMs) return lastUpTo(schedule, due, nowMs);
-    if (fromMs === afterMs) return due;
+    if (askedMs === afterMs) return due;
   }
 }
 

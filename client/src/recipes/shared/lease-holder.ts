@@ -41,8 +41,8 @@ export class LeaseHolder implements Lease {
   #deletion: Promise<void> | null = null;
 
   /**
-   * The lease of a contender whose turn it is; null if its znode does not exist any more. It begins
-   * in the same turn in which the server has confirmed that the znode exists.
+   * The lease of a contender that is first in line; null if its znode does not exist any more. It
+   * begins in the same turn in which the server has confirmed that the znode exists.
    */
   static async begin(
     client: Client,

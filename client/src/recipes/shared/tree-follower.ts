@@ -43,7 +43,7 @@ export class TreeFollower {
   readonly #waiting = new WorkQueue<Task>();
   /** The paths with a request in flight, each with what to do after it, or null. */
   #inFlight = new Map<string, Task | null>();
-  /** By the ancestor that must be read first: the reads to repeat after that. */
+  /** The reads to repeat, by the ancestor that must be read before them. */
   readonly #deferred = new Map<string, Map<string, Task>>();
   #isResyncing = false;
   #failure: { readonly error: unknown } | null = null;

@@ -30,7 +30,7 @@ export interface Line<Marker extends string = string> {
   readonly data: Data;
   readonly acl?: readonly Acl[] | undefined;
   readonly mode?: ContenderPlan['mode'];
-  /** The znode in line that must be gone before it is the turn of `own`; null if it is its turn. */
+  /** The znode in line that must be gone before `own` is first; null if `own` is first. */
   readonly blocker: (line: readonly Place<Marker>[], own: Place<Marker>) => Place<Marker> | null;
 }
 
@@ -54,7 +54,7 @@ export function acquiring<T>(
   return inSession(client, { ...options, timeoutError }, attempt);
 }
 
-/** Resolves with the lease when it is the contender's turn. */
+/** Resolves with the lease once the contender is first in line. */
 export async function leaseInLine<Marker extends string>(
   client: Client,
   line: Line<Marker>,
@@ -68,7 +68,7 @@ export async function leaseInLine<Marker extends string>(
   }
 }
 
-/** Resolves with the lease if it is the contender's turn at once, else with null. */
+/** Resolves with the lease if the contender is first in line at once, else with null. */
 export async function leaseIfFirst<Marker extends string>(
   client: Client,
   line: Line<Marker>,

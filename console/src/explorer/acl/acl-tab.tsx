@@ -65,7 +65,9 @@ export function AclTab({ path, facts, onChanged }: AclTabProps) {
           </button>
         </div>
       ) : null}
-      {isGiving ? <AclBelowDialog {...{ path, acl, onClose: () => setIsGiving(false) }} /> : null}
+      {isGiving ? (
+        <AclBelowDialog path={path} acl={acl} onClose={() => setIsGiving(false)} />
+      ) : null}
     </div>
   );
 }

@@ -17,12 +17,16 @@ export function AddressBar({ path }: { readonly path: string }) {
   const mark = (): void => setIsMarked(toggleBookmark(path));
   useShortcuts([
     {
-      ...{ keys: 'p', title: 'Type a path', group: 'Explorer' },
+      keys: 'p',
+      title: 'Type a path',
+      group: 'Explorer',
       run: () => setIsTyping(true),
     },
     { keys: 'b', title: 'Bookmark this znode, or no longer', group: 'Explorer', run: mark },
     {
-      ...{ keys: 'u', title: 'Go up to the parent', group: 'Explorer' },
+      keys: 'u',
+      title: 'Go up to the parent',
+      group: 'Explorer',
       run: () => openNode(parentOf(path)),
     },
   ]);

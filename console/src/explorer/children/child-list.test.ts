@@ -3,7 +3,8 @@ import type { ChildFacts, Stat } from '../../api/types.js';
 import { loadedTo, NOTHING, sequenceOf, sorted } from './child-list.js';
 
 const child = (name: string, dataLength: number | null): ChildFacts => ({
-  ...{ name, mode: null },
+  name,
+  mode: null,
   stat: dataLength === null ? null : ({ dataLength } as Stat),
 });
 const names = (children: readonly ChildFacts[]) => children.map(({ name }) => name);

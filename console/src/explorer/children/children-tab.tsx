@@ -84,7 +84,10 @@ export function ChildrenTab({ path, facts, onChanged }: ChildrenTabProps) {
         {counted(facts.stat.numChildren, 'child', 'children')}
         {isCut ? `; sorted are the first ${numberInWords(rows.length)}` : ''}
         <SelectionBar
-          {...{ parent: path, facts, names: chosen, onChanged }}
+          parent={path}
+          facts={facts}
+          names={chosen}
+          onChanged={onChanged}
           onClear={() => setSelected(NO_NAMES)}
         />
       </div>
@@ -149,7 +152,7 @@ function Heading({ column, order, onOrder }: HeadingProps) {
   );
 }
 
-/** As many children as are wanted, read again when the list has changed. */
+/** Loads as many children as are wanted, and again when the list has changed. */
 function useLoaded({ path, stat }: NodeFacts, wanted: number) {
   const { api } = useConsole();
   const [loaded, setLoaded] = useState<Loaded>(NOTHING);

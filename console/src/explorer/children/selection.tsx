@@ -31,7 +31,9 @@ export function SelectionBar({ parent, facts, names, onChanged, onClear }: Selec
   // What came of an act stays to be seen, also when nothing is selected any more.
   return (
     <>
-      {names.length === 0 ? null : <Buttons {...{ facts, names, onClear, onAct: setAct }} />}
+      {names.length === 0 ? null : (
+        <Buttons facts={facts} names={names} onClear={onClear} onAct={setAct} />
+      )}
       {act?.kind === 'delete' ? (
         <DeleteDialog
           paths={act.names.map((name) => childOf(parent, name))}

@@ -79,7 +79,8 @@ it('writes hex that can be read back', () => {
     new Uint8Array(),
   ]);
   expect(hexLine(bytesOf('<b>0123456789abcdef'), 0)).toEqual({
-    ...{ offset: '000000', hex: '3c 62 3e 30 31 32 33 34  35 36 37 38 39 61 62 63' },
+    offset: '000000',
+    hex: '3c 62 3e 30 31 32 33 34  35 36 37 38 39 61 62 63',
     text: '<b>0123456789abc',
   });
 });

@@ -30,13 +30,13 @@ export interface Content {
   readonly unzipped: Uint8Array<ArrayBuffer> | null;
   /** Said if it looks like gzip and could not be opened. */
   readonly zipProblem: string | null;
-  /** Of what is inside, where it is gzip. */
+  /** The content of what is inside, where the data is gzip. */
   readonly body: TextContent | BinaryContent;
   /** What the bytes mean to a recipe, if they are known. */
   readonly payload: Payload | null;
 }
 
-/** Of what is unzipped: a megabyte can hold a gigabyte of zeros. */
+/** The bytes that are unzipped at most: a megabyte can hold a gigabyte of zeros. */
 export const UNZIPPED_MAX = 16_000_000;
 /** Text beyond it is not laid out or highlighted as it comes. */
 const LAID_OUT_MAX = 2_000_000;

@@ -16,7 +16,7 @@ export interface Payload {
 const QUEUE_VERSION = 0x0001_0001;
 const QUEUE_ITEM = 1;
 const QUEUE_END = 2;
-/** Of the items that are shown. */
+/** The number of items that are shown. */
 const ITEMS_MAX = 1_000;
 /** What Curator and our client put before a contender's number, and what kazoo puts there. */
 const KINDS = '(lock|lease|latch|n_|__(READ|WRIT)__)-?';

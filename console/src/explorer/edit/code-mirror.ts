@@ -51,7 +51,9 @@ export function editorExtensions({
     EditorState.readOnly.of(isReadOnly),
     EditorView.editable.of(!isReadOnly),
     EditorView.contentAttributes.of({
-      ...{ 'aria-label': label, tabindex: '0', spellcheck: 'false' },
+      'aria-label': label,
+      tabindex: '0',
+      spellcheck: 'false',
       ...(isReadOnly ? { role: 'textbox', 'aria-multiline': 'true', 'aria-readonly': 'true' } : {}),
     }),
     EditorView.lineWrapping,

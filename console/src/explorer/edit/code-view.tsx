@@ -43,7 +43,8 @@ export function CodeView({ text, language, label, onChange }: CodeViewProps) {
         doc: initial,
         extensions: [...editorExtensions(options), listener],
       }),
-      ...{ parent, root },
+      parent,
+      root,
     });
     view.current = made;
     if (!isReadOnly) made.focus();

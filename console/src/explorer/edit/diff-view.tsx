@@ -25,8 +25,12 @@ export function DiffView({ before, after, language }: DiffViewProps) {
       extensions: editorExtensions({ text, language, label, isReadOnly: true }),
     });
     const view = new MergeView({
-      ...{ a: side(before, 'As it is'), b: side(after, 'As you want it') },
-      ...{ parent, root, diffConfig: DIFF, gutter: true },
+      a: side(before, 'As it is'),
+      b: side(after, 'As you want it'),
+      parent,
+      root,
+      diffConfig: DIFF,
+      gutter: true,
       collapseUnchanged: { margin: 3, minSize: 6 },
     });
     view.dom.style.height = '100%';

@@ -49,14 +49,18 @@ export function EditPanel(props: EditPanelProps) {
   };
   useShortcuts([
     {
-      ...{ keys: 'Mod+s', title: 'Review the edit, then save it', group: 'Edit' },
+      keys: 'Mod+s',
+      title: 'Review the edit, then save it',
+      group: 'Edit',
       run: () => {
         if (step === 'edit') review();
         else if (step === 'review') save.run();
       },
     },
     {
-      ...{ keys: 'Escape', title: 'Back', group: 'Edit' },
+      keys: 'Escape',
+      title: 'Back',
+      group: 'Edit',
       run: () => {
         if (step !== 'edit') setStep('edit');
         else if (!isChanged(draft)) onEnd(false);

@@ -95,7 +95,7 @@ function Regions({ regions, choices, onChoose }: RegionsProps) {
     if (region.kind === 'agreed') {
       const isFirst = place === 0;
       const isLast = place === regions.length - 1;
-      return <Agreed key={key} lines={region.lines} {...{ isFirst, isLast }} />;
+      return <Agreed key={key} lines={region.lines} isFirst={isFirst} isLast={isLast} />;
     }
     conflict += 1;
     const index = conflict;

@@ -10,7 +10,9 @@ const text = fc
 it('keeps both changes where they are in different lines', () => {
   const base = 'one\ntwo\nthree\nfour\nfive';
   const regions = mergedRegions({
-    ...{ base, mine: base.replace('one', 'ONE'), theirs: base.replace('five', 'FIVE') },
+    base,
+    mine: base.replace('one', 'ONE'),
+    theirs: base.replace('five', 'FIVE'),
   });
   expect(conflictCount(regions ?? [])).toBe(0);
   expect(mergedText(regions ?? [], [])).toBe('ONE\ntwo\nthree\nfour\nFIVE');

@@ -47,7 +47,9 @@ export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
   };
   useShortcuts(
     offered.map(({ act: one, title, keys, isAllowed }) => ({
-      ...{ keys, title, group: 'Znode' },
+      keys,
+      title,
+      group: 'Znode',
       run: () => {
         if (isAllowed) setAct(one);
       },
@@ -89,9 +91,9 @@ export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
         <DeleteDialog paths={[path]} onClose={close} onRan={() => onChanged(parentOf(path))} />
       ) : null}
       {act === 'copy' || act === 'move' ? (
-        <CopyDialog {...{ path, onChanged, onClose: close, moves: act === 'move' }} />
+        <CopyDialog path={path} onChanged={onChanged} onClose={close} moves={act === 'move'} />
       ) : null}
-      {act === 'import' ? <ImportDialog {...{ path, onChanged, onClose: close }} /> : null}
+      {act === 'import' ? <ImportDialog path={path} onChanged={onChanged} onClose={close} /> : null}
       {act === 'export' ? <ExportDialog path={path} onClose={close} /> : null}
     </>
   );
@@ -114,28 +116,52 @@ function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] 
   const mayCreate = may.create && mode !== 'ephemeral';
   const all: readonly (Offered & { readonly isPossible: boolean })[] = [
     {
-      ...{ act: 'create', title: 'New znode below this one', keys: 'n', icon: 'plus' },
-      ...{ isPossible: canCreate, isAllowed: mayCreate },
+      act: 'create',
+      title: 'New znode below this one',
+      keys: 'n',
+      icon: 'plus',
+      isPossible: canCreate,
+      isAllowed: mayCreate,
     },
     {
-      ...{ act: 'copy', title: 'Copy it with everything below', keys: 'c', icon: 'copy' },
-      ...{ isPossible: canCreate, isAllowed: isMovable },
+      act: 'copy',
+      title: 'Copy it with everything below',
+      keys: 'c',
+      icon: 'copy',
+      isPossible: canCreate,
+      isAllowed: isMovable,
     },
     {
-      ...{ act: 'move', title: 'Move it with everything below', keys: 'm', icon: 'move' },
-      ...{ isPossible: canCreate && canDelete, isAllowed: isMovable },
+      act: 'move',
+      title: 'Move it with everything below',
+      keys: 'm',
+      icon: 'move',
+      isPossible: canCreate && canDelete,
+      isAllowed: isMovable,
     },
     {
-      ...{ act: 'delete', title: 'Delete it with everything below', keys: 'd', icon: 'trash' },
-      ...{ isPossible: canDelete, isAllowed: isMovable },
+      act: 'delete',
+      title: 'Delete it with everything below',
+      keys: 'd',
+      icon: 'trash',
+      isPossible: canDelete,
+      isAllowed: isMovable,
     },
     {
-      ...{ act: 'export', title: 'Export it into a file', keys: 'x', icon: 'download' },
-      ...{ isPossible: true, isAllowed: true },
+      act: 'export',
+      title: 'Export it into a file',
+      keys: 'x',
+      icon: 'download',
+      isPossible: true,
+      isAllowed: true,
     },
     {
-      ...{ act: 'import', title: 'Import a file below it', keys: 'i', icon: 'upload' },
-      ...{ isPossible: canCreate, isAllowed: mayCreate },
+      act: 'import',
+      title: 'Import a file below it',
+      keys: 'i',
+      icon: 'upload',
+      isPossible: canCreate,
+      isAllowed: mayCreate,
     },
   ];
   return all.filter(({ isPossible }) => isPossible);

@@ -46,11 +46,15 @@ export function NodePane({ path, store }: NodePaneProps) {
   ];
   useShortcuts([
     ...tabs.map(({ id, title, key }) => ({
-      ...{ keys: key, title: `Show ${title === 'ACL' ? 'the ACL' : `the ${title.toLowerCase()}`}` },
-      ...{ group: 'Znode', run: () => setTab(id) },
+      keys: key,
+      title: `Show ${title === 'ACL' ? 'the ACL' : `the ${title.toLowerCase()}`}`,
+      group: 'Znode',
+      run: () => setTab(id),
     })),
     {
-      ...{ keys: 'r', title: 'Read it again', group: 'Znode' },
+      keys: 'r',
+      title: 'Read it again',
+      group: 'Znode',
       run: () => {
         node.reload().catch(reportError);
         store.refresh(path).catch(reportError);
@@ -87,7 +91,7 @@ export function NodePane({ path, store }: NodePaneProps) {
               role="tabpanel"
               aria-labelledby={`tab-${tab}`}
             >
-              <Panel {...{ tab, path, node, store }} facts={node.facts} />
+              <Panel tab={tab} path={path} node={node} store={store} facts={node.facts} />
             </div>
           </div>
           <FactsView facts={node.facts} />
@@ -97,7 +101,7 @@ export function NodePane({ path, store }: NodePaneProps) {
   );
 }
 
-/** Of a directory without data the children are what one comes for. */
+/** The tab that opens first: of a directory without data, the children. */
 function firstTab(facts: NodeFacts | null): Tab {
   if (facts === null) return 'data';
   return facts.stat.dataLength === 0 && facts.stat.numChildren > 0 ? 'children' : 'data';

@@ -15,7 +15,7 @@ import { useChanges } from '../watch/use-changes.js';
 export interface NodeState {
   readonly facts: NodeFacts | null;
   readonly content: Content | null;
-  /** Of the data. */
+  /** The version of the data. */
   readonly version: number;
   readonly error: unknown;
   /** Grows each time that the data was changed by somebody while it was open. */
@@ -57,7 +57,8 @@ export function useNode(path: string, onChildren: () => void): OpenNode {
   }, [load]);
   const isReadable = state.facts !== null;
   const isLive = useChanges({
-    ...{ path: isReadable ? path : null, isRecursive: false },
+    path: isReadable ? path : null,
+    isRecursive: false,
     onChange: ({ kind }) => {
       load().catch(reportError);
       if (kind === 'childrenChanged' || kind === 'deleted') onChildren();

@@ -88,7 +88,11 @@ function FoundList({ found, text, path, onEnd }: FoundListProps) {
         {virtualizer.getVirtualItems().map(({ index, key, start }) => (
           <FoundRow
             key={key}
-            {...{ index, text, top: start, node: found[index], isActive: index === cursor }}
+            index={index}
+            text={text}
+            top={start}
+            node={found[index]}
+            isActive={index === cursor}
             isSelected={found[index]?.path === path}
           />
         ))}

@@ -27,7 +27,9 @@ export function LeftPane({ store, path }: LeftPaneProps) {
     canSearch
       ? [
           {
-            ...{ keys: '/', title: 'Search the whole tree', group: 'Explorer' },
+            keys: '/',
+            title: 'Search the whole tree',
+            group: 'Explorer',
             run: () => field.current?.select(),
           },
         ]

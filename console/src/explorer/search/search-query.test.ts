@@ -11,7 +11,12 @@ it('makes parameters of what is typed', () => {
   expect(queryOf('conf')).toEqual({ path: '/', limit: 10_000, match: 'conf' });
   expect(queryOf('/app/*/conf?')).toMatchObject({ glob: '/app/*/conf?' });
   expect(queryOf('a mode:ephemeral owner:1f bytes:>10 in:/x/')).toEqual({
-    ...{ path: '/x', limit: 10_000, match: 'a', mode: 'ephemeral', session: '0x1f', minBytes: 10 },
+    path: '/x',
+    limit: 10_000,
+    match: 'a',
+    mode: 'ephemeral',
+    session: '0x1f',
+    minBytes: 10,
   });
   expect(queryOf('mode:ephemeral')).toMatchObject({ mode: 'ephemeral' });
 });

@@ -74,7 +74,8 @@ async function aclNow(api: Api, { path, stat }: FoundNode, signal: AbortSignal):
 
 function aclStep(api: Api, { path, version }: Known, acl: readonly AclEntry[]): Step {
   return {
-    ...{ path, verb: 'set the ACL of' },
+    path,
+    verb: 'set the ACL of',
     run: async (signal) => {
       const query = { path, acl: aclValues(acl) };
       await api.write('PUT', '/node/acl', { query, match: version, signal });

@@ -105,7 +105,8 @@ export function importPlan(api: Api, nodes: readonly FileNode[], options: Import
       if (!replaces) continue;
       const { version: match } = known;
       steps.push({
-        ...{ path, verb: 'set' },
+        path,
+        verb: 'set',
         run: async (signal) => {
           const asked = { query: { path }, body: node.data, match, signal };
           await api.write('PUT', '/node/data', asked);
@@ -156,7 +157,8 @@ function copyStep(
 ): Step {
   const target = rebased(path, from, to);
   return {
-    ...{ path: target, verb: 'create' },
+    path: target,
+    verb: 'create',
     run: async (signal) => {
       const facts = await api.get<NodeFacts>('/node', { path }, signal);
       const { bytes: data, version } = await readData(api, path, signal);

@@ -13,13 +13,17 @@ function manualClock() {
 }
 
 const planOf = (groups: readonly (readonly Step[])[], failuresMax = 3): Plan => ({
-  ...{ groups, facts: [], warnings: [], failuresMax },
+  groups,
+  facts: [],
+  warnings: [],
+  failuresMax,
 });
 
 it('runs a group after all of the group before it', async () => {
   const order: string[] = [];
   const step = (path: string): Step => ({
-    ...{ path, verb: 'create' },
+    path,
+    verb: 'create',
     run: async () => {
       await Promise.resolve();
       order.push(path);
@@ -28,7 +32,9 @@ it('runs a group after all of the group before it', async () => {
   const items = ['/a/b/c', '/a', '/d', '/a/b', '/d/e'].map((path) => ({ path }));
   const plan = planOf(byDepth(items).map((group) => group.map(({ path }) => step(path))));
   const progress = await runPlan(plan, {
-    ...{ signal: new AbortController().signal, pace: 1_000, onProgress: () => {} },
+    signal: new AbortController().signal,
+    pace: 1_000,
+    onProgress: () => {},
     ...manualClock(),
   });
   expect(progress).toEqual({ done: 5, failures: [], state: 'done' });
@@ -40,7 +46,8 @@ it('keeps its pace', async () => {
   const clock = manualClock();
   const at: number[] = [];
   const steps = Array.from({ length: 11 }, (_, index) => ({
-    ...{ path: `/${index}`, verb: 'delete' },
+    path: `/${index}`,
+    verb: 'delete',
     run: async () => {
       at.push(clock.nowMs());
     },
@@ -61,7 +68,8 @@ it('stops after so many failures, and when it is told to', async () => {
   const end = new AbortController();
   let ran = 0;
   const step = {
-    ...{ path: '/x', verb: 'delete' },
+    path: '/x',
+    verb: 'delete',
     run: async () => {
       ran += 1;
       end.abort();

@@ -4,7 +4,11 @@ import { type FileNode, fileText, readFileText } from './subtree-file.js';
 
 const AT = '2026-01-01T00:00:00Z';
 const node = (path: string, data: Uint8Array = new Uint8Array()): FileNode => ({
-  ...{ path, mode: 'persistent', ttlMs: null, data: Uint8Array.from(data), acl: null },
+  path,
+  mode: 'persistent',
+  ttlMs: null,
+  data: Uint8Array.from(data),
+  acl: null,
 });
 
 it('reads back what it wrote, whatever the data is', () => {

@@ -117,9 +117,7 @@ export class TreeModel {
       const { total, entries, open } = this.root;
       const isKnown = total > 0 || entries.length > 0 || open.length > 0;
       const facts = { name: '/', mode: null, stat: null };
-      return {
-        ...{ kind: 'node', path: '/', facts, depth: 0, isOpen: isKnown, place: 1, siblings: 1 },
-      };
+      return { kind: 'node', path: '/', facts, depth: 0, isOpen: isKnown, place: 1, siblings: 1 };
     }
     return rowWithin(this.root, index - 1, 1);
   }

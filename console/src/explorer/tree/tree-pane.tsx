@@ -46,7 +46,9 @@ export function TreePane({ store, path }: TreePaneProps) {
   }, [store, wanted]);
   useShortcuts([
     {
-      ...{ keys: 't', title: 'Go to the tree', group: 'Explorer' },
+      keys: 't',
+      title: 'Go to the tree',
+      group: 'Explorer',
       run: () => scroller.current?.focus(),
     },
   ]);

@@ -9,7 +9,7 @@ import type { SessionId } from '../../state/txn.js';
 import type { WatcherId, WatchTable } from '../../state/watches.js';
 
 export interface ApiMember {
-  /** The member's state as the four-letter words see it at this moment. */
+  /** The member, its counters and its connections, read at this moment. */
   context(): WordContext;
   /** What it has applied, to be read only; another object once a snapshot was installed. */
   readonly state: ReplicatedState;

@@ -27,8 +27,12 @@ function api(readOnly: string | null = null) {
 async function ask(of: Api, what: string, user: string | null, mayChange = true) {
   const [method = '', path = ''] = what.split(' ');
   const request: HttpRequest = {
-    ...{ method, path: `/api/v1${path}`, query: new URLSearchParams(), headers: {} },
-    ...{ remoteAddress: '', signal: new AbortController().signal },
+    method,
+    path: `/api/v1${path}`,
+    query: new URLSearchParams(),
+    headers: {},
+    remoteAddress: '',
+    signal: new AbortController().signal,
     readBody: () => Promise.resolve(new Uint8Array(0)),
   };
   const { status, body } = await of.answer(request, { user, mayChange });
@@ -39,7 +43,10 @@ async function ask(of: Api, what: string, user: string | null, mayChange = true)
 it('gives a user who may change something all that there is', async () => {
   const index = await ask(api(), 'GET ', 'ops');
   expect(index.json).toMatchObject({
-    ...{ user: 'ops', readOnly: false, digestAlgs: ['SHA256'], paths: ALL },
+    user: 'ops',
+    readOnly: false,
+    digestAlgs: ['SHA256'],
+    paths: ALL,
   });
   for (const what of ['POST /node', 'DELETE /sessions/0x1', 'GET /backup']) {
     expect((await ask(api(), what, 'ops')).status, what).toBe(200);
@@ -50,7 +57,9 @@ it('gives a user who may only read no change and no backup, and says that he rea
   const index = await ask(api(), 'GET ', 'viewer', false);
   expect(index.json['readOnly']).toBe(true);
   expect(index.json['paths']).toEqual({
-    ...{ '/api/v1': ['GET'], '/api/v1/node': ['GET'], '/api/v1/sessions/{id}': ['GET'] },
+    '/api/v1': ['GET'],
+    '/api/v1/node': ['GET'],
+    '/api/v1/sessions/{id}': ['GET'],
   });
   for (const what of ['POST /node', 'DELETE /node', 'DELETE /sessions/0x1', 'GET /backup']) {
     const refused = await ask(api(), what, 'viewer', false);

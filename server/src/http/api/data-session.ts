@@ -83,8 +83,12 @@ export class DataSession {
   ): Promise<DataSession> {
     const session = new DataSession(open, watching);
     const hello = {
-      ...{ protocolVersion: 0, lastZxidSeen: 0, timeoutMs: SESSION_TIMEOUT_MS, sessionId: 0 },
-      ...{ password: new Uint8Array(PASSWORD_BYTES), readOnly: false },
+      protocolVersion: 0,
+      lastZxidSeen: 0,
+      timeoutMs: SESSION_TIMEOUT_MS,
+      sessionId: 0,
+      password: new Uint8Array(PASSWORD_BYTES),
+      readOnly: false,
     };
     const welcome = session.#await(HANDSHAKE_XID, SILENT);
     session.#send(encode(ConnectRequest, hello));

@@ -64,7 +64,8 @@ export class MemberNodes implements NodeSource {
       names: page.names,
       children: withStat ? page.names.map(facts) : null,
       hasMore: page.more,
-      ...{ numChildren, cversion },
+      numChildren,
+      cversion,
     });
   }
 

@@ -110,7 +110,9 @@ export class MemberRecipes implements RecipeSource {
     const { queued: _, holders, waiters, ...rest } = found;
     const facts = (one: NodeContender) => this.#factsOf(scene, path, one, found);
     return {
-      ...{ path, truncated: isTruncated, ...rest },
+      path,
+      truncated: isTruncated,
+      ...rest,
       holders: holders.map(facts),
       waiters: waiters.map(facts),
     };
@@ -136,9 +138,10 @@ export class MemberRecipes implements RecipeSource {
       );
     };
     return {
-      ...{ name, part },
+      name,
+      part,
       session: owner === 0 ? null : prefixedHex(owner),
-      member: isHere ? this.#member.context().view.inside.memberId : null,
+      member: isHere ? this.#member.context().view.details.memberId : null,
       address: owner === 0 ? null : addressOf(clients, owner),
       since: mayRead ? createdMs : 0,
       data: mayRead ? shownText(tree.data(node)) : null,

@@ -22,7 +22,7 @@ export class MemberRoutes {
 
   readonly list = async (): Promise<HttpAnswer> => {
     const members = await Promise.all(this.#servers.map((server) => this.#factsOf(server)));
-    const { memberId } = this.#member.context().view.inside;
+    const { memberId } = this.#member.context().view.details;
     return jsonAnswer({ self: memberId, members });
   };
 
@@ -34,7 +34,7 @@ export class MemberRoutes {
 
   async #factsOf({ id, host, clientHost = host, clientPort }: ServerAddress) {
     const context = this.#member.context();
-    const isSelf = context.view.inside.memberId === id;
+    const isSelf = context.view.details.memberId === id;
     const status = isSelf ? statusOf(context) : await this.#others.status(id);
     return {
       ...status,

@@ -16,21 +16,31 @@ import { socketAddress } from '../connection-facts.js';
 export type AskMember = (id: number, question: string) => Promise<string | null>;
 
 const statusSchema = z.looseObject({
-  ...{ role: z.string(), mode: z.string(), release: z.string(), serving: z.boolean() },
+  role: z.string(),
+  mode: z.string(),
+  release: z.string(),
+  serving: z.boolean(),
 });
 const eventSchema = z.object({
-  ...{ number: z.int(), time: z.string(), event: z.string() },
+  number: z.int(),
+  time: z.string(),
+  event: z.string(),
   level: z.enum(['info', 'warn', 'error', 'fatal']),
   facts: z.record(z.string(), z.unknown()),
 });
 const eventsSchema = z.object({
-  ...{ start: z.string().max(20), newest: z.int(), lost: z.int(), restarted: z.boolean() },
+  start: z.string().max(20),
+  newest: z.int(),
+  lost: z.int(),
+  restarted: z.boolean(),
   events: z.array(eventSchema).max(EVENTS_PER_ANSWER),
 });
 const clientsSchema = z.object({
   clients: z.array(
     z.object({
-      ...{ session: z.string(), host: z.string(), port: z.int() },
+      session: z.string(),
+      host: z.string(),
+      port: z.int(),
       watches: z.array(z.string()).nullable().optional(),
     }),
   ),
@@ -39,8 +49,13 @@ const figure = z.number();
 const sessionSchema = z
   .object({
     traffic: z.object({
-      ...{ established: figure, received: figure, sent: figure, outstanding: figure },
-      ...{ lastOperation: z.string(), averageLatencyMs: figure, maxLatencyMs: figure },
+      established: figure,
+      received: figure,
+      sent: figure,
+      outstanding: figure,
+      lastOperation: z.string(),
+      averageLatencyMs: figure,
+      maxLatencyMs: figure,
     }),
     watched: z.array(z.object({ path: z.string(), mode: z.enum(WATCH_MODES) })).max(WATCHED_MAX),
     identities: z.array(z.object({ scheme: z.string(), id: z.string() })).optional(),

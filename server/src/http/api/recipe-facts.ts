@@ -94,7 +94,9 @@ export function queuedRecipe<C extends Contender>(
   const isQueue = kind === 'queue';
   const waiting = isQueue ? [] : queued.slice(holding);
   return {
-    ...{ kind, count: queued.length, queued },
+    kind,
+    count: queued.length,
+    queued,
     holders: queued.slice(0, Math.min(holding, CONTENDERS_MAX)),
     waiters: waiting.slice(0, CONTENDERS_MAX),
     oldest: isQueue ? queued.reduce((at, one) => Math.min(at, one.createdMs), Infinity) : null,

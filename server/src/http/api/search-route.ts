@@ -84,7 +84,8 @@ export function searchRoute(search: Search, scans: Scans) {
       path: pathOrRoot(query),
       isWanted: filterOf(query),
       limit: wholeNumber(query, 'limit', FOUND),
-      ...{ caller, signal },
+      caller,
+      signal,
     };
     return await scans.answer(request, () => search(asked));
   };

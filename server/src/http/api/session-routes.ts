@@ -92,8 +92,8 @@ export class SessionRoutes {
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
     if (!this.#member.expireSession(id)) {
-      const { leaderId } = this.#member.context().view.inside;
-      const isEnded = leaderId !== null && (await this.#others.endSession(leaderId, id));
+      const { leaderId } = this.#member.context().view.details;
+      const isEnded = leaderId !== 0 && (await this.#others.endSession(leaderId, id));
       if (!isEnded) {
         const sentence = `The leader did not answer: ask member ${leaderId}.`;
         throw new HttpError(409, sentence, {}, { leader: leaderId });
@@ -135,7 +135,7 @@ export class SessionRoutes {
         closing: known?.isClosing ?? true,
         expiresInMs: inMs === undefined ? null : Math.round(inMs),
         ephemerals: tree.ephemeralsOwned(id),
-        member: clients.has(id) ? view.inside.memberId : (elsewhere.get(id)?.member ?? null),
+        member: clients.has(id) ? view.details.memberId : (elsewhere.get(id)?.member ?? null),
         address: addressOf(clients, id) ?? elsewhere.get(id)?.address ?? null,
         connection: connectionFacts(clients, id),
       };

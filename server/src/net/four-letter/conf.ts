@@ -24,7 +24,7 @@ export function configurationReply({ configuration, quorum }: MemberView): strin
       ['initLimit', quorum.initLimitTicks],
       ['syncLimit', quorum.syncLimitTicks],
       ['electionAlg', ELECTION_ALGORITHM],
-      // Both are the same port here.
+      // Elections use quorumPort, too. Parsers want another number, and nobody listens on that one.
       ['electionPort', quorum.electionPort],
       ['quorumPort', quorum.peerPort],
       ['peerType', quorum.participant ? 0 : 1],

@@ -76,7 +76,7 @@ const LEADER = {
   syncedFollowers: 2,
   syncedObservers: 0,
   pendingSyncs: 0,
-  uptimeMs: 10.5,
+  leadsForMs: 10.5,
   proposalSizes: { last: 36, min: 32, max: 98 },
 };
 
@@ -251,7 +251,7 @@ describe('a reply to a four-letter word', () => {
 });
 
 describe('a four-letter word that is not answered', () => {
-  it('says that the member does not serve, except for those that tell nothing of its state', () => {
+  it('says that the member does not serve, except for the words that are always answered', () => {
     const idle = 'This ZooKeeper instance is not currently serving requests\n';
     for (const word of ['srvr', 'stat', 'mntr', 'cons', 'conf', 'dump', 'wchs', 'wchc', 'wchp']) {
       expect(ask(word, { serving: false }), word).toBe(idle);
@@ -298,7 +298,9 @@ function ask(
   const view = memberView(changes);
   const asked = { word: first.word, argument };
   const reply = replyToWord(asked, whitelist, {
-    ...{ view, stats, wallMs: WALL_MS },
+    view,
+    stats,
+    wallMs: WALL_MS,
     connectionCount: all.length,
     connections: () => all,
   });

@@ -3,11 +3,17 @@
  *
  * A short reply is one piece. A listing has about one piece per line, and empty pieces where the
  * member may do something else. Nothing is read or changed before the first piece is taken. A word
- * is refused if it is not whitelisted, or if it shows the member's state while the member does not
- * serve. `FOUR_LETTER_WORDS` says what a new word needs. The test beside this file compares replies
- * with those that were recorded from ZooKeeper. The word service calls it.
+ * is refused if it is not whitelisted, and most words are while the member does not serve.
+ * `server/src/four-letter-words.ts` says what a new word needs. The test beside this file
+ * compares replies with those that were recorded from ZooKeeper. The word service calls it.
  */
 import { unreachable } from '@rookery/protocol';
+import {
+  type FourLetterWord,
+  isListing,
+  type Listing,
+  needsServing,
+} from '../../four-letter-words.js';
 import { configurationReply } from './conf.js';
 import { connectionsReply } from './cons.js';
 import type { WordContext } from './context.js';
@@ -17,7 +23,7 @@ import { formatHex } from './format.js';
 import { monitorReply } from './mntr.js';
 import { serverReply, statusReply } from './srvr.js';
 import { watchesByPathReply, watchesBySessionReply, watchSummaryReply } from './watches.js';
-import { type FourLetterWhitelist, type FourLetterWord, isListing, type Listing } from './words.js';
+import type { FourLetterWhitelist } from './words.js';
 
 export interface AskedWord {
   readonly word: FourLetterWord;
@@ -27,15 +33,6 @@ export interface AskedWord {
 
 const NOT_SERVING = 'This ZooKeeper instance is not currently serving requests';
 
-/** Words that are answered in every state of the member. */
-const ALWAYS_ANSWERED: ReadonlySet<FourLetterWord> = new Set<FourLetterWord>([
-  'envi',
-  'gtmk',
-  'isro',
-  'ruok',
-  'stmk',
-]);
-
 export function* replyToWord(
   asked: AskedWord,
   whitelist: FourLetterWhitelist,
@@ -44,7 +41,7 @@ export function* replyToWord(
   const { word } = asked;
   if (!whitelist.allows(word)) {
     yield `${word} is not executed because it is not in the whitelist.\n`;
-  } else if (!context.view.serving && !ALWAYS_ANSWERED.has(word)) {
+  } else if (!context.view.serving && needsServing(word)) {
     // ZooKeeper omits the newline there.
     yield word === 'hash' ? NOT_SERVING : `${NOT_SERVING}\n`;
   } else if (isListing(word)) {

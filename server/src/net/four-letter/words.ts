@@ -1,29 +1,15 @@
 /**
- * How four-letter words are distinguished from frames, which of them have long answers, and which
- * are allowed.
+ * How four-letter words are distinguished from frames, and which are allowed.
  *
  * The first four bytes of a connection identify a word. As the length of a frame every name is
  * above 0x61616161, so no frame within the limits is ever mistaken for a word. The names are in
  * `server/src/four-letter-words.ts`, and the answers in reply.ts.
  */
-import { FOUR_LETTER_WORDS, type FourLetterWords } from '../../four-letter-words.js';
-
-export type FourLetterWord = (typeof FOUR_LETTER_WORDS)[number];
-
-/**
- * Words whose answers, or whose work, are proportional to the number of connections, sessions or
- * watches.
- */
-const LISTINGS = ['cons', 'crst', 'dump', 'stat', 'wchc', 'wchp'] as const;
-export type Listing = (typeof LISTINGS)[number];
-
-export function isListing(word: FourLetterWord): word is Listing {
-  return LISTINGS.some((listing) => listing === word);
-}
-
-const WORDS_BY_NAME: ReadonlyMap<string, FourLetterWord> = new Map(
-  FOUR_LETTER_WORDS.map((word) => [word, word]),
-);
+import {
+  type AllowedWords,
+  type FourLetterWord,
+  isFourLetterWord,
+} from '../../four-letter-words.js';
 
 /** The bytes that follow stmk: the new mask, a long. */
 export const TRACE_MASK_BYTES = 8;
@@ -40,15 +26,15 @@ export type FirstBytes =
 export function readFirstBytes(bytes: Uint8Array): FirstBytes {
   const [a = 0, b = 0, c = 0, d = 0] = bytes;
   if (((a << 24) | (b << 16) | (c << 8) | d) >>> 0 === TELNET_CLOSE) return { kind: 'telnetClose' };
-  const word = WORDS_BY_NAME.get(String.fromCharCode(a, b, c, d));
-  return word === undefined ? { kind: 'frames' } : { kind: 'word', word };
+  const word = String.fromCharCode(a, b, c, d);
+  return isFourLetterWord(word) ? { kind: 'word', word } : { kind: 'frames' };
 }
 
 /** Which words are allowed, from the configuration's `fourLetterWords`. */
 export class FourLetterWhitelist {
   readonly #allowed: ReadonlySet<string> | null;
 
-  constructor(words: FourLetterWords) {
+  constructor(words: AllowedWords) {
     this.#allowed = words === '*' ? null : new Set(words);
   }
 

@@ -33,7 +33,7 @@ export class TestLeaderService {
       time: () => this.#time(),
       onExpired: () => {},
       onQuotaExceeded: () => {},
-      noRoom: () => {},
+      onTreeFull: () => {},
       confirm: () => {},
       answer: () => {},
     };

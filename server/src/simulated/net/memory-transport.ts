@@ -20,7 +20,7 @@ import type {
 import { MemoryStream } from './memory-stream.js';
 
 export interface MemoryNetworkOptions {
-  /** Of each piece that is sent; those of one stream never overtake each other. */
+  /** The latency of each piece that is sent; pieces of one stream never overtake each other. */
   latencyMs(from: string, to: string): number;
   /** Bytes in flight per direction before more counts as buffered: the kernel's part. */
   readonly windowBytes: number;

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   type Hello,
+  type HelloOffer,
   type PeerId,
   type PeerMessage,
   WIRE_VERSION_MAX,
@@ -106,7 +107,20 @@ export class Member implements PeerHandler {
 
 export const NO_START = { incarnation: '', count: 0, instance: '' };
 
-/** Of member 3, to member 1. */
+export const OFFER: HelloOffer = {
+  wireMin: WIRE_VERSION_MIN,
+  release: 'test',
+  level: 1,
+  levelMax: 2,
+  levelAgreed: 2,
+  treeBytes: 1_000_000,
+  shared: [],
+  start: NO_START,
+  earlierStarts: [],
+  lastSeen: NO_START,
+};
+
+/** The hello of member 3 to member 1. */
 export const HELLO: Hello = {
   kind: 'hello',
   version: WIRE_VERSION_MAX,
@@ -115,10 +129,7 @@ export const HELLO: Hello = {
   instance: 'x',
   ensembleId: '',
   founded: false,
-  offer: {
-    ...{ wireMin: WIRE_VERSION_MIN, release: 'test', level: 1, levelMax: 2, levelAgreed: 2 },
-    ...{ treeBytes: 1_000_000, shared: [], start: NO_START, earlierStarts: [], lastSeen: NO_START },
-  },
+  offer: OFFER,
 };
 
 export function world(): { readonly timers: ManualTimers; readonly network: MemoryNetwork } {

@@ -77,7 +77,8 @@ export class TestMember {
       },
       digestOf,
       random16: () => new Uint8Array(16).fill(++this.#passwords),
-      ...{ sasl, audit },
+      sasl,
+      audit,
     });
     this.pipeline.startServing();
   }

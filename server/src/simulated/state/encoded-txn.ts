@@ -1,7 +1,7 @@
 /**
  * For tests: a transaction apart from the batch that it is written into and read from.
  *
- * By the codec of the product, which never has the bytes of one alone.
+ * It uses the codec of the product, which never has the bytes of one transaction alone.
  */
 import { JuteWriter, ProposalBatch, type ProposalCursor } from '@rookery/protocol';
 import type { Txn } from '../../state/txn.js';

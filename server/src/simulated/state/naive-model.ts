@@ -55,7 +55,11 @@ export class Model {
       const versions = { version: 0, cversion: 0, aversion: 0 };
       const data = new Uint8Array(0);
       this.nodes.set(path, {
-        ...{ data, acl, mode: 'persistent', ttlMs: 0, owner: 0 },
+        data,
+        acl,
+        mode: 'persistent',
+        ttlMs: 0,
+        owner: 0,
         ...zero,
         ...versions,
       });
@@ -151,9 +155,19 @@ export class Model {
     parent.cversion++;
     parent.pzxid = zxid;
     this.nodes.set(path, {
-      ...{ data, acl, mode, ttlMs, owner: isEphemeral ? session : 0 },
-      ...{ czxid: zxid, mzxid: zxid, pzxid: zxid, ctime: time, mtime: time },
-      ...{ version: 0, cversion: 0, aversion: 0 },
+      data,
+      acl,
+      mode,
+      ttlMs,
+      owner: isEphemeral ? session : 0,
+      czxid: zxid,
+      mzxid: zxid,
+      pzxid: zxid,
+      ctime: time,
+      mtime: time,
+      version: 0,
+      cversion: 0,
+      aversion: 0,
     });
     return { kind: 'create', path, data, acl, mode, ttlMs, opcode: 1 };
   }
@@ -224,13 +238,18 @@ export function dumpState(state: ReplicatedState): unknown {
   const visit = (path: string): void => {
     const node = tree.find(path);
     const children = tree.children(node).sort();
-    const about = { acl: tree.acl(node), mode: tree.mode(node), ttlMs: tree.ttlMs(node) };
-    const data = text(tree.data(node));
     assert(tree.path(node) === path, 'a node tells the path it is found at');
-    nodes.push({
-      ...{ path, children, data, ...about },
-      ...{ creates: tree.cversion(node), stat: tree.stat(node) },
-    });
+    const dump = {
+      path,
+      children,
+      data: text(tree.data(node)),
+      acl: tree.acl(node),
+      mode: tree.mode(node),
+      ttlMs: tree.ttlMs(node),
+      creates: tree.cversion(node),
+      stat: tree.stat(node),
+    };
+    nodes.push(dump);
     for (const name of children) {
       visit(path === '/' ? `/${name}` : `${path}/${name}`);
     }

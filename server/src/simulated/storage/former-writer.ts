@@ -40,7 +40,7 @@ export async function writeFormerSegment(
   await open.close();
 }
 
-/** Of a group that begins with this zxid. */
+/** The key of a group that begins with this zxid. */
 export function keyOf(zxid: Zxid): Uint8Array {
   const key = Buffer.alloc(8);
   key.writeBigUInt64BE(BigInt(zxid));

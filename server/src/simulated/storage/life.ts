@@ -8,7 +8,7 @@ import { MemoryStore } from './memory-store.js';
 import { type Opened, openToy, proposalsAfter, seededRandom, ToyState } from './toy-state.js';
 
 export interface Expected {
-  /** Of the log, acknowledged. */
+  /** The proposals that the log has acknowledged. */
   proposals: readonly Proposal[];
   /** What the log becomes if the operation under way reached the disk. */
   next: readonly Proposal[];
@@ -18,7 +18,7 @@ export interface Expected {
   committed: number;
 }
 
-/** Of one member. */
+/** The disk of one member. */
 export class Disk {
   treeStore = new MemoryStore();
   logFiles = new MemoryLogDirectory();

@@ -85,7 +85,7 @@ export class MemoryLogDirectory implements LogDirectory {
     this.#underWay.clear();
   }
 
-  /** Of a directory that is not in use. */
+  /** The names of the files, for a directory that is not in use. */
   names(): readonly string[] {
     return [...this.#files.keys()].sort();
   }
@@ -244,7 +244,7 @@ function losesNothing(): number {
   return 1 - Number.EPSILON;
 }
 
-/** Of a change that takes effect or does not. */
+/** The effect of a change that takes effect as a whole or not at all. */
 function whole(apply: () => void): (random: Random) => void {
   return (random) => {
     if (random() >= 0.5) apply();

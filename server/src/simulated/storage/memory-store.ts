@@ -70,7 +70,7 @@ export class MemoryStore implements KeyValueStore {
     this.#underWay.clear();
   }
 
-  /** Of a store that is not in use: the names of its databases, and the keys of one in order. */
+  /** The names of its databases. Like `keys`, for a store that is not in use. */
   names(): readonly string[] {
     return [...this.#databases.keys()].sort();
   }

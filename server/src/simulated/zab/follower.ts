@@ -20,15 +20,31 @@ export class TestFollower {
   constructor(voters: readonly PeerId[] = [1, 2, 3]) {
     this.#zab = new Zab(
       {
-        ...{ id: 1, voters, heartbeatMs: 100, timeoutMs: OWN_LEASE_MS, settleMs: 200 },
-        ...{ initTimeoutMs: 20_000, syncTimeoutMs: 10_000, windowBytesMax: 1000 },
+        id: 1,
+        voters,
+        heartbeatMs: 100,
+        peerTimeoutMs: OWN_LEASE_MS,
+        settleMs: 200,
+        initTimeoutMs: 20_000,
+        syncTimeoutMs: 10_000,
+        windowBytesMax: 1000,
         learnerWindowBytesMax: 1000,
-        ...{ deliveryBytesMax: 1000, chunkBytesMax: 1000, newIdentity: 7, newEnsembleId: 'new' },
+        deliveryBytesMax: 1000,
+        chunkBytesMax: 1000,
+        newIdentity: 7,
+        newEnsembleId: 'new',
         foundWithQuorum: false,
       },
       {
-        ...{ acceptedEpoch: 1, currentEpoch: 1, ensembleId: 'E', founded: true, sound: true },
-        ...{ applied: 0, history: { base: 0, ranges: [] }, suffix: [], lineage: [] },
+        acceptedEpoch: 1,
+        currentEpoch: 1,
+        ensembleId: 'E',
+        founded: true,
+        sound: true,
+        applied: 0,
+        history: { base: 0, ranges: [] },
+        suffix: [],
+        lineage: [],
       },
     );
   }

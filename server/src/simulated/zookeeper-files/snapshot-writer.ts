@@ -11,7 +11,7 @@ export function adler32Of(bytes: Uint8Array): number {
   return adler.value;
 }
 
-/** Of these znodes, the root as '', with a checksum and without trailers. */
+/** A snapshot of these znodes, the root as '', with a checksum and without trailers. */
 export function snapshotOf(paths: readonly string[]): Buffer {
   const header = Buffer.alloc(24);
   header.write('ZKSN');

@@ -81,7 +81,10 @@ function effectProblems(operations: readonly HistoryOperation[]): string[] {
     problems.push(`${missing} writes of nobody, and only ${doubtful.length} in doubt`);
   }
   const placed = effects.map(({ version, calledAt, endedAt }) => ({
-    ...{ name: `version ${version}`, calledAt, answeredAt: endedAt, place: version },
+    name: `version ${version}`,
+    calledAt,
+    answeredAt: endedAt,
+    place: version,
   }));
   return [...problems, ...checkPlaces(placed)];
 }
@@ -89,8 +92,11 @@ function effectProblems(operations: readonly HistoryOperation[]): string[] {
 function effectOf({ value, calledAt, endedAt }: HistoryOperation): Effect {
   const [token, count, version] = listOf(value).map(numberOf);
   return {
-    ...{ token: numberOf(token), count: numberOf(count), version: numberOf(version) },
-    ...{ calledAt, endedAt },
+    token: numberOf(token),
+    count: numberOf(count),
+    version: numberOf(version),
+    calledAt,
+    endedAt,
   };
 }
 

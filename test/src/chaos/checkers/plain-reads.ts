@@ -18,7 +18,10 @@ export function checkPlainReads(history: readonly HistoryEntry[]): Verdict {
   const writes = seen
     .filter(({ isRead }) => !isRead)
     .map(({ value, zxid, calledAt, at }) => ({
-      ...{ name: `the write of ${value}`, calledAt, answeredAt: at, place: zxid },
+      name: `the write of ${value}`,
+      calledAt,
+      answeredAt: at,
+      place: zxid,
     }));
   const problems = [
     ...checkPrefixReads(steps),
@@ -42,8 +45,14 @@ interface Seen {
 function seenOf({ f, client, value, zxid, calledAt, endedAt }: HistoryOperation): Seen {
   const [register, shown, written] = listOf(value).map(numberOf);
   return {
-    ...{ isRead: f === 'read', reader: client, register: numberOf(register) },
-    ...{ value: numberOf(shown), zxid: numberOf(written), reached: zxid, calledAt, at: endedAt },
+    isRead: f === 'read',
+    reader: client,
+    register: numberOf(register),
+    value: numberOf(shown),
+    zxid: numberOf(written),
+    reached: zxid,
+    calledAt,
+    at: endedAt,
   };
 }
 

@@ -198,8 +198,12 @@ function stepOf(one: HistoryOperation): PrefixStep | null {
   const change = changeOf(one);
   if (change === null) return null;
   return {
-    ...{ reader: one.client, register: change.key, zxid: change.zxid, at: one.endedAt },
-    ...{ kind: one.f === 'write' ? 'wrote' : 'read', reached: one.zxid },
+    reader: one.client,
+    register: change.key,
+    zxid: change.zxid,
+    at: one.endedAt,
+    kind: one.f === 'write' ? 'wrote' : 'read',
+    reached: one.zxid,
   };
 }
 

@@ -78,8 +78,13 @@ export function operationsOf(history: readonly HistoryEntry[]): HistoryOperation
     underWay.delete(entry.process);
     operations[at] = {
       ...operation,
-      ...{ outcome: entry.type, value: entry.value, endedAt: entry.index, endedNs: entry.time },
-      ...{ session: entry.session ?? null, zxid: entry.zxid ?? 0, error: entry.error ?? null },
+      outcome: entry.type,
+      value: entry.value,
+      endedAt: entry.index,
+      endedNs: entry.time,
+      session: entry.session ?? null,
+      zxid: entry.zxid ?? 0,
+      error: entry.error ?? null,
     };
   }
   return operations;
@@ -88,8 +93,17 @@ export function operationsOf(history: readonly HistoryEntry[]): HistoryOperation
 function begun({ f, client, value, index, time }: HistoryEntry): HistoryOperation {
   const never = Number.POSITIVE_INFINITY;
   return {
-    ...{ f, client, asked: value, calledAt: index, calledNs: time },
-    ...{ outcome: 'info', value, endedAt: never, endedNs: never },
-    ...{ session: null, zxid: 0, error: null },
+    f,
+    client,
+    asked: value,
+    calledAt: index,
+    calledNs: time,
+    outcome: 'info',
+    value,
+    endedAt: never,
+    endedNs: never,
+    session: null,
+    zxid: 0,
+    error: null,
   };
 }

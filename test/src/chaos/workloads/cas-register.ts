@@ -15,12 +15,12 @@ import type { Workload, WorkloadContext } from './workload.js';
 
 const NAME = 'cas-register';
 const CLIENTS = 4;
-/** Enough turns that a fault begins and ends within one key, and few enough to check quickly. */
-const TURNS_EACH_KEY = 300;
+/** Enough steps that a fault begins and ends within one key, and few enough to check quickly. */
+const STEPS_EACH_KEY = 300;
 const STREAM = { intervalMaxMs: 400, underWayMax: 20 };
 
 export function casRegisterWorkload(): Workload {
-  const keys = new Keys(TURNS_EACH_KEY, '0');
+  const keys = new Keys(STEPS_EACH_KEY, '0');
   const numbers = new Numbers();
   /** For each key the last value that any client saw, so that a compare-and-set may succeed. */
   const lastSeen = new Map<number, number>();
@@ -33,7 +33,7 @@ export function casRegisterWorkload(): Workload {
       return [key, Number(data)];
     });
 
-  async function turn(station: Station, context: WorkloadContext): Promise<boolean> {
+  async function step(station: Station, context: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
     const key = await keys.next(station, context.prefix);
     if (key === null) return false;
@@ -62,12 +62,14 @@ export function casRegisterWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkCasRegister },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkCasRegister,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
       work(
         { workload: NAME, number, context, signal },
-        (station) => turn(station, context),
+        (station) => step(station, context),
         (station) =>
           stream(station, STREAM, async (recorder) => {
             const key = await keys.next(station, context.prefix);

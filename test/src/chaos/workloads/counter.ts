@@ -13,11 +13,11 @@ import type { Workload, WorkloadContext } from './workload.js';
 
 const NAME = 'counter';
 const CLIENTS = 4;
-const TURNS_EACH_KEY = 400;
+const STEPS_EACH_KEY = 400;
 const STEPS = [2, 3, 5] as const;
 
 export function counterWorkload(): Workload {
-  const keys = new Keys(TURNS_EACH_KEY, '');
+  const keys = new Keys(STEPS_EACH_KEY, '');
 
   const read = ({ client, recorder }: Station, prefix: string, key: number) =>
     attempt({ client, recorder, f: 'read', value: [key, null], isRead: true }, async () => {
@@ -27,7 +27,7 @@ export function counterWorkload(): Workload {
       return [key, children.length, stat.numChildren];
     });
 
-  async function turn(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
+  async function step(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
     const key = await keys.next(station, prefix);
     if (key === null) return false;
@@ -45,10 +45,12 @@ export function counterWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkCounter },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkCounter,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
-      work({ workload: NAME, number, context, signal }, (station) => turn(station, context)),
+      work({ workload: NAME, number, context, signal }, (station) => step(station, context)),
     finish: (context) =>
       atTheEnd({ workload: NAME, number: CLIENTS, context }, async (station) => {
         for (const key of keys.all) {

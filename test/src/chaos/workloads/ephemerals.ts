@@ -68,7 +68,9 @@ export function ephemeralsWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkEphemerals },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkEphemerals,
     setup: (context) => prepare(context),
     run: lives,
     finish: async (context) => {
@@ -87,13 +89,13 @@ export function ephemeralsWorkload(): Workload {
 async function live(living: Living, signal: AbortSignal): Promise<void> {
   const { client, random } = living;
   for (let left = 1 + random.below(TURNS_MAX); left > 0 && !signal.aborted; left--) {
-    const isWell = await turn(living);
+    const isWell = await step(living);
     if (client.session === null) return;
     await pause(random.below(PAUSE_MAX_MS) + (isWell ? 0 : TROUBLE_MS), signal);
   }
 }
 
-async function turn(living: Living): Promise<boolean> {
+async function step(living: Living): Promise<boolean> {
   const { client, recorder, random, prefix, own, owner, numbers } = living;
   const kind = random.next();
   if (kind < 0.4) {

@@ -1,6 +1,6 @@
 /**
- * Locks with fencing tokens. The holders of one lock take turns to read a register and to write one
- * more through `fenced`. The states of the register are what counts: the number in it is its
+ * Locks with fencing tokens. The holders of one lock one after the other read a register and write
+ * one more through `fenced`. The states of the register are what counts: the number in it is its
  * version, or else some client has overwritten another one's write; and the tokens in it never
  * decrease.
  *
@@ -24,7 +24,7 @@ export function locksWorkload(): Workload {
   /** The leases that any client holds. */
   const held = new Set<Lease>();
 
-  async function turn(station: Station, { prefix }: WorkloadContext, lock: Lock): Promise<boolean> {
+  async function step(station: Station, { prefix }: WorkloadContext, lock: Lock): Promise<boolean> {
     const { client, recorder, random, signal } = station;
     const given: Lease[] = [];
     await attempt({ client, recorder, f: 'acquire', value: null }, async () => {
@@ -52,7 +52,9 @@ export function locksWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkLocks },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkLocks,
     setup: (context) => {
       return prepare(context, [{ path: `${context.prefix}/register`, data: '[0,0]' }]);
     },
@@ -60,7 +62,7 @@ export function locksWorkload(): Workload {
       let lock: Lock | null = null;
       return work({ workload: NAME, number, context, signal }, (station) => {
         lock ??= new Lock(station.client, `${context.prefix}/lock`);
-        return turn(station, context, lock);
+        return step(station, context, lock);
       });
     },
     finish: (context) =>

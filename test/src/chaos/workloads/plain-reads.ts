@@ -18,7 +18,7 @@ const REGISTERS = 5;
 export function plainReadsWorkload(): Workload {
   const numbers = new Numbers();
 
-  async function turn(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
+  async function step(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
     const register = random.below(REGISTERS);
     const path = `${prefix}/${register}`;
@@ -37,7 +37,9 @@ export function plainReadsWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkPlainReads },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkPlainReads,
     setup: (context) => {
       const paths = Array.from({ length: REGISTERS }, (_, index) => `${context.prefix}/${index}`);
       return prepare(
@@ -46,7 +48,7 @@ export function plainReadsWorkload(): Workload {
       );
     },
     run: (number, context, signal) =>
-      work({ workload: NAME, number, context, signal }, (station) => turn(station, context)),
+      work({ workload: NAME, number, context, signal }, (station) => step(station, context)),
     finish: async () => {},
   };
 }

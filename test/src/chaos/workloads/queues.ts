@@ -27,7 +27,8 @@ interface QueueKind {
 }
 
 const totalQueue: QueueKind = {
-  ...{ name: 'total-queue', check: checkTotalQueue },
+  name: 'total-queue',
+  check: checkTotalQueue,
   enqueue: (client, path, element) => client.multi([createEntry(path, element)]),
   dequeue: async ({ client, random }, path, note) => {
     const names = await entries(client, path);
@@ -44,7 +45,8 @@ const totalQueue: QueueKind = {
 };
 
 const linearQueue: QueueKind = {
-  ...{ name: 'linear-queue', check: checkLinearQueue },
+  name: 'linear-queue',
+  check: checkLinearQueue,
   enqueue: (client, path, element) =>
     client.multi([{ kind: 'setData', path, data: '' }, createEntry(path, element)]),
   dequeue: async ({ client }, path, note) => {
@@ -88,7 +90,7 @@ function queueWorkload(kind: QueueKind): Workload {
     });
   };
 
-  async function turn(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
+  async function step(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
     if (random.chance(0.5)) return await dequeue(station, prefix, () => {});
     const element = numbers.next();
@@ -99,10 +101,12 @@ function queueWorkload(kind: QueueKind): Workload {
   }
 
   return {
-    ...{ name, clients: CLIENTS, check },
+    name,
+    clients: CLIENTS,
+    check,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
-      work({ workload: name, number, context, signal }, (station) => turn(station, context)),
+      work({ workload: name, number, context, signal }, (station) => step(station, context)),
     finish: (context) =>
       atTheEnd({ workload: name, number: CLIENTS, context }, async (station) => {
         let last: Json = 0;
@@ -119,8 +123,10 @@ function queueWorkload(kind: QueueKind): Workload {
 
 function createEntry(path: string, element: number) {
   return {
-    ...({ kind: 'create', mode: 'persistentSequential' } as const),
-    ...{ path: `${path}/entry-`, data: `${element}` },
+    kind: 'create' as const,
+    mode: 'persistentSequential' as const,
+    path: `${path}/entry-`,
+    data: `${element}`,
   };
 }
 

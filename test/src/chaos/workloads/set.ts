@@ -11,10 +11,10 @@ import type { Workload, WorkloadContext } from './workload.js';
 
 const NAME = 'set';
 const CLIENTS = 4;
-const TURNS_EACH_KEY = 500;
+const STEPS_EACH_KEY = 500;
 
 export function setWorkload(): Workload {
-  const keys = new Keys(TURNS_EACH_KEY, '');
+  const keys = new Keys(STEPS_EACH_KEY, '');
   const numbers = new Numbers();
 
   const read = ({ client, recorder }: Station, prefix: string, key: number) =>
@@ -25,7 +25,7 @@ export function setWorkload(): Workload {
       return [key, children.map((name) => Number(name.slice(1))).sort((a, b) => a - b)];
     });
 
-  async function turn(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
+  async function step(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
     const key = await keys.next(station, prefix);
     if (key === null) return false;
@@ -38,10 +38,12 @@ export function setWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkSet },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkSet,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
-      work({ workload: NAME, number, context, signal }, (station) => turn(station, context)),
+      work({ workload: NAME, number, context, signal }, (station) => step(station, context)),
     finish: (context) =>
       atTheEnd({ workload: NAME, number: CLIENTS, context }, async (station) => {
         for (const key of keys.all) {

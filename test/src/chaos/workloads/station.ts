@@ -38,24 +38,24 @@ export interface StationOptions {
 }
 
 /**
- * Does one turn after the other until the signal aborts; a turn returns whether it succeeded.
+ * Does one step after the other until the signal aborts; a step returns whether it succeeded.
  * `besides` runs at the same time, with the same client.
  */
 export async function work(
   options: StationOptions,
-  turn: (station: Station) => Promise<boolean>,
+  step: (station: Station) => Promise<boolean>,
   besides: (station: Station) => Promise<void> = async () => {},
 ): Promise<void> {
   const { signal } = options;
   const station = newStation(options);
-  const turns = async () => {
+  const steps = async () => {
     while (!signal.aborted) {
-      const isWell = await turn(station);
+      const isWell = await step(station);
       await pause(station.random.below(PAUSE_MAX_MS) + (isWell ? 0 : TROUBLE_MS), signal);
     }
   };
   try {
-    await Promise.all([turns(), besides(station)]);
+    await Promise.all([steps(), besides(station)]);
   } finally {
     await station.client.close();
   }
@@ -106,13 +106,16 @@ export function newStation({ workload, number, context, signal }: StationOptions
   const newRecorder = () => context.history.recorder(workload, number);
   let ear: Recorder | null = null;
   return {
-    ...{ client, newRecorder, recorder: newRecorder() },
+    client,
+    newRecorder,
+    recorder: newRecorder(),
     tell: (f, value) => {
       ear ??= newRecorder();
       ear.invoke(f, value).ok(value, { zxid: Number(client.lastZxidSeen) });
     },
     random: context.random.fork(`${workload} ${number}`),
-    ...{ number, signal },
+    number,
+    signal,
   };
 }
 
@@ -189,17 +192,17 @@ export function pause(durationMs: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Znodes `<prefix>/<number>`, of which a new one is used after a number of turns of all clients
+ * Znodes `<prefix>/<number>`, of which a new one is used after a number of steps of all clients
  * together. The clients of a workload share them.
  */
 export class Keys {
-  readonly #turnsEach: number;
+  readonly #stepsEach: number;
   readonly #initial: string;
   readonly #there = new Set<number>();
-  #turns = 0;
+  #steps = 0;
 
-  constructor(turnsEach: number, initial: string) {
-    this.#turnsEach = turnsEach;
+  constructor(stepsEach: number, initial: string) {
+    this.#stepsEach = stepsEach;
     this.#initial = initial;
   }
 
@@ -208,9 +211,9 @@ export class Keys {
     return [...this.#there];
   }
 
-  /** Resolves with the key of the next turn once its znode exists; null if it could not be made. */
+  /** Resolves with the key of the next step once its znode exists; null if it could not be made. */
   async next({ client }: Station, prefix: string): Promise<number | null> {
-    const key = Math.floor(this.#turns++ / this.#turnsEach);
+    const key = Math.floor(this.#steps++ / this.#stepsEach);
     if (this.#there.has(key)) return key;
     try {
       await made(client, `${prefix}/${key}`, this.#initial);

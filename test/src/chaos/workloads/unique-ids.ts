@@ -13,7 +13,7 @@ const NAME = 'unique-ids';
 const CLIENTS = 3;
 
 export function uniqueIdsWorkload(): Workload {
-  async function turn(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
+  async function step(station: Station, { prefix }: WorkloadContext): Promise<boolean> {
     const { client, recorder, random } = station;
     let path: string | null = null;
     const isWell = await attempt({ client, recorder, f: 'generate', value: null }, async () => {
@@ -30,10 +30,12 @@ export function uniqueIdsWorkload(): Workload {
   }
 
   return {
-    ...{ name: NAME, clients: CLIENTS, check: checkUniqueIds },
+    name: NAME,
+    clients: CLIENTS,
+    check: checkUniqueIds,
     setup: (context) => prepare(context),
     run: (number, context, signal) =>
-      work({ workload: NAME, number, context, signal }, (station) => turn(station, context)),
+      work({ workload: NAME, number, context, signal }, (station) => step(station, context)),
     finish: async () => {},
   };
 }

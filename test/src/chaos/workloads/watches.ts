@@ -42,7 +42,9 @@ export function watchesWorkload(): Workload {
   };
 
   return {
-    ...{ name: NAME, clients: WRITERS + WATCHERS, check: checkWatches },
+    name: NAME,
+    clients: WRITERS + WATCHERS,
+    check: checkWatches,
     setup: (context) =>
       prepare(
         context,

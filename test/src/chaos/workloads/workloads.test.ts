@@ -33,8 +33,10 @@ beforeAll(async () => {
     const path = join(directory, `${workload.name}.jsonl`);
     histories.set(workload.name, path);
     const context: WorkloadContext = {
-      ...{ prefix: `/chaos/${workload.name}`, history: HistoryWriter.open(path) },
-      ...{ random: random.fork(workload.name), connect: () => target },
+      prefix: `/chaos/${workload.name}`,
+      history: HistoryWriter.open(path),
+      random: random.fork(workload.name),
+      connect: () => target,
     };
     return { workload, context };
   });

@@ -25,7 +25,7 @@ import {
   endSession,
   entering,
   foreignEntering,
-  inTurn,
+  inOrder,
   overOf,
   sessionOf,
   sharedDriver,
@@ -45,7 +45,7 @@ describe.skipIf(mayLackCurator())('Node and Curator', () => {
   test('lock: one of either language at a time, in the order of asking', async () => {
     const path = '/mixed/lock/order';
     const control = await node();
-    await inTurn(control, path, {
+    await inOrder(control, path, {
       java: foreignEntering(java(), 'lock', path),
       node: entering(() => new Lock(control, path).acquire()),
       'java again': foreignEntering(java(), 'lock', path),
@@ -118,7 +118,7 @@ describe.skipIf(mayLackCurator())('Node and Curator', () => {
     await expect(lock.write.acquire({ timeoutMs: REFUSED_MS })).rejects.toThrow(LockTimeoutError);
     await Promise.all([first.release(), reader.call('read.release', path)]);
     await untilNames(control, path, 0);
-    await inTurn(control, path, {
+    await inOrder(control, path, {
       'node writes': entering(() => lock.write.acquire()),
       'java reads': foreignEntering(reader, 'read', path),
       'java writes': foreignEntering(writer, 'write', path),

@@ -26,7 +26,7 @@ import {
   endSession,
   entering,
   foreignEntering,
-  inTurn,
+  inOrder,
   overOf,
   sessionOf,
   sharedDriver,
@@ -63,7 +63,7 @@ describe.skipIf(await mayLackKazoo())('Node and kazoo', () => {
     test('lock: one of either language at a time, in the order of asking', async () => {
       const path = `${base}/order`;
       const control = await node();
-      await inTurn(control, path, {
+      await inOrder(control, path, {
         python: foreignEntering(python(), 'lock', path, pattern),
         node: entering(() => lockOf(control, path).acquire()),
         'python again': foreignEntering(python(), 'lock', path, pattern),
@@ -139,11 +139,11 @@ describe.skipIf(await mayLackKazoo())('Node and kazoo', () => {
     expect(await writer.call('write.acquire', path, '', REFUSED_MS)).toEqual(['false']);
     await expect(lock.write.acquire({ timeoutMs: REFUSED_MS })).rejects.toThrow(LockTimeoutError);
     await Promise.all([read.release(), reader.call('read.release', path)]);
-    await inTurn(client, path, {
+    await inOrder(client, path, {
       python: foreignEntering(writer, 'write', path),
       'node reads': entering(() => lock.read.acquire()),
     });
-    await inTurn(client, path, {
+    await inOrder(client, path, {
       node: entering(() => lock.write.acquire()),
       'python reads': foreignEntering(reader, 'read', path),
     });

@@ -118,8 +118,14 @@ it.for(RESOLUTIONS)(
     project.use('lock-typed.ts');
     const outDir = `out-${resolution.moduleResolution}`;
     const compilerOptions = {
-      ...{ ...resolution, outDir, target: 'es2022', lib: ['es2022', 'esnext.disposable'] },
-      ...{ strict: true, skipLibCheck: false, types: ['node'], exactOptionalPropertyTypes: true },
+      ...resolution,
+      outDir,
+      target: 'es2022',
+      lib: ['es2022', 'esnext.disposable'],
+      strict: true,
+      skipLibCheck: false,
+      types: ['node'],
+      exactOptionalPropertyTypes: true,
     };
     const config = { compilerOptions, files: ['lock-typed.ts'] };
     project.write('tsconfig.json', JSON.stringify(config));
@@ -144,8 +150,14 @@ it.for([
       "import { FakeClient } from '@rookery/client/testing';\nexport const zk = new FakeClient();\n",
     );
     const compilerOptions = {
-      ...{ ...resolution, noEmit: true, target: 'es2022', lib: ['es2022', 'esnext.disposable'] },
-      ...{ strict: true, skipLibCheck: false, types: ['node'], exactOptionalPropertyTypes: true },
+      ...resolution,
+      noEmit: true,
+      target: 'es2022',
+      lib: ['es2022', 'esnext.disposable'],
+      strict: true,
+      skipLibCheck: false,
+      types: ['node'],
+      exactOptionalPropertyTypes: true,
     };
     // CommonJS has no await outside of functions.
     const files =
@@ -165,9 +177,15 @@ it.for([
     project.need(context);
     project.use('lock-typed-commonjs.cts');
     const compilerOptions = {
-      ...{ module: 'node16', moduleResolution: 'node16', target: 'es2022', outDir: 'out-commonjs' },
-      ...{ lib: ['es2022', 'esnext.disposable'], types: ['node'] },
-      ...{ strict: true, skipLibCheck: false, exactOptionalPropertyTypes: true },
+      module: 'node16',
+      moduleResolution: 'node16',
+      target: 'es2022',
+      outDir: 'out-commonjs',
+      lib: ['es2022', 'esnext.disposable'],
+      types: ['node'],
+      strict: true,
+      skipLibCheck: false,
+      exactOptionalPropertyTypes: true,
     };
     const config = { compilerOptions, files: ['lock-typed-commonjs.cts'] };
     project.write('tsconfig.json', JSON.stringify(config));

@@ -141,7 +141,10 @@ it('copies, compares and moves subtrees', async () => {
   await ok('create', '-p', `${at}/from/a/b`, 'data');
   await client.create(`${at}/from/session`, '', { mode: 'ephemeral' });
   expect(await user.json(['cp', '-r', `${at}/from`, `${at}/to`])).toMatchObject({
-    ...{ created: 3, replaced: 0, skipped: 1, bytes: 4 },
+    created: 3,
+    replaced: 0,
+    skipped: 1,
+    bytes: 4,
   });
   expect(await user.json(['diff', `${at}/from`, `${at}/to`], 3)).toEqual([
     { path: 'session', change: 'only-a', a: { kind: 'ephemeral', dataLength: 0 }, b: null },

@@ -99,7 +99,10 @@ it('shows who holds a lock and who waits, by the names of several clients', asyn
   expect(found).toMatchObject([
     { path: `${at}/job`, kind: 'lock', holderCount: 1, waiterCount: 0 },
     {
-      ...{ path: `${at}/writers`, kind: 'read-write-lock', holderCount: 2, waiterCount: 1 },
+      path: `${at}/writers`,
+      kind: 'read-write-lock',
+      holderCount: 2,
+      waiterCount: 1,
       waiters: [{ name: expect.stringMatching(/__lock__0000000002$/) }],
       holders: [{ data: 'host1' }, { data: 'host1' }],
     },

@@ -32,7 +32,10 @@ it('lists the sessions of all servers, and tells what one owns and watches', asy
   const local = expect.stringMatching(/^127\.0\.0\.1:\d+$/);
   expect(listed).toContainEqual(
     expect.objectContaining({
-      ...{ session: first.session, server: hosts[0], address: local, ephemerals: 1 },
+      session: first.session,
+      server: hosts[0],
+      address: local,
+      ephemerals: 1,
     }),
   );
   expect(listed).toContainEqual(
@@ -42,10 +45,12 @@ it('lists the sessions of all servers, and tells what one owns and watches', asy
   const table = await user.run(['sessions']);
   expect(table.out).toMatch(new RegExp(`^${first.session} +127`, 'm'));
   expect(await user.json(['sessions', 'get', first.session])).toMatchObject({
-    ...{ ephemeralPaths: ['/mine'], watched: [] },
+    ephemeralPaths: ['/mine'],
+    watched: [],
   });
   expect(await user.json(['sessions', 'get', second.session])).toMatchObject({
-    ...{ ephemeralPaths: [], watched: [{ path: '/mine', mode: null }] },
+    ephemeralPaths: [],
+    watched: [{ path: '/mine', mode: null }],
   });
   const none = await user.run(['sessions', 'get', '0x1']);
   expect([none.code, none.said]).toEqual([3, 'rookery: There is no session 0x1.\n']);
@@ -63,7 +68,8 @@ it('lists the sessions of all servers, and tells what one owns and watches', asy
     environment,
   });
   expect(user.check('sessions get', JSON.parse(asked.out))).toMatchObject({
-    ...{ session: second.session, server: hosts[1] },
+    session: second.session,
+    server: hosts[1],
   });
   const stranger = await user.run(['sessions', '--url', url]);
   expect([stranger.code, stranger.said]).toEqual([2, expect.stringContaining('ADMIN_USER')]);

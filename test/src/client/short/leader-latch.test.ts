@@ -156,8 +156,8 @@ test('an election gives a term, acknowledged, though the reply to any step is lo
   );
 });
 
-test('candidates lead in turns and followers find each of them, while members die', async () => {
-  const path = '/elections/turns';
+test('candidates lead one after the other and followers find each of them, while members die', async () => {
+  const path = '/elections/terms';
   const ledger = HoldersLedger.ofExclusive();
   const clients = await Promise.all(
     Array.from({ length: 3 }, () =>

@@ -54,7 +54,7 @@ test.each(['persistent', 'ephemeral'] as const)(
       kind,
       payload: 'transfer 5',
     });
-    // That of the decision.
+    // The reply to the decision is lost.
     const lost = loseReplyTo(OpCode.multi);
     expect(await coordinator.decision()).toBe('commit');
     await lost;

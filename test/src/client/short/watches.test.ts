@@ -57,7 +57,7 @@ test('each kind of one-shot watch is called once, with its type, path and zxid',
   expect(client.watchCount).toBe(2);
   await client.delete(path);
   const deletedAt = (await client.exists('/'))?.pzxid ?? 0n;
-  // Of two kinds, and one event: a watcher hears of a change once.
+  // There are watches of two kinds and one event: a watcher hears of a change once.
   expect(await removed.count(1)).toEqual([{ type: 'deleted', path, zxid: told(deletedAt) }]);
 
   await client.create(path);

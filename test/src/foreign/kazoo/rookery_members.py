@@ -232,12 +232,12 @@ def matches(item, name):
 
 def share(items, shard, shards):
     """Deals out whole classes, so that fixtures and the order within a class stay."""
-    classes = sorted({item.cls for item in items}, key=turn)
+    classes = sorted({item.cls for item in items}, key=position)
     mine = set(classes[shard - 1::shards])
     return [item for item in items if item.cls in mine]
 
 
-def turn(cls):
+def position(cls):
     name = cls.__name__
     return (SLOW.index(name) if name in SLOW else len(SLOW), cls.__module__, name)
 

@@ -10,8 +10,13 @@ import type { Invocation, Operation, SessionSeen } from '../contract/history.js'
 import { newLeases } from './leases.js';
 
 const FACTS = {
-  ...{ members: 3, peerTimeoutMs: 1000, heartbeatMs: 100 },
-  ...{ clockDrift: 0, clockToleranceMs: 10_000, reapEveryMs: 60_000, latencyMaxMs: 1 },
+  members: 3,
+  peerTimeoutMs: 1000,
+  heartbeatMs: 100,
+  clockDrift: 0,
+  clockToleranceMs: 10_000,
+  reapEveryMs: 60_000,
+  latencyMaxMs: 1,
 };
 const TIMEOUT_MS = 4_000;
 const DEADLINE_MS = TIMEOUT_MS + 2_000;

@@ -107,10 +107,16 @@ class Leases implements Checker {
     this.#lastZxid = zxid;
     if (txn.op.kind === 'createSession') {
       this.#leases.set(zxid, {
-        ...{ session: zxid, timeoutMs: txn.op.timeoutMs, openedAtMs: atMs },
-        ...{ member: -1, outstanding: 0, ledAtMs: 0 },
+        session: zxid,
+        timeoutMs: txn.op.timeoutMs,
+        openedAtMs: atMs,
+        member: -1,
+        outstanding: 0,
+        ledAtMs: 0,
         heard: new LastHeard({ timeoutMs: txn.op.timeoutMs, toldWithinMs: this.#slackMs }),
-        ...{ quietSinceMs: atMs, overdueAtMs: 0, mayBeResumedUnseen: false },
+        quietSinceMs: atMs,
+        overdueAtMs: 0,
+        mayBeResumedUnseen: false,
       });
     } else if (txn.op.kind === 'beginClose' || txn.op.kind === 'closeSession') {
       const lease = this.#leases.get(txn.session);

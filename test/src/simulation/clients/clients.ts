@@ -95,7 +95,11 @@ export class Clients {
     const transport = this.#setup.transportOf(number);
     const nextConnection = () => ++this.#connections;
     return new SimulatedClient(number, random.fork(`client-${number}`), {
-      ...{ timers, transport, recorder, nextConnection, ...parts },
+      timers,
+      transport,
+      recorder,
+      nextConnection,
+      ...parts,
     });
   }
 

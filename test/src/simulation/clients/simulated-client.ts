@@ -197,9 +197,7 @@ export class SimulatedClient {
     const { session } = this.#session;
     this.#held.onEvent(type, path);
     const client = this.#number;
-    this.#parts.recorder.watchEvent({
-      ...{ client, session, connection: open.number, type, path, zxid },
-    });
+    this.#parts.recorder.watchEvent({ client, session, connection: open.number, type, path, zxid });
   }
 
   #hear(zxid: number): void {
@@ -347,9 +345,9 @@ export class SimulatedClient {
     const session = this.#session?.session ?? 0;
     const random = this.#random.fork(`left ${connection}`);
     const client = this.#number;
-    this.#abandoned = new AbandonedConnection({
-      ...{ timers, random, recorder, wire, client, session, connection, work: this.#workload },
-    });
+    const work = this.#workload;
+    const parts = { timers, random, recorder, wire, client, session, connection, work };
+    this.#abandoned = new AbandonedConnection(parts);
   }
 
   #endSession(change: 'expired' | 'closed'): void {

@@ -128,7 +128,9 @@ function multis(scene: Scene): void {
   const create: MultiPart = { kind: 'create', path, data: scene.text(), mode: 'persistent' };
   const remove: MultiPart = { kind: 'delete', path, version: ANY_VERSION };
   const line: MultiPart = {
-    ...{ kind: 'create', path: '/q/m-', data: scene.text() },
+    kind: 'create',
+    path: '/q/m-',
+    data: scene.text(),
     mode: 'ephemeralSequential',
   };
   // A version that no register has.

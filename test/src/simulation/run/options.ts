@@ -162,7 +162,7 @@ function drawTuning(random: Random): Tuning {
     deliveryBytes: random.pick([null, 0, 1_000]),
     // No time passes in a turn, so it would always take everything.
     deliveryMs: 0,
-    askedMs: 0,
+    leaderShareMs: 0,
     unwrittenBytes: random.pick([null, null, 4_000]),
     behindBytes: random.pick([null, null, 20_000]),
     firstCounter: random.chance(0.1) ? 2 ** 32 - Math.round(random.between(50, 3_000)) : null,

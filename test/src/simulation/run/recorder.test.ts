@@ -6,8 +6,13 @@ import { Recorder } from './recorder.js';
 
 const SET: Operation = { kind: 'set', path: '/a', data: 'x', version: -1 };
 const OK: Result = {
-  ...{ error: 0, zxid: 2 ** 32 + 7, path: null, data: null },
-  ...{ stat: null, children: null, parts: null },
+  error: 0,
+  zxid: 2 ** 32 + 7,
+  path: null,
+  data: null,
+  stat: null,
+  children: null,
+  parts: null,
 };
 const ASKED = { client: 1, session: 5, connection: 9, operation: SET };
 

@@ -182,8 +182,16 @@ export class Recorder {
     const { client, session, connection, change, member, askedAtMs, timeoutMs, zxid } = seen;
     const { order, atMs } = this.#stamp(TAG.session);
     const full: Seen.SessionSeen = {
-      ...{ order, atMs, client, session, connection, change },
-      ...{ member, askedAtMs, timeoutMs, zxid },
+      order,
+      atMs,
+      client,
+      session,
+      connection,
+      change,
+      member,
+      askedAtMs,
+      timeoutMs,
+      zxid,
     };
     this.counts.sessions += 1;
     const digest = this.#digest;

@@ -70,7 +70,12 @@ class Run {
     const random = new Random(options.seed);
     const { members, tuning, settings, network, disk } = options;
     this.#world = new SimulatedWorld({
-      ...{ members, tuning, settings, network, disk, clients: options.clients.count },
+      members,
+      tuning,
+      settings,
+      network,
+      disk,
+      clients: options.clients.count,
       random: random.fork('world'),
       recorder: this.#recorder,
       ...(trace === undefined ? {} : { log: (line: string) => trace(line.trimEnd()) }),

@@ -8,24 +8,31 @@ import type { RunResult } from './verdict.js';
 /** A draw with many faults, clients and members. */
 const START: RunOptions = {
   ...drawOptions(3),
-  ...{ members: 7, faults: 40, durationMs: 20_000, spreadMs: 20_000 },
+  members: 7,
+  faults: 40,
+  durationMs: 20_000,
+  spreadMs: 20_000,
   clients: { ...drawOptions(3).clients, count: 9 },
 };
 
 function resultOf(property: string | null, simulatedMs = 15_000): RunResult {
   return {
     failure: property === null ? null : { property, message: property },
-    ...{
-      requests: 0,
-      simulatedMs,
-      convergedAfterMs: 0,
-      quorumServedAfterMs: 0,
-      orders: 0,
-      digest: '',
-    },
+    requests: 0,
+    simulatedMs,
+    convergedAfterMs: 0,
+    quorumServedAfterMs: 0,
+    orders: 0,
+    digest: '',
     counts: {
-      ...{ invocations: 0, replies: 0, unanswered: 0, watchEvents: 0, overheard: 0 },
-      ...{ sessions: 0, steps: 0, applied: 0 },
+      invocations: 0,
+      replies: 0,
+      unanswered: 0,
+      watchEvents: 0,
+      overheard: 0,
+      sessions: 0,
+      steps: 0,
+      applied: 0,
     },
     begun: new Map(),
     leftOut: new Map(),

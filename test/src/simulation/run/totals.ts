@@ -70,8 +70,17 @@ export class Totals {
     const { seeds, requests, simulatedMs, steps, applied, watchEvents, overheard } = this;
     const { slowestConvergenceMs, quorums, slowestQuorumMs } = this;
     return {
-      ...{ seeds, requests, simulatedMs, tookMs, steps, applied, watchEvents, overheard },
-      ...{ slowestConvergenceMs, quorums, slowestQuorumMs },
+      seeds,
+      requests,
+      simulatedMs,
+      tookMs,
+      steps,
+      applied,
+      watchEvents,
+      overheard,
+      slowestConvergenceMs,
+      quorums,
+      slowestQuorumMs,
       faults: Object.fromEntries(this.#begun),
       leftOut: Object.fromEntries(this.#leftOut),
     };

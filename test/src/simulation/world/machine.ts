@@ -48,7 +48,7 @@ interface Process {
   isStopping: boolean;
 }
 
-/** Of all members, where the run has them authenticate each other. */
+/** The secret of all members, where the run has them authenticate each other. */
 const PEER_SECRET = Buffer.from('the secret of all simulated members');
 
 export class Machine {

@@ -42,7 +42,7 @@ class SessionFifo implements Checker {
   }
 
   onReply(reply: Reply): void {
-    this.#takeTurn(reply);
+    this.#takeReply(reply);
     const { invocation, result } = reply;
     const { operation } = invocation;
     const session = this.#sessionOf(invocation);
@@ -69,7 +69,7 @@ class SessionFifo implements Checker {
     if (change === 'closed' || change === 'expired') this.#sessions.delete(client);
   }
 
-  #takeTurn(reply: Reply): void {
+  #takeReply(reply: Reply): void {
     const { connection, order } = reply.invocation;
     const line = this.#lines.get(connection);
     const first = line?.first;

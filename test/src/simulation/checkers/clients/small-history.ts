@@ -29,11 +29,23 @@ export const FACTS: RunFacts = {
 };
 
 export const STAT: StatSeen = {
-  ...{ czxid: 0, mzxid: 0, pzxid: 0, version: 0, cversion: 0, ephemeralOwner: 0, numChildren: 0 },
+  czxid: 0,
+  mzxid: 0,
+  pzxid: 0,
+  version: 0,
+  cversion: 0,
+  ephemeralOwner: 0,
+  numChildren: 0,
 };
 
 const PLAIN: Result = {
-  ...{ error: 0, zxid: 0, path: null, data: null, stat: null, children: null, parts: null },
+  error: 0,
+  zxid: 0,
+  path: null,
+  data: null,
+  stat: null,
+  children: null,
+  parts: null,
 };
 const NO_STATE = new ReplicatedState();
 

@@ -28,7 +28,10 @@ class Discovery implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => ({
-      ...{ current: 0, ensembleId: '', vote: null, heard: new Map() },
+      current: 0,
+      ensembleId: '',
+      vote: null,
+      heard: new Map(),
     }));
   }
 

@@ -25,8 +25,13 @@ import {
 } from './testing/observations.js';
 
 const FOUND = {
-  ...{ ensembleId: 'ensemble', founded: true, acceptedEpoch: 1, currentEpoch: 1 },
-  ...{ history: history(1, 1, 3), suffix: [proposals(1, 1, 3, 0)], last: zxid(1, 3) },
+  ensembleId: 'ensemble',
+  founded: true,
+  acceptedEpoch: 1,
+  currentEpoch: 1,
+  history: history(1, 1, 3),
+  suffix: [proposals(1, 1, 3, 0)],
+  last: zxid(1, 3),
 };
 
 const told = () => new Told(newDurability).started(1, FOUND).started(2, FOUND).started(3, FOUND);

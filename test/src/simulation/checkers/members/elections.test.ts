@@ -9,16 +9,29 @@ import { newElections } from './elections.js';
 
 const ZXID = makeZxid(3, 7);
 const FACTS = {
-  ...{ members: 3, peerTimeoutMs: 1000, heartbeatMs: 100 },
-  ...{ clockDrift: 0, clockToleranceMs: 10_000, reapEveryMs: 60_000, latencyMaxMs: 1 },
+  members: 3,
+  peerTimeoutMs: 1000,
+  heartbeatMs: 100,
+  clockDrift: 0,
+  clockToleranceMs: 10_000,
+  reapEveryMs: 60_000,
+  latencyMaxMs: 1,
 };
 
 const STANDS_ITSELF = voteOf({ leader: 2 });
 
 function voteOf(change: Partial<VoteMessage>): VoteMessage {
   return {
-    ...({ kind: 'vote', state: 'looking', round: 5, leader: 2, epoch: 3, zxid: ZXID } as const),
-    ...{ ensembleId: 'x', founded: true, sound: true, ...change },
+    kind: 'vote',
+    state: 'looking',
+    round: 5,
+    leader: 2,
+    epoch: 3,
+    zxid: ZXID,
+    ensembleId: 'x',
+    founded: true,
+    sound: true,
+    ...change,
   };
 }
 

@@ -49,8 +49,12 @@ class EpochsChecker implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => ({
-      ...{ accepted: 0, current: 0, durableAccepted: 0, durableCurrent: 0 },
-      ...{ saving: [], struck: false },
+      accepted: 0,
+      current: 0,
+      durableAccepted: 0,
+      durableCurrent: 0,
+      saving: [],
+      struck: false,
     }));
   }
 

@@ -38,7 +38,10 @@ class Leadership implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => ({
-      ...{ questions: new Map(), rounds: new Map(), proposed: 0, follows: 0 },
+      questions: new Map(),
+      rounds: new Map(),
+      proposed: 0,
+      follows: 0,
       answered: new Array<number>(members + 1).fill(0),
     }));
   }

@@ -15,11 +15,21 @@ import { broken } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
 const SPEAKS = {
-  ...{ ping: 'anybody', vote: 'anybody' },
-  ...{ followerInfo: 'learner', ackEpoch: 'learner', ackNewLeader: 'learner' },
-  ...{ ack: 'learner', confirmAck: 'learner' },
-  ...{ newEpoch: 'leader', syncStart: 'leader', snapshotDone: 'leader', propose: 'leader' },
-  ...{ newLeader: 'leader', upToDate: 'leader', commit: 'leader', confirm: 'leader' },
+  ping: 'anybody',
+  vote: 'anybody',
+  followerInfo: 'learner',
+  ackEpoch: 'learner',
+  ackNewLeader: 'learner',
+  ack: 'learner',
+  confirmAck: 'learner',
+  newEpoch: 'leader',
+  syncStart: 'leader',
+  snapshotDone: 'leader',
+  propose: 'leader',
+  newLeader: 'leader',
+  upToDate: 'leader',
+  commit: 'leader',
+  confirm: 'leader',
   leaderDurable: 'leader',
 } as const satisfies Record<CoreMessage['kind'], 'anybody' | 'learner' | 'leader'>;
 
@@ -41,8 +51,12 @@ class Roles implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => ({
-      ...{ role: 'looking', leader: 0, promised: 0, promisedTo: 0 },
-      ...{ offered: 0, isOfferEstablished: false },
+      role: 'looking',
+      leader: 0,
+      promised: 0,
+      promisedTo: 0,
+      offered: 0,
+      isOfferEstablished: false,
     }));
   }
 

@@ -68,11 +68,11 @@ class SameOrder implements Checker {
     }
     const expected = this.#order[place.applied];
     if (expected !== seen.zxid || place.applied >= place.delivered) {
-      const turn = expected === undefined ? 'nothing' : formatZxid(expected);
+      const next = expected === undefined ? 'nothing' : formatZxid(expected);
       throw broken(
         this.property,
         seen,
-        `applied ${formatZxid(seen.zxid)}, but delivered ${turn} as number ${place.applied}`,
+        `applied ${formatZxid(seen.zxid)}, but delivered ${next} as number ${place.applied}`,
       );
     }
     place.applied += 1;

@@ -46,8 +46,14 @@ class Votes implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => ({
-      ...{ synced: false, wiped: false, ensembleId: '', current: 0 },
-      ...{ entering: 0, enteringTicket: 0, foundedTicket: 0, promise: null },
+      synced: false,
+      wiped: false,
+      ensembleId: '',
+      current: 0,
+      entering: 0,
+      enteringTicket: 0,
+      foundedTicket: 0,
+      promise: null,
     }));
   }
 

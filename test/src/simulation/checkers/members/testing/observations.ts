@@ -25,13 +25,25 @@ import {
 import type { Checker, NewChecker } from '../../../contract/checker.js';
 
 const FACTS = {
-  ...{ peerTimeoutMs: 1000, heartbeatMs: 100, clockDrift: 0.01, latencyMaxMs: 2 },
-  ...{ clockToleranceMs: 10_000, reapEveryMs: 60_000 },
+  peerTimeoutMs: 1000,
+  heartbeatMs: 100,
+  clockDrift: 0.01,
+  latencyMaxMs: 2,
+  clockToleranceMs: 10_000,
+  reapEveryMs: 60_000,
 };
 
 const EMPTY: Recovered = {
-  ...{ ensembleId: '', founded: false, acceptedEpoch: 0, currentEpoch: 0, checkpointZxid: 0 },
-  ...{ history: { base: 0, ranges: [] }, suffix: [], last: 0, damaged: null, lineage: [] },
+  ensembleId: '',
+  founded: false,
+  acceptedEpoch: 0,
+  currentEpoch: 0,
+  checkpointZxid: 0,
+  history: { base: 0, ranges: [] },
+  suffix: [],
+  last: 0,
+  damaged: null,
+  lineage: [],
   servedWith: null,
 };
 
@@ -176,8 +188,15 @@ export function note(event: string, facts: NoteFacts = {}): ZabOutput {
 
 export function vote(said: Partial<VoteMessage>): VoteMessage {
   return {
-    ...{ kind: 'vote', round: 1, state: 'looking', leader: 0, epoch: 0, zxid: 0 },
-    ...{ ensembleId: 'ensemble', founded: true, sound: true },
+    kind: 'vote',
+    round: 1,
+    state: 'looking',
+    leader: 0,
+    epoch: 0,
+    zxid: 0,
+    ensembleId: 'ensemble',
+    founded: true,
+    sound: true,
     ...said,
   };
 }
@@ -194,8 +213,14 @@ export function ackEpoch(epoch: number, currentEpoch: number, summary: HistorySu
   const range = summary.ranges.at(-1);
   const last = range === undefined ? summary.base : makeZxid(range.epoch, range.last);
   const message: CoreMessage = {
-    ...{ kind: 'ackEpoch', epoch, currentEpoch, last, applied: summary.base },
-    ...{ history: summary, snapshotOnly: false, lineage: [] },
+    kind: 'ackEpoch',
+    epoch,
+    currentEpoch,
+    last,
+    applied: summary.base,
+    history: summary,
+    snapshotOnly: false,
+    lineage: [],
   };
   return message;
 }
@@ -205,9 +230,7 @@ export function txnOf(txn: Partial<Txn>): Txn {
 }
 
 export const NOTHING: TxnOp = { kind: 'error', code: -101, codes: null };
-export const OPEN: TxnOp = {
-  ...{ kind: 'createSession', timeoutMs: 4000, password: new Uint8Array(16) },
-};
+export const OPEN: TxnOp = { kind: 'createSession', timeoutMs: 4000, password: new Uint8Array(16) };
 export const CLOSE: TxnOp = { kind: 'closeSession' };
 
 export function create(path: string, mode: 'persistent' | 'ephemeral' = 'persistent') {

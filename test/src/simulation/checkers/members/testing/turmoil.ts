@@ -68,8 +68,12 @@ class Turmoil {
     const random = new Random(options.seed);
     const facts = {
       members: options.members,
-      ...{ peerTimeoutMs: 1000, heartbeatMs: 100, clockDrift: 0, latencyMaxMs: LATENCY_MAX_MS },
-      ...{ clockToleranceMs: 10_000, reapEveryMs: 60_000 },
+      peerTimeoutMs: 1000,
+      heartbeatMs: 100,
+      clockDrift: 0,
+      latencyMaxMs: LATENCY_MAX_MS,
+      clockToleranceMs: 10_000,
+      reapEveryMs: 60_000,
     };
     this.#options = options;
     this.#random = random.fork('turmoil');

@@ -1,5 +1,5 @@
 /**
- * Bounds the share of one turn that clients may use, so that peers and timers get theirs.
+ * The share of one turn that clients may use, so that peers and timers get theirs.
  *
  * One frame may cost a quarter of a second (the children of a huge directory), and with many such
  * clients in one turn the member would miss its heartbeats. Once the frames of a turn have produced
@@ -10,42 +10,42 @@
  */
 import type { Timers } from './timers.js';
 
-export interface TurnLimits {
+export interface ShareLimits {
   readonly outputBytesMax: number;
   readonly durationMsMax: number;
 }
 
-export const TURN_LIMITS: TurnLimits = { outputBytesMax: 4 << 20, durationMsMax: 25 };
+export const SHARE_LIMITS: ShareLimits = { outputBytesMax: 4 << 20, durationMsMax: 25 };
 
 /** A connection whose last answer had at least this size counts as heavy. */
 export const LARGE_ANSWER_BYTES = 64 << 10;
 /** After an answer of this size the clock is read: it may answer hundreds of reads. */
-const LOOK_BYTES = 4 << 10;
+const CLOCK_READING_BYTES = 4 << 10;
 /** Deliveries between two readings of the clock. */
-const DELIVERIES_PER_LOOK = 4;
+const DELIVERIES_PER_READING = 4;
 
-/** A connection that can be deferred. */
+/** A connection whose next delivery can be deferred. */
 export interface Deferrable {
   /** Whether its last answer was large. */
   readonly isHeavy: boolean;
-  /** Makes at least one delivery if there is one. */
-  takeTurn(): void;
+  /** Ends the deferral: makes at least one delivery if there is one. */
+  continueDelivery(): void;
 }
 
-export class ClientTurn {
+export class ClientShare {
   readonly #timers: Timers;
-  readonly #limits: TurnLimits;
+  readonly #limits: ShareLimits;
   #outputBytes = 0;
   #startedAtMs = Number.NaN;
-  #untilLook = 0;
-  #isOver = false;
+  #untilReading = 0;
+  #isUsedUp = false;
   readonly #light = new Set<Deferrable>();
   readonly #heavy = new Set<Deferrable>();
-  /** Whether heavy connections were left waiting while the others had their turn. */
+  /** Whether heavy connections were left waiting while the light ones used up the share. */
   #isHeavyOwed = false;
   #isResumeDue = false;
 
-  constructor(timers: Timers, limits: TurnLimits) {
+  constructor(timers: Timers, limits: ShareLimits) {
     this.#timers = timers;
     this.#limits = limits;
   }
@@ -62,10 +62,10 @@ export class ClientTurn {
 
   /** Whether a connection may get its next frame now, regardless of who waits. */
   mayContinue(): boolean {
-    if (this.#isOver) return false;
-    if (this.#untilLook > 0) this.#untilLook -= 1;
-    else this.#look();
-    return !this.#isOver;
+    if (this.#isUsedUp) return false;
+    if (this.#untilReading > 0) this.#untilReading -= 1;
+    else this.#readClock();
+    return !this.#isUsedUp;
   }
 
   /** Whether a connection may begin. It may not overtake those that were deferred before it. */
@@ -77,12 +77,12 @@ export class ClientTurn {
   /** Counts output of this turn. */
   spend(bytes: number): void {
     this.#outputBytes += bytes;
-    if (this.#outputBytes >= this.#limits.outputBytesMax) this.#isOver = true;
-    else if (bytes >= LOOK_BYTES) this.#untilLook = 0;
+    if (this.#outputBytes >= this.#limits.outputBytesMax) this.#isUsedUp = true;
+    else if (bytes >= CLOCK_READING_BYTES) this.#untilReading = 0;
   }
 
   /** Defers a connection to a later turn. */
-  putOff(connection: Deferrable): void {
+  defer(connection: Deferrable): void {
     if (this.#light.has(connection) || this.#heavy.has(connection)) return;
     (connection.isHeavy ? this.#heavy : this.#light).add(connection);
   }
@@ -98,7 +98,7 @@ export class ClientTurn {
    * polled again; otherwise deliveries that are due before would double it.
    */
   renew(): void {
-    if (!this.#isOver && !this.hasWaiting) return this.#reset();
+    if (!this.#isUsedUp && !this.hasWaiting) return this.#reset();
     if (this.#isResumeDue) return;
     this.#isResumeDue = true;
     this.#timers.defer(() => this.#resume());
@@ -107,15 +107,15 @@ export class ClientTurn {
   #reset(): void {
     this.#outputBytes = 0;
     this.#startedAtMs = Number.NaN;
-    this.#untilLook = 0;
-    this.#isOver = false;
+    this.#untilReading = 0;
+    this.#isUsedUp = false;
   }
 
-  #look(): void {
-    this.#untilLook = DELIVERIES_PER_LOOK - 1;
+  #readClock(): void {
+    this.#untilReading = DELIVERIES_PER_READING - 1;
     const nowMs = this.#timers.nowMs();
     if (Number.isNaN(this.#startedAtMs)) this.#startedAtMs = nowMs;
-    else if (nowMs - this.#startedAtMs >= this.#limits.durationMsMax) this.#isOver = true;
+    else if (nowMs - this.#startedAtMs >= this.#limits.durationMsMax) this.#isUsedUp = true;
   }
 
   /** Schedules what still waits, after the flush of this turn. */
@@ -125,7 +125,7 @@ export class ClientTurn {
     const heavyBefore = this.#heavy.size;
     if (this.#isHeavyOwed) this.#run(this.#heavy, 1);
     this.#run(this.#light, this.#light.size);
-    const isLeftOut = !this.#isHeavyOwed && this.#isOver && heavyBefore > 0;
+    const isLeftOut = !this.#isHeavyOwed && this.#isUsedUp && heavyBefore > 0;
     this.#run(this.#heavy, this.#heavy.size);
     this.#isHeavyOwed = isLeftOut;
   }
@@ -136,7 +136,7 @@ export class ClientTurn {
     for (const connection of waiting) {
       if (left-- === 0 || !this.mayContinue()) return;
       waiting.delete(connection);
-      connection.takeTurn();
+      connection.continueDelivery();
     }
   }
 }

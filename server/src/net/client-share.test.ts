@@ -1,6 +1,6 @@
 /**
- * The turn that all connections share: a port whose handler makes large or slow answers, over the
- * network in memory, with a driver's flush at the end of each turn.
+ * The share of a turn that clients may use: a port whose handler makes large or slow answers, over
+ * the network in memory, with a driver's flush at the end of each turn.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -38,7 +38,7 @@ async function bench(clients: number) {
       ...CLIENT_PORT_DEFAULTS,
       address: ADDRESS,
       whitelist: new FourLetterWhitelist('*'),
-      turn: { outputBytesMax: 500_000, durationMsMax: 20 },
+      share: { outputBytesMax: 500_000, durationMsMax: 20 },
     },
     transport: network.transport('server'),
     timers,
@@ -87,7 +87,7 @@ function put(connection: ClientConnection, bytes: number): void {
   writer.endFrame();
 }
 
-describe('a turn of the clients', () => {
+describe('the share of a turn that clients may use', () => {
   it('holds everything when it is little', async () => {
     const { allSend } = await bench(20);
     expect((await allSend('a', 'b', 'c')).map((turn) => turn.length)).toEqual([60]);
@@ -100,7 +100,7 @@ describe('a turn of the clients', () => {
     for (const end of ends) expect(end.text.length).toBe(LARGE_BYTES + 4);
   });
 
-  it('lets each connection go in turn, each in its own order', async () => {
+  it('serves the connections round-robin, each in its own order', async () => {
     const { allSend } = await bench(4);
     const turns = await allSend('large 1', 'large 2', 'large 3');
     for (const turn of turns) expect(turn.length).toBeLessThanOrEqual(2);

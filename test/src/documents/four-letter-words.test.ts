@@ -1,0 +1,40 @@
+/**
+ * The documents and the recorded answers name the four-letter words that exist, each as the table
+ * in `server/src/four-letter-words.ts` has it.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import {
+  FOUR_LETTER_WORDS,
+  isForStrangers,
+  isListing,
+} from '../../../server/src/four-letter-words.js';
+import { root } from '../tidy/source.js';
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** The names of four letters that the text shows as code, sorted. */
+function wordsIn(text: string | undefined): string[] {
+  return [...(text ?? '').matchAll(/`([a-z]{4})`/g)].map(([, word]) => word ?? '').sort();
+}
+
+it('the configuration reference says of each word whether strangers may send it', () => {
+  const [, section] = read('docs/configuration.md').split('### fourLetterWords\n');
+  const [, text] = section?.split('\n### ')[0]?.split('Elsewhere ') ?? [];
+  const [listed, others] = text?.split(' must be listed') ?? [];
+  expect(wordsIn(listed)).toEqual(FOUR_LETTER_WORDS.filter((word) => !isForStrangers(word)));
+  expect(wordsIn(others)).toEqual(FOUR_LETTER_WORDS.filter(isForStrangers));
+});
+
+it('docs/limits.md names the listings', () => {
+  const [, listings] = /listings \(([^)]*)\)/.exec(read('docs/limits.md')) ?? [];
+  expect(wordsIn(listings)).toEqual(FOUR_LETTER_WORDS.filter(isListing));
+});
+
+it('each word has an answer recorded from ZooKeeper, but stmk, which has no fixed one', () => {
+  const recorded = Object.keys(JSON.parse(read('test/vectors/four-letter-words.json')));
+  expect([...recorded, 'stmk'].sort()).toEqual(FOUR_LETTER_WORDS);
+});
