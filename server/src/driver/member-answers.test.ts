@@ -47,7 +47,7 @@ function useAnswers() {
   const answer = memberAnswers(member, null);
   return {
     ended,
-    ask: (question: unknown) => JSON.parse(answer(JSON.stringify(question)) ?? 'null'),
+    ask: (question: unknown) => JSON.parse(String(answer(JSON.stringify(question)))),
   };
 }
 

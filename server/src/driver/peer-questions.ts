@@ -19,9 +19,23 @@ const WAITING_MAX = 64;
 /** The questions of one member that are answered in a second. */
 const ANSWERS_PER_SECOND = 20;
 const SECOND_MS = 1000;
+/** For how long a question is held; well below the time for which its asker waits. */
+export const HOLD_MS = 1000;
+/** The questions of one member that are held at a time; one more is answered at once. */
+const HELD_MAX = 8;
+
+/** What can be answered now, although something more may come soon. */
+export interface HeldAnswer {
+  /** Calls `ready` once there is more, whenever that is; returns how to stop that. */
+  onNews(ready: () => void): () => void;
+  /** The answer as it is by now. */
+  now(): string;
+}
 
 /** The answer as JSON; null for a question that is not understood. */
-export type Answerer = (question: string) => string | null;
+export type Answerer = (question: string) => string | HeldAnswer | null;
+
+export type QuestionPort = Pick<PeerPort, 'sendTo' | 'reaches'>;
 
 interface Waiting {
   readonly peer: PeerId;
@@ -31,16 +45,18 @@ interface Waiting {
 
 export class PeerQuestions {
   readonly #timers: Timers;
-  readonly #port: () => Pick<PeerPort, 'sendTo'>;
+  readonly #port: () => QuestionPort;
   readonly #turns: Pick<Turns, 'run'>;
   readonly #waiting = new Map<number, Waiting>();
+  /** How each question that is held is let go, by the member that asked it. */
+  readonly #held = new Map<PeerId, Set<() => void>>();
   /** How many questions of each member came in this second. */
   readonly #asked = new Map<PeerId, number>();
   #secondMs = Number.NEGATIVE_INFINITY;
   #nextNumber = 1;
   #answerer: Answerer = () => null;
 
-  constructor(timers: Timers, port: () => Pick<PeerPort, 'sendTo'>, turns: Pick<Turns, 'run'>) {
+  constructor(timers: Timers, port: () => QuestionPort, turns: Pick<Turns, 'run'>) {
     this.#timers = timers;
     this.#port = port;
     this.#turns = turns;
@@ -53,7 +69,8 @@ export class PeerQuestions {
 
   /** Resolves with JSON, or null if the member is not reached, is too old, or is too busy. */
   ask(peer: PeerId, question: string): Promise<string | null> {
-    if (this.#waiting.size >= WAITING_MAX) return Promise.resolve(null);
+    const isReached = this.#port().reaches(peer, ASKING_SINCE);
+    if (!isReached || this.#waiting.size >= WAITING_MAX) return Promise.resolve(null);
     const number = this.#nextNumber++;
     return new Promise((resolve) => {
       const timer = this.#timers.after(ANSWER_MS, () => this.#settle(number, null));
@@ -70,9 +87,18 @@ export class PeerQuestions {
     this.#settle(message.number, isFit ? Buffer.from(answer).toString() : null);
   }
 
+  /** A question to a member whose link is gone is not answered any more, nor one of that member. */
+  onDisconnected(peer: PeerId): void {
+    for (const [number, waiting] of [...this.#waiting]) {
+      if (waiting.peer === peer) this.#settle(number, null);
+    }
+    for (const letGo of [...(this.#held.get(peer) ?? [])]) letGo();
+  }
+
   /** Answers all who wait with null. */
   stop(): void {
     for (const number of [...this.#waiting.keys()]) this.#settle(number, null);
+    for (const peer of [...this.#held.keys()]) this.onDisconnected(peer);
   }
 
   #onAsk(peer: PeerId, { number, question }: Ask): void {
@@ -84,7 +110,34 @@ export class PeerQuestions {
     const asked = (this.#asked.get(peer) ?? 0) + 1;
     this.#asked.set(peer, asked);
     if (asked > ANSWERS_PER_SECOND) return;
-    const answer = Buffer.from(this.#answerer(question) ?? '');
+    const answer = this.#answerer(question);
+    if (answer === null || typeof answer === 'string') return this.#tell(peer, number, answer);
+    if ((this.#held.get(peer)?.size ?? 0) >= HELD_MAX) this.#tell(peer, number, answer.now());
+    else this.#hold(peer, number, answer);
+  }
+
+  #hold(peer: PeerId, number: number, answer: HeldAnswer): void {
+    const held = this.#held.get(peer) ?? new Set();
+    this.#held.set(peer, held);
+    const letGo = (): void => {
+      held.delete(letGo);
+      if (held.size === 0) this.#held.delete(peer);
+      timer.cancel();
+      stop();
+    };
+    const onReady = (): void => {
+      if (!held.has(letGo)) return;
+      letGo();
+      this.#tell(peer, number, answer.now());
+    };
+    // News come in the middle of a turn, and often several of them.
+    const stop = answer.onNews(() => this.#timers.defer(onReady));
+    const timer = this.#timers.after(HOLD_MS, onReady);
+    held.add(letGo);
+  }
+
+  #tell(peer: PeerId, number: number, text: string | null): void {
+    const answer = Buffer.from(text ?? '');
     const fits = answer.length <= ANSWER_BYTES_MAX;
     this.#send(peer, { kind: 'tell', number, answer: fits ? answer : new Uint8Array(0) });
   }
