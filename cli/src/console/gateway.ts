@@ -4,6 +4,7 @@
  * the key; for all others there is nothing here.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { DIGEST_ALGS } from '@rookery/protocol';
 import {
   type AdminAccess,
   API,
@@ -84,8 +85,15 @@ function apiOf({ pool, words, mayWrite, logger }: GatewayParts): Api {
   };
   return new Api({
     routes: () => (words.tellsSessions ? withSessions : told),
-    callers: new Callers({ superDigest: null, superIdentities: new Set(), skipAcl: false }),
+    callers: new Callers({
+      digestAlgs: DIGEST_ALGS,
+      superDigest: null,
+      superIdentities: new Set(),
+      skipAcl: false,
+    }),
     readOnly: mayWrite ? null : READ_ONLY,
+    // No server tells a client by which hash it proves digests.
+    digestAlgs: null,
   });
 }
 

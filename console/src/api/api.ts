@@ -9,7 +9,9 @@ import { ApiProblem, isAborted, problemOf } from './problem.js';
 import { eventsOf, linesOf, type ServerEvent } from './streams.js';
 import type { ApiIndex } from './types.js';
 
-export type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+type Value = string | number | boolean;
+/** A list is a parameter that is given once for each of its elements. */
+export type Query = Readonly<Record<string, Value | readonly Value[] | null | undefined>>;
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 export interface Asked {
@@ -97,14 +99,21 @@ export class Api {
   }
 }
 
+/** The version in an answer's `ETag`; -1 if it has none. */
+export function versionOf(response: Response): number {
+  return Number(/^(?:W\/)?"(\d+)"$/.exec(response.headers.get('etag') ?? '')?.[1] ?? -1);
+}
+
 /** The address of the API of the server that this page came from. */
 export function apiBase(pageAddress: string): string {
   return new URL('../api/v1', pageAddress).href.replace(/[?#].*$/, '');
 }
 
 function queryText(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined || value === null ? [] : [`${name}=${encodeURIComponent(value)}`],
-  );
+  const pairs = Object.entries(query).flatMap(([name, value]) => {
+    if (value === undefined || value === null) return [];
+    const values = typeof value === 'object' ? value : [value];
+    return values.map((one) => `${name}=${encodeURIComponent(one)}`);
+  });
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }

@@ -9,9 +9,16 @@ export interface ApiIndex {
   readonly user: string | null;
   readonly identities: readonly { readonly scheme: string; readonly id: string }[];
   readonly readOnly: boolean;
+  /**
+   * By which hashes a password proves a digest, the one for new ACLs first. Null where the server
+   * cannot know it, and absent from members of earlier releases.
+   */
+  readonly digestAlgs?: readonly DigestAlg[] | null;
   /** The methods of each path, such as `/api/v1/node`. */
   readonly paths: Readonly<Record<string, readonly string[]>>;
 }
+
+export type DigestAlg = 'SHA1' | 'SHA256';
 
 export type Mode = 'persistent' | 'ephemeral' | 'container' | 'ttl';
 

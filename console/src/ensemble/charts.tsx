@@ -33,12 +33,10 @@ export function Charts({ look, events }: ChartsProps) {
   const { atMs: toMs, points, members } = look;
   const fromMs = toMs - 60_000 * minutes;
   const notable = useMemo(() => (events ?? []).filter(isNotable), [events]);
-  const shown = notable.filter(({ time }) => {
-    const ms = Date.parse(time);
-    return ms >= fromMs && ms <= toMs;
-  });
+  // What has happened since the last look, or by a clock ahead of this one, is at the right end.
+  const shown = notable.filter(({ time }) => Date.parse(time) >= fromMs);
   const marks: readonly Mark[] = shown.map((event) => ({
-    atMs: Date.parse(event.time),
+    atMs: Math.min(Date.parse(event.time), toMs),
     colour: COLOURS[topicOf(event)],
     isChosen: keyOf(event) === chosen,
   }));

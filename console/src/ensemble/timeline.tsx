@@ -1,6 +1,6 @@
 /**
  * Elections, slow disks and expiries on the time axis of the charts; the one that is chosen is
- * marked in all of them.
+ * marked in all of them. An event is drawn when it is heard, and waits for no look at the members.
  */
 import {
   keyOf,
@@ -52,7 +52,7 @@ export function Timeline({ events, fromMs, toMs, chosen, onChoose }: TimelinePro
               <Marker
                 key={keyOf(event)}
                 event={event}
-                share={(Date.parse(event.time) - fromMs) / (toMs - fromMs)}
+                share={Math.min(1, (Date.parse(event.time) - fromMs) / (toMs - fromMs))}
                 isChosen={keyOf(event) === chosen}
                 onChoose={onChoose}
               />
@@ -81,6 +81,7 @@ function Marker({ event, share, isChosen, onChoose }: MarkerProps) {
       className={`marker marker-${topicOf(event)}`}
       aria-label={label}
       aria-pressed={isChosen}
+      data-time={event.time}
       title={label}
       style={{ left: `${100 * share}%` }}
       onClick={() => onChoose(isChosen ? null : key)}

@@ -30,6 +30,11 @@ export function isWithin(root: string, path: string): boolean {
   return path === root || path.startsWith(root === '/' ? '/' : `${root}/`);
 }
 
+/** Whether it is one of those that are always there, which nobody deletes or moves. */
+export function isFixed(path: string): boolean {
+  return path === '/' || path === '/zookeeper' || parentOf(path) === '/zookeeper';
+}
+
 /** The path below `from`, moved below `to`. */
 export function rebased(path: string, from: string, to: string): string {
   if (path === from) return to;

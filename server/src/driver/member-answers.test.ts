@@ -56,6 +56,7 @@ function useAnswers() {
   const stepsOf = (question: unknown) => {
     const made = answer(JSON.stringify(question));
     if (made === null || typeof made === 'string') return { text: made, looked: [] };
+    if (!('next' in made)) return { text: made.now(), looked: [] };
     const looked: number[] = [];
     for (;;) {
       const before = watches.looked;

@@ -13,7 +13,7 @@ import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
 import { VERSION } from '../version.js';
 import { type HotTeller, hotAnswer } from './hot-answer.js';
-import type { Answerer } from './peer-questions.js';
+import type { Answerer, HeldAnswer } from './peer-questions.js';
 import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';
 
 /** The events in one answer; each takes 2 KB at most. */
@@ -42,7 +42,7 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
       case 'end':
         return JSON.stringify({ ended: endSession(member, asked['session']) });
       case 'events':
-        return events === null ? null : JSON.stringify(eventsAfter(events, asked));
+        return events === null ? null : eventsAnswer(events, asked);
       case 'session':
         return JSON.stringify(sessionAnswer(member, asked['session']));
       case 'hot':
@@ -114,6 +114,16 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
 function timingOf(measured: SummaryView) {
   const { count, sum: sumMs, max: maxMs } = measured;
   return { count, sumMs, maxMs, p99Ms: measured.percentile(0.99) };
+}
+
+/** A reader that waits for events is answered when there are some. */
+function eventsAnswer(ring: EventRing, asked: Asked): string | HeldAnswer {
+  const page = eventsAfter(ring, asked);
+  if (asked['wait'] !== true || page.events.length > 0) return JSON.stringify(page);
+  return {
+    onNews: (ready) => ring.onEvent(ready),
+    now: () => JSON.stringify(eventsAfter(ring, asked)),
+  };
 }
 
 /** If the reader names another process than this one, all events are new to it. */
@@ -192,7 +202,9 @@ function endSession(member: AnsweringMember, session: unknown): boolean {
   return member.expireSession(Number(session));
 }
 
-function fieldsOf(question: string): Readonly<Record<string, unknown>> {
+type Asked = Readonly<Record<string, unknown>>;
+
+function fieldsOf(question: string): Asked {
   try {
     const asked: unknown = JSON.parse(question);
     return typeof asked === 'object' && asked !== null

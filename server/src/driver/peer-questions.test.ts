@@ -2,13 +2,14 @@
 import type { PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
-import { ANSWER_BYTES_MAX, PeerQuestions } from './peer-questions.js';
+import { ANSWER_BYTES_MAX, HOLD_MS, PeerQuestions } from './peer-questions.js';
 
-function pair() {
+function pair({ isReached = true } = {}) {
   const timers = new ManualTimers();
   const sent: (readonly [PeerId, PeerMessage])[] = [];
   const sendTo = (peer: PeerId, message: PeerMessage) => sent.push([peer, message]);
-  const one = new PeerQuestions(timers, () => ({ sendTo }), { run: (action) => action() });
+  const port = { sendTo, reaches: () => isReached };
+  const one = new PeerQuestions(timers, () => port, { run: (action) => action() });
   return { timers, sent, one };
 }
 
@@ -46,6 +47,71 @@ it('answers a member 20 times in a second, and never with too much', async () =>
   await timers.advance(1_000);
   one.onMessage(2, { kind: 'ask', number: 1, question: '' });
   expect(sent.length).toBe(22);
+});
+
+/** A question whose answer is the number of news so far; `news` tells that there is more. */
+function heldAnswers(one: PeerQuestions) {
+  const waiting = new Set<() => void>();
+  let count = 0;
+  one.answerWith(() => ({
+    onNews: (ready) => {
+      waiting.add(ready);
+      return () => waiting.delete(ready);
+    },
+    now: () => String(count),
+  }));
+  const news = (): void => {
+    count += 1;
+    for (const ready of waiting) ready();
+  };
+  return { news, waiting };
+}
+
+const ask = (number: number) => ({ kind: 'ask', number, question: '' }) as const;
+const told = (sent: readonly (readonly [PeerId, PeerMessage])[]) =>
+  sent.map(([, message]) => (message.kind === 'tell' ? String(Buffer.from(message.answer)) : ''));
+
+it('holds a question until there is news, and tells all of it at once', async () => {
+  const { one, sent, timers } = pair();
+  const { news, waiting } = heldAnswers(one);
+  one.onMessage(2, ask(1));
+  await timers.advance(HOLD_MS - 1);
+  expect(sent).toEqual([]);
+  news();
+  news();
+  await timers.advance(0);
+  expect([told(sent), waiting.size]).toEqual([['2'], 0]);
+});
+
+it('lets a question go after a time, with its member and at the end', async () => {
+  const { one, sent, timers } = pair();
+  const { news, waiting } = heldAnswers(one);
+  one.onMessage(2, ask(1));
+  await timers.advance(HOLD_MS);
+  expect([told(sent), waiting.size]).toEqual([['0'], 0]);
+  one.onMessage(2, ask(2));
+  one.onMessage(3, ask(3));
+  one.onDisconnected(2);
+  expect(waiting.size).toBe(1);
+  one.stop();
+  news();
+  await timers.advance(2 * HOLD_MS);
+  expect([told(sent), waiting.size]).toEqual([['0'], 0]);
+});
+
+it('holds eight questions of a member, and answers one more at once', () => {
+  const { one, sent } = pair();
+  const { waiting } = heldAnswers(one);
+  for (let number = 1; number <= 9; number++) one.onMessage(2, ask(number));
+  expect([told(sent), waiting.size]).toEqual([['0'], 8]);
+});
+
+it('waits for no member that is not reached, or is not any more', async () => {
+  expect(await pair({ isReached: false }).one.ask(2, '{}')).toBeNull();
+  const { one } = pair();
+  const lost = one.ask(2, '{}');
+  one.onDisconnected(2);
+  expect(await lost).toBeNull();
 });
 
 it('makes long answers in slices, one after the other, with turns of others between', () => {

@@ -4,13 +4,13 @@
  * A question and its answer are small texts of JSON on the link that two members have anyway, so
  * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have
  * bounds: how many questions wait and for how long, how many of a member are answered in a second,
- * and the size of an answer; whatever is beyond them is not answered. An answer that takes long is
- * made in slices, one in each turn for all of them together, so that it delays nobody. Owned by the
- * driver, which passes messages on; asked by the admin port.
+ * and the size of an answer; whatever is beyond them is not answered. Owned by the driver, which
+ * passes messages on; asked by the admin port.
  */
-import { ASKING_SINCE, type Ask, Fifo, type PeerId, type Tell } from '@rookery/protocol';
+import { ASKING_SINCE, type Ask, type PeerId, type Tell } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
+import { type AnswerSteps, SlicedAnswers } from './sliced-answers.js';
 import type { Turns } from './turns.js';
 
 /** The bound of an answer, because messages of the replication wait behind it in the link. */
@@ -20,24 +20,23 @@ const WAITING_MAX = 64;
 /** The questions of one member that are answered in a second. */
 const ANSWERS_PER_SECOND = 20;
 const SECOND_MS = 1000;
-/** How long answers may hold the event loop at a time, in ms. */
-const SLICE_MS = 2;
-/** The answers that are being made; a further question is not answered. */
-const MADE_MAX = 64;
+/** For how long a question is held; well below the time for which its asker waits. */
+export const HOLD_MS = 1000;
+/** The questions of one member that are held at a time; one more is answered at once. */
+const HELD_MAX = 8;
+
+/** What can be answered now, although something more may come soon. */
+export interface HeldAnswer {
+  /** Calls `ready` once there is more, whenever that is; returns how to stop that. */
+  onNews(ready: () => void): () => void;
+  /** The answer as it is by now. */
+  now(): string;
+}
 
 /** The answer as JSON; null for a question that is not understood. */
-type Answer = string | null;
+export type Answerer = (question: string) => string | HeldAnswer | AnswerSteps | null;
 
-/** An answer that takes long comes in steps, each of which takes far less than a slice. */
-export type Answerer = (question: string) => Answer | Generator<undefined, Answer>;
-
-interface InTheMaking {
-  readonly peer: PeerId;
-  readonly number: number;
-  readonly steps: Generator<undefined, Answer>;
-  /** When whoever asked does not wait any more. */
-  readonly untilMs: number;
-}
+export type QuestionPort = Pick<PeerPort, 'sendTo' | 'reaches'>;
 
 interface Waiting {
   readonly peer: PeerId;
@@ -47,21 +46,25 @@ interface Waiting {
 
 export class PeerQuestions {
   readonly #timers: Timers;
-  readonly #port: () => Pick<PeerPort, 'sendTo'>;
+  readonly #port: () => QuestionPort;
   readonly #turns: Pick<Turns, 'run'>;
   readonly #waiting = new Map<number, Waiting>();
+  /** How each question that is held is let go, by the member that asked it. */
+  readonly #held = new Map<PeerId, Set<() => void>>();
   /** How many questions of each member came in this second. */
   readonly #asked = new Map<PeerId, number>();
+  readonly #sliced: SlicedAnswers;
   #secondMs = Number.NEGATIVE_INFINITY;
   #nextNumber = 1;
   #answerer: Answerer = () => null;
-  readonly #made = new Fifo<InTheMaking>();
-  #isSliceDue = false;
 
-  constructor(timers: Timers, port: () => Pick<PeerPort, 'sendTo'>, turns: Pick<Turns, 'run'>) {
+  constructor(timers: Timers, port: () => QuestionPort, turns: Pick<Turns, 'run'>) {
     this.#timers = timers;
     this.#port = port;
     this.#turns = turns;
+    this.#sliced = new SlicedAnswers(timers, ({ peer, number }, text) => {
+      this.#tell(peer, number, text);
+    });
   }
 
   /** Sets who answers questions; before it is called, none is answered. */
@@ -71,7 +74,8 @@ export class PeerQuestions {
 
   /** Resolves with JSON, or null if the member is not reached, is too old, or is too busy. */
   ask(peer: PeerId, question: string): Promise<string | null> {
-    if (this.#waiting.size >= WAITING_MAX) return Promise.resolve(null);
+    const isReached = this.#port().reaches(peer, ASKING_SINCE);
+    if (!isReached || this.#waiting.size >= WAITING_MAX) return Promise.resolve(null);
     const number = this.#nextNumber++;
     return new Promise((resolve) => {
       const timer = this.#timers.after(ANSWER_MS, () => this.#settle(number, null));
@@ -88,10 +92,19 @@ export class PeerQuestions {
     this.#settle(message.number, isFit ? Buffer.from(answer).toString() : null);
   }
 
-  /** Answers all who wait with null, and nobody else any more. */
+  /** A question to a member whose link is gone is not answered any more, nor one of that member. */
+  onDisconnected(peer: PeerId): void {
+    for (const [number, waiting] of [...this.#waiting]) {
+      if (waiting.peer === peer) this.#settle(number, null);
+    }
+    for (const letGo of [...(this.#held.get(peer) ?? [])]) letGo();
+  }
+
+  /** Answers all who wait with null. */
   stop(): void {
-    while (this.#made.shift() !== undefined);
+    this.#sliced.clear();
     for (const number of [...this.#waiting.keys()]) this.#settle(number, null);
+    for (const peer of [...this.#held.keys()]) this.onDisconnected(peer);
   }
 
   #onAsk(peer: PeerId, { number, question }: Ask): void {
@@ -105,37 +118,34 @@ export class PeerQuestions {
     if (asked > ANSWERS_PER_SECOND) return;
     const answer = this.#answerer(question);
     if (answer === null || typeof answer === 'string') return this.#tell(peer, number, answer);
-    if (this.#made.length >= MADE_MAX) return;
-    this.#made.push({ peer, number, steps: answer, untilMs: nowMs + ANSWER_MS });
-    this.#sliceSoon();
+    if ('next' in answer) {
+      return this.#sliced.add({ peer, number, steps: answer, untilMs: nowMs + ANSWER_MS });
+    }
+    if ((this.#held.get(peer)?.size ?? 0) >= HELD_MAX) this.#tell(peer, number, answer.now());
+    else this.#hold(peer, number, answer);
   }
 
-  #sliceSoon(): void {
-    if (this.#isSliceDue || this.#made.length === 0) return;
-    this.#isSliceDue = true;
-    this.#timers.defer(() => {
-      this.#isSliceDue = false;
-      this.#slice();
-      this.#sliceSoon();
-    });
+  #hold(peer: PeerId, number: number, answer: HeldAnswer): void {
+    const held = this.#held.get(peer) ?? new Set();
+    this.#held.set(peer, held);
+    const letGo = (): void => {
+      held.delete(letGo);
+      if (held.size === 0) this.#held.delete(peer);
+      timer.cancel();
+      stop();
+    };
+    const onReady = (): void => {
+      if (!held.has(letGo)) return;
+      letGo();
+      this.#tell(peer, number, answer.now());
+    };
+    // News come in the middle of a turn, and often several of them.
+    const stop = answer.onNews(() => this.#timers.defer(onReady));
+    const timer = this.#timers.after(HOLD_MS, onReady);
+    held.add(letGo);
   }
 
-  /** Goes on with the oldest answer, and with further ones while there is time. */
-  #slice(): void {
-    const endMs = this.#timers.nowMs() + SLICE_MS;
-    do {
-      const { first } = this.#made;
-      if (first === undefined) return;
-      const { peer, number, steps, untilMs } = first;
-      const isLate = this.#timers.nowMs() >= untilMs;
-      const { done, value } = isLate ? { done: true, value: null } : steps.next();
-      if (done !== true) continue;
-      this.#made.shift();
-      if (!isLate) this.#tell(peer, number, value ?? null);
-    } while (this.#timers.nowMs() < endMs);
-  }
-
-  #tell(peer: PeerId, number: number, text: Answer): void {
+  #tell(peer: PeerId, number: number, text: string | null): void {
     const answer = Buffer.from(text ?? '');
     const fits = answer.length <= ANSWER_BYTES_MAX;
     this.#send(peer, { kind: 'tell', number, answer: fits ? answer : new Uint8Array(0) });

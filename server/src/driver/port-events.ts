@@ -51,7 +51,7 @@ export interface PeerInput {
 
 export function peerEvents(
   turns: Turns,
-  questions: Pick<PeerQuestions, 'onMessage'>,
+  questions: Pick<PeerQuestions, 'onMessage' | 'onDisconnected'>,
   input: PeerInput,
 ): PeerHandler {
   return {
@@ -63,6 +63,9 @@ export function peerEvents(
       }
       turns.run(() => input.onMessage(peer, link, message));
     },
-    onDisconnected: (peer, link) => turns.run(() => input.onDisconnected(peer, link)),
+    onDisconnected: (peer, link) => {
+      questions.onDisconnected(peer);
+      turns.run(() => input.onDisconnected(peer, link));
+    },
   };
 }

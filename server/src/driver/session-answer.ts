@@ -7,6 +7,7 @@
 import type { Identity } from '@rookery/protocol';
 import type { ConnectionView, WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
+import { withoutFormerDigests } from '../pipeline/former-digests.js';
 import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchMode, WatchTable } from '../state/watches.js';
 
@@ -61,7 +62,7 @@ export function trafficOf({ stats }: ConnectionView) {
 
 /** Shows of a digest the user alone, because the rest lets one guess the password. */
 export function shownIdentities(identities: readonly Identity[]): readonly ShownIdentity[] {
-  return identities.map(({ scheme, id }) => ({
+  return withoutFormerDigests(identities).map(({ scheme, id }) => ({
     scheme,
     id: scheme === 'digest' ? id.replace(/:.*/s, '') : id.slice(0, IDENTITY_CHARACTERS_MAX),
   }));

@@ -89,7 +89,8 @@ function apiOf({ member, config, self, events, logins, logger }: AdminParts): Ap
       },
     },
   };
-  return new Api({ routes: () => routes, callers, readOnly: isReadOnly ? READ_ONLY : null });
+  const readOnly = isReadOnly ? READ_ONLY : null;
+  return new Api({ routes: () => routes, callers, readOnly, digestAlgs });
 }
 
 function answerToCommand(

@@ -5,23 +5,24 @@
  * another one everything is new, and `restarted` says so. `limit=` takes at most so many of the
  * newest. Asked with `Accept: text/event-stream` the events that come later follow, with
  * `<start>-<number>` as their ids, which `Last-Event-ID` gives back. With `members=all` they are
- * those of all members: see joined-events.ts.
+ * those of all members: see joined-events.ts and joined-stream.ts.
  */
 import type { EventRing, MemberEvent } from '../events/event-ring.js';
+import { systemTimers } from '../net/timers.js';
 import { type ApiCall, jsonAnswer } from './api/api-call.js';
 import { oneOf, wholeNumber } from './api/api-query.js';
 import { badRequest } from './api/problem.js';
 import { eventStream, STREAMS_MAX } from './event-stream.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer } from './http-port.js';
-import { type JoinedEvents, type Places, placesOf, textOf } from './joined-events.js';
+import { type JoinedEvents, placesOf, textOf } from './joined-events.js';
+import { JoinedStream } from './joined-stream.js';
 
 const LIMIT = 1000;
 /** The events in one piece of a stream. */
 const AT_ONCE = 100;
-/** Each asks all members once in JOINED_EVERY_MS, which answer only so many questions. */
+/** Each asks every member by itself, and they answer only so many questions. */
 const JOINED_STREAMS_MAX = 4;
-const JOINED_EVERY_MS = 1000;
 
 interface Place {
   /** Null where it is not told. */
@@ -72,26 +73,12 @@ export class EventAnswers {
       throw new HttpError(429, `${JOINED_STREAMS_MAX} others follow the events of all members.`);
     }
     this.#joinedStreams += 1;
-    let at: Places = from;
-    const take = async () => {
-      const { events, places, lost } = await this.#joined.after(at, limit);
-      at = places;
-      const id = textOf(places);
-      const gone = Object.keys(lost).length > 0 ? [{ id: '', event: 'lost', data: lost }] : [];
-      // All of a piece have one id: who comes again begins behind the last whole piece.
-      const sent = events.map((data, place) => {
-        return { id: place === events.length - 1 ? id : '', event: 'event', data };
-      });
-      return [...gone, ...sent];
-    };
-    const onNews = (wake: () => void) => {
-      const timer = setInterval(wake, JOINED_EVERY_MS);
-      return () => clearInterval(timer);
-    };
+    const stream = new JoinedStream(this.#joined, { from, limit, timers: systemTimers() });
+    const onNews = (wake: () => void) => stream.onNews(wake);
     const close = async (): Promise<void> => {
       this.#joinedStreams -= 1;
     };
-    return { ...eventStream(take, { signal, onNews }), close };
+    return { ...eventStream(() => stream.take(), { signal, onNews }), close };
   }
 
   #stream(

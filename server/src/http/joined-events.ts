@@ -1,6 +1,6 @@
 /**
- * The events of all members as one stream or list, each with its member, in the order of their
- * times, which are those of the members' own clocks.
+ * The events of all members as one list, each with its member, in the order of their times, which
+ * are those of the members' own clocks. `joined-stream.ts` has those that follow.
  *
  * How far a reader is, is a place for each member: process and number. `placesOf` and `textOf` make
  * it the text that `Last-Event-ID` gives back: `1:1700000000000-12,2:1700000000003-4`.
@@ -32,46 +32,62 @@ export interface JoinedPage {
   readonly lost: Readonly<Record<string, number>>;
 }
 
-const NOWHERE: Place = { start: null, after: 0 };
+/** Where a reader is that has read nothing of a member. */
+export const NOWHERE: Place = { start: null, after: 0 };
 const MEMBERS_MAX = 255;
 
 export class JoinedEvents {
-  readonly #own: { readonly id: number; readonly ring: EventRing };
-  readonly #others: OtherMembers;
+  readonly own: { readonly id: number; readonly ring: EventRing };
+  readonly others: OtherMembers;
 
   constructor(own: { readonly id: number; readonly ring: EventRing }, others: OtherMembers) {
-    this.#own = own;
-    this.#others = others;
+    this.own = own;
+    this.others = others;
   }
 
   /** Returns the events after these places, at most `limit` of each member. */
   async after(places: Places, limit = EVENTS_PER_ANSWER): Promise<JoinedPage> {
-    const ids = [this.#own.id, ...this.#others.ids];
-    const answers = await Promise.all(
-      ids.map(async (id) => ({ id, answer: await this.#of(id, places.get(id) ?? NOWHERE, limit) })),
-    );
-    const next = new Map(places);
-    const events: JoinedEvent[] = [];
-    const lost: Record<string, number> = {};
-    for (const { id, answer } of answers) {
-      if (answer === null) continue;
-      const { start } = answer;
-      const before = answer.restarted ? 0 : (places.get(id)?.after ?? 0);
-      next.set(id, { start, after: answer.events.at(-1)?.number ?? before });
-      // A reader that begins here has missed nothing.
-      if (places.has(id) && answer.lost > 0) lost[id] = answer.lost;
-      for (const event of answer.events) events.push({ member: id, start, ...event });
-    }
-    events.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
-    const silent = answers.filter(({ answer }) => answer === null).map(({ id }) => id);
-    return { events, places: next, silent, lost };
+    const ownAnswer: MemberAnswer = {
+      id: this.own.id,
+      answer: this.ownAfter(places.get(this.own.id) ?? NOWHERE, limit),
+    };
+    const others = this.others.ids.map(async (id): Promise<MemberAnswer> => {
+      const asked = { ...(places.get(id) ?? NOWHERE), limit };
+      return { id, answer: await this.others.events(id, asked) };
+    });
+    return joinedPage(places, [ownAnswer, ...(await Promise.all(others))]);
   }
 
-  async #of(id: number, { start, after }: Place, limit: number): Promise<MemberEvents | null> {
-    if (id !== this.#own.id) return await this.#others.events(id, { start, after, limit });
-    const { events, ...rest } = eventsAfter(this.#own.ring, { start, after, limit });
+  /** Those of the member that is asked. */
+  ownAfter({ start, after }: Place, limit: number): MemberEvents {
+    const { events, ...rest } = eventsAfter(this.own.ring, { start, after, limit });
     return { ...rest, events: events.map((event) => ({ ...event })) };
   }
+}
+
+export interface MemberAnswer {
+  readonly id: number;
+  /** Null where it did not answer. */
+  readonly answer: MemberEvents | null;
+}
+
+/** What members have answered to a reader who was at these places. */
+export function joinedPage(places: Places, answers: readonly MemberAnswer[]): JoinedPage {
+  const next = new Map(places);
+  const events: JoinedEvent[] = [];
+  const lost: Record<string, number> = {};
+  for (const { id, answer } of answers) {
+    if (answer === null) continue;
+    const { start } = answer;
+    const before = answer.restarted ? 0 : (places.get(id)?.after ?? 0);
+    next.set(id, { start, after: answer.events.at(-1)?.number ?? before });
+    // A reader that begins here has missed nothing.
+    if (places.has(id) && answer.lost > 0) lost[id] = answer.lost;
+    for (const event of answer.events) events.push({ member: id, start, ...event });
+  }
+  events.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  const silent = answers.filter(({ answer }) => answer === null).map(({ id }) => id);
+  return { events, places: next, silent, lost };
 }
 
 export function textOf(places: Places): string {

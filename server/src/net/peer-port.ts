@@ -140,6 +140,12 @@ export class PeerPort {
     to.enqueue(frame, message.kind === 'ping');
   }
 
+  /** Whether `sendTo` sends a message of this version at the moment. */
+  reaches(peer: PeerId, since: number): boolean {
+    const link = this.#links.get(peer);
+    return link !== undefined && link.version >= since;
+  }
+
   /** As `send`, on the peer's link that is up, if its wire version is `since` or later. */
   sendTo(peer: PeerId, message: PeerMessage, since = 0): void {
     const to = this.#links.get(peer);

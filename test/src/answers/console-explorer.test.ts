@@ -102,6 +102,37 @@ it.skipIf(lacksBrowser)(
 );
 
 it.skipIf(lacksBrowser)(
+  'keeps what is typed while the page is still being drawn',
+  async () => {
+    const zk = await client();
+    await create(zk, '/fast', 'first');
+    const page = await open(addressOf('/fast'));
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByText('from version 0').waitFor();
+    await page.getByRole('textbox', { name: 'Data' }).waitFor();
+    // The second letter comes as soon as the page shows that something is changed, which is before
+    // React runs the effects of the first. It takes 2 s.
+    await page.evaluate(`(() => {
+      const type = (text) => document.execCommand('insertText', false, text);
+      const onDrawn = (_, observer) => {
+        observer.disconnect();
+        type('b');
+      };
+      const drawn = { subtree: true, childList: true, characterData: true };
+      new MutationObserver(onDrawn).observe(document.querySelector('.edit-foot'), drawn);
+      type('a');
+    })()`);
+    await page.getByRole('button', { name: 'Discard' }).waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByText('what you are about to write').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.getByRole('button', { name: 'Edit' }).waitFor();
+    expect((await getData(zk, '/fast')).data).toBe('abfirst');
+  },
+  TEST_DEADLINE_MS,
+);
+
+it.skipIf(lacksBrowser)(
   'does everything once by keyboard alone',
   async () => {
     const zk = await client();

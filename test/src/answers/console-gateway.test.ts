@@ -43,7 +43,12 @@ async function useServing(product: Product) {
 
 async function tellsWhatThereIs(gateway: Gateway, ports: readonly number[]): Promise<void> {
   const index = (await askApi(gateway, 'GET ')).json;
-  expect(index).toMatchObject({ user: null, readOnly: false, identities: [] });
+  expect(index).toMatchObject({
+    user: null,
+    readOnly: false,
+    identities: [],
+    digestAlgs: null,
+  });
   const paths = Object.keys(Object(index['paths']));
   for (const path of [...READS, '/watch', '/members', '/sessions']) {
     expect(paths).toContain(`/api/v1${path}`);
@@ -121,7 +126,7 @@ async function keepsToAcls(gateway: Gateway): Promise<void> {
     acl: [{ scheme: 'digest', perms: 'cdrwa' }],
     may: { write: true },
   });
-  const open = 'PUT /node/acl?path=/mine&acl=world:anyone:r,auth::cdrwa';
+  const open = 'PUT /node/acl?path=/mine&acl=world:anyone:r&acl=auth::cdrwa';
   expect((await askApi(gateway, open, { as, match: '"0"' })).headers.get('etag')).toBe('"1"');
   const seen = await askApi(gateway, 'GET /node?path=/mine');
   expect(seen.json).toMatchObject({ may: { read: true, write: false, admin: false } });

@@ -44,7 +44,7 @@ it.skipIf(lacksBrowser)('has no control that writes where it is for reading only
   page.on('request', (request) => methods.push(request.method()));
   await page.getByText('Read-only', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Export' }).waitFor();
-  const writes = /^(new|edit|copy|move|delete|import|change the acl|create|save|remove)/i;
+  const writes = /^(new|edit|copy|move|delete|import|change the acl|give|create|save|remove)/i;
   for (const tab of ['Data', 'ACL', 'Changes']) {
     await page.getByRole('tab', { name: tab }).click();
     const names = await page.getByRole('button').allTextContents();

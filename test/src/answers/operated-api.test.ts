@@ -102,6 +102,21 @@ it(
     const seen = await askApi(member, 'GET /node?path=/mine');
     expect(seen.json).toMatchObject({ may: { read: true, write: false, admin: false } });
     expect(JSON.stringify(seen.json['acl'])).toContain('anna:x');
+    // Commas in an id separate nothing where each entry is given by itself.
+    const comma = { scheme: 'digest', id: digestOf('a,b:c'), perms: 'r' };
+    const entry = encodeURIComponent(`digest:${comma.id}:r`);
+    const aclOf = async (query: string) => {
+      const set = await askApi(member, `PUT /node/acl?path=/commas&${query}`, { match: '*' });
+      return set.status === 200
+        ? (await askApi(member, 'GET /node/acl?path=/commas')).json['acl']
+        : set.json['detail'];
+    };
+    await askApi(member, `POST /node?path=/commas&acl=${entry}&acl=world:anyone:cdrwa`);
+    const all = { scheme: 'world', id: 'anyone', perms: 'cdrwa' };
+    expect((await askApi(member, 'GET /node/acl?path=/commas')).json['acl']).toEqual([comma, all]);
+    expect(await aclOf(`acl=world:anyone:cdrwa&acl=${entry}`)).toEqual([all, comma]);
+    expect(await aclOf('acl=x509:CN=a:r,world:anyone:cdrwa')).toContain('a list or one entry');
+    expect(await aclOf('acl=world:anyone:cdrwa,ip:10.0.0.0/8:r')).toHaveLength(2);
   },
   TEST_DEADLINE_MS,
 );
@@ -115,7 +130,7 @@ it(
       adminReaders: [digestOf(viewer)],
     });
     const all = (await askApi(member, 'GET ', { user: ops })).json;
-    expect(all).toMatchObject({ readOnly: false, user: 'ops' });
+    expect(all).toMatchObject({ readOnly: false, user: 'ops', digestAlgs: ['SHA1'] });
     expect(all['paths'], 'what docs/operations/openapi.json describes').toEqual(described());
     const reading = (await askApi(member, 'GET ', { user: viewer })).json;
     expect(reading).toMatchObject({ readOnly: true, user: 'viewer' });

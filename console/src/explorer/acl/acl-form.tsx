@@ -3,19 +3,21 @@
  * oneself out, and the version that was read.
  */
 import { useState } from 'react';
-import type { AclEntry, NodeFacts } from '../../api/types.js';
+import type { AclEntry, DigestAlg, NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { Icon } from '../../ui/icon.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
 import {
-  aclText,
-  digestId,
+  aclValues,
+  DIGEST_ALGS,
+  likelyAlg,
   PERMISSIONS,
   rightsUnder,
   SCHEMES,
   wrongAcl,
   wrongEntry,
 } from './acl-rules.js';
+import { DigestMaker } from './digest-maker.js';
 
 /** An entry with a key of its own, because ids change while they are typed. */
 interface Line {
@@ -31,7 +33,7 @@ export interface AclFormProps {
 }
 
 export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
-  const { api } = useConsole();
+  const { api, index } = useConsole();
   const [lines, setLines] = useState<readonly Line[]>(() =>
     acl.map((entry, key) => ({ key, entry })),
   );
@@ -41,9 +43,10 @@ export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
   const wrong = wrongAcl(entries);
   const { user, identities } = api.credentials;
   const mine = [...(user === null ? [] : [user]), ...identities];
-  const locksOut = facts.may.admin && !rightsUnder(entries, mine).admin;
+  const kept = rightsUnder(entries, mine, index.digestAlgs ?? DIGEST_ALGS);
+  const locksOut = facts.may.admin && !kept.admin;
   const save = async (): Promise<void> => {
-    const query = { path, acl: aclText(entries) };
+    const query = { path, acl: aclValues(entries) };
     await api.write('PUT', '/node/acl', { query, match: facts.stat.aversion });
     onEnd(true);
   };
@@ -60,6 +63,7 @@ export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
         <EntryFields
           key={key}
           entry={entry}
+          likely={likelyAlg(acl)}
           onChange={(changed) =>
             setLines(lines.map((line) => (line.key === key ? { key, entry: changed } : line)))
           }
@@ -107,11 +111,13 @@ export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
 
 interface EntryFieldsProps {
   readonly entry: AclEntry;
+  /** The hash of new digests where the server does not tell one. */
+  readonly likely: DigestAlg;
   readonly onChange: (entry: AclEntry) => void;
   readonly onRemove: () => void;
 }
 
-function EntryFields({ entry, onChange, onRemove }: EntryFieldsProps) {
+function EntryFields({ entry, likely, onChange, onRemove }: EntryFieldsProps) {
   const { scheme, id, perms } = entry;
   const schemes = SCHEMES.some((one) => one === scheme) ? SCHEMES : [...SCHEMES, scheme];
   const wrong = wrongEntry(entry);
@@ -143,7 +149,7 @@ function EntryFields({ entry, onChange, onRemove }: EntryFieldsProps) {
         onChange={({ target }) => onChange({ ...entry, id: target.value })}
       />
       {scheme === 'digest' ? (
-        <DigestMaker onMade={(made) => onChange({ ...entry, id: made })} />
+        <DigestMaker likely={likely} onMade={(made) => onChange({ ...entry, id: made })} />
       ) : null}
       <span className="acl-perms">
         {PERMISSIONS.map(({ letter, title, tells }) => (
@@ -171,43 +177,5 @@ function EntryFields({ entry, onChange, onRemove }: EntryFieldsProps) {
         <Icon name="trash" />
       </button>
     </fieldset>
-  );
-}
-
-/** Nobody computes a digest by heart: a user and a password make one here, and go nowhere. */
-function DigestMaker({ onMade }: { readonly onMade: (id: string) => void }) {
-  const [isOpen, setIsOpen] = useState(false);
-  const [credential, setCredential] = useState('');
-  if (!isOpen) {
-    return (
-      <button type="button" className="button button-small" onClick={() => setIsOpen(true)}>
-        From a password …
-      </button>
-    );
-  }
-  const make = (): void => {
-    onMade(digestId(credential));
-    setIsOpen(false);
-    setCredential('');
-  };
-  return (
-    <span className="acl-maker">
-      <input
-        className="input input-code"
-        aria-label="user:password"
-        placeholder="user:password"
-        autoComplete="off"
-        value={credential}
-        onChange={({ target }) => setCredential(target.value)}
-      />
-      <button
-        type="button"
-        className="button button-small"
-        disabled={!/^[^:]+:./.test(credential)}
-        onClick={make}
-      >
-        Take its digest
-      </button>
-    </span>
   );
 }

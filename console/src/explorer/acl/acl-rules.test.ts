@@ -1,40 +1,64 @@
+import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { aclText, digestId, rightsUnder, wrongAcl, wrongEntry } from './acl-rules.js';
+import { aclValues, digestId, likelyAlg, rightsUnder, wrongAcl, wrongEntry } from './acl-rules.js';
 
 it('computes the digest that ZooKeeper computes', () => {
   // From ZooKeeper's administrator's guide.
-  expect(digestId('super:test')).toBe('super:D/InIHSb7yEEbrWz8b9l71RjZJU=');
+  expect(digestId('super:test', 'SHA1')).toBe('super:D/InIHSb7yEEbrWz8b9l71RjZJU=');
+  const sha256 = createHash('sha256').update('super:test').digest('base64');
+  expect(digestId('super:test', 'SHA256')).toBe(`super:${sha256}`);
+});
+
+it('takes for likely the hash of the digests that are there', () => {
+  const open = { scheme: 'world', id: 'anyone', perms: 'r' };
+  const digest = (alg: 'SHA1' | 'SHA256') => {
+    return { scheme: 'digest', id: digestId('a:b', alg), perms: 'r' };
+  };
+  expect([likelyAlg([]), likelyAlg([open, digest('SHA1')])]).toEqual(['SHA1', 'SHA1']);
+  expect(likelyAlg([open, digest('SHA256')])).toBe('SHA256');
+});
+
+it('sends each entry by itself, and a single one so that its commas separate nothing', () => {
+  const open = { scheme: 'world', id: 'anyone', perms: 'r' };
+  const subject = { scheme: 'x509', id: 'CN=a,O=b', perms: 'cdrwa' };
+  expect(aclValues([open])).toEqual(['world:anyone:r']);
+  expect(aclValues([open, subject])).toEqual(['world:anyone:r', 'x509:CN=a,O=b:cdrwa']);
+  expect(aclValues([subject])).toEqual(['', 'x509:CN=a,O=b:cdrwa']);
 });
 
 it('says what is wrong with an entry', () => {
   const good = [
     { scheme: 'world', id: 'anyone', perms: 'r' },
     { scheme: 'auth', id: '', perms: 'cdrwa' },
-    { scheme: 'digest', id: digestId('a:b'), perms: 'r' },
+    { scheme: 'digest', id: digestId('a:b', 'SHA1'), perms: 'r' },
+    { scheme: 'digest', id: digestId('a:b', 'SHA256'), perms: 'r' },
     { scheme: 'ip', id: '10.0.0.0/8', perms: 'r' },
     { scheme: 'sasl', id: 'a/b@C', perms: 'r' },
+    { scheme: 'x509', id: 'CN=a,O=b', perms: 'r' },
   ];
   expect(good.map(wrongEntry)).toEqual(good.map(() => null));
   const bad = [
     { scheme: 'world', id: 'me', perms: 'r' },
     { scheme: 'digest', id: 'a:b', perms: 'r' },
     { scheme: 'ip', id: 'host', perms: 'r' },
-    { scheme: 'x509', id: 'CN=a,O=b', perms: 'r' },
     { scheme: '', id: 'a', perms: 'r' },
     { scheme: 'sasl', id: 'a', perms: '' },
   ];
   expect(bad.filter((entry) => wrongEntry(entry) === null)).toEqual([]);
   expect(wrongAcl([])).not.toBeNull();
-  expect(aclText(good.slice(0, 2))).toBe('world:anyone:r,auth::cdrwa');
 });
 
-it('tells what one could do under an ACL', () => {
+it('tells what one could do under an ACL, by the hashes of the server', () => {
   const acl = [
     { scheme: 'world', id: 'anyone', perms: 'r' },
-    { scheme: 'digest', id: digestId('anna:secret'), perms: 'wa' },
+    { scheme: 'digest', id: digestId('anna:secret', 'SHA256'), perms: 'wa' },
   ];
-  expect(rightsUnder(acl, [])).toMatchObject({ read: true, write: false, admin: false });
-  expect(rightsUnder(acl, ['anna:secret'])).toMatchObject({ read: true, write: true, admin: true });
-  expect(rightsUnder(acl, ['anna:wrong'])).toMatchObject({ admin: false });
-  expect(rightsUnder([{ scheme: 'auth', id: '', perms: 'a' }], [])).toMatchObject({ admin: false });
+  const rights = (credentials: readonly string[], algs = ['SHA1', 'SHA256'] as const) =>
+    rightsUnder(acl, credentials, algs);
+  expect(rights([])).toMatchObject({ read: true, write: false, admin: false });
+  expect(rights(['anna:secret'])).toMatchObject({ read: true, write: true, admin: true });
+  expect(rights(['anna:wrong'])).toMatchObject({ admin: false });
+  expect(rightsUnder(acl, ['anna:secret'], ['SHA1'])).toMatchObject({ admin: false });
+  const mine = [{ scheme: 'auth', id: '', perms: 'a' }];
+  expect(rightsUnder(mine, [], ['SHA1'])).toMatchObject({ admin: false });
 });

@@ -3,7 +3,8 @@
  * would let this person do.
  */
 import { sha1 } from '@noble/hashes/legacy.js';
-import type { AclEntry, Rights } from '../../api/types.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import type { AclEntry, DigestAlg, Rights } from '../../api/types.js';
 import { base64Of } from '../../ui/bytes.js';
 
 export const SCHEMES = ['world', 'auth', 'digest', 'ip', 'sasl', 'x509', 'super'] as const;
@@ -22,23 +23,51 @@ export const PERMISSIONS = [
   readonly tells: string;
 }[];
 
-/** As the API takes it: `scheme:id:perms`, separated by commas. */
-export function aclText(acl: readonly AclEntry[]): string {
-  return acl.map(({ scheme, id, perms }) => `${scheme}:${id}:${perms}`).join(',');
+/**
+ * The values of the parameter `acl` of the API: `scheme:id:perms` for each entry. The empty one
+ * beside a single entry says that commas in its id separate nothing.
+ */
+export function aclValues(acl: readonly AclEntry[]): readonly string[] {
+  const values = acl.map(({ scheme, id, perms }) => `${scheme}:${id}:${perms}`);
+  return values.length === 1 && values[0]?.includes(',') === true ? ['', ...values] : values;
 }
 
-/** The id of scheme digest for `user:password`, as ZooKeeper computes it. */
-export function digestId(credential: string): string {
-  const user = credential.slice(0, credential.indexOf(':'));
-  return `${user}:${base64Of(sha1(new TextEncoder().encode(credential)))}`;
+/**
+ * Whether digests are shown without their hash, as they are to whoever may not administrate. An ACL
+ * of such would lock everybody out.
+ */
+export function isCutAcl(acl: readonly AclEntry[]): boolean {
+  return acl.some(({ scheme, id }) => scheme === 'digest' && id.endsWith(':x'));
 }
+
+const HASHES: Readonly<Record<DigestAlg, (bytes: Uint8Array) => Uint8Array>> = {
+  SHA1: sha1,
+  SHA256: sha256,
+};
+export const DIGEST_ALGS: readonly DigestAlg[] = ['SHA1', 'SHA256'];
+
+/** The id of scheme digest for `user:password`, as a server computes it that uses this hash. */
+export function digestId(credential: string, alg: DigestAlg): string {
+  const user = credential.slice(0, credential.indexOf(':'));
+  return `${user}:${base64Of(HASHES[alg](new TextEncoder().encode(credential)))}`;
+}
+
+/**
+ * The hash of digests that are there already, for a server that does not tell which one it takes;
+ * SHA-1, as ZooKeeper has it by default, where there are none.
+ */
+export function likelyAlg(acl: readonly AclEntry[]): DigestAlg {
+  const hashes = acl.map(({ scheme, id }) => (scheme === 'digest' ? id.split(':')[1] : undefined));
+  return hashes.some((hash) => hash?.length === SHA256_CHARACTERS) ? 'SHA256' : 'SHA1';
+}
+
+/** Of base64. */
+const SHA256_CHARACTERS = 44;
 
 /** Says what is wrong with an entry, in a sentence; null if nothing is. */
 export function wrongEntry({ scheme, id, perms }: AclEntry): string | null {
   if (scheme === '' || /[:,\s]/.test(scheme)) return 'A scheme is a word.';
   if (perms === '') return 'An entry without a permission allows nothing: remove it.';
-  // The API separates entries by commas, and cannot take one within an id.
-  if (id.includes(',')) return 'An id with a comma cannot be sent from here.';
   if (scheme === 'world') return id === 'anyone' ? null : 'The only id of world is "anyone".';
   if (scheme === 'auth') return id === '' ? null : 'auth takes no id: it stands for who you are.';
   if (scheme === 'digest') {
@@ -63,11 +92,16 @@ export function wrongAcl(acl: readonly AclEntry[]): string | null {
 }
 
 /**
- * What an ACL would let the holder of these `user:password` do, as far as it can be told here:
- * not for entries of other schemes, and not for a super user.
+ * What an ACL would let the holder of these `user:password` do on a server that proves digests by
+ * these hashes, as far as it can be told here: not for entries of other schemes, and not for a
+ * super user.
  */
-export function rightsUnder(acl: readonly AclEntry[], credentials: readonly string[]): Rights {
-  const mine = new Set(credentials.map(digestId));
+export function rightsUnder(
+  acl: readonly AclEntry[],
+  credentials: readonly string[],
+  algs: readonly DigestAlg[],
+): Rights {
+  const mine = new Set(algs.flatMap((alg) => credentials.map((one) => digestId(one, alg))));
   const letters = new Set<string>();
   for (const { scheme, id, perms } of acl) {
     const isAnyone = scheme === 'world' && id === 'anyone';

@@ -7,6 +7,7 @@ import { useConsole } from '../../console-context.js';
 import { Icon } from '../../ui/icon.js';
 import { Notice } from '../../ui/notice.js';
 import { shown } from '../paths.js';
+import { AclBelowDialog } from '../subtree/subtree-dialogs.js';
 import { AclForm } from './acl-form.js';
 import { PERMISSIONS } from './acl-rules.js';
 
@@ -19,7 +20,8 @@ export interface AclTabProps {
 export function AclTab({ path, facts, onChanged }: AclTabProps) {
   const { can } = useConsole();
   const [isEditing, setIsEditing] = useState(false);
-  const { acl, may } = facts;
+  const [isGiving, setIsGiving] = useState(false);
+  const { acl, may, stat } = facts;
   if (acl === null) return <p className="empty">You may not see its ACL.</p>;
   if (isEditing) {
     return (
@@ -43,7 +45,7 @@ export function AclTab({ path, facts, onChanged }: AclTabProps) {
         </Notice>
       )}
       {can('PUT', '/node/acl') ? (
-        <div>
+        <div className="acl-actions">
           <button
             type="button"
             className="button"
@@ -52,7 +54,19 @@ export function AclTab({ path, facts, onChanged }: AclTabProps) {
           >
             <Icon name="pencil" /> Change the ACL
           </button>
+          <button
+            type="button"
+            className="button"
+            disabled={!may.admin || stat.numChildren === 0}
+            title="Make a plan that gives this ACL to everything below this znode"
+            onClick={() => setIsGiving(true)}
+          >
+            <Icon name="shield" /> Give it to everything below …
+          </button>
         </div>
+      ) : null}
+      {isGiving ? (
+        <AclBelowDialog path={path} acl={acl} onClose={() => setIsGiving(false)} />
       ) : null}
     </div>
   );

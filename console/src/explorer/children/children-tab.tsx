@@ -6,14 +6,12 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import './children.css';
 import { isAborted } from '../../api/problem.js';
-import type { ChildFacts, NodeFacts } from '../../api/types.js';
+import type { NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import type { Order } from '../../live/order.js';
 import { ProblemNotice } from '../../ui/notice.js';
-import { LongName } from '../long-name.js';
-import { nodeHref } from '../open-node.js';
-import { childOf } from '../paths.js';
-import { ageInWords, counted, numberInWords, sizeInWords } from '../words.js';
+import { childOf, isFixed } from '../paths.js';
+import { counted, numberInWords } from '../words.js';
 import {
   BY_NAME,
   COLUMNS,
@@ -23,13 +21,16 @@ import {
   loadedTo,
   NOTHING,
   SORTED_MAX,
-  sequenceOf,
   sorted,
 } from './child-list.js';
+import { ChildRow } from './child-row.js';
+import { SelectAll, SelectionBar } from './selection.js';
 
 const ROW_HEIGHT = 28;
 /** Rows that are loaded beyond those that are seen. */
 const AHEAD = 100;
+
+const NO_NAMES: ReadonlySet<string> = new Set();
 
 const TITLES: Readonly<Record<Column, string>> = {
   name: 'Name',
@@ -41,9 +42,17 @@ const TITLES: Readonly<Record<Column, string>> = {
   created: 'Created',
 };
 
-export function ChildrenTab({ path, facts }: { readonly path: string; readonly facts: NodeFacts }) {
+export interface ChildrenTabProps {
+  readonly path: string;
+  readonly facts: NodeFacts;
+  /** Children may have been deleted. */
+  readonly onChanged: () => void;
+}
+
+export function ChildrenTab({ path, facts, onChanged }: ChildrenTabProps) {
   const [order, setOrder] = useState(BY_NAME);
   const [wanted, setWanted] = useState(0);
+  const [selected, setSelected] = useState(NO_NAMES);
   const { loaded, error } = useLoaded(facts, isOwnOrder(order) ? wanted : SORTED_MAX);
   const rows = useMemo(
     () => (isOwnOrder(order) ? loaded.children : sorted(loaded.children, order)),
@@ -60,29 +69,63 @@ export function ChildrenTab({ path, facts }: { readonly path: string; readonly f
   const last = (items.at(-1)?.index ?? 0) + AHEAD;
   useEffect(() => setWanted((before) => Math.max(before, last)), [last]);
   const isCut = !isOwnOrder(order) && loaded.next !== null;
+  const selectable = useMemo(
+    () => loaded.children.map(({ name }) => name).filter((name) => !isFixed(childOf(path, name))),
+    [loaded, path],
+  );
+  // What has gone meanwhile is not selected any more.
+  const chosen = useMemo(
+    () => selectable.filter((name) => selected.has(name)),
+    [selectable, selected],
+  );
   return (
     <div className="children-tab">
       <div className="children-status soft">
         {counted(facts.stat.numChildren, 'child', 'children')}
         {isCut ? `; sorted are the first ${numberInWords(rows.length)}` : ''}
+        <SelectionBar
+          parent={path}
+          facts={facts}
+          names={chosen}
+          onChanged={onChanged}
+          onClear={() => setSelected(NO_NAMES)}
+        />
       </div>
       <ProblemNotice error={error} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must scroll it */}
       <div ref={scroller} className="children-list" tabIndex={0} role="table" aria-label="Children">
         {/* biome-ignore lint/a11y/useFocusableInteractive: the buttons in it have the focus */}
         <div className="child-row child-head" role="row">
+          <SelectAll
+            count={selectable.length}
+            chosen={chosen.length}
+            onChange={(isOn) => setSelected(isOn ? new Set(selectable) : NO_NAMES)}
+          />
           {COLUMNS.map((column) => (
             <Heading key={column} column={column} order={order} onOrder={setOrder} />
           ))}
         </div>
         <div className="tree-rows" role="rowgroup" style={{ height: virtualizer.getTotalSize() }}>
           {items.map(({ index, key, start }) => (
-            <ChildRow key={key} parent={path} child={rows[index]} top={start} />
+            <ChildRow
+              key={key}
+              parent={path}
+              child={rows[index]}
+              top={start}
+              isSelected={selected.has(rows[index]?.name ?? '')}
+              onSelect={(name) => setSelected((before) => toggled(before, name))}
+            />
           ))}
         </div>
       </div>
     </div>
   );
+}
+
+function toggled(before: ReadonlySet<string>, name: string): ReadonlySet<string> {
+  const after = new Set(before);
+  if (!after.delete(name)) after.add(name);
+  return after;
 }
 
 interface HeadingProps {
@@ -107,54 +150,6 @@ function Heading({ column, order, onOrder }: HeadingProps) {
       </button>
     </span>
   );
-}
-
-interface ChildRowProps {
-  readonly parent: string;
-  readonly child: ChildFacts | undefined;
-  readonly top: number;
-}
-
-function ChildRow({ parent, child, top }: ChildRowProps) {
-  if (child === undefined) return null;
-  const { name, mode, stat } = child;
-  const nowMs = Date.now();
-  const sequence = sequenceOf(name);
-  const cells =
-    stat === null
-      ? ['', '', '', '', '']
-      : [
-          sizeInWords(stat.dataLength),
-          numberInWords(stat.numChildren),
-          numberInWords(stat.version),
-          momentOf(stat.mtime, nowMs),
-          momentOf(stat.ctime, nowMs),
-        ];
-  return (
-    // biome-ignore lint/a11y/useFocusableInteractive: the link in it has the focus
-    <div className="child-row" role="row" style={{ transform: `translateY(${top}px)` }}>
-      <span role="cell" className="child-name">
-        <a href={nodeHref(childOf(parent, name))}>
-          <LongName name={name} />
-        </a>
-        {mode === 'ephemeral' ? <span className="badge badge-violet">ephemeral</span> : null}
-        {stat === null ? <span className="badge badge-warn">not readable</span> : null}
-      </span>
-      <span role="cell">{sequence === null ? '' : sequence}</span>
-      {cells.map((text, index) => (
-        // The cells of a row never change their order.
-        // biome-ignore lint/suspicious/noArrayIndexKey: the place is what a cell is known by
-        <span key={index} role="cell">
-          {text}
-        </span>
-      ))}
-    </div>
-  );
-}
-
-/** What ZooKeeper made by itself has no time. */
-function momentOf(ms: number, nowMs: number): string {
-  return ms === 0 ? 'never' : ageInWords(ms, nowMs);
 }
 
 /** Loads as many children as are wanted, and again when the list has changed. */

@@ -4,6 +4,7 @@
 import { EditorState } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';
 import { useEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import type { Language } from '../data/detect.js';
 import { editorExtensions, shadowOf } from './code-mirror.js';
 
@@ -30,8 +31,11 @@ export function CodeView({ text, language, label, onChange }: CodeViewProps) {
     const listener = EditorView.updateListener.of(({ docChanged, state }) => {
       if (!docChanged) return;
       const changed = state.sliceDoc();
+      // What came from outside is known there.
+      if (changed === newest.current.text) return;
       newest.current = { ...newest.current, text: changed };
-      newest.current.onChange?.(changed);
+      // At once: a text whose effect, below, came after the next key would undo that key.
+      flushSync(() => newest.current.onChange?.(changed));
     });
     const options = { text: initial, language, label, isReadOnly };
     const made = new EditorView({

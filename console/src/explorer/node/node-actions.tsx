@@ -8,7 +8,7 @@ import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
 import { Icon, type IconName } from '../../ui/icon.js';
 import { openNode } from '../open-node.js';
-import { parentOf } from '../paths.js';
+import { isFixed, parentOf } from '../paths.js';
 import { CreateDialog } from '../subtree/create-dialog.js';
 import { ExportDialog } from '../subtree/export-dialog.js';
 import { CopyDialog, DeleteDialog, ImportDialog } from '../subtree/subtree-dialogs.js';
@@ -87,7 +87,9 @@ export function NodeActions({ path, facts, node, store }: NodeActionsProps) {
           }}
         />
       ) : null}
-      {act === 'delete' ? <DeleteDialog path={path} onChanged={onChanged} onClose={close} /> : null}
+      {act === 'delete' ? (
+        <DeleteDialog paths={[path]} onClose={close} onRan={() => onChanged(parentOf(path))} />
+      ) : null}
       {act === 'copy' || act === 'move' ? (
         <CopyDialog path={path} onChanged={onChanged} onClose={close} moves={act === 'move'} />
       ) : null}
@@ -108,7 +110,7 @@ const WORDS: Readonly<Record<Act, string>> = {
 
 function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] {
   const { can } = useConsole();
-  const isRoot = path === '/' || path === '/zookeeper' || parentOf(path) === '/zookeeper';
+  const isMovable = !isFixed(path);
   const canCreate = can('POST', '/node');
   const canDelete = can('DELETE', '/node');
   const mayCreate = may.create && mode !== 'ephemeral';
@@ -127,7 +129,7 @@ function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] 
       keys: 'c',
       icon: 'copy',
       isPossible: canCreate,
-      isAllowed: !isRoot,
+      isAllowed: isMovable,
     },
     {
       act: 'move',
@@ -135,7 +137,7 @@ function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] 
       keys: 'm',
       icon: 'move',
       isPossible: canCreate && canDelete,
-      isAllowed: !isRoot,
+      isAllowed: isMovable,
     },
     {
       act: 'delete',
@@ -143,7 +145,7 @@ function useOffered(path: string, { may, mode }: NodeFacts): readonly Offered[] 
       keys: 'd',
       icon: 'trash',
       isPossible: canDelete,
-      isAllowed: !isRoot,
+      isAllowed: isMovable,
     },
     {
       act: 'export',

@@ -1,7 +1,7 @@
 /**
  * The znode that is open: its name, what can be done with it, and its data, ACL and changes.
  */
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import './node.css';
 import '../edit/edit.css';
 import { statusOf } from '../../api/problem.js';
@@ -34,6 +34,10 @@ export function NodePane({ path, store }: NodePaneProps) {
   });
   const [chosen, setTab] = useState<Tab | null>(null);
   const tab = chosen ?? firstTab(node.facts);
+  // What happens to the znode later does not take away the tab that somebody looks at.
+  useEffect(() => {
+    if (node.facts !== null) setTab((before) => before ?? firstTab(node.facts));
+  }, [node.facts]);
   const tabs: readonly { readonly id: Tab; readonly title: string; readonly key: string }[] = [
     { id: 'data', title: 'Data', key: '1' },
     { id: 'children', title: 'Children', key: '2' },
@@ -87,7 +91,7 @@ export function NodePane({ path, store }: NodePaneProps) {
               role="tabpanel"
               aria-labelledby={`tab-${tab}`}
             >
-              <Panel tab={tab} path={path} node={node} facts={node.facts} />
+              <Panel tab={tab} path={path} node={node} store={store} facts={node.facts} />
             </div>
           </div>
           <FactsView facts={node.facts} />
@@ -107,15 +111,19 @@ interface PanelProps {
   readonly tab: Tab;
   readonly path: string;
   readonly node: OpenNode;
+  readonly store: TreeStore;
   readonly facts: NodeFacts;
 }
 
-function Panel({ tab, path, node, facts }: PanelProps): ReactNode {
+function Panel({ tab, path, node, store, facts }: PanelProps): ReactNode {
+  const onChildren = (): void => {
+    Promise.all([store.changed(path), node.reload()]).catch(reportError);
+  };
   switch (tab) {
     case 'data':
       return <DataTab path={path} node={node} />;
     case 'children':
-      return <ChildrenTab path={path} facts={facts} />;
+      return <ChildrenTab path={path} facts={facts} onChanged={onChildren} />;
     case 'acl':
       return <AclTab path={path} facts={facts} onChanged={node.reload} />;
     case 'changes':

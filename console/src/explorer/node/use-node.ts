@@ -5,7 +5,7 @@
  * for an edit is the one that came with the data.
  */
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { Api } from '../../api/api.js';
+import { type Api, versionOf } from '../../api/api.js';
 import { isAborted } from '../../api/problem.js';
 import type { NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
@@ -91,6 +91,5 @@ export interface NodeData {
 
 export async function readData(api: Api, path: string, signal?: AbortSignal): Promise<NodeData> {
   const response = await api.ask('GET', '/node/data', { query: { path }, signal });
-  const version = Number(/^(?:W\/)?"(\d+)"$/.exec(response.headers.get('etag') ?? '')?.[1] ?? -1);
-  return { bytes: new Uint8Array(await response.arrayBuffer()), version };
+  return { bytes: new Uint8Array(await response.arrayBuffer()), version: versionOf(response) };
 }

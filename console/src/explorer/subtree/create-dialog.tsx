@@ -6,7 +6,7 @@ import type { AclEntry } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { Dialog } from '../../ui/dialog.js';
 import { ProblemNotice } from '../../ui/notice.js';
-import { aclText } from '../acl/acl-rules.js';
+import { aclValues, isCutAcl } from '../acl/acl-rules.js';
 import { childOf, shown, wrongPath } from '../paths.js';
 
 const MODES = [
@@ -40,7 +40,7 @@ export function CreateDialog({ parent, parentAcl, onClose, onCreated }: CreateDi
   const ttlMs = isTtl ? Math.round(Number(ttlMinutes) * 60_000) : null;
   const isReady = wrong === null && (ttlMs === null || ttlMs >= 1);
   const create = async (): Promise<void> => {
-    const acl = { open: null, parent: aclText(parentAcl ?? []), mine: 'auth::cdrwa' }[aclChoice];
+    const acl = { open: null, parent: aclValues(parentAcl ?? []), mine: 'auth::cdrwa' }[aclChoice];
     const query = { path, mode, ttlMs, acl, parents: name.includes('/') ? true : null };
     const body = new TextEncoder().encode(data);
     const made = await api.write<{ path: string }>('POST', '/node', { query, body });
@@ -120,7 +120,9 @@ export function CreateDialog({ parent, parentAcl, onClose, onCreated }: CreateDi
           onChange={(event) => setAclChoice(event.target.value as AclChoice)}
         >
           <option value="open">Anyone may do anything</option>
-          {parentAcl === null ? null : <option value="parent">The same as its parent</option>}
+          {parentAcl === null || isCutAcl(parentAcl) ? null : (
+            <option value="parent">The same as its parent</option>
+          )}
           {index.identities.length === 0 ? null : <option value="mine">Only I</option>}
         </select>
       </label>

@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/dialog.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
 import { saveAs } from '../../ui/save-as.js';
 import { nameOf, shown } from '../paths.js';
+import { counted } from '../words.js';
 import { exportedText } from './export-subtree.js';
 
 type State =
@@ -16,8 +17,14 @@ type State =
   | { readonly kind: 'refused'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-export function ExportDialog(props: { readonly path: string; readonly onClose: () => void }) {
-  const { path, onClose } = props;
+export interface ExportDialogProps {
+  readonly path: string;
+  /** Those of its children that are taken; null for all. The list stays the same. */
+  readonly only?: readonly string[] | null;
+  readonly onClose: () => void;
+}
+
+export function ExportDialog({ path, only = null, onClose }: ExportDialogProps) {
   const { api } = useConsole();
   const [state, setState] = useState<State>({ kind: 'reading', done: 0, total: 1 });
   useEffect(() => {
@@ -26,7 +33,7 @@ export function ExportDialog(props: { readonly path: string; readonly onClose: (
     const onProgress = (done: number, total: number): void => {
       setState({ kind: 'reading', done, total });
     };
-    exportedText(api, path, { signal, onProgress })
+    exportedText(api, path, { children: only, signal, onProgress })
       .then((made) => {
         if (signal.aborted) return;
         if (typeof made === 'string') return setState({ kind: 'refused', sentence: made });
@@ -37,10 +44,14 @@ export function ExportDialog(props: { readonly path: string; readonly onClose: (
         if (!isAborted(error)) setState({ kind: 'failed', error });
       });
     return () => end.abort();
-  }, [api, path]);
+  }, [api, path, only]);
   return (
     <Dialog
-      title={`Export ${shown(path)}`}
+      title={
+        only === null
+          ? `Export ${shown(path)}`
+          : `Export ${counted(only.length, 'child', 'children')} of ${shown(path)}`
+      }
       onClose={onClose}
       foot={
         <button type="button" className="button" onClick={onClose}>

@@ -4,39 +4,55 @@
 import type { Api } from '../../api/api.js';
 import type { NodeFacts } from '../../api/types.js';
 import { readData } from '../node/use-node.js';
-import { rebased } from '../paths.js';
+import { childOf, rebased } from '../paths.js';
+import { forEach } from './at-once.js';
 import { type FileNode, fileText } from './subtree-file.js';
-import { walk } from './walk.js';
+import { type Walk, walk } from './walk.js';
 
-/** A browser makes no more connections to a server at a time. */
-const AT_ONCE = 4;
 const BYTES_MAX = 64_000_000;
+
+export interface ExportOptions {
+  /** The children of the root that are taken with what is below them; null for all of them. */
+  readonly children: readonly string[] | null;
+  readonly signal: AbortSignal;
+  onProgress(done: number, total: number): void;
+}
 
 /** The text of the file, or a sentence that says why there is none. */
 export async function exportedText(
   api: Api,
   root: string,
-  options: { readonly signal: AbortSignal; onProgress(done: number, total: number): void },
+  { children, signal, onProgress }: ExportOptions,
 ): Promise<{ readonly text: string } | string> {
-  const { signal, onProgress } = options;
-  const { nodes, isCut } = await walk(api, root, { signal });
+  const { nodes, isCut } =
+    children === null
+      ? await walk(api, [root], { signal })
+      : await walkChildren(api, root, { children, signal });
   const kept = nodes.filter(({ mode, stat }) => stat !== null && mode !== 'ephemeral');
   const bytes = kept.reduce((sum, { stat }) => sum + (stat?.dataLength ?? 0), 0);
   if (isCut || bytes > BYTES_MAX) {
     return 'This is too much for a browser: `rookery cp` and backups take more.';
   }
   const read: FileNode[] = [];
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let index = next; index < kept.length; index = next) {
-      next += 1;
-      const path = kept[index]?.path ?? '';
-      read[index] = await fileNode(api, { path, root, signal });
-      onProgress(index + 1, kept.length);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  let done = 0;
+  await forEach(kept, async ({ path }, index) => {
+    read[index] = await fileNode(api, { path, root, signal });
+    done += 1;
+    onProgress(done, kept.length);
+  });
   return { text: fileText(root, read, new Date().toISOString()) };
+}
+
+/** A file has the parent of everything that is in it, so the root is in this one, too. */
+async function walkChildren(
+  api: Api,
+  root: string,
+  { children, signal }: { readonly children: readonly string[]; readonly signal: AbortSignal },
+): Promise<Walk> {
+  const { mode, stat } = await api.get<NodeFacts>('/node', { path: root }, signal);
+  const paths = children.map((name) => childOf(root, name));
+  const { nodes, isCut } = await walk(api, paths, { signal });
+  return { nodes: [{ path: root, mode, stat }, ...nodes], isCut };
 }
 
 async function fileNode(

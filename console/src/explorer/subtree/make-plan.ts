@@ -8,7 +8,7 @@
 import type { Api } from '../../api/api.js';
 import { ApiProblem, statusOf } from '../../api/problem.js';
 import type { FoundNode, NodeFacts } from '../../api/types.js';
-import { aclText } from '../acl/acl-rules.js';
+import { aclValues, isCutAcl } from '../acl/acl-rules.js';
 import { readData } from '../node/use-node.js';
 import { isWithin, parentOf, rebased } from '../paths.js';
 import { counted, sizeInWords } from '../words.js';
@@ -16,10 +16,11 @@ import { byDepth, type Plan, type Step } from './plan.js';
 import { type FileNode, placeOf } from './subtree-file.js';
 import { NODES_MAX, type Walk } from './walk.js';
 
-const FAILURES_OF_DELETE = 20;
+/** Of a plan whose steps have nothing to do with each other: after so many it stops. */
+export const FAILURES_MAX = 20;
 
 /** A sentence, if this cannot be planned. */
-type Refusal = string;
+export type Refusal = string;
 
 export function deletePlan(api: Api, { nodes, isCut }: Walk): Plan | Refusal {
   if (isCut) return tooMany();
@@ -40,7 +41,7 @@ export function deletePlan(api: Api, { nodes, isCut }: Walk): Plan | Refusal {
         ? []
         : [`${counted(unreadable, 'znode')} you may not read; what is below is not known.`]),
     ],
-    failuresMax: FAILURES_OF_DELETE,
+    failuresMax: FAILURES_MAX,
   };
 }
 
@@ -176,13 +177,11 @@ async function make(
   keepsAcls: boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  // Cut digests, which are those that one may not administrate, would lock everybody out.
-  const isCut = acl?.some(({ scheme, id }) => scheme === 'digest' && id.endsWith(':x')) === true;
-  if (keepsAcls && (acl === null || isCut || acl.some(({ id }) => id.includes(',')))) {
-    const detail = `The ACL of ${path} cannot be kept: you do not see it whole, or it has a comma.`;
+  if (keepsAcls && (acl === null || isCutAcl(acl))) {
+    const detail = `The ACL of ${path} cannot be kept, because you do not see it whole.`;
     throw new ApiProblem({ status: 403, detail });
   }
-  const given = keepsAcls && acl !== null ? aclText(acl) : null;
+  const given = keepsAcls && acl !== null ? aclValues(acl) : null;
   const query = { path, mode, ttlMs: mode === 'ttl' ? ttlMs : null, acl: given };
   await api.write('POST', '/node', { query, body: data, signal });
 }
@@ -215,7 +214,7 @@ function factsOf(nodes: readonly FoundNode[]): readonly (readonly [string, strin
   ];
 }
 
-function tooMany(): Refusal {
+export function tooMany(): Refusal {
   return `There are more than ${NODES_MAX} znodes, which is too much for a browser.`;
 }
 

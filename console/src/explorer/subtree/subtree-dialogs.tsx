@@ -1,12 +1,14 @@
 /**
- * Delete, copy, move and import of parts of the tree, each as a plan.
+ * Delete, copy, move, import and ACLs of parts of the tree, each as a plan.
  */
 import { useState } from 'react';
 import { statusOf } from '../../api/problem.js';
+import type { AclEntry } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { readData } from '../node/use-node.js';
 import { childOf, nameOf, parentOf, shown, wrongPath } from '../paths.js';
 import { counted } from '../words.js';
+import { aclPlan } from './acl-plan.js';
 import { copyPlan, deletePlan, importPlan, wrongTarget } from './make-plan.js';
 import { PlanDialog } from './plan-dialog.js';
 import { FILE_BYTES_MAX, type FileNode, placeOf, readFileText } from './subtree-file.js';
@@ -19,23 +21,56 @@ export interface SubtreeDialogProps {
   readonly onChanged: (open: string) => void;
 }
 
-export function DeleteDialog({ path, onClose, onChanged }: SubtreeDialogProps) {
+export interface DeleteDialogProps {
+  /** Siblings; the list stays the same while the dialog is open. */
+  readonly paths: readonly string[];
+  readonly onClose: () => void;
+  /** It ran, and znodes may be gone. */
+  readonly onRan: () => void;
+}
+
+export function DeleteDialog({ paths, onClose, onRan }: DeleteDialogProps) {
   const { api } = useConsole();
   const [count, setCount] = useState(1);
+  const [path = '/', ...others] = paths;
+  const isOne = others.length === 0;
+  const children = counted(paths.length, 'child', 'children');
   return (
     <PlanDialog
-      title={`Delete ${shown(path)}`}
+      title={`Delete ${isOne ? shown(path) : `${children} of ${shown(parentOf(path))}`}`}
       verb="Delete"
       isDangerous
-      // One znode without children is not worth the typing.
-      typed={count > 1 ? nameOf(path) : null}
+      // One znode without children is not worth the typing; of several there is no one name.
+      typed={count <= 1 ? null : isOne ? nameOf(path) : String(count)}
       makePlan={async (signal, onProgress) => {
-        const walked = await walk(api, path, { signal, onProgress });
+        const walked = await walk(api, paths, { signal, onProgress });
         setCount(walked.nodes.length);
         return deletePlan(api, walked);
       }}
       onClose={onClose}
-      onRan={() => onChanged(parentOf(path))}
+      onRan={onRan}
+    />
+  );
+}
+
+export interface AclBelowDialogProps {
+  readonly path: string;
+  readonly acl: readonly AclEntry[];
+  readonly onClose: () => void;
+}
+
+/** Gives the ACL of a znode to everything below it. */
+export function AclBelowDialog({ path, acl, onClose }: AclBelowDialogProps) {
+  const { api } = useConsole();
+  return (
+    <PlanDialog
+      title={`Give the ACL of ${shown(path)} to everything below it`}
+      verb="Set the ACLs"
+      isDangerous
+      typed={nameOf(path)}
+      makePlan={(signal, onProgress) => aclPlan(api, { path, acl }, { signal, onProgress })}
+      onClose={onClose}
+      onRan={() => undefined}
     />
   );
 }
@@ -66,7 +101,7 @@ export function CopyDialog(props: SubtreeDialogProps & { readonly moves: boolean
       makePlan={async (signal, onProgress) => {
         const refusal = await wrongTarget(api, to, signal);
         if (refusal !== null) return refusal;
-        const walked = await walk(api, path, { signal, onProgress });
+        const walked = await walk(api, [path], { signal, onProgress });
         return copyPlan(api, walked, { from: path, to, keepsAcls, moves });
       }}
       onClose={onClose}
@@ -143,6 +178,12 @@ export function ImportDialog({ path, onClose, onChanged }: SubtreeDialogProps) {
             <input
               type="file"
               accept=".json,application/json"
+              onClick={(event) => {
+                // Otherwise the browser says nothing when a file is chosen again that was mended.
+                event.currentTarget.value = '';
+                setFile(null);
+                setProblem(null);
+              }}
               onChange={(event) => {
                 take(event.target.files?.[0]).catch(reportError);
               }}

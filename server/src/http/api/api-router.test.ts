@@ -20,7 +20,8 @@ const ALL = {
 const rules = { superDigest: null, superIdentities: new Set<string>(), skipAcl: false };
 
 function api(readOnly: string | null = null) {
-  return new Api({ routes: () => ROUTES, callers: new Callers(rules), readOnly });
+  const parts = { callers: new Callers(rules), readOnly, digestAlgs: ['SHA256'] as const };
+  return new Api({ routes: () => ROUTES, ...parts });
 }
 
 async function ask(of: Api, what: string, user: string | null, mayChange = true) {
@@ -41,7 +42,12 @@ async function ask(of: Api, what: string, user: string | null, mayChange = true)
 
 it('gives a user who may change something all that there is', async () => {
   const index = await ask(api(), 'GET ', 'ops');
-  expect(index.json).toMatchObject({ user: 'ops', readOnly: false, paths: ALL });
+  expect(index.json).toMatchObject({
+    user: 'ops',
+    readOnly: false,
+    digestAlgs: ['SHA256'],
+    paths: ALL,
+  });
   for (const what of ['POST /node', 'DELETE /sessions/0x1', 'GET /backup']) {
     expect((await ask(api(), what, 'ops')).status, what).toBe(200);
   }

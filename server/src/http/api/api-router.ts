@@ -7,6 +7,7 @@
  * all paths of a member, which a test checks. Knows nothing of where the routes take their facts
  * from: a member has its routes (`member-api.ts`), and `rookery console` its own.
  */
+import type { DigestAlg } from '@rookery/protocol';
 import { shownIdentities } from '../../driver/session-answer.js';
 import type { Admitted } from '../admin-access.js';
 import { HttpError } from '../http-error.js';
@@ -31,6 +32,8 @@ export interface ApiParts {
   readonly callers: Callers;
   /** The sentence with which changes are refused, whoever asks; null where they are not. */
   readonly readOnly: string | null;
+  /** By which hashes a password proves a digest, the one for new ACLs first; null: not known. */
+  readonly digestAlgs: readonly DigestAlg[] | null;
 }
 
 interface Found {
@@ -45,11 +48,13 @@ export class Api {
   readonly #more: () => ApiRoutes;
   readonly #callers: Callers;
   readonly #readOnly: string | null;
+  readonly #digestAlgs: readonly DigestAlg[] | null;
 
-  constructor({ routes, callers, readOnly }: ApiParts) {
+  constructor({ routes, callers, readOnly, digestAlgs }: ApiParts) {
     this.#more = routes;
     this.#callers = callers;
     this.#readOnly = readOnly;
+    this.#digestAlgs = digestAlgs;
   }
 
   /** Never throws HttpError: a refusal is an answer, too. */
@@ -79,6 +84,7 @@ export class Api {
       user: caller.user,
       identities: shownIdentities(caller.requester.identities),
       readOnly: this.#readOnly !== null || !caller.mayChange,
+      digestAlgs: this.#digestAlgs,
       paths: Object.fromEntries(paths.filter(([, methods]) => methods.length > 0)),
     });
   }

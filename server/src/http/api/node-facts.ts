@@ -4,7 +4,7 @@
  * zxids and sessions are hex strings, because they have more digits than a number of JSON is safe
  * for; times are ms since 1970.
  */
-import { type Acl, Perms, permsOf, permsText, type Stat } from '@rookery/protocol';
+import { type Acl, Perms, permsText, type Stat } from '@rookery/protocol';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { mayDo, type Requester } from '../../pipeline/access.js';
 
@@ -56,14 +56,4 @@ export function aclFacts(acl: readonly Acl[], requester: Requester): readonly Ac
     id: isWhole || scheme !== 'digest' ? id : id.replace(/:.*/s, ':x'),
     perms: permsText(perms),
   }));
-}
-
-/** `scheme:id:perms`, as zkCli has it, separated by commas; null for what is none. */
-export function aclOf(text: string): readonly Acl[] | null {
-  const entries = text.split(',').map((one): Acl | null => {
-    const [, scheme = '', id = '', perms = ''] = /^([^:]+):(.*):([cdrwa]+)$/.exec(one) ?? [];
-    return scheme === '' ? null : { scheme, id, perms: permsOf(perms) };
-  });
-  const valid = entries.filter((entry) => entry !== null);
-  return valid.length === entries.length ? valid : null;
 }

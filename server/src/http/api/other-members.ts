@@ -81,6 +81,14 @@ export type MemberEvents = z.infer<typeof eventsSchema>;
 
 export type RemoteSession = z.infer<typeof sessionSchema>;
 
+export interface EventsAsked {
+  /** Null where nothing was read of the member so far. */
+  readonly start: string | null;
+  readonly after: number;
+  readonly limit: number;
+  readonly wait?: boolean;
+}
+
 export interface RemoteClient {
   readonly member: number;
   readonly address: string;
@@ -102,10 +110,8 @@ export class OtherMembers {
     return this.#answer(id, { kind: 'status' }, statusSchema);
   }
 
-  events(
-    id: number,
-    from: { readonly start: string | null; readonly after: number; readonly limit: number },
-  ): Promise<MemberEvents | null> {
+  /** With `wait` the answer comes when there are some, or after a second. */
+  events(id: number, from: EventsAsked): Promise<MemberEvents | null> {
     const { start, ...rest } = from;
     const asked = start === null ? rest : { start, ...rest };
     return this.#answer(id, { kind: 'events', ...asked }, eventsSchema);

@@ -9,10 +9,11 @@ import { type Acl, ErrorCode, Perms, parentOf, TTL_MAX_MS, validatePath } from '
 import type { Logger } from 'pino';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
+import { aclIn } from './acl-parameter.js';
 import { type ApiCall, jsonAnswer } from './api-call.js';
 import { flag, oneOf, pathOf, wholeNumber } from './api-query.js';
 import type { Caller } from './caller.js';
-import { aclOf, statFacts } from './node-facts.js';
+import { statFacts } from './node-facts.js';
 import { NODE_MODES, type NodeWriter, type OpenWriter } from './node-source.js';
 import { badRequest } from './problem.js';
 
@@ -68,7 +69,7 @@ export class NodeWrites {
     const path = pathOf(query);
     const version = versionIn(request.headers['if-match']);
     const acl = aclIn(query);
-    if (acl === null) throw badRequest('acl: expected scheme:id:perms, separated by commas.');
+    if (acl === null) throw badRequest('acl: expected the new ACL.');
     return await this.#asCaller(caller, { operation: 'setAcl', path }, async (writer) => {
       const stat = await writer.setAcl(path, acl, version);
       const headers = { etag: `"${stat.aversion}"` };
@@ -141,14 +142,6 @@ async function createParents(writer: NodeWriter, path: string, acl: readonly Acl
 }
 
 const EMPTY = new Uint8Array(0);
-
-function aclIn(query: URLSearchParams): readonly Acl[] | null {
-  const text = query.get('acl');
-  if (text === null) return null;
-  const acl = aclOf(text);
-  if (acl === null) throw badRequest('acl: expected scheme:id:perms, separated by commas.');
-  return acl;
-}
 
 /** Throws HttpError 428 without one: nobody overwrites by accident what he has not seen. */
 function versionIn(header: string | undefined): number {

@@ -1,0 +1,54 @@
+/**
+ * The parameter `acl` of a request: each occurrence is one entry, `scheme:id:perms` as zkCli has
+ * it, whose id may hold commas.
+ *
+ * A single occurrence may be a list with commas between its entries, too. It is read as the only
+ * thing that it can be. What could be both is refused and never guessed, because an id that
+ * somebody else has chosen, such as the subject of a certificate, must not become an entry of its
+ * own. An empty occurrence is no entry: beside it, a single other one is an entry and no list.
+ * Pure.
+ */
+import { type Acl, permsOf } from '@rookery/protocol';
+import { badRequest } from './problem.js';
+
+const EXPECTED = 'acl: expected scheme:id:perms, once for each entry.';
+const EITHER =
+  'acl: this can be a list or one entry with commas in its id. Give acl once for each entry, ' +
+  'and an empty one beside a single entry.';
+
+/** Null where the parameter is absent. Throws HttpError 400. */
+export function aclIn(query: URLSearchParams): readonly Acl[] | null {
+  const given = query.getAll('acl');
+  const [text, ...others] = given;
+  if (text === undefined) return null;
+  if (others.length === 0) return singleOf(text);
+  const entries = given.filter((one) => one !== '').map(entryOf);
+  const known = entries.filter((entry) => entry !== null);
+  if (known.length === 0 || known.length < entries.length) throw badRequest(EXPECTED);
+  return known;
+}
+
+function singleOf(text: string): readonly Acl[] {
+  const entry = entryOf(text);
+  const list = text.split(',').map(entryOf);
+  const isList = list.length > 1 && list.every((one) => one !== null);
+  const isEntry = entry !== null && (!text.includes(',') || mayHaveCommas(entry));
+  if (isList && isEntry) {
+    throw badRequest(EITHER);
+  }
+  if (isList) return list.filter((one) => one !== null);
+  if (entry === null || !isEntry) throw badRequest(EXPECTED);
+  return [entry];
+}
+
+function entryOf(text: string): Acl | null {
+  const [, scheme = '', id = '', perms = ''] = /^([^:,]+):(.*):([cdrwa]+)$/s.exec(text) ?? [];
+  return scheme === '' ? null : { scheme, id, perms: permsOf(perms) };
+}
+
+/** Whether a text with commas can be this entry: there is no such id of some schemes. */
+function mayHaveCommas({ scheme, id }: Acl): boolean {
+  if (scheme === 'world' || scheme === 'auth' || scheme === 'ip') return false;
+  // The user of a digest may have a comma, but there is one colon behind it.
+  return scheme !== 'digest' || /^[^:]*:[^:]*$/.test(id);
+}
