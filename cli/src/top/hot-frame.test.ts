@@ -22,7 +22,10 @@ const HOT: Hot = {
   ],
 };
 const SCREEN: Screen = {
-  ...{ width: 80, height: 23, intervalS: 2, time: '12:00:00' },
+  width: 80,
+  height: 23,
+  intervalS: 2,
+  time: '12:00:00',
   order: { column: 0, isReversed: false },
 };
 

@@ -154,7 +154,11 @@ class View {
 type Key = 'quit' | 'left' | 'right' | 'reverse' | Page;
 
 const LETTERS: Readonly<Record<string, Key>> = {
-  ...{ q: 'quit', r: 'reverse', m: 'members', p: 'paths', c: 'clients' },
+  q: 'quit',
+  r: 'reverse',
+  m: 'members',
+  p: 'paths',
+  c: 'clients',
 };
 
 interface FrameParts {

@@ -52,7 +52,8 @@ export function hotAnswer(member: HotTeller): HotAnswer {
   };
   const isShort = spanMs === 0;
   return {
-    ...{ spanMs: Math.round(spanMs), every },
+    spanMs: Math.round(spanMs),
+    every,
     readsPerSecond: rate(reads.total),
     writesPerSecond: rate(writes.total),
     requestsPerSecond: rate(sessions.total),

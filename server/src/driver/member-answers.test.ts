@@ -9,7 +9,8 @@ const BUSY = 0x1_0000_0002;
 
 /** Of two sessions, of which one has left. */
 const HOT: HotReport = {
-  ...{ spanMs: 2_000, every: 4 },
+  spanMs: 2_000,
+  every: 4,
   reads: { total: 100, keys: [{ key: '/config', count: 60 }] },
   writes: { total: 1, keys: [] },
   sessions: {
@@ -117,8 +118,11 @@ it('answers nothing to what it does not understand', () => {
 it('tells what is asked for most as rates, and where the sessions that ask are connected', () => {
   const { ask } = useAnswers();
   expect(ask({ kind: 'hot' })).toEqual({
-    ...{ spanMs: 2_000, every: 4 },
-    ...{ readsPerSecond: 50, writesPerSecond: 0.5, requestsPerSecond: 50.5 },
+    spanMs: 2_000,
+    every: 4,
+    readsPerSecond: 50,
+    writesPerSecond: 0.5,
+    requestsPerSecond: 50.5,
     reads: [{ path: '/config', perSecond: 30 }],
     writes: [],
     clients: [

@@ -65,7 +65,8 @@ describe('hot requests', () => {
     hot.onRequest(8, frameOf(OpCode.delete, '/hot'));
     expect(requests.map(({ position }) => position)).toEqual([0, 0, 0, 0]);
     expect(hot.look(500, LIMIT)).toEqual({
-      ...{ spanMs: 500, every: 1 },
+      spanMs: 500,
+      every: 1,
       reads: {
         total: 3,
         keys: [

@@ -91,7 +91,8 @@ async function askHottest(members: readonly Member[], read: () => Promise<unknow
     });
     expect(json['members']).toMatchObject([1, 2, 3].map((id) => ({ id, answers: true })));
     expect(json['clients']).toContainEqual({
-      ...{ session: expect.stringMatching(/^0x/), member: 2 },
+      session: expect.stringMatching(/^0x/),
+      member: 2,
       address: expect.stringMatching(/^127\.0\.0\.1:\d+$/),
       requestsPerSecond: expect.any(Number),
     });

@@ -64,11 +64,17 @@ const sessionSchema = z
   .nullable();
 const hotPathSchema = z.object({ path: z.string(), perSecond: figure });
 const hotClientSchema = z.object({
-  ...{ session: z.string(), host: z.string().nullable(), port: z.int(), perSecond: figure },
+  session: z.string(),
+  host: z.string().nullable(),
+  port: z.int(),
+  perSecond: figure,
 });
 const hotSchema = z.object({
-  ...{ spanMs: figure, every: figure },
-  ...{ readsPerSecond: figure, writesPerSecond: figure, requestsPerSecond: figure },
+  spanMs: figure,
+  every: figure,
+  readsPerSecond: figure,
+  writesPerSecond: figure,
+  requestsPerSecond: figure,
   reads: z.array(hotPathSchema).max(HOT_MAX),
   writes: z.array(hotPathSchema).max(HOT_MAX),
   clients: z.array(hotClientSchema).max(HOT_MAX),
