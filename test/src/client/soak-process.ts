@@ -26,6 +26,8 @@ export interface SoakStatus {
   readonly begun: Readonly<Record<string, number>>;
   /** Why each recipe had to begin anew last. */
   readonly endings: Readonly<Record<string, string>>;
+  /** Of each recipe, what it does now, and the states of its clients. */
+  readonly steps: Readonly<Record<string, string>>;
   /** Warnings of Node, such as of listeners that add up. */
   readonly warnings: readonly string[];
 }
@@ -43,6 +45,7 @@ const clients = new Set<Client>();
 const events: Record<string, number> = {};
 const begun: Record<string, number> = {};
 const endings: Record<string, string> = {};
+const steps: Record<string, string> = {};
 const warnings: string[] = [];
 
 process.on('warning', ({ name, message }) => {
@@ -76,17 +79,21 @@ async function beginAnew(name: string, path: string): Promise<void> {
   if (open === undefined) throw new Error(`there is no event of ${name}`);
   const own: Client[] = [];
   try {
+    steps[name] = 'opens its clients';
     own.push(await opened(name), await opened(name));
     const [client, other] = own;
     if (client === undefined || other === undefined) throw new Error('two clients were opened');
+    steps[name] = 'begins';
     const opening = Promise.resolve(open(client, path, other));
     const event = await within(`${name} begins`, EVENT_DEADLINE_MS, opening);
+    steps[name] = 'waits for an event';
     while (!stop.signal.aborted) {
       await untilStopped(name, event);
       events[name] = (events[name] ?? 0) + 1;
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   } finally {
+    steps[name] = 'closes its clients';
     await Promise.all(own.map((client) => client.close()));
     for (const client of own) clients.delete(client);
   }
@@ -119,6 +126,20 @@ async function opened(name: string): Promise<Client> {
 }
 
 async function answer(): Promise<void> {
-  const status: SoakStatus = { heapBytes: await heapBytes(), events, begun, endings, warnings };
+  const status: SoakStatus = {
+    heapBytes: await heapBytes(),
+    events,
+    begun,
+    endings,
+    steps: Object.fromEntries(
+      Object.entries(steps).map(([name, step]) => [name, told(name, step)]),
+    ),
+    warnings,
+  };
   if (process.connected) process.send?.(status);
+}
+
+function told(name: string, step: string): string {
+  const states = [...clients].filter((client) => client.name === name).map(({ state }) => state);
+  return `${step} (${states.join(', ')})`;
 }

@@ -188,7 +188,12 @@ class Soak {
       );
       return waiting.length === 0 ? now : undefined;
     }).catch((cause: unknown) => {
-      throw new Error(`these do not go on: ${waiting.join(', ')}`, { cause });
+      const { begun = {}, endings = {}, steps = {} } = this.#last ?? {};
+      const facts = waiting.map((name) => {
+        const ending = endings[name] ?? 'none';
+        return `\n  ${name} ${steps[name]}, beginning ${begun[name]}, last ending: ${ending}`;
+      });
+      throw new Error(`these do not go on:${facts.join('')}`, { cause });
     });
   }
 
