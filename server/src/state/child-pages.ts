@@ -2,10 +2,11 @@
  * Makes pages of the names below a node, in code-unit order.
  *
  * The names of a small directory are sorted for each page: that costs a fraction of what keys and a
- * prefix for them do. The order of a large one is kept, sorted as far as pages were read, so that the first page costs a pass over its names and each later one next to
- * nothing. What is kept is bounded in directories, in bytes and in changes, and none of it
- * is replicated. For a directory that is too large to be kept, the order is made for each page.
- * Called by Tree, which reports changes.
+ * prefix for them do. The order of a large one is kept, sorted as far as pages were read, so that
+ * the first page costs a pass over its names and each later one next to nothing. What is kept is
+ * bounded in directories, in bytes and in changes, and none of it is replicated. For a directory
+ * that is too large to be kept, the order is made for each page. Called by Tree, which reports
+ * changes.
  */
 import { type Children, LazyOrder, type NodeNames } from './lazy-order.js';
 
