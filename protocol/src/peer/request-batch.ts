@@ -7,7 +7,7 @@
  * and identities. A mark before the number says that attachments are included; members of the first
  * wire version write neither. Nearly all clients have only their address as identity: it is encoded
  * as -1 and one string; other lists as a count, and scheme and id of each. A request that was read
- * refers to the bytes of the batch, because most bodies are only read in read.
+ * refers to the bytes of the batch, because most bodies are only read in place.
  */
 import { assert } from '../assert.js';
 import { withHead } from '../framing.js';
@@ -199,7 +199,7 @@ class RequestInBatch implements ForwardedRequest {
   }
 }
 
-/** Points the reader at the body, in read. */
+/** Points the reader at the body, in place. */
 export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): void {
   if (request instanceof RequestInBatch) {
     reader.point(request.frame, request.start, request.end);

@@ -21,8 +21,9 @@ const CLASSES = [
 class Directory {
   readonly pages: ChildPages;
   readonly nodes: NamedNodes;
-  /** How often all children were listed. */
+  /** How often all children were listed, with their keys and as names alone. */
   listed = 0;
+  namesListed = 0;
   readonly #count: number;
 
   constructor(names: Iterable<string>, of: (typeof CLASSES)[number]) {
@@ -36,7 +37,11 @@ class Directory {
       this.listed += 1;
       return this.nodes.children();
     };
-    const directory = { node: DIRECTORY, count: this.#count, list };
+    const listNames = () => {
+      this.namesListed += 1;
+      return this.nodes.names();
+    };
+    const directory = { node: DIRECTORY, count: this.#count, list, listNames };
     return this.pages.page(directory, { startAfter, limit, bytesMax });
   }
 
@@ -125,7 +130,13 @@ describe('paging through a directory that changes', () => {
       for (const startAfter of ['b', '', 'a']) directory.page(startAfter, 2);
       return directory.listed;
     });
-    expect(counts).toEqual([3, 1, 3]);
+    expect(counts).toEqual([0, 1, 3]);
+  });
+
+  it('takes no more of a small directory than its names, for each page', () => {
+    const directory = new Directory(['a', 'b', 'c'], CLASSES[0]);
+    for (const startAfter of ['b', '', 'a']) directory.page(startAfter, 2);
+    expect([directory.namesListed, directory.listed, directory.nodes.looked]).toEqual([3, 0, 0]);
   });
 
   it('drops an order that has changed too much, and that of a deleted directory', () => {
@@ -140,6 +151,8 @@ describe('paging through a directory that changes', () => {
   });
 });
 
+const listNames = (): readonly string[] => [];
+
 function firstOf(all: NamedNodes, count: number) {
   const { prefix, nodes, keys } = all.children();
   return { prefix, nodes: nodes.slice(0, count), keys: keys.slice(0, count) };
@@ -153,7 +166,7 @@ describe('what is kept', () => {
     // Two orders of 1,500 children.
     const pages = new ChildPages(children, 2 * 16 * 1_500);
     const page = (node: number, count: number) =>
-      pages.page({ node, count, list: () => firstOf(children, count) }, asked);
+      pages.page({ node, count, list: () => firstOf(children, count), listNames }, asked);
     for (const node of [1, 2, 1, 3]) page(node, 1_500);
     expect([1, 2, 3].filter((node) => pages.keeps(node))).toEqual([1, 3]);
     // It takes all the room, and one child more has none.
@@ -168,7 +181,7 @@ describe('what is kept', () => {
     const children = new NamedNodes(['a']);
     const pages = new ChildPages(children);
     for (const node of [1, 2, 3, 4, 1, 5]) {
-      pages.page({ node, count: 5_000, list: () => children.children() }, asked);
+      pages.page({ node, count: 5_000, list: () => children.children(), listNames }, asked);
     }
     expect([1, 2, 3, 4, 5].filter((node) => pages.keeps(node))).toEqual([1, 3, 4, 5]);
   });

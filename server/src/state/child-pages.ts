@@ -1,15 +1,16 @@
 /**
  * Makes pages of the names below a node, in code-unit order.
  *
- * A small directory is sorted for each page. The order of a large one is kept, sorted as far as
- * pages were read, so that the first page costs a pass over its names and each later one next to
- * nothing. What is kept is bounded in directories, in bytes and in changes, and none of it
- * is replicated. For a directory that is too large to be kept, the order is made for each page.
- * Called by Tree, which reports changes.
+ * The names of a small directory are sorted for each page: that costs a fraction of what keys and a
+ * prefix for them do. The order of a large one is kept, sorted as far as pages were read, so that
+ * the first page costs a pass over its names and each later one next to nothing. What is kept is
+ * bounded in directories, in bytes and in changes, and none of it is replicated. For a directory
+ * that is too large to be kept, the order is made for each page. Called by Tree, which reports
+ * changes.
  */
 import { type Children, LazyOrder, type NodeNames } from './lazy-order.js';
 
-/** The order of a directory with fewer names is not kept. */
+/** A directory with fewer names is small. */
 const KEPT_FROM = 1000;
 /** The bound over all directories: eight million names. */
 const KEPT_BYTES_MAX = 128 << 20;
@@ -39,6 +40,8 @@ export interface PagedDirectory {
   readonly count: number;
   /** Lists the children, in any order. */
   list(): Children;
+  /** Their names alone, in any order. */
+  listNames(): readonly string[];
 }
 
 export class ChildPages {
@@ -74,11 +77,17 @@ export class ChildPages {
     this.#kept.delete(directory);
   }
 
-  page({ node, count, list }: PagedDirectory, asked: PageRequest): Page {
-    const order = this.#kept.get(node) ?? new LazyOrder(this.#names, list());
-    const page = cut(order.above(asked.startAfter), asked);
+  page({ node, count, list, listNames }: PagedDirectory, asked: PageRequest): Page {
+    const { startAfter } = asked;
+    const kept = this.#kept.get(node);
     this.#kept.delete(node);
-    if (count >= KEPT_FROM && order.bytes <= this.#bytesMax) {
+    if (count < KEPT_FROM) {
+      const names = listNames().filter((name) => name > startAfter);
+      return cut(names.sort(), asked);
+    }
+    const order = kept ?? new LazyOrder(this.#names, list());
+    const page = cut(order.above(startAfter), asked);
+    if (order.bytes <= this.#bytesMax) {
       this.#kept.set(node, order);
       this.#makeRoom();
     }

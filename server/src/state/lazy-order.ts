@@ -63,6 +63,11 @@ export class LazyOrder {
   readonly #prefix: NamePrefix;
   /** In order; the first run starts from the empty text. */
   readonly #runs: Run[];
+  /**
+   * Runs that were cut and not changed share the memory in which the children came: all of it stays
+   * while one of them does. So the children at first count until the order is dropped.
+   */
+  readonly #firstCount: number;
   #pendingCount = 0;
   #count: number;
 
@@ -70,6 +75,7 @@ export class LazyOrder {
   constructor(names: NodeNames, { prefix, nodes, keys }: Children) {
     this.#names = names;
     this.#prefix = prefix;
+    this.#firstCount = nodes.length;
     this.#count = nodes.length;
     const from = this.#pivotOf('');
     this.#runs = [{ from, nodes, keys, isSorted: false, changes: null }];
@@ -80,7 +86,8 @@ export class LazyOrder {
   }
   /** The approximate memory of everything here, in bytes. */
   get bytes(): number {
-    return this.#count * CHILD_BYTES + this.#pendingCount * CHANGE_BYTES;
+    const count = Math.max(this.#count, this.#firstCount);
+    return count * CHILD_BYTES + this.#pendingCount * CHANGE_BYTES;
   }
   /** The number of runs; one of them may be empty. */
   get runCount(): number {

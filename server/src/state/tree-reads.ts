@@ -209,7 +209,8 @@ export class TreeReads {
   childPage(node: number, asked: PageRequest): Page {
     const count = this.childCount(node);
     const list = () => this.#listChildren(node, count);
-    return this.listings.pages.page({ node, count, list }, asked);
+    const listNames = () => this.children(node);
+    return this.listings.pages.page({ node, count, list, listNames }, asked);
   }
   /** The number of all nodes below `node`, itself not included. */
   descendantCount(node: number): number {
