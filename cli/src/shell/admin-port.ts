@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { httpUrl, USER_VARIABLE, userHeaders } from '../http-url.js';
 import { addressText } from '../status/named-servers.js';
 import type { NamedAddress } from './addresses.js';
+import { clean } from './values.js';
 
 const TIMEOUT_MS = 10_000;
 
@@ -55,7 +56,8 @@ export class AdminPort {
     }
     if (response.ok || expected.includes(response.status)) return response;
     const problem = problemSchema.safeParse(await response.json().catch(() => null));
-    const detail = problem.data?.detail ?? `status ${response.status}`;
+    // It goes to a terminal as it is.
+    const detail = clean(problem.data?.detail ?? `status ${response.status}`);
     const hint = response.status === 401 ? ` Set ${USER_VARIABLE} to user:password.` : '';
     throw new OperatorError(`${this.#url} refused: ${detail}${hint}`);
   }

@@ -27,6 +27,7 @@ export function DigestMaker({ likely, onMade }: DigestMakerProps) {
       </button>
     );
   }
+  const isWhole = /^[^:]+:./.test(credential);
   const make = (): void => {
     onMade(digestId(credential, told ?? chosen));
     setIsOpen(false);
@@ -41,14 +42,15 @@ export function DigestMaker({ likely, onMade }: DigestMakerProps) {
         autoComplete="off"
         value={credential}
         onChange={({ target }) => setCredential(target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          // Otherwise the form around it would save the ACL without the digest.
+          event.preventDefault();
+          if (isWhole) make();
+        }}
       />
       {told === undefined ? <AlgChoice alg={chosen} onChange={setChosen} /> : null}
-      <button
-        type="button"
-        className="button button-small"
-        disabled={!/^[^:]+:./.test(credential)}
-        onClick={make}
-      >
+      <button type="button" className="button button-small" disabled={!isWhole} onClick={make}>
         Take its {NAMES[told ?? chosen]} digest
       </button>
     </span>

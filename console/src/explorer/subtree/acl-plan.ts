@@ -8,7 +8,7 @@
 import { type Api, versionOf } from '../../api/api.js';
 import { statusOf } from '../../api/problem.js';
 import type { AclEntry, FoundNode } from '../../api/types.js';
-import { aclValues } from '../acl/acl-rules.js';
+import { aclValues, isCutAcl } from '../acl/acl-rules.js';
 import { counted } from '../words.js';
 import { forEach } from './at-once.js';
 import { FAILURES_MAX, type Refusal, tooMany } from './make-plan.js';
@@ -23,6 +23,7 @@ export async function aclPlan(
   { path: root, acl }: { readonly path: string; readonly acl: readonly AclEntry[] },
   asked: { readonly signal: AbortSignal; onProgress(count: number): void },
 ): Promise<Plan | Refusal> {
+  if (isCutAcl(acl)) return 'You do not see this ACL whole, so it cannot be given to others.';
   const { signal } = asked;
   const { nodes, isCut } = await walk(api, [root], asked);
   if (isCut) return tooMany();

@@ -13,7 +13,7 @@ import { exportedText } from './export-subtree.js';
 
 type State =
   | { readonly kind: 'reading'; readonly done: number; readonly total: number }
-  | { readonly kind: 'done' }
+  | { readonly kind: 'done'; readonly unreadable: number }
   | { readonly kind: 'refused'; readonly sentence: string }
   | { readonly kind: 'failed'; readonly error: unknown };
 
@@ -38,7 +38,7 @@ export function ExportDialog({ path, only = null, onClose }: ExportDialogProps) 
         if (signal.aborted) return;
         if (typeof made === 'string') return setState({ kind: 'refused', sentence: made });
         saveAs(new TextEncoder().encode(made.text), `${nameOf(path)}.json`);
-        setState({ kind: 'done' });
+        setState({ kind: 'done', unreadable: made.unreadable });
       })
       .catch((error: unknown) => {
         if (!isAborted(error)) setState({ kind: 'failed', error });
@@ -69,6 +69,12 @@ export function ExportDialog({ path, only = null, onClose }: ExportDialogProps) 
       ) : null}
       {state.kind === 'done' ? (
         <Notice kind="good">The file is saved. Ephemeral znodes are not in it.</Notice>
+      ) : null}
+      {state.kind === 'done' && state.unreadable > 0 ? (
+        <Notice kind="warn">
+          {counted(state.unreadable, 'znode')} you may not read, and what is below, are not in it
+          either.
+        </Notice>
       ) : null}
       {state.kind === 'refused' ? <Notice kind="bad">{state.sentence}</Notice> : null}
       {state.kind === 'failed' ? <ProblemNotice error={state.error} /> : null}

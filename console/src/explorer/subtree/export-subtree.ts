@@ -18,17 +18,24 @@ export interface ExportOptions {
   onProgress(done: number, total: number): void;
 }
 
+export interface Exported {
+  readonly text: string;
+  /** The znodes that are not in it, nor what is below them: the person may not read them. */
+  readonly unreadable: number;
+}
+
 /** The text of the file, or a sentence that says why there is none. */
 export async function exportedText(
   api: Api,
   root: string,
   { children, signal, onProgress }: ExportOptions,
-): Promise<{ readonly text: string } | string> {
+): Promise<Exported | string> {
   const { nodes, isCut } =
     children === null
       ? await walk(api, [root], { signal })
       : await walkChildren(api, root, { children, signal });
-  const kept = nodes.filter(({ mode, stat }) => stat !== null && mode !== 'ephemeral');
+  const readable = nodes.filter(({ stat }) => stat !== null);
+  const kept = readable.filter(({ mode }) => mode !== 'ephemeral');
   const bytes = kept.reduce((sum, { stat }) => sum + (stat?.dataLength ?? 0), 0);
   if (isCut || bytes > BYTES_MAX) {
     return 'This is too much for a browser: `rookery cp` and backups take more.';
@@ -40,7 +47,8 @@ export async function exportedText(
     done += 1;
     onProgress(done, kept.length);
   });
-  return { text: fileText(root, read, new Date().toISOString()) };
+  const text = fileText(root, read, new Date().toISOString());
+  return { text, unreadable: nodes.length - readable.length };
 }
 
 /** A file has the parent of everything that is in it, so the root is in this one, too. */

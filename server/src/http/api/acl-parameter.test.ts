@@ -36,6 +36,16 @@ it('refuses what can be both, so that no id of a stranger becomes an entry of it
   for (const both of ['x509:CN=a:r,world:anyone:cdrwa', 'sasl:joe:r,auth::cdrwa']) {
     expect(read(both), both).toContain('can be a list or one entry');
   }
+  const behind = 'x509:CN=a:cdrwa,world:anyone:r';
+  for (const first of ['world:anyone:r', 'ip:10.0.0.1:r', 'auth::r', 'digest:u:abc=:r']) {
+    expect(read(`${first},${behind}`), first).toContain('can be a list or one entry');
+  }
+});
+
+it('refuses a list whose ids have commas, rather than take it for one id that nobody has', () => {
+  for (const list of [`${SUBJECT},world:anyone:r`, `${SUBJECT},${SUBJECT}`, 'sasl:a,b:r,auth::r']) {
+    expect(read(list), list).toContain('can be a list or one entry');
+  }
 });
 
 it('refuses what is no entry', () => {

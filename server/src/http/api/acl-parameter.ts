@@ -29,17 +29,23 @@ export function aclIn(query: URLSearchParams): readonly Acl[] | null {
 }
 
 function singleOf(text: string): readonly Acl[] {
-  const entry = entryOf(text);
   const list = text.split(',').map(entryOf);
-  const isList = list.length > 1 && list.every((one) => one !== null);
+  const known = list.filter((entry) => entry !== null);
+  const isList = list.length > 1 && known.length === list.length;
+  const entry = entryOf(text);
   const isEntry = entry !== null && (!text.includes(',') || mayHaveCommas(entry));
-  if (isList && isEntry) {
-    throw badRequest(EITHER);
-  }
-  if (isList) return list.filter((one) => one !== null);
-  if (entry === null || !isEntry) throw badRequest(EXPECTED);
+  const before = known.slice(0, -1);
+  // Of any other scheme, an id may go on behind a comma, up to the end of a later part.
+  if (isList && before.every(({ scheme }) => ENDS_AT_COMMA.has(scheme))) return known;
+  if (isList || (isEntry && ENTRIES.test(text))) throw badRequest(EITHER);
+  if (!isEntry) throw badRequest(EXPECTED);
   return [entry];
 }
+
+/** The schemes of which no id takes in what looks like another entry. */
+const ENDS_AT_COMMA: ReadonlySet<string> = new Set(['world', 'auth', 'ip', 'digest']);
+/** At least two entries, whatever commas are in their ids. */
+const ENTRIES = /^[^:,]+:.*?:[cdrwa]+,[^:,]+:.*:[cdrwa]+$/s;
 
 function entryOf(text: string): Acl | null {
   const [, scheme = '', id = '', perms = ''] = /^([^:,]+):(.*):([cdrwa]+)$/s.exec(text) ?? [];

@@ -1,0 +1,38 @@
+/** What commands make of the answers of an admin port, whoever gives them. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OperatorError } from '@rookery/server';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { AdminPort } from './admin-port.js';
+
+/** A port that answers everything with this. */
+async function portThatAnswers(status: number, body: string): Promise<AdminPort> {
+  const server = createServer((_, response) => {
+    response.writeHead(status).end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  return new AdminPort(`http://127.0.0.1:${port}`, {});
+}
+
+const { signal } = new AbortController();
+const schema = z.object({ members: z.array(z.number()) });
+
+it('says why it was refused, without what would change the terminal', async () => {
+  const detail = 'No.\x1b]0;owned\x07\r\nrookery: all is well';
+  const port = await portThatAnswers(403, JSON.stringify({ detail }));
+  const refused = port.get(schema, '/hot', signal);
+  await expect(refused).rejects.toThrow(OperatorError);
+  await expect(refused).rejects.toThrow(
+    /refused: No\.\\x1b\]0;owned\\x07\\x0d\\nrookery: all is well$/,
+  );
+});
+
+it('takes no answer of another form', async () => {
+  for (const body of ['', '{', '[]', '{"members":["x"]}']) {
+    const port = await portThatAnswers(200, body);
+    await expect(port.get(schema, '/hot', signal)).rejects.toThrow('not one of a member');
+  }
+});

@@ -1,0 +1,35 @@
+/** Which ACLs are given to everything below a znode, and which are not. */
+import { expect, it } from 'vitest';
+import type { Api } from '../../api/api.js';
+import type { AclEntry } from '../../api/types.js';
+import { aclPlan } from './acl-plan.js';
+import { stepCount } from './plan.js';
+
+const OPEN: AclEntry = { scheme: 'world', id: 'anyone', perms: 'cdrwa' };
+
+/** A znode `/a` with the child `/a/b`, which everybody may administrate. */
+function apiOfTwo(): Api {
+  const stat = (numChildren: number) => ({ numChildren, dataLength: 0 });
+  const get = async (path: string) => {
+    if (path === '/node') return { mode: 'persistent', stat: stat(1) };
+    return { children: [{ name: 'b', mode: 'persistent', stat: stat(0) }], next: null };
+  };
+  const ask = async () => Response.json({ acl: [OPEN] }, { headers: { etag: '"0"' } });
+  return { get, ask } as unknown as Api;
+}
+
+async function planFor(acl: readonly AclEntry[]): Promise<string | number> {
+  const asked = { signal: new AbortController().signal, onProgress: () => {} };
+  const plan = await aclPlan(apiOfTwo(), { path: '/a', acl }, asked);
+  return typeof plan === 'string' ? plan : stepCount(plan);
+}
+
+it('changes what has another ACL', async () => {
+  expect(await planFor([OPEN])).toBe(0);
+  expect(await planFor([{ ...OPEN, perms: 'r' }])).toBe(1);
+});
+
+it('gives nobody an ACL whose digests are not seen, which would lock everybody out', async () => {
+  const cut = { scheme: 'digest', id: 'ops:x', perms: 'cdrwa' };
+  expect(await planFor([OPEN, cut])).toContain('You do not see this ACL whole');
+});
