@@ -11,6 +11,8 @@ import type { HotKey, HotReport } from '../pipeline/hot-requests.js';
 
 /** The paths, or sessions, in each list of an answer. */
 export const HOT_MAX = 50;
+/** A single request would be a high rate in less time. */
+const SPAN_MS_MIN = 200;
 
 export interface HotTeller {
   context(): WordContext;
@@ -43,7 +45,8 @@ export interface HotAnswer {
 }
 
 export function hotAnswer(member: HotTeller): HotAnswer {
-  const { spanMs, every, reads, writes, sessions } = member.hotRequests(HOT_MAX);
+  const { every, reads, writes, sessions, ...report } = member.hotRequests(HOT_MAX);
+  const spanMs = report.spanMs < SPAN_MS_MIN ? 0 : Math.round(report.spanMs);
   const rate = (count: number): number => {
     return spanMs === 0 ? 0 : Math.round((10_000 * count) / spanMs) / 10;
   };
@@ -52,7 +55,7 @@ export function hotAnswer(member: HotTeller): HotAnswer {
   };
   const isShort = spanMs === 0;
   return {
-    spanMs: Math.round(spanMs),
+    spanMs,
     every,
     readsPerSecond: rate(reads.total),
     writesPerSecond: rate(writes.total),

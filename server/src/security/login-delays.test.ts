@@ -95,3 +95,10 @@ it('counts all users of an address as one beyond a few, until one of those is fo
   expect(delays.waitMs(user(999), 60_000)).toBe(250);
   expect(told.at(-1)?.isOfMany).toBe(false);
 });
+
+it('counts users with long names as one', () => {
+  const delays = new LoginDelays();
+  failing(delays, FREE_FAILURES + 1, 0, { user: `${'long '.repeat(20)}1` });
+  expect(delays.waitMs({ ...HERE, user: `${'long '.repeat(20)}2` }, 0)).toBe(250);
+  expect(delays.waitMs({ ...HERE, user: 'long' }, 0)).toBe(0);
+});

@@ -12,7 +12,6 @@
  * whoever has one account could guess another's password between its own logins. Time is an
  * argument. Shared by the client port and the admin port.
  */
-import { createHash } from 'node:crypto';
 import { addressGroup } from './address-group.js';
 
 /** Who tries to log in. */
@@ -48,7 +47,6 @@ interface Failures {
 
 /** The failures from one address. */
 interface Origins {
-  /** By digests of their names, because a name may be long. */
   readonly users: Map<string, Failures>;
   /** Those of all users that came when `users` was full. */
   others: Failures | null;
@@ -57,6 +55,9 @@ interface Origins {
 export const FREE_FAILURES = 5;
 /** The users of an address that are told apart. */
 export const USERS_MAX = 8;
+/** Users with longer names, which hardly anybody has, count as one. */
+const NAME_CHARACTERS_MAX = 64;
+const LONG_NAME = '*'.repeat(NAME_CHARACTERS_MAX + 1);
 const FIRST_DELAY_MS = 250;
 export const LONGEST_DELAY_MS = 30_000;
 /** The failures after which the delay does not grow any more. */
@@ -115,7 +116,8 @@ export class LoginDelays {
       origins.others = failures;
     } else {
       forgetForgiven(origins, nowMs);
-      origins.users.set(key, failures);
+      // A copy, because the name may be a part of a long text, which it would keep in memory.
+      origins.users.set(own === undefined ? Buffer.from(key).toString() : key, failures);
     }
     this.#origins.delete(group);
     this.#origins.set(group, origins);
@@ -135,7 +137,7 @@ export class LoginDelays {
 }
 
 function keyOf(user: string): string {
-  return createHash('sha256').update(user).digest('base64');
+  return user.length > NAME_CHARACTERS_MAX ? LONG_NAME : user;
 }
 
 /** Whether one more user can be told apart. */
