@@ -7,15 +7,19 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-export default defineConfig({
-  base: './',
-  plugins: [react()],
-  build: {
-    outDir: 'dist/web',
-    emptyOutDir: true,
-    assetsInlineLimit: 0,
-    target: ['chrome111', 'firefox114', 'safari16.4'],
-    modulePreload: { polyfill: false },
-    reportCompressedSize: false,
-  },
+export default defineConfig(({ command }) => {
+  // A build within a test has another NODE_ENV, with which React would be a third larger and slow.
+  if (command === 'build') process.env['NODE_ENV'] = 'production';
+  return {
+    base: './',
+    plugins: [react()],
+    build: {
+      outDir: 'dist/web',
+      emptyOutDir: true,
+      assetsInlineLimit: 0,
+      target: ['chrome111', 'firefox114', 'safari16.4'],
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+  };
 });
