@@ -15,6 +15,8 @@ import {
   type ServerAddress,
 } from '@rookery/server';
 import { type Finding, finding } from './config-checks.js';
+import { SILENT } from './silent-logger.js';
+import { addressText } from './status/named-servers.js';
 
 const ASK_MS = 2_000;
 
@@ -49,8 +51,7 @@ async function changesAsAnybody(
   isSecure: boolean,
 ): Promise<number | null> {
   const hosts = servers.map(({ host, clientHost, clientPort }) => {
-    const name = clientHost ?? host;
-    return `${name.includes(':') ? `[${name}]` : name}:${clientPort}`;
+    return addressText(clientHost ?? host, clientPort);
   });
   let client: Client | null = null;
   try {
@@ -68,10 +69,3 @@ async function changesAsAnybody(
     await client?.close();
   }
 }
-
-const SILENT = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};

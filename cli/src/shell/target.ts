@@ -14,6 +14,7 @@ import {
   OperationTimeoutError,
 } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
+import { SILENT } from '../silent-logger.js';
 import { askWord } from '../status/four-letter-word.js';
 import { parseStatus, reasonOf } from '../status/server-status.js';
 import { addressesOf } from './addresses.js';
@@ -118,14 +119,6 @@ export async function openClient(target: Target, options: ConnectOptions = {}): 
     throw new NoConnectionError(await whyNotConnected(target), { cause: error });
   }
 }
-
-/** The commands report everything themselves. */
-const SILENT = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 function noSessionOf({ tls, auth }: Target): string {
   const missing = [...(tls === null ? ['TLS'] : []), ...(auth.length === 0 ? ['a login'] : [])];

@@ -80,7 +80,10 @@ export async function makeDirectory(path: string): Promise<void> {
   }
 }
 
-/** The paths are those of a tree, so only their bytes are in question, which the digest covers. */
+/**
+ * The digest covers the bytes of each path. That each is there once and after its parent is not
+ * checked again, because the paths come from a tree.
+ */
 async function verified(file: string, zxid: bigint): Promise<number> {
   const { bytes } = await readSnapshotFile(file);
   const { digest, nodes } = readSnapshot(bytes, () => undefined, { checksPaths: false });

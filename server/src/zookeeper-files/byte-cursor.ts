@@ -16,7 +16,7 @@ export class FileError extends Error {
 
 export class ByteCursor {
   readonly #bytes: Buffer;
-  /** Reads a long several times as fast as Buffer does. */
+  /** The same memory: a DataView reads longs several times as fast as a Buffer. */
   readonly #view: DataView;
   offset = 0;
 

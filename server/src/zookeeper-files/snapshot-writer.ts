@@ -7,7 +7,7 @@
 import { Adler32 } from './adler32.js';
 import type { AclEntry, SnapshotNode } from './snapshot-node.js';
 import { MAGIC, OPEN_ACL, VERSION } from './snapshot-reader.js';
-import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
+import { DIGEST_VERSION, TreeDigest, UTF8_BYTES_MAX } from './tree-digest.js';
 
 export interface SnapshotContent {
   readonly zxid: bigint;
@@ -21,8 +21,6 @@ export interface SnapshotContent {
 
 const PART_BYTES = 1 << 20;
 const FIRST_BYTES = 64 << 10;
-/** A character of UTF-16 has at most so many bytes in UTF-8. */
-const UTF8_BYTES_MAX = 3;
 
 export function* snapshotParts(content: SnapshotContent): Generator<Buffer> {
   const out = new Parts();
@@ -79,7 +77,7 @@ function putNode(out: Parts, node: SnapshotNode, aclId: bigint): void {
 /** Jute into memory that grows, with the checksum of all that was taken. */
 class Parts {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** Writes a long several times as fast as Buffer does. */
+  /** The same memory: a DataView writes longs several times as fast as a Buffer. */
   #view = new DataView(this.#bytes.buffer);
   #length = 0;
   readonly #adler = new Adler32();

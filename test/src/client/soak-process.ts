@@ -132,14 +132,14 @@ async function answer(): Promise<void> {
     begun,
     endings,
     steps: Object.fromEntries(
-      Object.entries(steps).map(([name, step]) => [name, told(name, step)]),
+      Object.entries(steps).map(([name, step]) => [name, withStates(name, step)]),
     ),
     warnings,
   };
   if (process.connected) process.send?.(status);
 }
 
-function told(name: string, step: string): string {
+function withStates(name: string, step: string): string {
   const states = [...clients].filter((client) => client.name === name).map(({ state }) => state);
   return `${step} (${states.join(', ')})`;
 }

@@ -8,6 +8,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { createClient } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
+import { SILENT } from '../../silent-logger.js';
 import type { CommandSpec } from '../command.js';
 import type { Format } from '../format.js';
 import { outputOf, type ProcessParts, processParts } from '../one-command.js';
@@ -17,13 +18,6 @@ import { completed } from './completion.js';
 import { ConnectionTalk } from './connection-talk.js';
 import { HISTORY_LINES_MAX, History, isHarmless } from './history.js';
 import { BUILT_INS, LineRunner } from './line-runner.js';
-
-const SILENT = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
 
 /** Resolves with the exit code. */
 export async function runShell(

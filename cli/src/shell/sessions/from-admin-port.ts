@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type AdminPort, parsed } from '../admin-port.js';
 import { NoAnswerError } from '../failures.js';
-import type { Session, SessionDetail, SessionSource } from './session.js';
+import { type Session, type SessionDetail, type SessionSource, UNKNOWN } from './session.js';
 
 const PAGE = 1000;
 
@@ -76,12 +76,7 @@ export class SessionsFromAdminPort implements SessionSource {
     const server = member === null ? null : await this.#serverOf(member, signal);
     const { established = null, ...rest } = connection ?? {};
     return {
-      lastOperation: null,
-      received: null,
-      sent: null,
-      outstanding: null,
-      averageLatencyMs: null,
-      maxLatencyMs: null,
+      ...UNKNOWN,
       sinceMs: established,
       ...rest,
       session: facts.session,
