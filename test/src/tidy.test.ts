@@ -64,6 +64,21 @@ describe('the rules', () => {
     expect(offences("import { randomBytes } from 'node:crypto';")).toBe(1);
     expect(offences('// Date, a Promise\nthis.process(update); const s = "Date";')).toBe(0);
   });
+
+  it('refuse a spread of an object literal, wherever it is, and no other spread', () => {
+    const offences = (text: string) => rules.spreadOffences(sourceFile('cli/src/a.ts', text));
+    expect(offences('const a = { ...{ b, c }, d };')).toEqual(['line 1 spreads an object literal']);
+    expect(offences('f({\n  a,\n  ... // Why not.\n  { b },\n});')).toHaveLength(1);
+    const open = '$' + '{';
+    expect(offences(`const a = \`${open}f({ ...{ b } })}\`;`)).toHaveLength(1);
+    const others = [
+      'const a = { ...b, ...(c === null ? {} : { c }), ...f({ d }) };',
+      'const [a, ...b] = [...c, ...[d, e]];',
+      'const { a, ...b } = c; // As in ...{ a, b }.',
+      "const a = '...{ b }';",
+    ];
+    expect(others.flatMap(offences)).toEqual([]);
+  });
 });
 
 describe('the tree', () => {
@@ -81,6 +96,10 @@ describe('the tree', () => {
 
   it('has a header comment on every file', () => {
     expect(offenders(rules.headerOffences)).toEqual([]);
+  });
+
+  it('spreads no object literal, which hides what an object has', () => {
+    expect(offenders(rules.spreadOffences)).toEqual([]);
   });
 
   it('has no to-do without a condition', () => {

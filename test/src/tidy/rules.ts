@@ -152,6 +152,16 @@ export function headerOffences(file: SourceFile): string[] {
   return /^(#!.*\n)?\/\*\*/.test(file.text) ? [] : ['does not begin with a header comment'];
 }
 
+/**
+ * A spread of an object literal, such as `...{ a, b }`: it hides what an object has in order to
+ * save lines. A spread of anything else is no offence.
+ */
+export function spreadOffences(file: SourceFile): string[] {
+  return [...file.code.matchAll(/\.\.\.\s*\{/g)].map(
+    (match) => `line ${lineOf(file.code, match.index)} spreads an object literal`,
+  );
+}
+
 export function toDoOffences(file: SourceFile): string[] {
   const marks = ['TO' + 'DO', 'FIX' + 'ME', 'XX' + 'X', 'HA' + 'CK'];
   const bare = new RegExp(`\\b(?:${marks.join('|')})\\b(?!\\((?:when|until) [^)]+\\))`, 'g');
