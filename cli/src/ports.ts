@@ -2,11 +2,9 @@
  * Checks the ports of an ensemble on this machine: whether they are free before it starts, and
  * whether a member serves on its client port.
  */
-import { connect, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { clientAddressOf, OperatorError, peerAddressOf, type ServerAddress } from '@rookery/server';
-
-/** Longer than any answer to `srvr`; the answers to some other words have no such bound. */
-const REPLY_LENGTH_MAX = 64 * 1024;
+import { askWord } from './status/four-letter-word.js';
 
 /** Throws an OperatorError that names every port of the servers on which nothing can listen. */
 export async function requireFreePorts(ensemble: {
@@ -40,7 +38,10 @@ export type Service = 'down' | 'waiting' | 'serving';
  * that answers so then counts as serving. Whatever answers anything else is no member.
  */
 export async function serviceOf(address: ServerAddress, timeoutMs: number): Promise<Service> {
-  const reply = await fourLetterWord(address, 'srvr', timeoutMs);
+  const { host: hosts, port } = clientAddressOf(address);
+  const [host = ''] = [hosts].flat();
+  const asked = { host: host === '*' ? 'localhost' : host, port };
+  const reply = await askWord(asked, 'srvr', timeoutMs).catch(() => null);
   if (reply === null) return 'down';
   const serves = reply.includes('Mode: ') || reply.includes('not in the whitelist');
   if (serves) return 'serving';
@@ -55,30 +56,5 @@ export function listenError(host: string, port: number): Promise<string | null> 
     probe.listen({ ...(host === '*' ? {} : { host }), port, exclusive: true }, () =>
       probe.close(() => resolve(null)),
     );
-  });
-}
-
-/** Returns the reply, or null if there is no answer in time. */
-function fourLetterWord(
-  address: ServerAddress,
-  word: string,
-  timeoutMs: number,
-): Promise<string | null> {
-  return new Promise((resolve) => {
-    let reply = '';
-    const { host: hosts, port } = clientAddressOf(address);
-    const [host = ''] = [hosts].flat();
-    const dialled = host === '*' ? 'localhost' : host;
-    const socket = connect({ host: dialled, port, timeout: timeoutMs });
-    socket.setEncoding('latin1');
-    socket.on('connect', () => socket.write(word));
-    socket.on('data', (chunk) => {
-      reply += chunk;
-      if (reply.length > REPLY_LENGTH_MAX) socket.destroy();
-    });
-    socket.on('timeout', () => socket.destroy());
-    // The event 'close' follows and reports it.
-    socket.on('error', () => socket.destroy());
-    socket.on('close', () => resolve(reply === '' ? null : reply));
   });
 }
