@@ -8,7 +8,8 @@ import { DIGEST_PATTERN } from './digest-of.js';
 /** Bounded because each password that comes is compared with the digests of all of them. */
 const USERS_MAX = 100;
 const ORIGINS_MAX = 20;
-const EXPECTED_USER = 'expected "user:" and the base64 SHA-1 or SHA-256 of "user:password"';
+const EXPECTED_USER =
+  'expected "user:" and the base64 SHA-1, SHA-256 or SHA-512 of "user:password"';
 const EXPECTED_ORIGIN = 'expected an origin without a path, such as "https://rookery.example"';
 
 const users = z

@@ -124,7 +124,7 @@ const settingsSchema = z.strictObject(
     extendedTypes: flag().default(true),
     superDigest: text('a digest')
       .regex(new RegExp(`^super:${DIGEST_PATTERN}$`), {
-        error: 'expected "super:" and the base64 SHA-1 or SHA-256 of "super:password"',
+        error: 'expected "super:" and the base64 SHA-1, SHA-256 or SHA-512 of "super:password"',
       })
       .nullable()
       .default(null),

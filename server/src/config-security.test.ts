@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { checkSettings } from './config-schema.js';
 
@@ -25,7 +26,8 @@ describe('settings of security', () => {
     expect(problemsOf({ adminHost: '0.0.0.0', adminReaders: [user] })).toEqual([]);
     expect(problemsOf({ adminHost: 'zk1.example' })).toHaveLength(1);
     for (const setting of ['adminUsers', 'adminReaders']) {
-      const expected = 'expected "user:" and the base64 SHA-1 or SHA-256 of "user:password"';
+      const expected =
+        'expected "user:" and the base64 SHA-1, SHA-256 or SHA-512 of "user:password"';
       expect(problemsOf({ [setting]: ['ops:hunter2'] })).toEqual([
         `${setting}[0]: ${expected}, got something else`,
       ]);
@@ -138,17 +140,20 @@ describe('settings of security', () => {
     expect(secret).not.toContain('secret');
   });
 
-  it('take digests of SHA-1 and of SHA-256, and one or both for ACLs', () => {
+  it('take digests of SHA-1, SHA-256 and SHA-512, and some of these for ACLs', () => {
     const sha256 = 'hcXrlyJr3X38KWSkQCX0A8rvj8mxGMkK3a4eSHjhz2Y=';
     expect(problemsOf({ superDigest: `super:${sha256}` })).toEqual([]);
     expect(problemsOf({ adminUsers: [`ops:${sha256}`] })).toEqual([]);
     expect(problemsOf({ superIdentities: [`digest:root:${sha256}`] })).toEqual([]);
     expect(problemsOf({ superDigest: `super:${sha256.slice(4)}` })).toHaveLength(1);
-    for (const digestAlgs of [['SHA256'], ['SHA1', 'SHA256'], ['SHA256', 'SHA1']]) {
+    const sha512 = createHash('sha512').update('ops:secret').digest('base64');
+    expect(problemsOf({ adminUsers: [`ops:${sha512}`] })).toEqual([]);
+    expect(problemsOf({ adminUsers: [`ops:${sha512.slice(0, -1)}`] })).toHaveLength(1);
+    for (const digestAlgs of [['SHA256'], ['SHA1', 'SHA256'], ['SHA512', 'SHA256', 'SHA1']]) {
       expect(problemsOf({ digestAlgs })).toEqual([]);
     }
     for (const digestAlgs of [[], ['SHA256', 'SHA256'], ['MD5'], 'SHA256']) {
-      expect(problemsOf({ digestAlgs })[0]).toContain('one or both of SHA1, SHA256');
+      expect(problemsOf({ digestAlgs })[0]).toContain('some of SHA1, SHA256, SHA512');
     }
   });
 

@@ -133,7 +133,7 @@ export const enforceAuthSchema = z
   })
   .default([]);
 
-const EXPECTED_ALGS = `expected a list of one or both of ${DIGEST_ALGS.join(', ')}`;
+const EXPECTED_ALGS = `expected a list of some of ${DIGEST_ALGS.join(', ')}`;
 
 export const digestAlgsSchema = z
   .array(z.enum(DIGEST_ALGS, { error: EXPECTED_ALGS }), { error: EXPECTED_ALGS })

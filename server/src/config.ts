@@ -228,9 +228,9 @@ export interface Config {
    */
   readonly extendedTypes: boolean;
   /**
-   * The digest of the super user: `super:` and the base64 SHA-1 or SHA-256 of `super:password`,
-   * whatever `digestAlgs` says. A client that authenticates with that password passes every ACL.
-   * The default null means that there is no such user.
+   * The digest of the super user: `super:` and the base64 SHA-1, SHA-256 or SHA-512 of
+   * `super:password`, whatever `digestAlgs` says. A client that authenticates with that password
+   * passes every ACL. The default null means that there is no such user.
    */
   readonly superDigest: string | null;
   /**
@@ -245,12 +245,12 @@ export interface Config {
    */
   readonly sasl: SaslSettings | null;
   /**
-   * The algorithms of the digest scheme: `SHA1`, `SHA256`, or both; default ["SHA1"], as in
-   * ZooKeeper. A password proves the digest of each, so that it matches ACLs of each, and the first
-   * one is written into ACLs in place of `auth`. All members need the same value. [Digests of
-   * SHA-256](operations/security.md#digests-of-sha-256) says how to change it.
+   * The algorithms of the digest scheme, some of `SHA1`, `SHA256` and `SHA512`; default ["SHA1"],
+   * as in ZooKeeper. A password proves the digest of each, so that it matches ACLs of each, and the
+   * first one is written into ACLs in place of `auth`. All members need the same value. [Digests of
+   * other hashes](operations/security.md#digests-of-other-hashes) says how to change it.
    */
-  readonly digestAlgs: readonly ('SHA1' | 'SHA256')[];
+  readonly digestAlgs: readonly ('SHA1' | 'SHA256' | 'SHA512')[];
   /**
    * Schemes of which every client must have proved one before it may do anything: `sasl`, `x509`,
    * `digest`. A request of another client, a ping too, is answered -124 and its connection closed.
@@ -357,8 +357,8 @@ export interface Config {
    */
   readonly adminHost: string;
   /**
-   * Who may use the admin port: `user:` and the base64 SHA-1 or SHA-256 of `user:password` each, as
-   * in an ACL of scheme digest. Default none. While there are any, or `adminReaders` or
+   * Who may use the admin port: `user:` and the base64 SHA-1, SHA-256 or SHA-512 of `user:password`
+   * each, as in an ACL of scheme digest. Default none. While there are any, or `adminReaders` or
    * `superDigest`, each request must bring one of their passwords.
    */
   readonly adminUsers: readonly string[];

@@ -7,10 +7,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { DIGEST_ALGS, type DigestAlg } from '@rookery/protocol';
 
-/** The pattern of a digest in base64: the first form is of SHA-1, the second of SHA-256. */
-export const DIGEST_PATTERN = '(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=';
+/** The pattern of a digest in base64: its forms are of SHA-1, SHA-256 and SHA-512. */
+export const DIGEST_PATTERN = '(?:[A-Za-z0-9+/]{27}=|[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==)';
 
-const HASHES: Readonly<Record<DigestAlg, string>> = { SHA1: 'sha1', SHA256: 'sha256' };
+const HASHES: Readonly<Record<DigestAlg, string>> = {
+  SHA1: 'sha1',
+  SHA256: 'sha256',
+  SHA512: 'sha512',
+};
 
 /** `user:` and the digest of `user:password` in base64. */
 export function digestOf(userAndPassword: string, algorithm: DigestAlg = 'SHA1'): string {
@@ -18,7 +22,7 @@ export function digestOf(userAndPassword: string, algorithm: DigestAlg = 'SHA1')
   return `${user}:${createHash(HASHES[algorithm]).update(userAndPassword).digest('base64')}`;
 }
 
-/** Whether `digest` is what `digestOf` makes of it by either algorithm; in constant time. */
+/** Whether `digest` is what `digestOf` makes of it by any algorithm; in constant time. */
 export function isDigestOf(digest: string, userAndPassword: string): boolean {
   const known = Buffer.from(digest);
   return DIGEST_ALGS.some((algorithm) => {

@@ -292,8 +292,9 @@ function digestEnabled(value: string): Outcome {
 function digestAlgorithm(value: string): Outcome {
   const algorithm = value.toUpperCase().replace('-', '');
   if (algorithm === 'SHA1') return DEFAULT;
-  if (algorithm === 'SHA256') return taken({ digestAlgs: ['SHA256'] });
-  return refused('digests are SHA-1 or SHA-256: ACLs written with another would match nobody');
+  if (algorithm === 'SHA256' || algorithm === 'SHA512') return taken({ digestAlgs: [algorithm] });
+  const known = 'SHA-1, SHA-256 or SHA-512';
+  return refused(`digests are ${known}: ACLs written with another would match nobody`);
 }
 
 function auditLog(value: string): Outcome {

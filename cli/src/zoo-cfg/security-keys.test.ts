@@ -174,6 +174,14 @@ describe('identities', () => {
     expect([code, err]).toEqual([0, expect.not.stringMatching(/^(refused|incomplete)/m)]);
   });
 
+  it.each([
+    ['SHA-256', 'SHA256'],
+    ['SHA512', 'SHA512'],
+  ])('digests of %s stay so', (name, alg) => {
+    const { config } = convert(`DigestAuthenticationProvider.digestAlg=${name}\n`);
+    expect(config.digestAlgs).toEqual([alg]);
+  });
+
   it('of SASL need the JAAS file', () => {
     const provider = 'org.apache.zookeeper.server.auth.SASLAuthenticationProvider';
     const { code, err } = convert(
@@ -197,6 +205,7 @@ it.each([
   [`${MEMBERS}sslQuorum=true\nssl.quorum.hostnameVerification=false`, 'must name its host'],
   ['admin.forceHttps=true', 'the admin port has no TLS'],
   ['requireKerberosConfig=true', 'no Kerberos'],
+  ['DigestAuthenticationProvider.digestAlg=MD5', 'digests are SHA-1, SHA-256 or SHA-512'],
 ])('refuses %j', (lines, said) => {
   const { code, err } = convert(`${lines}\n`);
   expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(`^refused .*${said}`, 'm'))]);

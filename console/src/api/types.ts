@@ -18,7 +18,7 @@ export interface ApiIndex {
   readonly paths: Readonly<Record<string, readonly string[]>>;
 }
 
-export type DigestAlg = 'SHA1' | 'SHA256';
+export type DigestAlg = 'SHA1' | 'SHA256' | 'SHA512';
 
 export type Mode = 'persistent' | 'ephemeral' | 'container' | 'ttl';
 

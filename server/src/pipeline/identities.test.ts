@@ -116,24 +116,27 @@ describe('with digests of several algorithms', () => {
     expect(ids(after?.identities)).toEqual([SHA256]);
   });
 
-  it.each(['SHA1', 'SHA256'] as const)('the super user may be written by %s', (algorithm) => {
-    const authenticator = new Authenticator({
-      digestOf,
-      superDigest: digestOf('super:secret', algorithm),
-      superIdentities: new Set([`digest:${digestOf('root:secret', algorithm)}`]),
-    });
-    const judged = (auth: string, before: Identities = []) => {
-      const { identities = [], isWrongSuper } =
-        authenticator.authenticate(packet('digest', auth), before) ?? {};
-      return { isSuper: identities[0]?.scheme === 'super', isWrongSuper, identities };
-    };
-    expect(judged('super:secret')).toMatchObject({ isSuper: true, isWrongSuper: false });
-    expect(judged('root:secret')).toMatchObject({ isSuper: true, isWrongSuper: false });
-    const wrong = judged('root:guess');
-    expect(wrong).toMatchObject({ isSuper: false, isWrongSuper: true });
-    expect(judged('root:guess', wrong.identities).isWrongSuper).toBe(false);
-    expect(judged('bob:secret')).toMatchObject({ isSuper: false, isWrongSuper: false });
-  });
+  it.each(['SHA1', 'SHA256', 'SHA512'] as const)(
+    'the super user may be written by %s',
+    (algorithm) => {
+      const authenticator = new Authenticator({
+        digestOf,
+        superDigest: digestOf('super:secret', algorithm),
+        superIdentities: new Set([`digest:${digestOf('root:secret', algorithm)}`]),
+      });
+      const judged = (auth: string, before: Identities = []) => {
+        const { identities = [], isWrongSuper } =
+          authenticator.authenticate(packet('digest', auth), before) ?? {};
+        return { isSuper: identities[0]?.scheme === 'super', isWrongSuper, identities };
+      };
+      expect(judged('super:secret')).toMatchObject({ isSuper: true, isWrongSuper: false });
+      expect(judged('root:secret')).toMatchObject({ isSuper: true, isWrongSuper: false });
+      const wrong = judged('root:guess');
+      expect(wrong).toMatchObject({ isSuper: false, isWrongSuper: true });
+      expect(judged('root:guess', wrong.identities).isWrongSuper).toBe(false);
+      expect(judged('bob:secret')).toMatchObject({ isSuper: false, isWrongSuper: false });
+    },
+  );
 });
 
 describe('the answer of whoAmI', () => {

@@ -1,21 +1,28 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
+import type { DigestAlg } from '../../api/types.js';
 import { aclValues, digestId, likelyAlg, rightsUnder, wrongAcl, wrongEntry } from './acl-rules.js';
 
 it('computes the digest that ZooKeeper computes', () => {
   // From ZooKeeper's administrator's guide.
   expect(digestId('super:test', 'SHA1')).toBe('super:D/InIHSb7yEEbrWz8b9l71RjZJU=');
-  const sha256 = createHash('sha256').update('super:test').digest('base64');
-  expect(digestId('super:test', 'SHA256')).toBe(`super:${sha256}`);
+  for (const [alg, name] of [
+    ['SHA256', 'sha256'],
+    ['SHA512', 'sha512'],
+  ] as const) {
+    const hash = createHash(name).update('super:test').digest('base64');
+    expect(digestId('super:test', alg)).toBe(`super:${hash}`);
+  }
 });
 
 it('takes for likely the hash of the digests that are there', () => {
   const open = { scheme: 'world', id: 'anyone', perms: 'r' };
-  const digest = (alg: 'SHA1' | 'SHA256') => {
+  const digest = (alg: DigestAlg) => {
     return { scheme: 'digest', id: digestId('a:b', alg), perms: 'r' };
   };
   expect([likelyAlg([]), likelyAlg([open, digest('SHA1')])]).toEqual(['SHA1', 'SHA1']);
   expect(likelyAlg([open, digest('SHA256')])).toBe('SHA256');
+  expect(likelyAlg([digest('SHA512'), digest('SHA1')])).toBe('SHA512');
 });
 
 it('sends each entry by itself, and a single one so that its commas separate nothing', () => {
@@ -32,6 +39,7 @@ it('says what is wrong with an entry', () => {
     { scheme: 'auth', id: '', perms: 'cdrwa' },
     { scheme: 'digest', id: digestId('a:b', 'SHA1'), perms: 'r' },
     { scheme: 'digest', id: digestId('a:b', 'SHA256'), perms: 'r' },
+    { scheme: 'digest', id: digestId('a:b', 'SHA512'), perms: 'r' },
     { scheme: 'ip', id: '10.0.0.0/8', perms: 'r' },
     { scheme: 'sasl', id: 'a/b@C', perms: 'r' },
     { scheme: 'x509', id: 'CN=a,O=b', perms: 'r' },
@@ -40,6 +48,8 @@ it('says what is wrong with an entry', () => {
   const bad = [
     { scheme: 'world', id: 'me', perms: 'r' },
     { scheme: 'digest', id: 'a:b', perms: 'r' },
+    { scheme: 'digest', id: digestId(':b', 'SHA1'), perms: 'r' },
+    { scheme: 'digest', id: `${digestId('a:b', 'SHA512')}=`, perms: 'r' },
     { scheme: 'ip', id: 'host', perms: 'r' },
     { scheme: '', id: 'a', perms: 'r' },
     { scheme: 'sasl', id: 'a', perms: '' },

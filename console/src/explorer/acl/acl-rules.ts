@@ -3,7 +3,7 @@
  * would let this person do.
  */
 import { sha1 } from '@noble/hashes/legacy.js';
-import { sha256 } from '@noble/hashes/sha2.js';
+import { sha256, sha512 } from '@noble/hashes/sha2.js';
 import type { AclEntry, DigestAlg, Rights } from '../../api/types.js';
 import { base64Of } from '../../ui/bytes.js';
 
@@ -43,8 +43,15 @@ export function isCutAcl(acl: readonly AclEntry[]): boolean {
 const HASHES: Readonly<Record<DigestAlg, (bytes: Uint8Array) => Uint8Array>> = {
   SHA1: sha1,
   SHA256: sha256,
+  SHA512: sha512,
 };
-export const DIGEST_ALGS: readonly DigestAlg[] = ['SHA1', 'SHA256'];
+export const DIGEST_ALGS: readonly DigestAlg[] = ['SHA1', 'SHA256', 'SHA512'];
+/** What a hash has in base64: 20, 32 and 64 bytes. */
+const BASE64: Readonly<Record<DigestAlg, RegExp>> = {
+  SHA1: /^[A-Za-z0-9+/]{27}=$/,
+  SHA256: /^[A-Za-z0-9+/]{43}=$/,
+  SHA512: /^[A-Za-z0-9+/]{86}==$/,
+};
 
 /** The id of scheme digest for `user:password`, as a server computes it that uses this hash. */
 export function digestId(credential: string, alg: DigestAlg): string {
@@ -57,12 +64,17 @@ export function digestId(credential: string, alg: DigestAlg): string {
  * SHA-1, as ZooKeeper has it by default, where there are none.
  */
 export function likelyAlg(acl: readonly AclEntry[]): DigestAlg {
-  const hashes = acl.map(({ scheme, id }) => (scheme === 'digest' ? id.split(':')[1] : undefined));
-  return hashes.some((hash) => hash?.length === SHA256_CHARACTERS) ? 'SHA256' : 'SHA1';
+  const there = new Set(acl.map(({ scheme, id }) => (scheme === 'digest' ? algOf(id) : null)));
+  // An ACL with digests of several hashes is from the time of a change to the stronger one.
+  return DIGEST_ALGS.toReversed().find((alg) => there.has(alg)) ?? 'SHA1';
 }
 
-/** Of base64. */
-const SHA256_CHARACTERS = 44;
+/** The hash that made the id of a digest; null if it has the form of none. */
+function algOf(id: string): DigestAlg | null {
+  const [user, hash = '', more] = id.split(':');
+  if (user === '' || more !== undefined) return null;
+  return DIGEST_ALGS.find((alg) => BASE64[alg].test(hash)) ?? null;
+}
 
 /** Says what is wrong with an entry, in a sentence; null if nothing is. */
 export function wrongEntry({ scheme, id, perms }: AclEntry): string | null {
@@ -71,9 +83,9 @@ export function wrongEntry({ scheme, id, perms }: AclEntry): string | null {
   if (scheme === 'world') return id === 'anyone' ? null : 'The only id of world is "anyone".';
   if (scheme === 'auth') return id === '' ? null : 'auth takes no id: it stands for who you are.';
   if (scheme === 'digest') {
-    return /^[^:]+:(?:[A-Za-z0-9+/]{27}|[A-Za-z0-9+/]{43})=$/.test(id)
+    return algOf(id) !== null
       ? null
-      : 'A digest is user:hash, with the hash in base64 of SHA-1 or SHA-256.';
+      : 'A digest is user:hash, with the hash in base64 of SHA-1, SHA-256 or SHA-512.';
   }
   if (scheme === 'ip') {
     return /^[\da-f.:]+(\/\d{1,3})?$/i.test(id) ? null : 'An address looks like 10.0.0.0/8.';

@@ -6,7 +6,11 @@ import type { DigestAlg } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { DIGEST_ALGS, digestId } from './acl-rules.js';
 
-const NAMES: Readonly<Record<DigestAlg, string>> = { SHA1: 'SHA-1', SHA256: 'SHA-256' };
+const NAMES: Readonly<Record<DigestAlg, string>> = {
+  SHA1: 'SHA-1',
+  SHA256: 'SHA-256',
+  SHA512: 'SHA-512',
+};
 
 export interface DigestMakerProps {
   /** The hash to begin with where the server does not tell which one it takes. */
