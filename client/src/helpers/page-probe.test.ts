@@ -24,6 +24,10 @@ function probe(script: Script, handshakeTimeoutMs = 4_000) {
   const surroundings = new FakeSurroundings();
   const opcodes: number[] = [];
   const link = { isOpen: true };
+  let onClosed = () => {};
+  const closed = new Promise<void>((resolve) => {
+    onClosed = resolve;
+  });
   let events: LinkEvents | null = null;
   const frames = new FrameReader(1 << 20);
   let hasSession = false;
@@ -80,11 +84,12 @@ function probe(script: Script, handshakeTimeoutMs = 4_000) {
         destroy: () => {
           events = null;
           link.isOpen = false;
+          onClosed();
         },
       };
     },
   });
-  return { result, opcodes, link, surroundings };
+  return { result, opcodes, link, closed, surroundings };
 }
 
 function header(xid: number, error: number): Answer {
@@ -99,8 +104,11 @@ it.each([
   ['that answers', 0],
   ['that knows the operation but does not let us see the root', -102],
 ])('a server %s has pages, and the session of the probe is closed', async (_, error) => {
-  const { result, opcodes, link, surroundings } = probe((_opcode, xid) => header(xid, error));
+  const { result, opcodes, link, closed, surroundings } = probe((_opcode, xid) =>
+    header(xid, error),
+  );
   expect(await result).toBe(true);
+  await closed;
   expect(opcodes).toEqual([OpCode.getChildrenPage, OpCode.closeSession]);
   expect([link.isOpen, surroundings.timerCount]).toEqual([false, 0]);
 });
@@ -130,8 +138,19 @@ it('of a server that is silent nothing is known when the time is up', async () =
 });
 
 it('has seen the page answered although the session cannot be closed', async () => {
-  const { result } = probe((opcode, xid) =>
+  const { result, closed } = probe((opcode, xid) =>
     opcode === OpCode.getChildrenPage ? header(xid, 0) : 'close',
   );
   expect(await result).toBe(true);
+  await closed;
+});
+
+it('answers before its session is closed, and waits for that as long as the limit is', async () => {
+  const { result, opcodes, link, surroundings } = probe((opcode, xid) =>
+    opcode === OpCode.getChildrenPage ? header(xid, 0) : 'silence',
+  );
+  expect(await result).toBe(true);
+  expect([opcodes, link.isOpen]).toEqual([[OpCode.getChildrenPage, OpCode.closeSession], true]);
+  await surroundings.settle();
+  expect([surroundings.nowMs(), link.isOpen]).toEqual([1_000, false]);
 });

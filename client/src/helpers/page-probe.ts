@@ -39,27 +39,30 @@ const CLOSE_XID = 2;
 
 /**
  * Resolves with the answer of the server, or with null if there is none: the server is unreachable,
- * has no quorum, refuses another connection, or requires credentials first.
+ * has no quorum, refuses another connection, or requires credentials first. The session of the
+ * probe may still be being closed then, within the time limit, because nobody has to wait for that.
  */
 export function probePages(options: ProbeOptions): Promise<boolean | null> {
   return new Promise((resolve) => {
-    const probe = new Probe(options, (known) => {
-      cancel();
-      resolve(known);
-    });
+    const probe = new Probe(options, { onAnswer: resolve, onEnd: () => cancel() });
     const cancel = options.surroundings.setTimer(options.timeoutMs, () => probe.end());
   });
+}
+
+interface ProbeEvents {
+  /** Only the first call says something. */
+  onAnswer(known: boolean | null): void;
+  onEnd(): void;
 }
 
 class Probe {
   readonly #link: Link;
   readonly #frames = new FrameReader(FRAME_BYTES_MAX);
-  readonly #onEnd: (known: boolean | null) => void;
+  readonly #events: ProbeEvents;
   #phase: 'handshake' | 'asked' | 'ended' = 'handshake';
-  #known: boolean | null = null;
 
-  constructor(options: ProbeOptions, onEnd: (known: boolean | null) => void) {
-    this.#onEnd = onEnd;
+  constructor(options: ProbeOptions, events: ProbeEvents) {
+    this.#events = events;
     this.#link = options.dial(options.address, {
       onOpen: () => this.#shakeHands(),
       onData: (chunk) => this.#onData(chunk),
@@ -71,7 +74,8 @@ class Probe {
     if (this.#phase === 'ended') return;
     this.#phase = 'ended';
     this.#link.destroy();
-    this.#onEnd(this.#known);
+    this.#events.onEnd();
+    this.#events.onAnswer(null);
   }
 
   #shakeHands(): void {
@@ -121,11 +125,11 @@ class Probe {
     reader.long();
     const error = reader.int();
     if (xid === PAGE_XID && (error === ErrorCode.ok || error === ErrorCode.noAuth)) {
-      this.#known = true;
+      this.#events.onAnswer(true);
       this.#closeSession();
       return;
     }
-    if (xid === PAGE_XID && error === ErrorCode.unimplemented) this.#known = false;
+    if (xid === PAGE_XID && error === ErrorCode.unimplemented) this.#events.onAnswer(false);
     this.end();
   }
 
