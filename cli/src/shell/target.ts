@@ -101,17 +101,24 @@ function placeOf(options: TargetOptions, environment: NodeJS.ProcessEnv): Place 
   return { connect: DEFAULT_CONNECT, source, ...NOTHING_SAVED };
 }
 
+/** What a client of this target proves, checks and waits for. Throws OperatorError. */
+export function clientOptionsOf({ timeoutMs, auth, tls, readOnly }: Target): ConnectOptions {
+  return {
+    operationTimeoutMs: timeoutMs,
+    ...proofsOf(auth),
+    ...(tls === null ? {} : { tls }),
+    readOnly,
+    logger: SILENT,
+  };
+}
+
 /** Rejects with NoConnectionError, which says what each server does. */
 export async function openClient(target: Target, options: ConnectOptions = {}): Promise<Client> {
-  const { timeoutMs, auth, tls, readOnly } = target;
+  const connectDeadlineMs = target.timeoutMs;
   try {
     return await connect(target.connect, {
-      connectDeadlineMs: timeoutMs,
-      operationTimeoutMs: timeoutMs,
-      ...proofsOf(auth),
-      ...(tls === null ? {} : { tls }),
-      readOnly,
-      logger: SILENT,
+      ...clientOptionsOf(target),
+      connectDeadlineMs,
       ...options,
     });
   } catch (error) {

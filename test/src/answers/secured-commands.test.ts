@@ -30,6 +30,18 @@ async function rookery(words: readonly string[], environment: Record<string, str
   return { code, output: output.trim() };
 }
 
+/** Lists the root in `rookery sh`, which gets its lines by a pipe. */
+async function shellLists(words: readonly string[], environment: Record<string, string> = {}) {
+  const command = [process.execPath, ROOKERY_MAIN, 'sh', ...words];
+  const { code, output } = await runCommand({
+    file: '/bin/sh',
+    args: ['-c', 'echo "ls /" | "$0" "$@"', ...command],
+    deadlineMs: DEADLINE_MS,
+    environment: { XDG_CONFIG_HOME: home, ...environment },
+  });
+  return { code, output: output.trim() };
+}
+
 it(
   'commands use a certificate of options, of a context and of the environment, and log in',
   async () => {
@@ -53,6 +65,8 @@ it(
     expect(await rookery(['check', '--context', 'prod'])).toEqual({ code: 0, output: '' });
     const login = { ROOKERY_TLS_CA: authority.caFile, ROOKERY_AUTH: 'sasl:ann:secret' };
     expect(await rookery(['ls', '/', ...connect], login)).toEqual(byOptions);
+    expect(await shellLists(['--context', 'prod'])).toEqual(byOptions);
+    expect(await shellLists(connect, login)).toEqual(byOptions);
     const wrong = await rookery(['ls', '/', ...connect], { ...login, ROOKERY_AUTH: 'sasl:ann:x' });
     expect(wrong.code).not.toBe(0);
     const plain = ['--connect', `127.0.0.1:${clientPort}`, '--timeout', '2'];

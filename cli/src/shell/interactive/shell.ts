@@ -8,12 +8,17 @@
 import { createInterface, type Interface } from 'node:readline';
 import { createClient } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { SILENT } from '../../silent-logger.js';
 import type { CommandSpec } from '../command.js';
 import type { Format } from '../format.js';
 import { outputOf, type ProcessParts, processParts } from '../one-command.js';
 import type { Output } from '../output.js';
-import { openClient, type Target, type TargetOptions, targetOf } from '../target.js';
+import {
+  clientOptionsOf,
+  openClient,
+  type Target,
+  type TargetOptions,
+  targetOf,
+} from '../target.js';
 import { completed } from './completion.js';
 import { ConnectionTalk } from './connection-talk.js';
 import { HISTORY_LINES_MAX, History, isHarmless } from './history.js';
@@ -26,13 +31,7 @@ export async function runShell(
   parts: ProcessParts = processParts(),
 ): Promise<number> {
   const target = targetOf(options, parts.environment);
-  const { timeoutMs, auth, readOnly } = target;
-  const client = createClient(target.connect, {
-    operationTimeoutMs: timeoutMs,
-    auth,
-    readOnly,
-    logger: SILENT,
-  });
+  const client = createClient(target.connect, clientOptionsOf(target));
   try {
     const shell = new Shell({ target, specs, parts, client });
     return parts.stdin.isTTY === true ? await shell.interact() : await shell.runInput();
