@@ -7,7 +7,7 @@
 import { type Client, type CreateMode, NoNodeError, type Stat } from '@rookery/client';
 import { type Acl, joinPath } from '@rookery/protocol';
 import {
-  type AclFacts,
+  type AclOf,
   aclFacts,
   type Caller,
   type ChildPage,
@@ -72,10 +72,11 @@ export class ClientNodes implements NodeSource {
     });
   }
 
-  acl(path: string, caller: Caller): Promise<Versioned<readonly AclFacts[] | null>> {
+  acl(path: string, caller: Caller): Promise<Versioned<AclOf>> {
     return this.#with(path, caller, async ({ client, requester }) => {
       const { acl, stat } = await client.getAcl(path);
-      return versioned(client, stat.aversion, aclFacts(acl, requester));
+      const may = rightsAt(withOwnDigests(acl, requester), requester);
+      return versioned(client, stat.aversion, { acl: aclFacts(acl, requester), may });
     });
   }
 

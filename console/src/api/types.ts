@@ -51,6 +51,12 @@ export interface Rights {
   readonly admin: boolean;
 }
 
+export interface AclOf {
+  /** Null if the caller may not see it. */
+  readonly acl: readonly AclEntry[] | null;
+  readonly may: Rights;
+}
+
 export interface NodeFacts {
   readonly path: string;
   readonly mode: Mode | null;

@@ -9,8 +9,9 @@ export { type ApiCall, type ApiRoutes, jsonAnswer } from './api/api-call.js';
 export { sessionIn, wholeNumber } from './api/api-query.js';
 export { API, Api } from './api/api-router.js';
 export { type Caller, Callers } from './api/caller.js';
-export { type AclFacts, aclFacts, rightsAt, statFacts } from './api/node-facts.js';
+export { aclFacts, rightsAt, statFacts } from './api/node-facts.js';
 export type {
+  AclOf,
   ChildPage,
   NewNode,
   NodeFacts,

@@ -130,6 +130,8 @@ async function keepsToAcls(gateway: Gateway): Promise<void> {
   expect((await askApi(gateway, open, { as, match: '"0"' })).headers.get('etag')).toBe('"1"');
   const seen = await askApi(gateway, 'GET /node?path=/mine');
   expect(seen.json).toMatchObject({ may: { read: true, write: false, admin: false } });
+  const { acl, may } = seen.json;
+  expect((await askApi(gateway, 'GET /node/acl?path=/mine')).json).toMatchObject({ acl, may });
 }
 
 async function listsInPages(gateway: Gateway): Promise<void> {

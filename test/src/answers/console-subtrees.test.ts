@@ -311,6 +311,9 @@ it.skipIf(lacksBrowser)(
     const zk = await client();
     await zk.create('/acl', 'x');
     for (const path of ['/acl/one', '/acl/two', '/acl/two/deep']) await zk.create(path);
+    const readable = { scheme: 'world', id: 'anyone', perms: 1 };
+    const ofBoss = { scheme: 'digest', id: digestOf('boss:secret'), perms: 31 };
+    await zk.create('/acl/two/closed', '', { acl: [readable, ofBoss] });
     const { page, dialog } = await opened('/acl');
     await page.keyboard.press('3');
     await page.getByRole('button', { name: 'Change the ACL' }).click();
@@ -349,6 +352,9 @@ it.skipIf(lacksBrowser)(
       `ACL world:anyone:ra, digest:${digestOf('anna,night:secret')}:rw`,
       ...['Changed 3 znodes', 'The same already 0 znodes'],
     ]);
+    await dialog.getByText('You may not change the ACL of 1 znode, left out of').waitFor();
+    await dialog.getByText('/acl/two/closed', { exact: true }).waitFor();
+    await screenshot(page, 'acl-below-left-out');
     await dialog.getByLabel('Type acl to go ahead').fill('acl');
     await zk.setAcl('/acl/one', [{ scheme: 'world', id: 'anyone', perms: 31 }]);
     await button(dialog, 'Set the ACLs').click();

@@ -102,6 +102,8 @@ it(
     const seen = await askApi(member, 'GET /node?path=/mine');
     expect(seen.json).toMatchObject({ may: { read: true, write: false, admin: false } });
     expect(JSON.stringify(seen.json['acl'])).toContain('anna:x');
+    const { acl, may } = seen.json;
+    expect((await askApi(member, 'GET /node/acl?path=/mine')).json).toMatchObject({ acl, may });
     // Commas in an id separate nothing where each entry is given by itself.
     const comma = { scheme: 'digest', id: digestOf('a,b:c'), perms: 'r' };
     const entry = encodeURIComponent(`digest:${comma.id}:r`);

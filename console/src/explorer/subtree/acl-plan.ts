@@ -3,16 +3,16 @@
  *
  * Each ACL is set only in the version that the plan has seen, so what somebody changes in between
  * is not lost. What has the ACL already is left alone, so a plan that was stopped can be made again
- * and goes on where it was.
+ * and goes on where it was. What this person may not change is told before, and left out.
  */
 import { type Api, versionOf } from '../../api/api.js';
 import { statusOf } from '../../api/problem.js';
-import type { AclEntry, FoundNode } from '../../api/types.js';
+import type { AclEntry, AclOf, FoundNode } from '../../api/types.js';
 import { aclValues, isCutAcl } from '../acl/acl-rules.js';
 import { counted } from '../words.js';
 import { forEach } from './at-once.js';
-import { FAILURES_MAX, type Refusal, tooMany } from './make-plan.js';
-import { byDepth, type Plan, type Step } from './plan.js';
+import { type Refusal, tooMany } from './make-plan.js';
+import { byDepth, type Plan, type Step, type Warning } from './plan.js';
 import { walk } from './walk.js';
 
 /** The listed entries of an ACL in a plan. */
@@ -34,20 +34,39 @@ export async function aclPlan(
   });
   const known = found.filter((one) => one.kind === 'known');
   const others = known.filter((one) => !isEqual(one.acl, acl));
-  const unseen = found.filter((one) => one.kind === 'unseen').length;
+  const changed = others.filter((one) => one.mayChange);
   return {
-    groups: byDepth(others.map((one) => aclStep(api, one, acl))),
+    groups: byDepth(changed.map((one) => aclStep(api, one, acl))),
     facts: [
       ['ACL', shownAcl(acl)],
-      ['Changed', counted(others.length, 'znode')],
+      ['Changed', counted(changed.length, 'znode')],
       ['The same already', counted(known.length - others.length, 'znode')],
     ],
-    warnings:
-      unseen === 0
-        ? []
-        : [`${counted(unseen, 'znode')} whose ACL you may not see; what is below is not known.`],
-    failuresMax: FAILURES_MAX,
+    warnings: warningsOf({
+      closed: others.filter((one) => !one.mayChange).map(({ path }) => path),
+      unseen: found.filter((one) => one.kind === 'unseen').map(({ path }) => path),
+    }),
+    isChain: false,
   };
+}
+
+function warningsOf(paths: {
+  readonly closed: readonly string[];
+  readonly unseen: readonly string[];
+}): readonly Warning[] {
+  const { closed, unseen } = paths;
+  const warnings: Warning[] = [];
+  if (closed.length > 0) {
+    const what = counted(closed.length, 'znode');
+    const sentence = `You may not change the ACL of ${what}, left out of this plan.`;
+    warnings.push({ sentence, paths: closed });
+  }
+  if (unseen.length > 0) {
+    const what = counted(unseen.length, 'znode');
+    const sentence = `You may not see the ACL of ${what}; what is below is not known.`;
+    warnings.push({ sentence, paths: unseen });
+  }
+  return warnings;
 }
 
 interface Known {
@@ -55,20 +74,21 @@ interface Known {
   readonly path: string;
   readonly acl: readonly AclEntry[];
   readonly version: number;
+  readonly mayChange: boolean;
 }
 
-type Found = Known | { readonly kind: 'unseen' | 'gone' };
+type Found = Known | { readonly kind: 'unseen' | 'gone'; readonly path: string };
 
 async function aclNow(api: Api, { path, stat }: FoundNode, signal: AbortSignal): Promise<Found> {
-  if (stat === null) return { kind: 'unseen' };
+  if (stat === null) return { kind: 'unseen', path };
   try {
     const response = await api.ask('GET', '/node/acl', { query: { path }, signal });
-    const { acl } = (await response.json()) as { readonly acl: readonly AclEntry[] | null };
-    if (acl === null) return { kind: 'unseen' };
-    return { kind: 'known', path, acl, version: versionOf(response) };
+    const { acl, may } = (await response.json()) as AclOf;
+    if (acl === null) return { kind: 'unseen', path };
+    return { kind: 'known', path, acl, version: versionOf(response), mayChange: may.admin };
   } catch (error) {
-    if (statusOf(error) === 404) return { kind: 'gone' };
-    if (statusOf(error) === 403) return { kind: 'unseen' };
+    if (statusOf(error) === 404) return { kind: 'gone', path };
+    if (statusOf(error) === 403) return { kind: 'unseen', path };
     throw error;
   }
 }

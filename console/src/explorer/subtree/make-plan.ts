@@ -12,36 +12,35 @@ import { aclValues, isCutAcl } from '../acl/acl-rules.js';
 import { readData } from '../node/use-node.js';
 import { isWithin, parentOf, rebased } from '../paths.js';
 import { counted, sizeInWords } from '../words.js';
-import { byDepth, type Plan, type Step } from './plan.js';
+import { byDepth, type Plan, type Step, type Warning } from './plan.js';
 import { type FileNode, placeOf } from './subtree-file.js';
 import { NODES_MAX, type Walk } from './walk.js';
-
-/** Of a plan whose steps have nothing to do with each other: after so many it stops. */
-export const FAILURES_MAX = 20;
 
 /** A sentence, if this cannot be planned. */
 export type Refusal = string;
 
 export function deletePlan(api: Api, { nodes, isCut }: Walk): Plan | Refusal {
   if (isCut) return tooMany();
-  const unreadable = nodes.filter(({ stat }) => stat === null).length;
+  const unreadable = nodes.filter(({ stat }) => stat === null).map(({ path }) => path);
   const ephemerals = nodes.filter(({ mode }) => mode === 'ephemeral');
   const owners = new Set(ephemerals.map(({ stat }) => stat?.ephemeralOwner));
+  const warnings: Warning[] = [];
+  if (ephemerals.length > 0) {
+    const whose = `of ${counted(owners.size, 'living session')}`;
+    const sentence = `${counted(ephemerals.length, 'ephemeral znode')} ${whose}: whoever made them will miss them.`;
+    warnings.push({ sentence, paths: [] });
+  }
+  if (unreadable.length > 0) {
+    const what = counted(unreadable.length, 'znode');
+    const sentence = `You may not read ${what}; what is below is not known.`;
+    warnings.push({ sentence, paths: unreadable });
+  }
   const steps = nodes.map(({ path, stat }) => deleteStep(api, path, () => stat?.version ?? '*'));
   return {
     groups: byDepth(steps).toReversed(),
     facts: factsOf(nodes),
-    warnings: [
-      ...(ephemerals.length === 0
-        ? []
-        : [
-            `${counted(ephemerals.length, 'ephemeral znode')} of ${counted(owners.size, 'living session')}: whoever made them will miss them.`,
-          ]),
-      ...(unreadable === 0
-        ? []
-        : [`${counted(unreadable, 'znode')} you may not read; what is below is not known.`]),
-    ],
-    failuresMax: FAILURES_MAX,
+    warnings,
+    isChain: false,
   };
 }
 
@@ -70,10 +69,14 @@ export function copyPlan(api: Api, { nodes, isCut }: Walk, options: CopyOptions)
   return {
     groups: [...byDepth(copies), ...(moves ? byDepth(deletes).toReversed() : [])],
     facts: [...factsOf(kept), ['From', from], ['To', to]],
-    warnings:
-      ephemerals === 0 ? [] : [`${counted(ephemerals, 'ephemeral znode')} of it are left out.`],
-    failuresMax: 1,
+    warnings: ephemerals === 0 ? [] : [leftOut(ephemerals)],
+    isChain: true,
   };
+}
+
+function leftOut(ephemerals: number): Warning {
+  const sentence = `${counted(ephemerals, 'ephemeral znode')} of it are left out.`;
+  return { sentence, paths: [] };
 }
 
 export interface ImportOptions {
@@ -123,7 +126,7 @@ export function importPlan(api: Api, nodes: readonly FileNode[], options: Import
       ['The same already', counted(counts.same, 'znode')],
     ],
     warnings: [],
-    failuresMax: 1,
+    isChain: true,
   };
 }
 

@@ -8,11 +8,11 @@ import { pause } from '../../live/pause.js';
 import { Dialog } from '../../ui/dialog.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
 import { shown } from '../paths.js';
-import { counted } from '../words.js';
+import { counted, numberInWords } from '../words.js';
 import { type Plan, type Progress, runPlan, stepCount } from './plan.js';
 
 const PACES = [20, 100, 500] as const;
-const FAILURES_LISTED = 20;
+const PATHS_LISTED = 20;
 
 export interface PlanDialogProps {
   readonly title: string;
@@ -41,7 +41,7 @@ type Phase =
   | { readonly kind: 'planned'; readonly plan: Plan }
   | { readonly kind: 'running'; readonly plan: Plan; readonly progress: Progress };
 
-const NOT_BEGUN: Progress = { done: 0, failures: [], state: 'running' };
+const NOT_BEGUN: Progress = { done: 0, failed: 0, failures: [], state: 'running' };
 
 export function PlanDialog(props: PlanDialogProps) {
   const { title, verb, form, isReady = true, onClose } = props;
@@ -203,9 +203,10 @@ function PlanView({ plan }: { readonly plan: Plan }) {
           </div>
         ))}
       </dl>
-      {plan.warnings.map((warning) => (
-        <Notice key={warning} kind="warn">
-          {warning}
+      {plan.warnings.map(({ sentence, paths }) => (
+        <Notice key={sentence} kind="warn">
+          {sentence}
+          {paths.length === 0 ? null : <PathList paths={paths} />}
         </Notice>
       ))}
       {stepCount(plan) === 0 ? <Notice kind="plain">There is nothing to do.</Notice> : null}
@@ -213,22 +214,43 @@ function PlanView({ plan }: { readonly plan: Plan }) {
   );
 }
 
+function PathList({ paths }: { readonly paths: readonly string[] }) {
+  const more = paths.length - PATHS_LISTED;
+  return (
+    <ul className="failures">
+      {paths.slice(0, PATHS_LISTED).map((path) => (
+        <li key={path} className="code">
+          {shown(path)}
+        </li>
+      ))}
+      {more > 0 ? <li>and {numberInWords(more)} more</li> : null}
+    </ul>
+  );
+}
+
 function ProgressView({ plan, progress }: { readonly plan: Plan; readonly progress: Progress }) {
-  const { done, failures, state } = progress;
+  const { done, failed, failures, state } = progress;
   const total = stepCount(plan);
   return (
     <>
-      <progress className="progress" max={Math.max(1, total)} value={done} aria-label="Done" />
+      <progress
+        className="progress"
+        max={Math.max(1, total)}
+        value={done + failed}
+        aria-label="Gone through"
+      />
       <output>
-        {state === 'done' && failures.length === 0
+        {state === 'done' && failed === 0
           ? `All ${counted(total, 'step')} are done.`
           : `${counted(done, 'step')} of ${total} done${state === 'running' ? ' …' : '.'}`}
         {state === 'stopped' ? ' It was stopped; the rest is as it was.' : ''}
       </output>
-      {failures.length === 0 ? null : (
+      {failed === 0 ? null : (
         <Notice kind="bad">
+          {counted(failed, 'step')} failed
+          {failed > failures.length ? `; the first ${failures.length} are:` : ':'}
           <ul className="failures">
-            {failures.slice(0, FAILURES_LISTED).map(({ path, verb, error }) => (
+            {failures.map(({ path, verb, error }) => (
               <li key={`${verb} ${path}`}>
                 <span className="code">
                   {verb} {shown(path)}
@@ -237,9 +259,6 @@ function ProgressView({ plan, progress }: { readonly plan: Plan; readonly progre
               </li>
             ))}
           </ul>
-          {failures.length > FAILURES_LISTED
-            ? `and ${failures.length - FAILURES_LISTED} more.`
-            : null}
         </Notice>
       )}
     </>

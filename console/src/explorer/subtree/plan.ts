@@ -2,8 +2,11 @@
  * A plan: what would be done to a part of the tree, step by step, before anything is done.
  *
  * Steps are in groups that follow each other, so that a parent is there before its children, and
- * gone after them. Running it is paced, and stops where it must; nothing is done twice.
+ * gone after them. Running it is paced, and stops where it must; nothing is done twice. What fails
+ * is counted, and the first failures are kept to be shown.
  */
+import { ApiProblem, isAborted, isRefusalOfOne } from '../../api/problem.js';
+
 export interface Step {
   readonly path: string;
   /** What it does, such as `create`. */
@@ -15,9 +18,18 @@ export interface Plan {
   readonly groups: readonly (readonly Step[])[];
   /** What is said before it runs. */
   readonly facts: readonly (readonly [string, string])[];
-  readonly warnings: readonly string[];
-  /** After so many failures it stops. */
-  readonly failuresMax: number;
+  readonly warnings: readonly Warning[];
+  /**
+   * Whether its steps need each other: then it stops at the first that fails. Otherwise a znode
+   * that is refused for a reason of its own holds up nothing else.
+   */
+  readonly isChain: boolean;
+}
+
+export interface Warning {
+  readonly sentence: string;
+  /** The znodes that it is about, if that helps to know. */
+  readonly paths: readonly string[];
 }
 
 export interface Failure {
@@ -28,12 +40,18 @@ export interface Failure {
 
 export interface Progress {
   readonly done: number;
+  readonly failed: number;
+  /** The first of those that failed. */
   readonly failures: readonly Failure[];
   readonly state: 'running' | 'done' | 'stopped';
 }
 
-/** The failures that are kept for showing. */
-const FAILURES_SHOWN = 100;
+const FAILURES_KEPT = 20;
+/**
+ * Failures that have nothing to do with the znode, such as a server that does not answer: after so
+ * many, those who run a plan want to look what is wrong.
+ */
+const FAULTS_MAX = 20;
 /** Requests under way at a time; the server takes 16 of all its callers. */
 const AT_ONCE = 4;
 
@@ -51,15 +69,18 @@ export interface Running {
   onProgress(progress: Progress): void;
 }
 
-/** Resolves with how it ended; an abort stops it after the steps that are under way. */
+/** Resolves with how it ended; an abort begins no further step, and cuts off those under way. */
 export async function runPlan(plan: Plan, running: Running): Promise<Progress> {
   const failures: Failure[] = [];
   let done = 0;
+  let failed = 0;
+  let faults = 0;
   let started = 0;
   const beganMs = running.nowMs();
-  const isOver = (): boolean => running.signal.aborted || failures.length >= plan.failuresMax;
+  const isOver = (): boolean =>
+    running.signal.aborted || (plan.isChain ? failed > 0 : faults >= FAULTS_MAX);
   const tell = (state: Progress['state']): Progress => {
-    const progress = { done, failures: failures.slice(0, FAILURES_SHOWN), state };
+    const progress = { done, failed, failures: [...failures], state };
     running.onProgress(progress);
     return progress;
   };
@@ -75,7 +96,12 @@ export async function runPlan(plan: Plan, running: Running): Promise<Progress> {
         await step.run(running.signal);
         done += 1;
       } catch (error) {
-        failures.push({ path: step.path, verb: step.verb, error });
+        failed += 1;
+        if (!isRefusalOfOne(error)) faults += 1;
+        if (failures.length < FAILURES_KEPT) {
+          const { path, verb } = step;
+          failures.push({ path, verb, error: isAborted(error) ? cutOff() : error });
+        }
       }
       tell('running');
     }
@@ -86,6 +112,12 @@ export async function runPlan(plan: Plan, running: Running): Promise<Progress> {
     await Promise.all(Array.from({ length: AT_ONCE }, () => work(steps)));
   }
   return tell(isOver() ? 'stopped' : 'done');
+}
+
+/** Of a step that was under way when the plan was stopped. */
+function cutOff(): ApiProblem {
+  const detail = 'It was under way when you stopped: whether it took effect is not known.';
+  return new ApiProblem({ status: 0, detail });
 }
 
 /** Groups by depth: parents first. Within a group the order stays. */

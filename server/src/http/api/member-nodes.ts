@@ -46,8 +46,9 @@ export class MemberNodes implements NodeSource {
 
   acl(path: string, { requester }: Caller) {
     const { node, tree } = this.#find(path, requester);
-    const version = tree.aversion(node);
-    return { ...this.#versioned(node, aclFacts(tree.acl(node), requester)), version };
+    const acl = tree.acl(node);
+    const value = { acl: aclFacts(acl, requester), may: rightsAt(acl, requester) };
+    return { ...this.#versioned(node, value), version: tree.aversion(node) };
   }
 
   children(path: string, { after, limit, withStat }: PageAsked, { requester }: Caller) {

@@ -35,7 +35,8 @@ export class NodeReads {
   readonly acl = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
     const path = pathOf(query);
     const found = await this.#source.acl(path, caller);
-    return jsonAnswer({ path, acl: found.value }, { headers: headersOf(found) });
+    const { acl, may } = found.value;
+    return jsonAnswer({ path, acl, may }, { headers: headersOf(found) });
   };
 
   readonly children = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {

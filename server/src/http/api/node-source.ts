@@ -50,13 +50,19 @@ export interface PageAsked {
   readonly withStat: boolean;
 }
 
+export interface AclOf {
+  /** Null if the caller may not see it. */
+  readonly acl: readonly AclFacts[] | null;
+  readonly may: Rights;
+}
+
 type Answer<T> = Versioned<T> | Promise<Versioned<T>>;
 
 export interface NodeSource {
   facts(path: string, caller: Caller): Answer<NodeFacts>;
   data(path: string, caller: Caller): Answer<Uint8Array>;
   /** Its version is that of the ACL. */
-  acl(path: string, caller: Caller): Answer<readonly AclFacts[] | null>;
+  acl(path: string, caller: Caller): Answer<AclOf>;
   children(path: string, asked: PageAsked, caller: Caller): Answer<ChildPage>;
 }
 
