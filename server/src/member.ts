@@ -15,6 +15,7 @@ import { KnownStarts } from './driver/known-starts.js';
 import { memberAnswers } from './driver/member-answers.js';
 import { MemberStatus } from './driver/member-status.js';
 import { OpenRoot } from './driver/open-root.js';
+import type { Asked } from './driver/peer-questions.js';
 import { SummaryWindows } from './driver/summary-windows.js';
 import { fileBudgetOf } from './file-budget.js';
 import { firstPartsOf } from './limits.js';
@@ -241,8 +242,8 @@ export class Member {
   }
 
   /** Asks another member what it tells operators; null without an answer. */
-  askMember(id: number, question: string): Promise<string | null> {
-    return this.#driver.questions.ask(id, question);
+  askMember(id: number, asked: Asked): Promise<string | null> {
+    return this.#driver.questions.ask(id, asked);
   }
 
   /** A client's stream from within this process, for the admin port. */
