@@ -3,8 +3,8 @@
  *
  * A question and its answer are small texts of JSON on the link that two members have anyway, so
  * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have
- * bounds: how many questions are asked and wait (question-bounds.ts) and for how long, how many of a
- * member are answered in a second, and the size of an answer; whatever is beyond them is not
+ * bounds: how many questions are asked and wait (question-bounds.ts) and for how long, how many of
+ * a member are answered in a second, and the size of an answer; whatever is beyond them is not
  * answered. Owned by the driver, which passes messages on; asked by the admin port.
  */
 import { ASKING_SINCE, type Ask, type PeerId, type Tell } from '@rookery/protocol';

@@ -132,7 +132,7 @@ export class PeerLink {
   open(): void {
     this.#parts.stream.handle({
       onData: (chunk) => this.#onData(chunk),
-      onEnd: () => this.drop('the other side ended the link'),
+      onEnd: () => this.drop(this.#closedBecause('the other side ended the link')),
       onDrain: () => this.flush(),
       onClose: (error) => this.#onClose(error),
     });

@@ -149,7 +149,7 @@ describe('the work of a read', () => {
   });
 
   it('is a few looks at each name, although the names were chosen for where they lie', () => {
-    // Those at the places of 31 even steps are the smallest ones, and keys decide nothing of others.
+    // Those at the places of 31 even steps are the smallest ones; keys decide nothing of others.
     const step = Math.floor(NAMES / 31);
     const ordered = orderOf(
       scattered().map((name, at) => (at % step === 0 ? `a${name}` : `b${'x'.repeat(20)}${name}`)),

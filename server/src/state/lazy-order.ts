@@ -17,8 +17,8 @@ import type { NamePrefix } from './name-prefix.js';
 const RUN_NODES = 1024;
 const SAMPLES = 31;
 /**
- * A cut that leaves more than this part on one side is useless. The samples are drawn, so nobody can
- * choose names for it, and chance makes it of less than one cut in 10^10.
+ * A cut that leaves more than this part on one side is useless. The samples are drawn, so nobody
+ * can choose names for it, and chance makes less than one cut in 10^10 such.
  */
 const LOPSIDED = 15 / 16;
 /** The memory of a child: a number of 4 bytes and a key of 8, and some of what runs replaced. */
