@@ -6,7 +6,7 @@
 import { OperatorError } from './operator-error.js';
 
 export interface Tuning {
-  /** Log kept behind the checkpoint, bytes. */
+  /** Log from before the checkpoint to keep, bytes. */
   readonly logKeepBytes?: number;
   /** Size of a log segment, bytes. */
   readonly logSegmentBytes?: number;

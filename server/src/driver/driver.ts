@@ -167,7 +167,8 @@ export class Driver {
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // Requests that waited for an answer may have been forwarded while everything was sent.
+    // While everything was sent, answers of the leader's service to clients of this member may have
+    // let requests go on that had waited for them.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
@@ -186,8 +187,8 @@ export class Driver {
     const service = this.#leaderService;
     if (service === null) return;
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
-    const isUndecided = this.#zab.delivered < this.#zab.last;
-    const prepared = { proposals: service.preparedCount, isUndecided };
+    const hasUnapplied = this.#zab.delivered < this.#zab.last;
+    const prepared = { proposals: service.preparedCount, hasUnapplied };
     if (!this.#batcher.isDue(prepared, this.#turns.nowMs)) return;
     for (const batch of service.takeBatches()) {
       this.#step({ kind: 'propose', batch });

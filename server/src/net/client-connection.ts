@@ -52,8 +52,9 @@ export class ClientConnection implements Deferrable, PacedReader {
   #isDirty = false;
   #isHeavy = false;
   /**
-   * Which queue of the ClientShare the connection has just left. It need not wait again for its
-   * next delivery or answer; only a large answer after the light queue must.
+   * Which queue of the ClientShare the connection has just left. Having waited, it may deliver one
+   * frame, or give one answer, that does not wait again. A large answer is an exception if the
+   * connection has waited in the light queue only: it waits in the heavy one, too.
    */
   #leftQueue: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
@@ -175,7 +176,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
     if (reason === 'rate') this.#owner.rateLimited.info('client.rate_limited', this.facts({}));
     this.#setHold(reason);
-    // Nothing is required of the client; only a later turn is waited for.
+    // The client takes its output, so no event of the stream will tell of room: the share does.
     if (reason === 'room' && !this.#output.isChoked) this.#owner.share.defer(this);
   }
 
@@ -270,6 +271,7 @@ export class ClientConnection implements Deferrable, PacedReader {
 
   onEnd(): void {
     // A client that has ended its side still gets the replies that are ready, and no later ones.
+    // What was read of it and waits for its rate is delivered first: see `#deliver`.
     if (this.#holds.areNone || this.#reader.bufferedBytes === 0) this.end();
     else this.#hasEnded = true;
   }
