@@ -61,7 +61,10 @@ export interface RequestPreparerDependencies {
   readonly random16: () => Uint8Array;
 }
 
-/** Sessions expire at the first tick after this time, unless more are due than a tick may close. */
+/**
+ * The width of a bucket of Leases: a session expires at the first tick after the end of the bucket
+ * with its deadline, unless more are due than a tick may close.
+ */
 const LEASE_BUCKET_MS = 100;
 
 export class RequestPreparer {
