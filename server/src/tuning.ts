@@ -108,7 +108,7 @@ export function checkpointTuning(tuning: Tuning = {}) {
   const { checkpointLogBytes: logBytesMax, checkpointSliceCount: sliceCount } = tuning;
   const { checkpointBlockBytes: blockBytes } = tuning;
   return {
-    ...(logBytesMax === undefined ? {} : { logBytesMax }),
+    ...(logBytesMax === undefined ? {} : { logBytesMax, logPerChanged: 0 }),
     ...(sliceCount === undefined ? {} : { sliceCount }),
     ...(blockBytes === undefined ? {} : { blockBytes }),
   };
