@@ -79,7 +79,8 @@ export class Member {
     const budget = budgetOf(config, options, surroundings.memory);
     const { files = fileBudgetOf(Number.POSITIVE_INFINITY, config.servers.length) } = surroundings;
     logger.info({ ...files }, 'files.budget');
-    // Each state has a key of its own: what was guessed of one says nothing of the next.
+    // Each state has a secret key of its own for the hash of paths. Paths that a client found to
+    // collide in one state do not collide in the next.
     const newState = (): ReplicatedState =>
       new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
     const state = newState();
@@ -235,7 +236,7 @@ export class Member {
     return this.status.sessionOf(watcher);
   }
 
-  /** Which paths and sessions were asked for and asked most lately, at most `limit` of each. */
+  /** The paths most requested lately, and the sessions that asked most; `limit` of each at most. */
   hotRequests(limit: number): HotReport {
     return this.status.hotRequests(limit);
   }

@@ -1,11 +1,12 @@
 /**
  * One client's connection: incoming frames, one bounded output buffer, at most one write per turn.
  *
- * Owns the stream after its first four bytes, and enforces the bounds: reading stops while more
- * than `outputSoftBytes` wait to be sent, while the handler holds the connection, or while other
- * connections are served first; above `outputHardBytes` the connection is dropped. It never looks
- * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
- * client port; used by the driver and the pipeline.
+ * Owns the stream from the moment at which its first four bytes have shown that it carries frames;
+ * the protocol sniffer passes on these bytes and all later ones. It enforces the bounds: reading
+ * stops while more than `outputSoftBytes` wait to be sent, while the handler holds the connection,
+ * or while other connections are served first; above `outputHardBytes` the connection is dropped.
+ * It never looks into a frame. Bytes are sent in the order in which they were put into `writer`.
+ * Created by the client port; used by the driver and the pipeline.
  */
 import {
   FrameError,
@@ -127,7 +128,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     return this.#isHeavy;
   }
 
-  /** The bracketed number of `stat` and `cons`: 1 while it is read from, 4 while output waits. */
+  /** The bracketed number of `stat` and `cons`: 1 while it is read from, plus 4 if output waits. */
   get interestOps(): number {
     return (this.#holds.areNone && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
   }
