@@ -74,7 +74,8 @@ export class Driver {
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
   #roleSinceMs = 0;
-  #touchedAtMs = 0;
+  /** When touches, clocks and the like were last reported to other members. */
+  #heartbeatAtMs = 0;
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -200,8 +201,8 @@ export class Driver {
   #onTick(nowMs: number): void {
     this.#step({ kind: 'tick', nowMs });
     this.#clock.onTick(this.keeper.state);
-    if (nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
-      this.#touchedAtMs = nowMs;
+    if (nowMs - this.#heartbeatAtMs >= this.#parts.options.heartbeatMs) {
+      this.#heartbeatAtMs = nowMs;
       const sessions = this.#pipeline.takeTouches();
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners)

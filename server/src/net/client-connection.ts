@@ -47,7 +47,10 @@ export class ClientConnection implements Deferrable, PacedReader {
   #phase: Phase = 'open';
   /** Bytes have come since `takeHeard`. */
   #hasArrived = false;
-  /** The client has ended its side, and requests that it sent before wait for their rate. */
+  /**
+   * The client has ended its side, while requests that it sent before wait here because it sends
+   * too many (`requestsPerSecondMax`).
+   */
   #hasEnded = false;
   #isDirty = false;
   #isHeavy = false;

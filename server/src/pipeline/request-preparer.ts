@@ -62,8 +62,8 @@ export interface RequestPreparerDependencies {
 }
 
 /**
- * A session ends at most this long after its deadline, and then at the next tick, unless more are
- * due than a tick may close.
+ * The width of a bucket of Leases: a session expires at the first tick after the end of the bucket
+ * with its deadline, unless more are due than a tick may close.
  */
 const LEASE_BUCKET_MS = 100;
 
