@@ -8,6 +8,8 @@ import { ADDRESSES_FILE, PeerNames } from './peer-names.js';
 
 const hangs = () => new Promise<readonly string[]>(() => undefined);
 const silent = pino({ level: 'silent' });
+/** A disk may be busy: the default is a second. */
+const PATIENT = { timeout: 20_000 };
 
 let directory: string;
 let file: string;
@@ -23,7 +25,7 @@ it('gives the addresses of an earlier run while a lookup hangs', async () => {
   await Promise.all(['a', 'bb'].map((name) => first.resolve(name)));
   await vi.waitFor(() => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ a: ['10.0.0.1'], bb: ['10.0.0.2'] });
-  });
+  }, PATIENT);
   const second = new PeerNames(silent, hangs);
   await second.keepIn(file);
   expect(await second.resolve('bb')).toEqual(['10.0.0.2']);
@@ -37,7 +39,7 @@ it('keeps what the file says of other names when one was looked up before it was
   await names.keepIn(file);
   await vi.waitFor(() => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...content, a: ['10.0.0.9'] });
-  });
+  }, PATIENT);
 });
 
 it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"}'])(
@@ -59,7 +61,7 @@ it('goes on when the file cannot be written, and tells of it', async () => {
   const names = new PeerNames(logger, async () => ['10.0.0.9']);
   await names.keepIn(join(directory, 'missing', ADDRESSES_FILE));
   expect(await names.resolve('a')).toEqual(['10.0.0.9']);
-  await vi.waitFor(() => expect(lines.join('')).toContain('net.addresses_unwritten'));
+  await vi.waitFor(() => expect(lines.join('')).toContain('net.addresses_unwritten'), PATIENT);
 });
 
 it('answers as the lookup of node:net does, for one address and for all', async () => {
