@@ -29,7 +29,8 @@ export interface ConnectOptions {
   readonly operationTimeoutMs?: number | undefined;
   /**
    * The delay between rounds of connection attempts grows from base to max, in milliseconds, with
-   * full jitter; defaults 50 and 5,000.
+   * full jitter. The defaults are 50, and a sixth of the session timeout but at most 5,000, so that
+   * a session is not lost in a pause although the servers have been back for most of its timeout.
    */
   readonly reconnectDelayBaseMs?: number | undefined;
   readonly reconnectDelayMaxMs?: number | undefined;
