@@ -6,7 +6,8 @@
  * Prints each fault and what came of it. The process ends by itself, with status 1 if the soaked
  * one held over 5 % more at the end than after five minutes (a twelfth of the time), or anything
  * else was wrong. ROOKERY_SOAK_SNAPSHOTS=<directory> keeps a heap snapshot of both moments, in
- * which a browser's developer tools show what has been added.
+ * which a browser's developer tools show what has been added. ROOKERY_SOAK_RECIPES=Mutex,Queue
+ * soaks these recipes alone.
  */
 import { Ensemble } from '../harness/ensemble.js';
 import { Random } from '../harness/random.js';
