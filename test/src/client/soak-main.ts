@@ -11,7 +11,7 @@
  */
 import { Ensemble } from '../harness/ensemble.js';
 import { Random } from '../harness/random.js';
-import { runSoak } from './soak.js';
+import { runSoak, SOAK_SETTINGS } from './soak.js';
 
 const GROWTH_MAX = 0.05;
 const SNAPSHOTS = 5;
@@ -19,7 +19,7 @@ const END_MS_MAX = 2_000;
 
 const durationMs = Number(process.env['ROOKERY_SOAK_MS'] ?? 3_600_000);
 const kept = process.env['ROOKERY_SOAK_SNAPSHOTS'];
-const ensemble = await Ensemble.create({ proxied: true, settings: { maxClientCnxns: 0 } });
+const ensemble = await Ensemble.create({ proxied: true, settings: SOAK_SETTINGS });
 try {
   ensemble.start();
   await ensemble.serving();

@@ -14,7 +14,7 @@ import { EVENTS } from '../client/recipe-events.js';
 import { Random } from '../harness/random.js';
 import { testSeed } from '../harness/test-seed.js';
 
-const RUNS = Number(process.env['ROOKERY_RECIPE_SEEDS'] ?? 3);
+const RUNS = Number(process.env['ROOKERY_RECIPE_SEEDS'] ?? 1);
 const FAULTY_STEPS = 300;
 /** How many of 1,000 steps have a fault, and how many let time pass. */
 const FAULTS_PER_THOUSAND = 60;
