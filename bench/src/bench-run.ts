@@ -27,6 +27,7 @@ import { missingFor, type SystemName } from './systems/plan.js';
 
 export interface BenchOptions {
   readonly against?: 'zookeeper';
+  readonly baseline?: string;
   readonly connect?: readonly Host[];
   readonly scenarios?: readonly string[];
   readonly targets?: true;
@@ -61,7 +62,8 @@ export async function runBench(options: BenchOptions): Promise<number> {
     throw new Error('--quick measures nothing that is worth --write-results');
   }
   const { scenarios, skipped } = choose(options);
-  const systems = systemsOf(options);
+  const baseline = options.baseline === undefined ? null : resolve(options.baseline);
+  const systems = systemsOf(options, baseline);
   const out = resolve(options.out ?? join(REPOSITORY, 'bench', 'out'));
   mkdirSync(out, { recursive: true });
   const names = 'hosts' in systems ? [systems.name] : systems;
@@ -72,6 +74,7 @@ export async function runBench(options: BenchOptions): Promise<number> {
     commit: commitOf(REPOSITORY),
     machine: describeMachine(out),
     settings,
+    baseline: baseline === null ? null : commitOf(baseline),
     systems: names,
     scenarios,
     skipped,
@@ -92,7 +95,7 @@ export async function runBench(options: BenchOptions): Promise<number> {
     const { basePort, generators } = options;
     const progress = new Progress(left, settings, process.stderr);
     const runner = new Runner(
-      { settings, directory, basePort, generators, profileDirectory, systems, isKept },
+      { settings, directory, basePort, generators, profileDirectory, systems, baseline, isKept },
       progress,
     );
     const onRuns = (some: readonly Run[]) => writeJson(out, resultsOf(parts, [...made, ...some]));
@@ -119,11 +122,16 @@ function choose(options: BenchOptions): {
   };
 }
 
-function systemsOf({ connect, against }: BenchOptions): RunnerOptions['systems'] {
+function systemsOf(
+  { connect, against }: BenchOptions,
+  baseline: string | null,
+): RunnerOptions['systems'] {
   if (connect !== undefined) return { name: 'servers', hosts: connect, ensemble: null };
-  const systems: readonly SystemName[] = against === undefined ? ['rookery'] : ['rookery', against];
+  const systems: SystemName[] = ['rookery'];
+  if (against !== undefined) systems.push(against);
+  if (baseline !== null) systems.push('baseline');
   for (const system of systems) {
-    const missing = missingFor(system);
+    const missing = missingFor(system, baseline);
     if (missing !== null) throw new Error(missing);
   }
   return systems;
@@ -134,6 +142,7 @@ interface Parts {
   readonly resumedAt: readonly string[];
   readonly again?: readonly MeasuredAgain[];
   readonly commit: string;
+  readonly baseline: string | null;
   readonly machine: Machine;
   readonly settings: Settings;
   readonly systems: readonly string[];

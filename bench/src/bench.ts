@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `npm run bench`: measures Rookery, alone or next to ZooKeeper, or servers that are running
- * already.
+ * `npm run bench`: measures Rookery, alone or next to ZooKeeper and to another commit, or servers
+ * that are running already.
  *
  * It reads the arguments, runs the chosen scenarios, and writes the reports. Everything that was
  * started ends with it. The exit code is 2 for a mistake of the caller, and 1 if something failed
@@ -27,9 +27,15 @@ const program = new Command('bench')
   .argument('[names...]', 'scenarios or groups, as --scenarios takes them')
   .addOption(new Option('--against <system>', 'measure it too, alternately').choices(['zookeeper']))
   .addOption(
+    new Option(
+      '--baseline <checkout>',
+      'measure the build of another checkout of Rookery too, alternately',
+    ),
+  )
+  .addOption(
     new Option('--connect <hosts>', 'measure these running servers: host:port,...')
       .argParser(hostsOption)
-      .conflicts('against'),
+      .conflicts(['against', 'baseline']),
   )
   .option('--scenarios <names>', 'names or groups, with commas (default: all)', listOption)
   .addOption(

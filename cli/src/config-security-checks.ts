@@ -154,12 +154,14 @@ function attempt<T>(read: () => T): T | Finding {
   }
 }
 
-function validity({ certificate }: TlsMaterial, what: string): Finding {
-  const { subject, validFrom, validTo } = certificate;
-  const which = `${what} (${subject.replaceAll('\n', ', ')})`;
+function validity({ certificate, firstToExpire }: TlsMaterial, what: string): Finding {
+  const { validFrom } = certificate;
+  const named = ({ subject }: typeof certificate) => `${what} (${subject.replaceAll('\n', ', ')})`;
   if (Date.parse(validFrom) > Date.now()) {
-    return finding('FAIL', `${which} is not valid before ${validFrom}`);
+    return finding('FAIL', `${named(certificate)} is not valid before ${validFrom}`);
   }
+  const { validTo } = firstToExpire;
+  const which = named(firstToExpire);
   const leftMs = Date.parse(validTo) - Date.now();
   if (leftMs <= 0) return finding('FAIL', `${which} has expired on ${validTo}`);
   return finding(leftMs < WARN_MS ? 'warning' : 'ok', `${which} expires on ${validTo}`);

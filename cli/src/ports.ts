@@ -58,7 +58,10 @@ export function listenError(host: string, port: number): Promise<string | null> 
   });
 }
 
-/** Returns the reply, or null if there is no answer in time. */
+/**
+ * Returns the reply, or null if there is no answer in time. Other commands send words by `askWord`;
+ * this one goes to the host on which the member listens, and why there is no answer is not needed.
+ */
 function fourLetterWord(
   address: ServerAddress,
   word: string,

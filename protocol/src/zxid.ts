@@ -2,7 +2,7 @@
  * Arithmetic of transaction ids: `epoch * 2^32 + counter`.
  *
  * An epoch is below 2^21, so that a zxid is a safe integer and compares as a number. Nothing here
- * rolls over: the leader starts a new epoch before its counter is used up.
+ * rolls over: a leader whose counter is used up steps down, and the next epoch begins.
  */
 import { assert } from './assert.js';
 import type { Zxid } from './peer/proposal.js';

@@ -110,9 +110,10 @@ export interface Config {
    * other](operations/peer-authentication.md#certificates). With both, `secretFile` and `tls`,
    * either is accepted, and TLS is tried first.
    *
-   * With `"required": false` in the object, members without `peerAuth` are let in, too, until all
-   * have it. `"none"` means that whoever reaches the port can speak as a member. The default null
-   * means the same, and is refused unless all members listen for each other on loopback addresses.
+   * With `"required": false` in the object, members without `peerAuth` are let in, too. It is for
+   * the time until all members have `peerAuth`; remove it then. `"none"` means that whoever reaches
+   * the port can speak as a member. The default null means the same, and is refused unless all
+   * members listen for each other on loopback addresses.
    */
   readonly peerAuth: PeerAuth | 'none' | null;
   /**
@@ -172,9 +173,9 @@ export interface Config {
    * The number of client requests that a member may have taken in and not yet answered; default
    * 1000. Handshakes are among them and have a quarter of it at most; more of them wait in line.
    * Past it, the member stops reading from connections with an unanswered request, so that memory
-   * stays bounded and clients feel the pressure. A client's share leaves room for one more client
-   * than have requests pending: a client alone gets half. If it is too small, pipelining clients
-   * wait for nothing.
+   * stays bounded and clients feel the pressure. While n clients have requests pending, each may
+   * have one part in n + 1 of it, so a client alone gets half. If it is too small, clients that
+   * pipeline requests wait although the member has time for them.
    */
   readonly globalOutstandingLimit: number;
   /**

@@ -5,13 +5,16 @@
  * Anybody who reaches the client port may send a word, without a session or a password. So by
  * default no word is answered that shows a path of the tree or a session, or that changes anything.
  * Where the client ports of all members open on loopback addresses alone, only this machine can
- * send words, and every word is answered. `config-schema.ts` applies the setting, and
- * `net/four-letter/` recognises and answers the words.
+ * send words, and every word is answered. `config-schema.ts` applies the setting.
+ * docs/architecture/life-of-a-request.md follows a word from the socket to its answer.
  */
 import { isLoopback } from './addresses.js';
 
 interface WordFacts {
-  /** False if it shows paths or sessions, or changes something: then it must be listed. */
+  /**
+   * Whether it is answered by default to whoever reaches the client port. False if it shows paths
+   * or sessions, or changes something: then it is answered only if the setting names it.
+   */
   readonly isForStrangers: boolean;
   /** Whether its work grows with the number of connections, sessions or watches. */
   readonly isListing: boolean;
@@ -20,16 +23,22 @@ interface WordFacts {
 }
 
 /**
- * All words that exist, which are those of ZooKeeper 3.8.0. Any other first four bytes of a
- * connection are read as the length of a frame.
+ * All words that exist, in alphabetical order. At present they are those of ZooKeeper 3.8.0. Any
+ * other first four bytes of a connection are read as the length of a frame.
  *
  * A new word needs a line here, and its answer in `net/four-letter/reply.ts`, where the compiler
  * reports that it is missing. The comment of `fourLetterWords` in `config.ts` says what each word
  * shows; `npm run docs:configuration` copies it into the reference. docs/limits.md names the
- * listings, and `config.test.ts` the words for strangers.
- * `test/src/documents/four-letter-words.test.ts` compares the documents with the table. A word that
- * ZooKeeper does not have is a divergence: it needs a row in docs/compatibility.md, and a line in
- * `test/src/model/divergences.ts`.
+ * listings, SECURITY.md what words show strangers, and `config.test.ts` the words for strangers.
+ * `test/src/documents/four-letter-words.test.ts` compares the documents with the table.
+ *
+ * A word that ZooKeeper does not have is a divergence: it needs a row in docs/compatibility.md, a
+ * line in `test/src/model/divergences.ts`, and its name in `NOT_RECORDED` of the test of the
+ * documents. It needs no command in `http/commands.ts`, which has ZooKeeper's commands alone.
+ *
+ * Commands of `cli/` send words by `askWord`. A server without the word, such as ZooKeeper or a
+ * member of an older release, closes the connection without an answer, and a member of an older
+ * release does not start with a setting that names the word.
  */
 const WORDS = {
   conf: { isForStrangers: true, isListing: false, needsServing: true },

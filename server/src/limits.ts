@@ -18,15 +18,17 @@ const PEER_QUEUE_BYTES_MIN = 64 << 20;
  */
 const CHUNKS_QUEUED = 8;
 /**
- * Recent proposals kept in memory, for learners that lost their link; tuning may say otherwise. No
- * more than the garbage collector finds dead when it first looks: what is older by then counts as
- * old, waits outside the heap for a collection of all of it, and brings that about.
+ * Recent proposals kept in memory, for learners that lost their link; tuning may say otherwise.
+ * With so few, most batches are garbage by the next collection of the young generation. With more
+ * they would survive it; then only a full collection frees their memory, which is outside the heap,
+ * and that memory makes full collections more frequent.
  */
 const WINDOW_BYTES = 1 << 20;
 const OUTSTANDING_BYTES_MIN = 1 << 20;
 /**
  * The unanswered requests of all members together: the leader may have to queue so much for one
- * follower at once. Heartbeats wait behind it, so it must pass in a fraction of the peer timeout.
+ * follower at once. Pings overtake it, but all other messages to that follower wait behind it, so
+ * it must pass in a fraction of the peer timeout.
  */
 const OUTSTANDING_BYTES = 12 << 20;
 

@@ -171,8 +171,10 @@ export function zabStart(recovered: Recovered): ZabStart {
 }
 
 /**
- * What members' wall clocks may differ by. A clock is known as late as its heartbeat is read, which
- * is never later than the timeout of the link; half of the tolerance is enough for two of those.
+ * What members' wall clocks may differ by. What a member knows of another one's clock is behind by
+ * the time until the heartbeat with it was read, which is at most `peerTimeoutMs`. Two members'
+ * clocks are compared, so two of these delays must fit into half of the tolerance; the other half
+ * is for the clocks themselves.
  */
 function clockToleranceOf(config: Config, { tuning }: MemberOptions): number {
   const floorMs = tuning?.clockToleranceMs ?? CLOCK_TOLERANCE_MS;

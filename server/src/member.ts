@@ -15,6 +15,7 @@ import { KnownStarts } from './driver/known-starts.js';
 import { memberAnswers } from './driver/member-answers.js';
 import { MemberStatus } from './driver/member-status.js';
 import { OpenRoot } from './driver/open-root.js';
+import type { Asked } from './driver/peer-questions.js';
 import { SummaryWindows } from './driver/summary-windows.js';
 import { fileBudgetOf } from './file-budget.js';
 import { firstPartsOf } from './limits.js';
@@ -79,7 +80,8 @@ export class Member {
     const budget = budgetOf(config, options, surroundings.memory);
     const { files = fileBudgetOf(Number.POSITIVE_INFINITY, config.servers.length) } = surroundings;
     logger.info({ ...files }, 'files.budget');
-    // Each state has a key of its own: what was guessed of one says nothing of the next.
+    // Each state has a secret key of its own for the hash of paths. Paths that a client found to
+    // collide in one state do not collide in the next.
     const newState = (): ReplicatedState =>
       new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
     const state = newState();
@@ -235,14 +237,14 @@ export class Member {
     return this.status.sessionOf(watcher);
   }
 
-  /** Which paths and sessions were asked for and asked most lately, at most `limit` of each. */
+  /** The paths most requested lately, and the sessions that asked most; `limit` of each at most. */
   hotRequests(limit: number): HotReport {
     return this.status.hotRequests(limit);
   }
 
   /** Asks another member what it tells operators; null without an answer. */
-  askMember(id: number, question: string): Promise<string | null> {
-    return this.#driver.questions.ask(id, question);
+  askMember(id: number, asked: Asked): Promise<string | null> {
+    return this.#driver.questions.ask(id, asked);
   }
 
   /** A client's stream from within this process, for the admin port. */

@@ -74,7 +74,7 @@ const PARTS = {
   unwrittenBytesMax: { share: 0.06, ceilingBytes: 64 << 20 },
   behindBytesMax: { share: 0.12, ceilingBytes: 256 << 20 },
   snapshotWaitingBytesMax: { share: 0.06, ceilingBytes: 64 << 20 },
-  checkpointBytesMax: { share: 0.016, ceilingBytes: 16 << 20 },
+  checkpointBytesMax: { share: 0.016, ceilingBytes: 64 << 20 },
   inputBytesMax: { share: 0.08, ceilingBytes: 256 << 20 },
   outputBytesMax: { share: 0.12, ceilingBytes: 512 << 20 },
 } as const satisfies Record<keyof MemoryBudget, Part>;

@@ -6,7 +6,7 @@
 import { OperatorError } from './operator-error.js';
 
 export interface Tuning {
-  /** Log kept behind the checkpoint, bytes. */
+  /** Log from before the checkpoint to keep, bytes. */
   readonly logKeepBytes?: number;
   /** Size of a log segment, bytes. */
   readonly logSegmentBytes?: number;
@@ -108,7 +108,7 @@ export function checkpointTuning(tuning: Tuning = {}) {
   const { checkpointLogBytes: logBytesMax, checkpointSliceCount: sliceCount } = tuning;
   const { checkpointBlockBytes: blockBytes } = tuning;
   return {
-    ...(logBytesMax === undefined ? {} : { logBytesMax }),
+    ...(logBytesMax === undefined ? {} : { logBytesMax, logPerChanged: 0 }),
     ...(sliceCount === undefined ? {} : { sliceCount }),
     ...(blockBytes === undefined ? {} : { blockBytes }),
   };

@@ -2,8 +2,8 @@
  * The rows of every table: one for each scenario and figure, with a summary of each system's
  * rounds.
  *
- * Pure. The ratio says how much better the first system is than the second, whichever direction is
- * better for the figure; it is null if there is only one system.
+ * Pure. A ratio says how much better the first system is than another one, whichever direction is
+ * better for the figure.
  */
 import type { Figure } from '../scenarios/scenario.js';
 import { type Results, runsOf, type ScenarioFacts, valuesOf } from './results.js';
@@ -14,7 +14,8 @@ export interface FigureRow {
   readonly figure: Figure;
   /** In the order of the results' systems. */
   readonly summaries: readonly (Summary | null)[];
-  readonly ratio: Ratio | null;
+  /** To each system but the first; null where one of both was not measured. */
+  readonly ratios: readonly (Ratio | null)[];
 }
 
 export interface ScenarioRows {
@@ -37,12 +38,18 @@ function rowOf(results: Results, scenario: string, figure: Figure): FigureRow {
   const values = results.systems.map((system) =>
     valuesOf(results, { scenario, system, figure: figure.key }),
   );
-  const [measured = [], baseline = []] = values;
+  const [measured = [], ...others] = values;
   return {
     figure,
     summaries: values.map(summarize),
-    ratio: ratioOf(measured, baseline, figure.better),
+    ratios: others.map((other) => ratioOf(measured, other, figure.better)),
   };
+}
+
+/** Returns the heads of the columns that contain the ratios. */
+export function ratioHeads({ systems }: Results): readonly string[] {
+  const others = systems.slice(1);
+  return others.length === 1 ? ['ratio'] : others.map((other) => `ratio to ${other}`);
 }
 
 function troublesOf(results: Results, scenario: string): readonly string[] {

@@ -7,7 +7,7 @@ import { summarize } from './statistics.js';
 import { significant } from './units.js';
 
 export function factLines(results: Results): readonly (readonly [string, string])[] {
-  const { machine, settings, resumedAt = [], again = [] } = results;
+  const { machine, settings, resumedAt = [], again = [], baseline = null } = results;
   const sync = machine.fdatasyncUs;
   const times = [results.startedAt, ...resumedAt].join(', resumed ');
   return [
@@ -16,6 +16,7 @@ export function factLines(results: Results): readonly (readonly [string, string]
       'measured again',
       `${at}, commit ${commit}: ${scenarios.join(', ')}`,
     ]),
+    ...(baseline === null ? [] : [['baseline', `commit ${baseline}`] as const]),
     ['processor', `${machine.cpu}, ${machine.cores} cores`],
     ['memory', `${Math.round(machine.memoryBytes / 1e9)} GB`],
     ['kernel', machine.kernel],

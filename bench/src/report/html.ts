@@ -9,7 +9,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { chartsOf } from './charts.js';
-import { compare, formatRatio, formatSummary, type ScenarioRows } from './comparison.js';
+import {
+  compare,
+  formatRatio,
+  formatSummary,
+  ratioHeads,
+  type ScenarioRows,
+} from './comparison.js';
 import { caveat, factLines } from './facts-text.js';
 import { SCRIPT, STYLE } from './page.js';
 import type { Results } from './results.js';
@@ -117,12 +123,11 @@ function targetTable(verdicts: readonly Verdict[]): string {
 }
 
 function scenarioHtml(results: Results, { scenario, rows, troubles }: ScenarioRows): string {
-  const isCompared = results.systems.length > 1;
-  const head = ['', ...results.systems, ...(isCompared ? ['ratio'] : [])].map(escapeHtml);
-  const cells = rows.map(({ figure, summaries, ratio }) => [
+  const head = ['', ...results.systems, ...ratioHeads(results)].map(escapeHtml);
+  const cells = rows.map(({ figure, summaries, ratios }) => [
     escapeHtml(figure.title),
     ...summaries.map((summary) => withSpread(formatSummary(summary, figure))),
-    ...(isCompared ? [withSpread(formatRatio(ratio))] : []),
+    ...ratios.map((ratio) => withSpread(formatRatio(ratio))),
   ]);
   const canvases = chartsOf(results, scenario).map(({ id, title }) => {
     const label = escapeHtml(`${scenario.title}: ${title}`);

@@ -2,7 +2,13 @@
  * The report as bench/RESULTS.md: facts, targets, all figures, scaling. Losses are shown like
  * gains.
  */
-import { compare, formatRatio, formatSummary, type ScenarioRows } from './comparison.js';
+import {
+  compare,
+  formatRatio,
+  formatSummary,
+  ratioHeads,
+  type ScenarioRows,
+} from './comparison.js';
 import { caveat, factLines } from './facts-text.js';
 import type { Results } from './results.js';
 import { type ScalingTable, scalingTables } from './scaling.js';
@@ -15,7 +21,7 @@ export function markdownReport(results: Results): string {
   const parts = [
     '# Results of `npm run bench`',
     'Written by the bench itself (`--write-results`). Medians of the rounds, with the lowest and ' +
-      'the highest; the ratio is that of the medians, with the lowest and the highest of a round, ' +
+      'the highest; a ratio is that of the medians, with the lowest and the highest of a round, ' +
       'and above 1 means that the first system is better.',
     factLines(results)
       .map(([name, value]) => `- ${name}: ${value}`)
@@ -41,12 +47,11 @@ function targetsTable(verdicts: readonly Verdict[]): string {
 }
 
 function scenarioTable(results: Results, { scenario, rows, troubles }: ScenarioRows): string {
-  const isCompared = results.systems.length > 1;
-  const head = ['', ...results.systems, ...(isCompared ? ['ratio'] : [])];
-  const cells = rows.map(({ figure, summaries, ratio }) => [
+  const head = ['', ...results.systems, ...ratioHeads(results)];
+  const cells = rows.map(({ figure, summaries, ratios }) => [
     figure.title,
     ...summaries.map((summary) => formatSummary(summary, figure)),
-    ...(isCompared ? [formatRatio(ratio)] : []),
+    ...ratios.map(formatRatio),
   ]);
   const notes = troubles.map((trouble) => `- trouble: ${trouble}`);
   return [

@@ -51,6 +51,26 @@ describe('the text report', () => {
     expect(lines.find((line) => line.startsWith('  p99 '))).toContain('0.50x');
   });
 
+  it('has a ratio to each other system where there are several', () => {
+    const three = ['rookery', 'zookeeper', 'baseline'];
+    const perSecond = [40_000, 20_000, 32_000];
+    const results = sampleResults(
+      three.map((system, index) => ({
+        scenario: 'mix-0-w32',
+        system,
+        values: { perSecond: perSecond.slice(index, index + 1) },
+      })),
+      { systems: three },
+    );
+    const text = textReport({ ...results, baseline: 'abcdef012345' });
+    expect(text).toContain('baseline: commit abcdef012345');
+    expect(text).toMatch(/ratio to zookeeper +ratio to baseline$/m);
+    expect(text).toMatch(/^ {2}operations +40\.0k\/s +20\.0k\/s +32\.0k\/s +2\.00x +1\.25x$/m);
+    const head = '|  | rookery | zookeeper | baseline | ratio to zookeeper | ratio to baseline |';
+    expect(markdownReport(results)).toContain(head);
+    expect(htmlReport(results, '')).toContain('<th>ratio to baseline</th>');
+  });
+
   it('repeats the unit within a spread only where the unit changes', () => {
     const figure = {
       key: 'perSecond',

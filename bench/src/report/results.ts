@@ -43,6 +43,8 @@ export interface Results {
   /** The newest is last. */
   readonly again?: readonly MeasuredAgain[];
   readonly commit: string;
+  /** The commit of the system `baseline`; null if it was not measured, absent in older files. */
+  readonly baseline?: string | null;
   readonly machine: Machine;
   readonly settings: {
     readonly rounds: number;
@@ -50,7 +52,7 @@ export interface Results {
     readonly minutes: number;
     readonly isQuick: boolean;
   };
-  /** The first system is measured; the second, if there is one, is what it is compared with. */
+  /** The first system is measured; the others are what it is compared with. */
   readonly systems: readonly string[];
   readonly scenarios: readonly ScenarioFacts[];
   readonly runs: readonly Run[];

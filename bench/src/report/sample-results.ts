@@ -15,7 +15,10 @@ const SIZE = 3;
 
 export function sampleResults(
   samples: readonly Sample[],
-  { isQuick = false }: { readonly isQuick?: boolean } = {},
+  {
+    isQuick = false,
+    systems = ['rookery', 'zookeeper'],
+  }: { readonly isQuick?: boolean; readonly systems?: readonly string[] } = {},
 ): Results {
   const names = new Set(samples.map(({ scenario }) => scenario));
   return {
@@ -33,7 +36,7 @@ export function sampleResults(
       loadBefore: 0.1,
     },
     settings: { rounds: 1, seconds: 1, minutes: 1, isQuick },
-    systems: ['rookery', 'zookeeper'],
+    systems,
     scenarios: SCENARIOS.filter(({ name }) => names.has(name)).map((one) => {
       const sizes = { members: one.members, 'value bytes': Number(one.name.split('-')[1]) };
       const dimension = one.scale?.dimension;

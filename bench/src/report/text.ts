@@ -1,7 +1,13 @@
 /**
  * The report on a terminal: a table of all scenarios, the scaling, the targets.
  */
-import { compare, formatRatio, formatSummary, type ScenarioRows } from './comparison.js';
+import {
+  compare,
+  formatRatio,
+  formatSummary,
+  ratioHeads,
+  type ScenarioRows,
+} from './comparison.js';
 import { caveat, factLines } from './facts-text.js';
 import type { Results } from './results.js';
 import { type ScalingTable, scalingTables } from './scaling.js';
@@ -26,12 +32,12 @@ export function textReport(results: Results): string {
 }
 
 function scenarioText(results: Results, { scenario, rows, troubles }: ScenarioRows): string {
-  const cells = rows.map(({ figure, summaries, ratio }) => [
+  const cells = rows.map(({ figure, summaries, ratios }) => [
     `  ${figure.title}`,
     ...summaries.map((summary) => formatSummary(summary, figure)),
-    ...(results.systems.length > 1 ? [formatRatio(ratio)] : []),
+    ...ratios.map(formatRatio),
   ]);
-  const head = ['', ...results.systems, ...(results.systems.length > 1 ? ['ratio'] : [])];
+  const head = ['', ...results.systems, ...ratioHeads(results)];
   return [
     `${scenario.name}: ${scenario.title}`,
     alignColumns([head, ...cells]),

@@ -27,11 +27,12 @@ export function measuredAgain(before: Results, { at, commit, scenarios }: Measur
 /** Throws with the name of what differs if the runs of one may not be combined with the other's. */
 export function requireSameBench(before: Results, now: Omit<Results, 'runs'>): void {
   const facts = (results: Omit<Results, 'runs'>) => {
-    const { machine, settings, systems, scenarios } = results;
+    const { machine, settings, systems, scenarios, baseline = null } = results;
     const commit = results.again?.at(-1)?.commit ?? results.commit;
     const { cpu, cores, memoryBytes, kernel, node, java, fileSystem } = machine;
     return {
       commit,
+      baseline,
       ...settings,
       systems,
       scenarios: scenarios.map(({ name }) => name),

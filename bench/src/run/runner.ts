@@ -12,7 +12,7 @@ import type { Run } from '../report/results.js';
 import { GENERATOR_SHARE_MAX } from '../scenarios/load-figures.js';
 import type { Measurement, Scenario } from '../scenarios/scenario.js';
 import { Ensemble, type SystemUnderTest } from '../systems/ensemble.js';
-import type { SystemName } from '../systems/plan.js';
+import { SYSTEMS, type SystemName } from '../systems/plan.js';
 import { isElectionBetween, statesOf } from '../systems/srvr.js';
 import { readProcessorTime, STOLEN_SHARE_MAX, stolenShare } from '../systems/stolen-time.js';
 import { Context } from './context.js';
@@ -30,6 +30,8 @@ export interface RunnerOptions {
   readonly isKept: boolean;
   /** The products whose ensembles are started, or servers that are running already. */
   readonly systems: readonly SystemName[] | SystemUnderTest;
+  /** The checkout that the system `baseline` runs; null if there is none. */
+  readonly baseline: string | null;
 }
 
 interface Shared {
@@ -144,7 +146,7 @@ export class Runner {
   }
 
   async #start(scenario: Scenario, system: SystemName): Promise<Ensemble> {
-    const { directory, basePort, profileDirectory } = this.#options;
+    const { directory, basePort, baseline, profileDirectory } = this.#options;
     const { members, javaHeapMegabytes, memberSettings } = scenario;
     this.#progress.onStep('starting');
     // The directory is named after the scenario for which the ensemble was started; others may
@@ -152,9 +154,10 @@ export class Runner {
     const name = `${++this.#ensembles}-${system}-${scenario.name}`;
     return await Ensemble.start({
       system,
+      baseline,
       directory: join(directory, name),
       members,
-      basePort: basePort + (system === 'rookery' ? 0 : PORTS_PER_SYSTEM),
+      basePort: basePort + PORTS_PER_SYSTEM * SYSTEMS.indexOf(system),
       javaHeapMegabytes,
       memberSettings,
       profileDirectory: profileDirectory === null ? null : join(profileDirectory, name),

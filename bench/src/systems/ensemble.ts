@@ -54,7 +54,7 @@ export class Ensemble {
 
   /** Resolves once every member serves; otherwise it throws an error that says what is missing. */
   static async start(options: EnsembleOptions): Promise<Ensemble> {
-    const missing = missingFor(options.system);
+    const missing = missingFor(options.system, options.baseline);
     if (missing !== null) throw new Error(missing);
     const ensemble = new Ensemble(options);
     try {

@@ -5,7 +5,7 @@
  * initLimit 10, syncLimit 5, 4lw srvr only, fsync on, the JVM's own heap size unless one is given),
  * except for two: no admin web server, because all of them want one port, and no limit of 60
  * connections for each address, because all load comes from one. `rookery` is this repository's
- * build.
+ * build, `baseline` that of another checkout of it.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -15,11 +15,13 @@ import { unreachable } from '@rookery/protocol';
 import type { Host } from '../load/dial.js';
 import { type Certificate, certificateIn } from './certificate.js';
 
-export const SYSTEMS = ['zookeeper', 'rookery'] as const;
+export const SYSTEMS = ['rookery', 'zookeeper', 'baseline'] as const;
 export type SystemName = (typeof SYSTEMS)[number];
 
 export interface EnsembleOptions {
   readonly system: SystemName;
+  /** The checkout that `baseline` runs, which has been built; null if there is none. */
+  readonly baseline: string | null;
   readonly directory: string;
   readonly members: number;
   /** Client ports are this one and the following ones; peer ports are 100 and 200 above. */
@@ -69,7 +71,10 @@ const NETTY_JARS: readonly string[] = [
   ...['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'],
   ...['transport-native-epoll', 'transport-native-unix-common'],
 ].map((part) => `/usr/share/java/netty-${part}.jar`);
-export const ROOKERY = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
+const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
+/** The program of the members within a checkout that has been built. */
+const PROGRAM = join('cli', 'dist', 'main.js');
+export const ROOKERY = join(REPOSITORY, PROGRAM);
 /**
  * As the operator's guide recommends: with an arena for each thread, a large tree takes 30 MB more.
  */
@@ -85,17 +90,26 @@ export const ADMIN_USER = 'bench:bench';
 const ADMIN_DIGEST = `bench:${createHash('sha1').update(ADMIN_USER).digest('base64')}`;
 
 /** Says what must be installed or built first; null if nothing is missing. */
-export function missingFor(system: SystemName): string | null {
+export function missingFor(system: SystemName, baseline: string | null): string | null {
   switch (system) {
     case 'zookeeper':
       return existsSync(ZOOKEEPER_JAR)
         ? null
         : `${ZOOKEEPER_JAR} is missing: apt-get install zookeeper`;
     case 'rookery':
-      return existsSync(ROOKERY) ? null : `${ROOKERY} is missing: npm run build`;
+    case 'baseline': {
+      const program = programOf(system, baseline);
+      return existsSync(program) ? null : `${program} is missing: npm run build`;
+    }
     default:
       return unreachable(system);
   }
+}
+
+function programOf(system: 'rookery' | 'baseline', baseline: string | null): string {
+  if (system === 'rookery') return ROOKERY;
+  if (baseline === null) throw new Error('baseline needs the path of a checkout');
+  return join(baseline, PROGRAM);
 }
 
 export function planMembers(options: EnsembleOptions): readonly MemberPlan[] {
@@ -105,7 +119,8 @@ export function planMembers(options: EnsembleOptions): readonly MemberPlan[] {
     case 'zookeeper':
       return ids.map((id) => zookeeperMember(options, ids, id));
     case 'rookery':
-      return rookeryMembers(options, ids);
+    case 'baseline':
+      return rookeryMembers(options, ids, programOf(options.system, options.baseline));
     default:
       return unreachable(options.system);
   }
@@ -155,7 +170,11 @@ function zookeeperMember(options: EnsembleOptions, ids: readonly number[], id: n
   };
 }
 
-function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): readonly MemberPlan[] {
+function rookeryMembers(
+  options: EnsembleOptions,
+  ids: readonly number[],
+  program: string,
+): readonly MemberPlan[] {
   const { directory, basePort, profileDirectory, memberSettings } = options;
   const { command = [], rookery = {}, isOperated = false } = memberSettings;
   const config = join(directory, 'ensemble.json');
@@ -188,7 +207,7 @@ function rookeryMembers(options: EnsembleOptions, ids: readonly number[]): reado
       profileDirectory === null
         ? []
         : ['--cpu-prof', `--cpu-prof-dir=${profileDirectory}`, `--cpu-prof-name=${id}.cpuprofile`];
-    const run = [ROOKERY, 'server', '--config', config, '--id', String(id)];
+    const run = [program, 'server', '--config', config, '--id', String(id)];
     return {
       host: hostAt(basePort + id - 1, certificate),
       command: [...command, ...MALLOC, process.execPath, ...profile, ...run],

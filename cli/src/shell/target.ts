@@ -2,9 +2,9 @@
  * Which ensemble a command uses, with which credentials and certificates, and the connection to it.
  *
  * An option takes precedence over the environment, the environment over the selected context, and
- * the default is 127.0.0.1:2181. What a context has to prove itself is for its own servers only. If
- * no session is granted in time, each server is asked for its state, so that the message says what
- * is wrong.
+ * the default is 127.0.0.1:2181. The credentials and certificates of a context are used for its own
+ * servers only, never for those of an option or of the environment. If no session is granted in
+ * time, each server is asked for its state, so that the message says what is wrong.
  */
 import {
   AuthFailedError,

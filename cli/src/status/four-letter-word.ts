@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { FourLetterWord } from '@rookery/server';
 
-/** No answer to `srvr` or `mntr` has so many bytes. */
+/** No answer but that of a listing, such as `cons` or `dump`, has so many bytes. */
 const ANSWER_BYTES_MAX = 1 << 20;
 
 export interface ServerToAsk {
@@ -13,7 +13,11 @@ export interface ServerToAsk {
   readonly tls?: ConnectionOptions;
 }
 
-/** Rejects with an Error that says why there is no answer within `timeoutMs`. */
+/**
+ * Resolves with the answer. It is '' from a server that does not know the word, and a sentence with
+ * "not in the whitelist" from one whose configuration does not allow it. Rejects with an Error that
+ * says why there is no answer within `timeoutMs`, or that it has more than `bytesMax` bytes.
+ */
 export function askWord(
   { host, port, tls }: ServerToAsk,
   word: FourLetterWord,

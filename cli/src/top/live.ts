@@ -41,28 +41,28 @@ export async function showLive(parts: LiveParts): Promise<void> {
   process.stdout.write(ENTER_SCREEN);
   try {
     const instance = render(view.element());
-    // One look and the time until the next one; another page begins at once.
-    let turn = new AbortController();
+    // Aborted when the person quits or wants another page: it ends a look and the pause after it.
+    let round = new AbortController();
     let isOver = false;
     const over = instance.waitUntilExit().then(() => {
       isOver = true;
-      turn.abort();
+      round.abort();
     });
     const redraw = (): void => instance.rerender(view.element());
     const quit = (): void => instance.unmount();
     view.onChange = redraw;
-    view.onPage = () => turn.abort();
+    view.onPage = () => round.abort();
     view.onQuit = quit;
     process.stdout.on('resize', redraw);
     signal.addEventListener('abort', quit, { once: true });
     try {
       while (!isOver && !signal.aborted) {
-        turn = new AbortController();
+        round = new AbortController();
         const nextMs = performance.now() + 1000 * intervalS;
-        await Promise.race([view.look(parts, turn.signal), aborted(turn.signal)]);
+        await Promise.race([view.look(parts, round.signal), aborted(round.signal)]);
         if (isOver) break;
         redraw();
-        await pause(Math.max(0, nextMs - performance.now()), turn.signal);
+        await pause(Math.max(0, nextMs - performance.now()), round.signal);
       }
     } finally {
       process.stdout.off('resize', redraw);

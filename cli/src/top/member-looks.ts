@@ -26,7 +26,8 @@ export class MemberLooks {
 
 async function ask(server: NamedAddress, timeoutMs: number): Promise<Asked> {
   const { address } = server;
-  // ZooKeeper closes the connection, or says so, where its configuration does not allow a word.
+  // It may fail, and where the configuration does not allow the word it is a sentence that says so:
+  // then the row lacks what only `mntr` tells.
   const details = askWord(server, 'mntr', timeoutMs).catch(() => null);
   try {
     const text = await askWord(server, 'srvr', timeoutMs);

@@ -22,9 +22,9 @@ export type LeaseLossCause =
 
 /**
  * The right to act until it is released or lost. While `signal` is not aborted, nobody else holds
- * the lease, provided that the clocks run at nearly the same rate. Where even a process that was
- * paused must do no harm, write through `client.fenced`, or pass `fencingToken` to a resource that
- * rejects lower tokens.
+ * the lease, provided that this process does not stand still and that the clocks run at nearly the
+ * same rate. Where even a process that stood still must do no harm, write through `client.fenced`,
+ * or pass `fencingToken` to a resource that rejects lower tokens.
  */
 export interface Lease extends AsyncDisposable {
   /** The path of the lease's own znode, as the client that acquired it sees paths. */

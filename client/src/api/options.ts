@@ -80,8 +80,9 @@ export interface ConnectOptions {
   readonly outstandingMax?: number | undefined;
   /**
    * Runs the socket and the heartbeats in a worker thread, so that a busy main thread does not lose
-   * its session. In a bundled program, give the URL of the bundle of the thread, whose entry point
-   * is `@rookery/client/worker`.
+   * its session as long as the connection lasts; the next connection is made by the main thread. In
+   * a bundled program, give the URL of the bundle of the thread, whose entry point is
+   * `@rookery/client/worker`.
    */
   readonly worker?: boolean | URL | undefined;
   /**

@@ -162,10 +162,12 @@ export interface Session {
 /**
  * - `connecting`: there is no session yet, or a new one is being opened after a loss.
  * - `connected`: requests are answered. `client.readOnly` tells whether the member lacks a quorum.
- * - `suspended`: the connection is lost. The session still lives and is being resumed.
+ * - `suspended`: the connection is lost. The client tries to resume the session, which may be over
+ *   or still live.
  * - `lost`: the session is over for this client, because the server said so or has been silent for
- *   so long that it may be about to expire it. This is reported before any other client can observe
- *   the deletion of this client's ephemeral znodes.
+ *   so long that it may be about to expire it. If it was silent, and if this process runs in time,
+ *   that is reported before any other client can observe the deletion of this client's ephemeral
+ *   znodes.
  * - `closed`: close() was called, or authentication was refused.
  */
 export type ClientState = 'connecting' | 'connected' | 'suspended' | 'lost' | 'closed';

@@ -3,9 +3,10 @@
  * next in line leads.
  *
  * **Guarantee.** At most one participant has a term with an unaborted signal at a time, provided
- * that clocks run at nearly the same rate, and `fencingToken` strictly increases from term to term.
- * A term begins only when the server has shown that the participant's own znode, of the current
- * session, exists and is the first in line. It ends before that of any other participant can begin.
+ * that processes do not stand still and clocks run at nearly the same rate, and `fencingToken`
+ * strictly increases from term to term. A term begins only when the server has shown that the
+ * participant's own znode, of the current session, exists and is the first in line. It ends before
+ * that of any other participant can begin.
  *
  * **Znodes.** The same as for Curator's LeaderLatch: `<path>` (a container), with
  * `_c_<uuid>-latch-<number>` for each participant, ephemeral, whose data is its id. The lowest

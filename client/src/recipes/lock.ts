@@ -1,10 +1,11 @@
 /**
  * Lock: an exclusive lock, granted in the order of requests and reentrant per holder.
  *
- * **Guarantee.** At most one lease has an unaborted signal at a time, provided that clocks run at
- * nearly the same rate, and `fencingToken` strictly increases from holder to holder. A waiter
- * watches only the one before it, so a release wakes only one. An acquire that fails for any reason
- * leaves no znode: if one may exist, it is deleted in the background.
+ * **Guarantee.** At most one lease has an unaborted signal at a time, provided that processes do
+ * not stand still and clocks run at nearly the same rate, and `fencingToken` strictly increases
+ * from holder to holder. A waiter watches only the one before it, so a release wakes only one. An
+ * acquire that fails for any reason leaves no znode: if one may exist, it is deleted in the
+ * background.
  *
  * **Znodes.** `<path>` (a container) has one ephemeral sequential child for each contender:
  * `_c_<uuid>-lock-<number>`, as for Curator's InterProcessMutex, whose data is its address; or with
@@ -13,10 +14,10 @@
  * Curator's names if it is given `extra_lock_patterns=["lock-"]`; Curator recognizes only its own.
  *
  * **Suspended.** With `onSuspended: 'hold-until-lost'`, the lease continues until the session is
- * lost, which is reported before the server can grant the lock to another; with `'abort'` it is
- * lost at once. Waits continue. **Lost.** The lease is lost ('expired'). A wait fails with
- * SessionExpiredError, or goes to the end of the line in the next session (`onSessionLost:
- * 'rejoin'`).
+ * lost, which a process that runs reports before the server can grant the lock to another; with
+ * `'abort'` it is lost at once. Waits continue. **Lost.** The lease is lost ('expired'). A wait
+ * fails with SessionExpiredError, or goes to the end of the line in the next session
+ * (`onSessionLost: 'rejoin'`).
  */
 
 import type { Client } from '../api/client.js';

@@ -3,11 +3,11 @@
  * reentrant per holder.
  *
  * **Guarantee.** While the signal of a write lease is not aborted, nobody else has a lease of
- * either kind, provided that clocks run at nearly the same rate. Nobody starves: a reader waits for
- * the writers before it, and a writer for all before it. A write lease's `fencingToken` is greater
- * than that of every earlier lease; a reader's is unique. A waiter watches one znode: a writer the
- * one just before it, a reader the last writer before it. So a writer's release wakes exactly the
- * readers that can proceed.
+ * either kind, provided that processes do not stand still and clocks run at nearly the same rate.
+ * Nobody starves: a reader waits for the writers before it, and a writer for all before it. A write
+ * lease's `fencingToken` is greater than that of every earlier lease; a reader's is unique. A
+ * waiter watches one znode: a writer the one just before it, a reader the last writer before it. So
+ * a writer's release wakes exactly the readers that can proceed.
  *
  * **Downgrade, no upgrade.** A holder of the write lock gets the read lock at once, on a znode that
  * takes its position in line, and may then release the write lock; `downgrade()` does both. A

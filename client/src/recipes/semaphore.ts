@@ -1,11 +1,11 @@
 /**
  * Semaphore: a limited number of leases, granted in the order of requests.
  *
- * **Guarantee.** At most `maxLeases` leases have unaborted signals at a time, provided that clocks
- * run at nearly the same rate and everybody uses the same maximum. A request for several leases
- * gets all or none, so two such requests cannot block each other with half of theirs. Each lease's
- * `fencingToken` is unique. An acquire that fails leaves no znode. Lowering a shared maximum takes
- * no lease away.
+ * **Guarantee.** At most `maxLeases` leases have unaborted signals at a time, provided that
+ * processes do not stand still, clocks run at nearly the same rate and everybody uses the same
+ * maximum. A request for several leases gets all or none, so two such requests cannot block each
+ * other with half of theirs. Each lease's `fencingToken` is unique. An acquire that fails leaves no
+ * znode. Lowering a shared maximum takes no lease away.
  *
  * **Znodes.** The same as for Curator's InterProcessSemaphoreV2, in containers. `<path>/locks` is a
  * Lock that is held while acquiring, so that only one client waits for leases. `<path>/leases` has

@@ -2,9 +2,9 @@
  * SimpleLock: an exclusive lock on one znode. It is for few contenders: each release wakes all
  * waiters, and they are admitted in no particular order. Use Lock for more than a handful.
  *
- * **Guarantee.** At most one lease has an unaborted signal at a time, provided that clocks run at
- * nearly the same rate, and `fencingToken` strictly increases from holder to holder. It is not
- * reentrant.
+ * **Guarantee.** At most one lease has an unaborted signal at a time, provided that processes do
+ * not stand still and clocks run at nearly the same rate, and `fencingToken` strictly increases
+ * from holder to holder. It is not reentrant.
  *
  * **Znodes.** `<path>` itself, ephemeral, whose data is the GUID of the acquire, a line feed, and
  * `data`. Its parents are created as containers.

@@ -19,9 +19,16 @@ export interface LagMonitorOptions {
   readonly name: string;
 }
 
+interface Measurement {
+  readonly dueMs: number;
+  readonly sessionTimeoutMs: number;
+  readonly cancelTimer: () => void;
+}
+
 export class LagMonitor {
   readonly #options: LagMonitorOptions;
-  #cancelTimer: (() => void) | null = null;
+  /** The measurement whose timer is set, or null. */
+  #next: Measurement | null = null;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LagMonitorOptions) {
@@ -35,19 +42,34 @@ export class LagMonitor {
   }
 
   stop(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = null;
+    this.#next?.cancelTimer();
+    this.#next = null;
+  }
+
+  /**
+   * Measures without waiting for the timer. Called before the session is given up: after a lag, all
+   * timers are late, and that of this monitor may be behind the one that ends the session.
+   */
+  measureNow(): void {
+    const next = this.#next;
+    if (next === null) return;
+    next.cancelTimer();
+    this.#finish(next);
   }
 
   #measure(sessionTimeoutMs: number): void {
     const { surroundings } = this.#options;
     const periodMs = Math.max(sessionTimeoutMs * MEASURE_SHARE, MEASURE_MS_MIN);
     const dueMs = surroundings.nowMs() + periodMs;
-    this.#cancelTimer = surroundings.setTimer(periodMs, () => {
-      const lagMs = surroundings.nowMs() - dueMs;
-      this.#measure(sessionTimeoutMs);
-      if (lagMs >= sessionTimeoutMs * DANGER_SHARE) this.#tell({ lagMs, sessionTimeoutMs });
-    });
+    const cancelTimer = surroundings.setTimer(periodMs, () => this.#finish(measurement));
+    const measurement = { dueMs, sessionTimeoutMs, cancelTimer };
+    this.#next = measurement;
+  }
+
+  #finish({ dueMs, sessionTimeoutMs }: Measurement): void {
+    const lagMs = this.#options.surroundings.nowMs() - dueMs;
+    this.#measure(sessionTimeoutMs);
+    if (lagMs >= sessionTimeoutMs * DANGER_SHARE) this.#tell({ lagMs, sessionTimeoutMs });
   }
 
   #tell(lag: { readonly lagMs: number; readonly sessionTimeoutMs: number }): void {

@@ -315,7 +315,7 @@ export class SessionKeeper {
     this.#finishClosing();
   }
 
-  /** The session is lost, for one of the three reasons above the class. */
+  /** The session is lost, for one of the three reasons in the header of this file. */
   #lose(): void {
     const session = this.#session;
     const sessionId = session?.id ?? this.#resume?.sessionId ?? null;

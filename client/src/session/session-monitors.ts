@@ -24,8 +24,16 @@ export class SessionMonitors {
 
   constructor(options: SessionMonitorsOptions) {
     this.#isLagProof = options.isLagProof;
-    this.#lostTimer = new LostTimer(options);
-    this.#lagMonitor = new LagMonitor(options);
+    const lagMonitor = new LagMonitor(options);
+    this.#lagMonitor = lagMonitor;
+    this.#lostTimer = new LostTimer({
+      surroundings: options.surroundings,
+      contact: options.contact,
+      onLost: () => {
+        lagMonitor.measureNow();
+        options.onLost();
+      },
+    });
     this.#readWriteSearch = new ReadWriteSearch(options);
   }
 

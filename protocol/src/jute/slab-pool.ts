@@ -14,9 +14,9 @@ export const SLAB_BYTES = 16 * 1024;
 
 /** Enough for a few small replies or events. */
 const SMALL_BYTES = 512;
-/** The number of idle slabs that are kept: 1 MB, */
+/** The number of idle slabs that are kept; they have 1 MB. */
 const IDLE_MAX = 64;
-/** and of small ones: at most as much. */
+/** The number of idle small slabs that are kept; they have 1 MB, too. */
 const SMALL_IDLE_MAX = 2048;
 /** A slab is used up when less than this part of it is left. */
 const ROOM_PART = 16;

@@ -38,7 +38,7 @@ export interface HelloOffer {
   readonly wireMin: number;
   /** The sender's release, for whoever reads of a refusal. */
   readonly release: string;
-  /** The ensemble level of the sender's state; see ARCHITECTURE.md, Versions. */
+  /** The ensemble level of the sender's state: see docs/architecture/versions.md. */
   readonly level: number;
   /** The highest level that the sender's release knows. */
   readonly levelMax: number;

@@ -63,7 +63,7 @@ export interface VoteMessage {
   readonly sound: boolean;
   /**
    * While the list of members is being changed: former lists, of each of which a leader that the
-   * sender follows needs a majority too. Nothing is the same as none.
+   * sender follows needs a majority too. The field is absent if there are none.
    */
   readonly former?: readonly (readonly PeerId[])[];
 }
@@ -157,8 +157,8 @@ export interface Commit {
 
 /**
  * Cumulative, from the leader: everything up to `zxid` is durable there. While few proposals are
- * undecided, it is sent instead of COMMIT to a learner that is a quorum together with the leader.
- * The learner commits what is durable at both.
+ * not committed, it is sent instead of COMMIT to a learner that is a quorum together with the
+ * leader. The learner commits what is durable at both.
  */
 export interface LeaderDurable {
   readonly kind: 'leaderDurable';

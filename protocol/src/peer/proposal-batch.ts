@@ -3,10 +3,10 @@
  * they are.
  *
  * The layout of each proposal is zxid (8 bytes), previous zxid (8), length of the body (4) and
- * body, all big-endian. A batch never changes, so the core, links, log and memory share it. There
- * is no object for each proposal: a cursor visits them in place. The headroom is memory before the
- * bytes, for the head of the one frame in which the batch is sent. Invariant: a batch is not empty,
- * and each of its proposals names the one before it.
+ * body, all big-endian. A batch never changes, so the core with its window of recent proposals, the
+ * links and the log share it. There is no object for each proposal: a cursor visits them in place.
+ * The headroom is memory before the bytes, for the head of the one frame in which the batch is
+ * sent. Invariant: a batch is not empty, and each of its proposals names the one before it.
  */
 import { assert } from '../assert.js';
 import { withHead } from '../framing.js';

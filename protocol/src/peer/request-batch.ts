@@ -2,12 +2,13 @@
  * A batch of writes that a member forwards to the leader: one field of a message, and the memory in
  * which the member wrote them.
  *
- * The field is one byte string in jute's encoding, because there is one request for every write:
- * the number of requests, then for each its number and session (longs), attachment, opcode, body
- * and identities. A mark before the number says that attachments are included; members of the first
- * wire version write neither. Nearly all clients have only their address as identity: it is encoded
- * as -1 and one string; other lists as a count, and scheme and id of each. A request that was read
- * refers to the bytes of the batch, because most bodies are only read in place.
+ * The field is one byte string. It is encoded by hand in jute's terms, because msgpack would take
+ * three times as long, for every write. It has the number of requests, then for each its number and
+ * session (longs), attachment, opcode, body and identities. A mark before the number says that
+ * attachments are included; members of the first wire version write neither. Nearly all clients
+ * have only their address as identity: it is encoded as -1 and one string; other lists as a count,
+ * and scheme and id of each. A request that was read refers to the bytes of the batch, because most
+ * bodies are only read in place.
  */
 import { assert } from '../assert.js';
 import { withHead } from '../framing.js';
@@ -64,9 +65,10 @@ export interface ForwardedRequest {
  * The identities that were read last. Requests of one client mostly follow each other, in a batch
  * and over several batches, and get the same list, which nobody changes.
  *
- * This is state of the module, because messages are decoded by functions and a batch is too short a
- * life: the leader keeps what an ACL grants by the list (`server/src/pipeline/acl-grants.ts`), so
- * with a new list for each batch it would find that out again and again.
+ * This is state of the module, because messages are decoded by functions, and a batch does not live
+ * long enough: the leader keeps what an ACL grants by the list
+ * (`server/src/pipeline/acl-grants.ts`), so with a new list for each batch it would find that out
+ * again and again.
  */
 let lastIdentities: readonly Identity[] = [];
 

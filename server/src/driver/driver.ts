@@ -74,7 +74,8 @@ export class Driver {
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
   #roleSinceMs = 0;
-  #touchedAtMs = 0;
+  /** When touches, clocks and the like were last reported to other members. */
+  #heartbeatAtMs = 0;
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -167,7 +168,8 @@ export class Driver {
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // Requests that waited for an answer may have been forwarded while everything was sent.
+    // While everything was sent, answers of the leader's service to clients of this member may have
+    // let requests go on that had waited for them.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
@@ -186,8 +188,8 @@ export class Driver {
     const service = this.#leaderService;
     if (service === null) return;
     if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
-    const isUndecided = this.#zab.delivered < this.#zab.last;
-    const prepared = { proposals: service.preparedCount, isUndecided };
+    const hasUnapplied = this.#zab.delivered < this.#zab.last;
+    const prepared = { proposals: service.preparedCount, hasUnapplied };
     if (!this.#batcher.isDue(prepared, this.#turns.nowMs)) return;
     for (const batch of service.takeBatches()) {
       this.#step({ kind: 'propose', batch });
@@ -199,8 +201,8 @@ export class Driver {
   #onTick(nowMs: number): void {
     this.#step({ kind: 'tick', nowMs });
     this.#clock.onTick(this.keeper.state);
-    if (nowMs - this.#touchedAtMs >= this.#parts.options.heartbeatMs) {
-      this.#touchedAtMs = nowMs;
+    if (nowMs - this.#heartbeatAtMs >= this.#parts.options.heartbeatMs) {
+      this.#heartbeatAtMs = nowMs;
       const sessions = this.#pipeline.takeTouches();
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners)

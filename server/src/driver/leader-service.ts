@@ -313,7 +313,7 @@ export class LeaderService {
     const bytes = writer.length - before;
     writer.endFrame();
     this.#last = zxid;
-    // A single larger proposal still fits into a frame.
+    // The last proposal may go beyond the bound: limits.ts leaves room for it in a frame.
     if (this.#writer.bytes > BATCH_BYTES) this.#batches.push(this.#writer.take());
     const { min, max } = this.#sizes;
     const smallest = min < 0 ? bytes : Math.min(min, bytes);

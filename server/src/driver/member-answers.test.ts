@@ -1,8 +1,10 @@
 /** What a member answers to questions of other members, which come from a wire. */
 import { expect, it } from 'vitest';
+import { EventRing } from '../events/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { HotReport } from '../pipeline/hot-requests.js';
 import { type AnsweringMember, memberAnswers } from './member-answers.js';
+import { ANSWER_BYTES_MAX } from './peer-questions.js';
 
 const HERE = 0x1_0000_0001;
 const BUSY = 0x1_0000_0002;
@@ -130,4 +132,62 @@ it('tells what is asked for most as rates, and where the sessions that ask are c
       { session: '0x100000009', host: null, port: 0, perSecond: 1.5 },
     ],
   });
+});
+
+it('tells as many events as fit, whatever their letters are, and the rest when asked on', () => {
+  const ring = new EventRing(() => 0);
+  for (let count = 0; count < 150; count++) ring.add('info', 'e', { text: '\u4e2d'.repeat(1_900) });
+  const answer = memberAnswers(Object.create(null) as AnsweringMember, ring);
+  const ask = (after: number): readonly number[] => {
+    const text = answer(JSON.stringify({ kind: 'events', after }));
+    if (typeof text !== 'string') throw new Error('it is answered at once');
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(ANSWER_BYTES_MAX);
+    const { newest, events } = JSON.parse(text);
+    expect(newest).toBe(150);
+    return events.map(({ number }: { readonly number: number }) => number);
+  };
+  // A reader that begins gets the newest.
+  const first = ask(0);
+  expect(first.length).toBeGreaterThan(40);
+  expect(first.at(-1)).toBe(150);
+  const heard: number[] = [];
+  for (let next = ask(1); next.length > 0; next = ask(heard.at(-1) ?? 0)) heard.push(...next);
+  expect(heard).toEqual(Array.from({ length: 149 }, (_, index) => index + 2));
+});
+
+it('keeps of an event so little that each one fits', () => {
+  const ring = new EventRing(() => 0);
+  const worst = ['\ud800', '\u4e2d', '"', '\n'].map((letter) => letter.repeat(100_000));
+  for (const text of worst) ring.add('warn', text, { text });
+  for (const text of worst) ring.add('warn', text, { [text.slice(0, 1_000)]: text.slice(0, 990) });
+  for (const event of ring.after(0)) {
+    expect(Buffer.byteLength(JSON.stringify(event))).toBeLessThan(10_000);
+  }
+});
+
+it('tells where clients are although the names that they watch are too long for an answer', () => {
+  const sessions = Array.from({ length: 150 }, (_, index) => HERE + index);
+  const names = Array.from({ length: 20 }, (_, index) => `/d/${'\u4e2d'.repeat(200)}${index}`);
+  const connections = sessions.map((sessionId) => ({
+    remoteAddress: '10.0.0.7',
+    remotePort: 5,
+    stats: { sessionId },
+  }));
+  const member = {
+    context: () => ({ connections: () => connections }),
+    watches: { pathsOf: (mode: string) => (mode === 'data' ? names : []) },
+    watcherOf: (session: number) => session,
+  } as unknown as AnsweringMember;
+  const hex = sessions.map((session) => `0x${session.toString(16)}`);
+  const question = JSON.stringify({ kind: 'clients', sessions: hex, directory: '/d' });
+  const steps = memberAnswers(member, null)(question);
+  if (steps === null || typeof steps === 'string' || !('next' in steps)) throw new Error('steps');
+  let step = steps.next();
+  while (step.done !== true) step = steps.next();
+  const text = step.value ?? '';
+  expect(Buffer.byteLength(text)).toBeLessThan(ANSWER_BYTES_MAX);
+  const { clients } = JSON.parse(text);
+  expect(clients.length).toBe(150);
+  expect(clients[0].watches.length).toBe(20);
+  expect(clients.at(-1).watches).toBeNull();
 });

@@ -6,18 +6,20 @@
  * many of them with many watches.
  */
 import { nameOf, parentOf } from '@rookery/protocol';
-import type { EventRing } from '../events/event-ring.js';
+import type { EventRing, MemberEvent } from '../events/event-ring.js';
 import type { SummaryView } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
 import { VERSION } from '../version.js';
 import { type HotTeller, hotAnswer } from './hot-answer.js';
-import type { Answerer, HeldAnswer } from './peer-questions.js';
+import { ANSWER_BYTES_MAX, type Answerer, type HeldAnswer } from './peer-questions.js';
 import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';
 
-/** The events in one answer; each takes 2 KB at most. */
+/** The events in one answer, if so many fit. */
 export const EVENTS_PER_ANSWER = 100;
+/** Their JSON; the rest of an answer is what is said besides. Each event takes 10 KB at most. */
+const EVENT_BYTES_MAX = ANSWER_BYTES_MAX - 1024;
 /** The sessions whose ids fit into one question. */
 export const SESSIONS_PER_QUESTION = 150;
 
@@ -25,6 +27,8 @@ export const SESSIONS_PER_QUESTION = 150;
 const WATCHES_MAX = 1000;
 /** The names of one session's watches that are told. */
 const NAMES_MAX = 20;
+/** The JSON of all names in one answer; where it is full, watches are not known. */
+const NAME_BYTES_MAX = ANSWER_BYTES_MAX / 2;
 /** The connections, or the watches, that are looked at in one step. */
 const STEP = 128;
 
@@ -126,7 +130,10 @@ function eventsAnswer(ring: EventRing, asked: Asked): string | HeldAnswer {
   };
 }
 
-/** If the reader names another process than this one, all events are new to it. */
+/**
+ * If the reader names another process than this one, all events are new to it. There may be more
+ * than the answer has: who asks for those after the last one gets the next ones.
+ */
 export function eventsAfter(
   ring: EventRing,
   asked: { readonly start?: unknown; readonly after?: unknown; readonly limit?: unknown },
@@ -137,15 +144,31 @@ export function eventsAfter(
   const limit = Math.min(EVENTS_PER_ANSWER, naturalOf(asked.limit, EVENTS_PER_ANSWER));
   const all = ring.after(after);
   // A reader that continues gets the next events, and one that begins gets the newest.
-  const events = after === 0 ? all.slice(Math.max(0, all.length - limit)) : all.slice(0, limit);
+  const events = after === 0 ? fitting(all.reverse(), limit).reverse() : fitting(all, limit);
   return { start, newest, lost: ring.lostAfter(after), restarted, events };
+}
+
+/** The first events, as many as fit into an answer. */
+function fitting(events: readonly MemberEvent[], limit: number): MemberEvent[] {
+  const fit: MemberEvent[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    bytes += jsonBytes(event) + 1;
+    if (fit.length === limit || bytes > EVENT_BYTES_MAX) break;
+    fit.push(event);
+  }
+  return fit;
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 interface ClientFacts {
   readonly session: string;
   readonly host: string;
   readonly port: number;
-  /** Names in the directory that was asked for; null if there are too many watches to know. */
+  /** Names in the directory that was asked for; null if there are too many of them to tell. */
   readonly watches?: readonly string[] | null;
 }
 
@@ -158,15 +181,19 @@ function* clientsAmong(
   const wanted = new Set(Array.isArray(sessions) ? sessions.slice(0, SESSIONS_PER_QUESTION) : []);
   const clients: ClientFacts[] = [];
   let looked = 0;
+  let nameBytes = 0;
   for (const { remoteAddress: host, remotePort: port, stats } of member.context().connections()) {
     looked += 1;
     if (looked % STEP === 0) yield;
     const session = prefixedHex(stats.sessionId);
     if (!wanted.has(session)) continue;
     const isAsked = typeof directory === 'string';
-    const watches = isAsked
+    let watches = isAsked
       ? yield* watchedIn(member, directory, Number(stats.sessionId))
       : undefined;
+    const bytes = jsonBytes(watches ?? null);
+    if (watches !== undefined && nameBytes + bytes > NAME_BYTES_MAX) watches = null;
+    else nameBytes += bytes;
     clients.push({ session, host, port, ...(watches === undefined ? {} : { watches }) });
   }
   return JSON.stringify({ clients });

@@ -130,7 +130,7 @@ export class MemberStatus implements MemberView {
     return this.#parts.pipeline.view(watcher)?.session ?? 0;
   }
 
-  /** Whoever asks has requests watched for a while: see HotRequests. */
+  /** A call makes the member watch its clients' requests for a while: see HotRequests. */
   hotRequests(limit: number): HotReport {
     return this.#parts.pipeline.hot.look(this.#parts.nowMs(), limit);
   }

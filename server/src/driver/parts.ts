@@ -36,8 +36,9 @@ export interface DriverOptions {
   readonly peerTimeoutMs: number;
   /** How long a transfer to a learner may make no progress, in ms. */
   readonly transferTimeoutMs: number;
-  /** Bytes of proposals that may wait for this member's disk: as the leader, as a follower. */
+  /** Bytes of proposals that may wait for a leader's own disk; with more it proposes nothing. */
   readonly unwrittenBytesMax: number;
+  /** The same for a follower's disk; a follower with more drops the link to its leader. */
   readonly behindBytesMax: number;
   /** Bytes of proposals that may wait behind an incoming snapshot. */
   readonly snapshotWaitingBytesMax: number;

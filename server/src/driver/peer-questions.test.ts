@@ -13,9 +13,11 @@ function pair({ isReached = true } = {}) {
   return { timers, sent, one };
 }
 
+const asked = (asker: string) => ({ question: '{}', asker });
+
 it('gives the answer of the member that was asked, and of no other', async () => {
   const { one, sent } = pair();
-  const answer = one.ask(2, '{}');
+  const answer = one.ask(2, asked('ann'));
   expect(sent).toEqual([[2, { kind: 'ask', number: 1, question: '{}' }]]);
   const tell = (text: string): Tell => ({ kind: 'tell', number: 1, answer: Buffer.from(text) });
   one.onMessage(3, tell('"forged"'));
@@ -26,13 +28,49 @@ it('gives the answer of the member that was asked, and of no other', async () =>
 
 it('waits for no answer for long, nor for many', async () => {
   const { one, sent, timers } = pair();
-  const all = Array.from({ length: 70 }, () => one.ask(2, '{}'));
-  expect(sent.length).toBe(64);
+  const all = Array.from({ length: 70 }, () => one.ask(2, asked('ann')));
+  expect(sent.length).toBe(8);
   await timers.advance(2_000);
   expect(await Promise.all(all)).toEqual(Array(70).fill(null));
-  const last = one.ask(2, '{}');
+  const last = one.ask(2, asked('ann'));
   one.stop();
   expect(await last).toBeNull();
+});
+
+it('asks every member for all who wait, however many members there are', async () => {
+  const { one, sent, timers } = pair();
+  const streams = ['ann', 'bob', 'eve', 'joe'];
+  const members = Array.from({ length: 200 }, (_, index) => index + 2);
+  for (const member of members) for (const name of streams) void one.ask(member, asked(name));
+  expect(sent.length).toBe(4 * 200);
+  const other = one.ask(201, asked('kim'));
+  expect(sent.length).toBe(4 * 200 + 1);
+  await timers.advance(2_000);
+  expect(await other).toBeNull();
+});
+
+it('leaves others their part of the questions to a member, whoever asks without a pause', async () => {
+  const { one, sent, timers } = pair();
+  const answerAll = () => {
+    for (const [peer, message] of sent.splice(0)) {
+      if (message.kind !== 'ask') continue;
+      const { number } = message;
+      one.onMessage(peer, { kind: 'tell', number, answer: Buffer.from('1') });
+    }
+  };
+  const answersTo = async (name: string) => {
+    const answer = one.ask(2, asked(name));
+    answerAll();
+    return await answer;
+  };
+  for (let count = 0; count < 15; count++) expect(await answersTo('eve')).toBe('1');
+  expect(await answersTo('eve')).toBeNull();
+  for (let count = 0; count < 5; count++) expect(await answersTo('ann')).toBe('1');
+  expect(await answersTo('ann')).toBeNull();
+  await timers.advance(1_000);
+  for (let count = 0; count < 9; count++) void one.ask(2, asked('eve'));
+  expect(sent.length).toBe(8);
+  expect(await answersTo('ann')).toBe('1');
 });
 
 it('answers a member 20 times in a second, and never with too much', async () => {
@@ -107,9 +145,9 @@ it('holds eight questions of a member, and answers one more at once', () => {
 });
 
 it('waits for no member that is not reached, or is not any more', async () => {
-  expect(await pair({ isReached: false }).one.ask(2, '{}')).toBeNull();
+  expect(await pair({ isReached: false }).one.ask(2, asked('ann'))).toBeNull();
   const { one } = pair();
-  const lost = one.ask(2, '{}');
+  const lost = one.ask(2, asked('ann'));
   one.onDisconnected(2);
   expect(await lost).toBeNull();
 });
@@ -143,6 +181,20 @@ it('makes long answers in slices, one after the other, with turns of others betw
   expect(sent.map(([, message]) => message.kind)).toEqual(['tell', 'tell']);
 });
 
+it('makes long answers for members in turns, so that nobody waits for all of another one', async () => {
+  const { one, sent, timers } = pair();
+  function* steps(): Generator<undefined, string> {
+    yield;
+    return '1';
+  }
+  one.answerWith(steps);
+  for (let number = 0; number < 10; number++) one.onMessage(2, ask(number));
+  one.onMessage(3, ask(0));
+  await timers.advance(0);
+  expect(sent.slice(0, 3).map(([peer]) => peer)).toEqual([2, 3, 2]);
+  expect(sent.length).toBe(11);
+});
+
 it('makes a bounded number of long answers, and none for who waits no more', async () => {
   const { one, sent, timers } = pair();
   let begun = 0;
@@ -164,11 +216,9 @@ it('makes a bounded number of long answers, and none for who waits no more', asy
   one.stop();
   await timers.advance(0);
   expect([begun, sent]).toEqual([0, []]);
-  for (let peer = 2; peer < 12; peer++) {
-    for (let number = 0; number < 20; number++) {
-      one.onMessage(peer, { kind: 'ask', number, question: '' });
-    }
+  for (let number = 0; number < 20; number++) {
+    one.onMessage(2, { kind: 'ask', number, question: '' });
   }
   await timers.advance(0);
-  expect([begun, sent.length]).toEqual([64, 64]);
+  expect([begun, sent.length]).toEqual([16, 16]);
 });

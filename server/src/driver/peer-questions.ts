@@ -3,22 +3,20 @@
  *
  * A question and its answer are small texts of JSON on the link that two members have anyway, so
  * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have
- * bounds: how many questions wait and for how long, how many of a member are answered in a second,
- * and the size of an answer; whatever is beyond them is not answered. Owned by the driver, which
- * passes messages on; asked by the admin port.
+ * bounds: how many questions are asked and wait (question-bounds.ts) and for how long, how many of
+ * a member are answered in a second, and the size of an answer; whatever is beyond them is not
+ * answered. Owned by the driver, which passes messages on; asked by the admin port.
  */
 import { ASKING_SINCE, type Ask, type PeerId, type Tell } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
+import { ANSWERS_PER_SECOND, QuestionBounds } from './question-bounds.js';
 import { type AnswerSteps, SlicedAnswers } from './sliced-answers.js';
 import type { Turns } from './turns.js';
 
 /** The bound of an answer, because messages of the replication wait behind it in the link. */
 export const ANSWER_BYTES_MAX = 256 << 10;
 const ANSWER_MS = 2_000;
-const WAITING_MAX = 64;
-/** The questions of one member that are answered in a second. */
-const ANSWERS_PER_SECOND = 20;
 const SECOND_MS = 1000;
 /** For how long a question is held; well below the time for which its asker waits. */
 export const HOLD_MS = 1000;
@@ -38,8 +36,15 @@ export type Answerer = (question: string) => string | HeldAnswer | AnswerSteps |
 
 export type QuestionPort = Pick<PeerPort, 'sendTo' | 'reaches'>;
 
+/** A question of somebody, whose name only tells askers apart. */
+export interface Asked {
+  readonly question: string;
+  readonly asker: string;
+}
+
 interface Waiting {
   readonly peer: PeerId;
+  readonly asker: string;
   readonly resolve: (answer: string | null) => void;
   readonly timer: Timer;
 }
@@ -48,6 +53,7 @@ export class PeerQuestions {
   readonly #timers: Timers;
   readonly #port: () => QuestionPort;
   readonly #turns: Pick<Turns, 'run'>;
+  readonly #bounds = new QuestionBounds();
   readonly #waiting = new Map<number, Waiting>();
   /** How each question that is held is let go, by the member that asked it. */
   readonly #held = new Map<PeerId, Set<() => void>>();
@@ -72,14 +78,19 @@ export class PeerQuestions {
     this.#answerer = answerer;
   }
 
-  /** Resolves with JSON, or null if the member is not reached, is too old, or is too busy. */
-  ask(peer: PeerId, question: string): Promise<string | null> {
+  /**
+   * Resolves with JSON, or null if the member is not reached, is too old, or is too busy, or if
+   * this asker, or all together, have asked it too much.
+   */
+  ask(peer: PeerId, { question, asker }: Asked): Promise<string | null> {
     const isReached = this.#port().reaches(peer, ASKING_SINCE);
-    if (!isReached || this.#waiting.size >= WAITING_MAX) return Promise.resolve(null);
+    if (!isReached || !this.#bounds.admit(peer, asker, this.#timers.nowMs())) {
+      return Promise.resolve(null);
+    }
     const number = this.#nextNumber++;
     return new Promise((resolve) => {
       const timer = this.#timers.after(ANSWER_MS, () => this.#settle(number, null));
-      this.#waiting.set(number, { peer, resolve, timer });
+      this.#waiting.set(number, { peer, asker, resolve, timer });
       this.#send(peer, { kind: 'ask', number, question });
     });
   }
@@ -159,6 +170,7 @@ export class PeerQuestions {
     const waiting = this.#waiting.get(number);
     if (waiting === undefined) return;
     this.#waiting.delete(number);
+    this.#bounds.over(waiting.peer, waiting.asker);
     waiting.timer.cancel();
     waiting.resolve(answer);
   }

@@ -7,17 +7,17 @@ function newBatcher() {
   const timers = new ManualTimers();
   const wakes: number[] = [];
   const pace = new ProposalBatcher(timers, () => wakes.push(timers.nowMs()));
-  const isDue = (proposals: number, isUndecided: boolean) =>
-    pace.isDue({ proposals, isUndecided }, timers.nowMs());
+  const isDue = (proposals: number, hasUnapplied: boolean) =>
+    pace.isDue({ proposals, hasUnapplied }, timers.nowMs());
   return { timers, wakes, isDue };
 }
 
 describe('a prepared batch', () => {
-  it('is proposed at once when nothing is undecided, however small', () => {
+  it('is proposed at once when every earlier one is applied, however small', () => {
     expect(newBatcher().isDue(1, false)).toBe(true);
   });
 
-  it('waits while another is undecided, and goes in the turn in which that is decided', async () => {
+  it('waits while an earlier one is not applied, and goes in the turn in which it is', async () => {
     const { timers, isDue } = newBatcher();
     expect(isDue(1, true)).toBe(false);
     await timers.advance(LINGER_MS / 2);
@@ -38,7 +38,7 @@ describe('a prepared batch', () => {
     expect(isDue(1, true)).toBe(true);
   });
 
-  it('waits anew when the one before it is still undecided', async () => {
+  it('waits anew when the one before it is still not applied', async () => {
     const { timers, wakes, isDue } = newBatcher();
     isDue(1, true);
     await timers.advance(LINGER_MS);

@@ -2,9 +2,10 @@
  * Decides when a leader proposes what it has prepared: at once, or together with what comes next.
  *
  * Each batch costs every member a sync and a message in both directions, whatever its size. So a
- * small batch lingers while an earlier one is undecided, and grows meanwhile. That costs little,
- * because the disk syncs one batch at a time. It lingers for at most LINGER_MS, because a decision
- * between distant members takes long. A batch of BATCH_MIN proposals never lingers.
+ * small batch lingers while an earlier one is not committed and applied here, and grows meanwhile.
+ * That costs little, because the disk syncs one batch at a time. It lingers for at most LINGER_MS,
+ * because a commit between distant members takes long. A batch of BATCH_MIN proposals never
+ * lingers.
  */
 import type { Timers } from '../net/timers.js';
 
@@ -16,7 +17,7 @@ export interface Prepared {
   /** The number of prepared proposals. */
   readonly proposals: number;
   /** Whether an earlier proposal is not committed and applied here yet. */
-  readonly isUndecided: boolean;
+  readonly hasUnapplied: boolean;
 }
 
 export class ProposalBatcher {
@@ -32,10 +33,10 @@ export class ProposalBatcher {
   }
 
   /** Whether to propose at the end of this turn. The caller then does so. */
-  isDue({ proposals, isUndecided }: Prepared, nowMs: number): boolean {
+  isDue({ proposals, hasUnapplied }: Prepared, nowMs: number): boolean {
     const since = this.#heldSinceMs ?? nowMs;
     const leftMs = LINGER_MS - (nowMs - since);
-    const holds = isUndecided && proposals > 0 && proposals < BATCH_MIN && leftMs > 0;
+    const holds = hasUnapplied && proposals > 0 && proposals < BATCH_MIN && leftMs > 0;
     this.#heldSinceMs = holds ? since : null;
     // Timers count in whole milliseconds.
     if (holds) this.#wakeIn(Math.ceil(leftMs));

@@ -64,7 +64,7 @@ export function trafficOf({ stats }: ConnectionView) {
 export function shownIdentities(identities: readonly Identity[]): readonly ShownIdentity[] {
   return withoutFormerDigests(identities).map(({ scheme, id }) => ({
     scheme,
-    id: scheme === 'digest' ? id.replace(/:.*/s, '') : id.slice(0, IDENTITY_CHARACTERS_MAX),
+    id: (scheme === 'digest' ? id.replace(/:.*/s, '') : id).slice(0, IDENTITY_CHARACTERS_MAX),
   }));
 }
 

@@ -2,8 +2,9 @@
  * Answers to members' questions that take long: they are made in slices, one in each turn for all
  * of them together, so that they delay nobody.
  *
- * They are made one after the other, in the order of the questions. Their number is bounded, and
- * one for which nobody waits any more is dropped. Owned by PeerQuestions.
+ * Members take turns, each with one answer; those of one member are made in the order of its
+ * questions. Their number is bounded for each member, and one for which nobody waits any more is
+ * dropped. Owned by PeerQuestions.
  */
 import { Fifo, type PeerId } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';
@@ -21,13 +22,14 @@ export interface SlicedAnswer {
 
 /** How long answers may hold the event loop at a time, in ms. */
 const SLICE_MS = 2;
-/** The answers that are being made or wait for it. */
-const ANSWERS_MAX = 64;
+/** The answers to one member that are being made or wait for it. */
+const ANSWERS_MAX = 16;
 
 export class SlicedAnswers {
   readonly #timers: Pick<Timers, 'nowMs' | 'defer'>;
   readonly #onAnswer: (answer: SlicedAnswer, text: string | null) => void;
-  readonly #answers = new Fifo<SlicedAnswer>();
+  /** In the order in which members have their turns; the first one's oldest answer is made. */
+  readonly #answers = new Map<PeerId, Fifo<SlicedAnswer>>();
   #isSliceDue = false;
 
   constructor(
@@ -38,19 +40,22 @@ export class SlicedAnswers {
     this.#onAnswer = onAnswer;
   }
 
-  /** Ignores the answer if too many are being made. */
+  /** Ignores the answer if too many are being made for that member. */
   add(answer: SlicedAnswer): void {
-    if (this.#answers.length >= ANSWERS_MAX) return;
-    this.#answers.push(answer);
+    const { peer } = answer;
+    const ofPeer = this.#answers.get(peer) ?? new Fifo();
+    if (ofPeer.length >= ANSWERS_MAX) return;
+    ofPeer.push(answer);
+    this.#answers.set(peer, ofPeer);
     this.#sliceSoon();
   }
 
   clear(): void {
-    while (this.#answers.shift() !== undefined);
+    this.#answers.clear();
   }
 
   #sliceSoon(): void {
-    if (this.#isSliceDue || this.#answers.length === 0) return;
+    if (this.#isSliceDue || this.#answers.size === 0) return;
     this.#isSliceDue = true;
     this.#timers.defer(() => {
       this.#isSliceDue = false;
@@ -59,16 +64,19 @@ export class SlicedAnswers {
     });
   }
 
-  /** Goes on with the oldest answer, and with further ones while there is time. */
+  /** Goes on with the answer that is begun, and with further ones while there is time. */
   #slice(): void {
     const endMs = this.#timers.nowMs() + SLICE_MS;
     do {
-      const { first } = this.#answers;
-      if (first === undefined) return;
+      const [ofPeer] = this.#answers.values();
+      const first = ofPeer?.first;
+      if (ofPeer === undefined || first === undefined) return;
       const isLate = this.#timers.nowMs() >= first.untilMs;
       const { done, value } = isLate ? { done: true, value: null } : first.steps.next();
       if (done !== true) continue;
-      this.#answers.shift();
+      ofPeer.shift();
+      this.#answers.delete(first.peer);
+      if (ofPeer.length > 0) this.#answers.set(first.peer, ofPeer);
       if (!isLate) this.#onAnswer(first, value ?? null);
     } while (this.#timers.nowMs() < endMs);
   }

@@ -10,6 +10,8 @@
 export const EVENTS_MAX = 1000;
 /** The characters of an event's facts as JSON; of longer ones a part is kept. */
 export const FACTS_CHARACTERS_MAX = 2000;
+/** The characters of an event's name with its sentence; of longer ones the beginning is kept. */
+const EVENT_CHARACTERS_MAX = 500;
 
 export interface MemberEvent {
   readonly number: number;
@@ -42,7 +44,8 @@ export class EventRing {
   add(level: MemberEvent['level'], event: string, facts: object): void {
     this.#newest += 1;
     const time = new Date(this.#wallMs()).toISOString();
-    const kept = { number: this.#newest, time, level, event, facts: boundedFacts(facts) };
+    const named = { time, level, event: event.slice(0, EVENT_CHARACTERS_MAX) };
+    const kept = { number: this.#newest, ...named, facts: boundedFacts(facts) };
     if (this.#events.length < EVENTS_MAX) this.#events.push(kept);
     else this.#events[(this.#newest - 1) % EVENTS_MAX] = kept;
     for (const listener of this.#listeners) listener();

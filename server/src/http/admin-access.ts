@@ -39,6 +39,12 @@ export interface Admitted {
 
 /** A client that asks for passwords by itself, and wants no browser to do so. */
 const OWN_CLIENT = 'rookery-console';
+const NAMES_KNOWN =
+  'use an address, localhost, or a host of this server in the config file; ' +
+  'the origin of a proxy belongs into adminOrigins.';
+const FOREIGN_PAGE =
+  'Pages of other sites may not ask here. If this one is behind a proxy in front of the port, ' +
+  'add its origin to adminOrigins.';
 
 export class AdminAccess {
   readonly #options: AdminAccessOptions;
@@ -78,13 +84,14 @@ export class AdminAccess {
     const { host = '', origin } = headers;
     const name = hostName(host);
     if (name === null || (isIP(name) === 0 && !this.#hosts.has(name))) {
-      throw new HttpError(421, `This port is not asked for as "${host.slice(0, 100)}".`);
+      const asked = `This port is not asked for as "${host.slice(0, 100)}"`;
+      throw new HttpError(421, `${asked}: ${NAMES_KNOWN}`);
     }
     const isForeign =
       origin !== undefined && origin !== `http://${host}` && !this.#origins.has(origin);
     const site = headers['sec-fetch-site'];
     if (isForeign || site === 'cross-site' || site === 'same-site') {
-      throw new HttpError(403, 'Pages of other sites may not ask here.');
+      throw new HttpError(403, FOREIGN_PAGE);
     }
   }
 }

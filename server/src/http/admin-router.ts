@@ -12,7 +12,7 @@ import type { ApiMember } from './api/api-member.js';
 import { API, Api } from './api/api-router.js';
 import { Callers } from './api/caller.js';
 import { memberRoutes } from './api/member-api.js';
-import { OtherMembers } from './api/other-members.js';
+import { othersFor } from './api/other-members.js';
 import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
 import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
@@ -22,7 +22,6 @@ import { healthAnswer, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpLogins } from './http-logins.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
-import { JoinedEvents } from './joined-events.js';
 import { jsonPieces } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
@@ -75,12 +74,11 @@ function apiOf({ member, config, self, events, logins, logger }: AdminParts): Ap
   const superIdentities = new Set(config.superIdentities);
   const callers = new Callers({ digestAlgs, superDigest, superIdentities, skipAcl }, logins);
   const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
-  const others = new OtherMembers(ids, (id, question) => member.askMember(id, question));
-  const joined = new JoinedEvents({ id: self.id, ring: events }, others);
+  const others = othersFor(ids, (id, asked) => member.askMember(id, asked));
   const { servers } = config;
   const routes: ApiRoutes = {
     ...memberRoutes({ member, others, servers, logger }),
-    '/events': { GET: new EventAnswers(events, joined).answer },
+    '/events': { GET: new EventAnswers({ id: self.id, ring: events }, others).answer },
     '/backup': {
       GET: ({ request, caller: { user, remoteAddress: remote } }) => {
         if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });

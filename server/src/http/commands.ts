@@ -19,7 +19,7 @@ import { leaderFacts, settingsText, votingView, zabState } from './zab-facts.js'
 interface Command {
   readonly aliases: readonly string[];
   /** It is refused while the member does not serve. */
-  readonly needsService: boolean;
+  readonly needsServing: boolean;
   answer(context: CommandContext, query: URLSearchParams): Facts;
 }
 
@@ -119,7 +119,7 @@ export function commandAnswer(
   if (name === null || known === undefined) {
     return answerOf(asked, { error: `Unknown command: ${asked}` });
   }
-  if (known.needsService && !context.view.serving) return answerOf(name, { error: NOT_SERVING });
+  if (known.needsServing && !context.view.serving) return answerOf(name, { error: NOT_SERVING });
   return answerOf(name, known.answer(context, query));
 }
 
@@ -129,11 +129,11 @@ function answerOf(name: string, facts: Facts): Lines {
 }
 
 function command(aliases: readonly string[], answer: Command['answer']): Command {
-  return { aliases, needsService: true, answer };
+  return { aliases, needsServing: true, answer };
 }
 
 function always(aliases: readonly string[], answer: Command['answer']): Command {
-  return { aliases, needsService: false, answer };
+  return { aliases, needsServing: false, answer };
 }
 
 function configuration({ view: { configuration: own } }: CommandContext): Facts {

@@ -11,11 +11,12 @@ import type { EventRing, MemberEvent } from '../events/event-ring.js';
 import { systemTimers } from '../net/timers.js';
 import { type ApiCall, jsonAnswer } from './api/api-call.js';
 import { oneOf, wholeNumber } from './api/api-query.js';
+import type { OthersFor } from './api/other-members.js';
 import { badRequest } from './api/problem.js';
 import { eventStream, STREAMS_MAX } from './event-stream.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer } from './http-port.js';
-import { type JoinedEvents, placesOf, textOf } from './joined-events.js';
+import { JoinedEvents, type OwnEvents, placesOf, textOf } from './joined-events.js';
 import { JoinedStream } from './joined-stream.js';
 
 const LIMIT = 1000;
@@ -31,14 +32,16 @@ interface Place {
 }
 
 export class EventAnswers {
+  readonly #own: OwnEvents;
   readonly #ring: EventRing;
-  readonly #joined: JoinedEvents;
+  readonly #others: OthersFor;
   #streams = 0;
   #joinedStreams = 0;
 
-  constructor(ring: EventRing, joined: JoinedEvents) {
-    this.#ring = ring;
-    this.#joined = joined;
+  constructor(own: OwnEvents, others: OthersFor) {
+    this.#own = own;
+    this.#ring = own.ring;
+    this.#others = others;
   }
 
   readonly answer = (call: ApiCall): HttpAnswer | Promise<HttpAnswer> => {
@@ -58,22 +61,26 @@ export class EventAnswers {
     return jsonAnswer({ start, newest, lost, restarted, events });
   };
 
-  async #ofAll({ query, request: { headers, signal } }: ApiCall): Promise<HttpAnswer> {
+  async #ofAll({ query, caller, request: { headers, signal } }: ApiCall): Promise<HttpAnswer> {
     const isStream = headers.accept?.includes('text/event-stream') === true;
     const limit = wholeNumber(query, 'limit', { min: 1, max: AT_ONCE, otherwise: AT_ONCE });
     const last = isStream ? headers['last-event-id'] : undefined;
     const text = typeof last === 'string' ? last : query.get('places');
     const from = text === null || text === '' ? new Map() : placesOf(text);
     if (from === null) throw badRequest('places: expected what an answer had as places.');
+    const joined = new JoinedEvents(this.#own, this.#others(caller));
     if (!isStream) {
-      const { places, ...page } = await this.#joined.after(from, limit);
+      const { places, ...page } = await joined.after(from, limit);
       return jsonAnswer({ ...page, places: textOf(places) });
     }
     if (this.#joinedStreams >= JOINED_STREAMS_MAX) {
-      throw new HttpError(429, `${JOINED_STREAMS_MAX} others follow the events of all members.`);
+      const sentence =
+        `${JOINED_STREAMS_MAX} others follow the events of all members here: ` +
+        'ask another member, or follow those of one member (members=own).';
+      throw new HttpError(429, sentence, { 'retry-after': '5' });
     }
     this.#joinedStreams += 1;
-    const stream = new JoinedStream(this.#joined, { from, limit, timers: systemTimers() });
+    const stream = new JoinedStream(joined, { from, limit, timers: systemTimers() });
     const onNews = (wake: () => void) => stream.onNews(wake);
     const close = async (): Promise<void> => {
       this.#joinedStreams -= 1;

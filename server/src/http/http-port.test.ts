@@ -222,27 +222,80 @@ describe('where bodies are taken', () => {
   }, 20_000);
 });
 
-it('an answer that waits behind another one ends with its connection, too', async () => {
-  const ends: Promise<void>[] = [];
+it('a request that waits behind another one is not handed on if its connection ends', async () => {
+  let asked = 0;
+  let ended = (): void => undefined;
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
   const http = await port(({ signal }) => {
+    asked += 1;
     const body = async function* (): AsyncGenerator<Uint8Array> {
       while (!signal.aborted) {
         yield Buffer.alloc(64 << 10);
         await new Promise((resolve) => setImmediate(resolve));
       }
     };
-    let end = (): void => undefined;
-    ends.push(
-      new Promise((resolve) => {
-        end = resolve;
-      }),
-    );
-    return { status: 200, type: 'text/plain', body: body(), close: async () => end() };
+    return { status: 200, type: 'text/plain', body: body(), close: async () => ended() };
   });
   const socket = socketTo(http);
   socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n'.repeat(3));
   await once(socket, 'data');
   socket.destroy();
-  expect(ends.length).toBe(3);
-  await Promise.all(ends);
+  await end;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(asked).toBe(1);
+});
+
+describe('answers that are not taken', () => {
+  /** More than the system keeps of a connection. */
+  const LARGE = Buffer.alloc(24 << 20);
+  const GET = (path: string) => `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`;
+
+  it('keep the next requests of their connection from being handed on', async () => {
+    const asked: string[] = [];
+    const http = await port(({ path }) => {
+      asked.push(path);
+      return { status: 200, type: 'text/plain', body: path === '/large' ? LARGE : path };
+    });
+    const slow = socketTo(http);
+    slow.write(`${GET('/large')}${GET('/a')}GET /b HTTP/1.0\r\n\r\n`);
+    await once(slow, 'readable');
+    expect(await talk(http, 'GET /other HTTP/1.0\r\n\r\n')).toMatch(/\/other$/);
+    expect(asked).toEqual(['/large', '/other']);
+    let end = '';
+    slow.on('data', (chunk) => {
+      end = String(chunk).slice(-1_000);
+    });
+    await once(slow, 'close');
+    expect(asked).toEqual(['/large', '/other', '/a', '/b']);
+    expect(end).toMatch(/\/b$/);
+  });
+
+  it('have a bound over all connections: then one that takes nothing is closed', async () => {
+    const http = await port(({ path }) => {
+      return { status: 200, type: 'text/plain', body: path === '/large' ? LARGE : path };
+    });
+    const slow = [socketTo(http), socketTo(http)];
+    for (const socket of slow) {
+      socket.write(GET('/large'));
+      await once(socket, 'readable');
+    }
+    let bytes = 0;
+    const quick = socketTo(http);
+    quick.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+    });
+    quick.write('GET /large HTTP/1.0\r\n\r\n');
+    await once(quick, 'close');
+    expect(bytes).toBeGreaterThan(LARGE.length);
+    let closed = 0;
+    for (const socket of slow) {
+      socket.on('close', () => {
+        closed += 1;
+      });
+      socket.resume();
+    }
+    await expect.poll(() => closed).toBe(1);
+  });
 });

@@ -2,9 +2,10 @@
  * An HTTP port for operators and their tools: small answers, bounded in every respect.
  *
  * Nobody can hold memory here: connections, the size of heads and bodies, the time that a request
- * may take and the requests of a connection have bounds, and nothing is read of a body that nobody
- * asked for. Never decides what is answered: a `Router` does. Knows nothing of a member; made by
- * the metrics port and the admin port.
+ * may take, the requests of a connection and what is not taken of answers have bounds, and nothing
+ * is read of a body that nobody asked for. The next request of a connection is handed on when the
+ * answer to the one before it is taken. Never decides what is answered: a `Router` does. Knows
+ * nothing of a member; made by the metrics port and the admin port.
  */
 import {
   createServer,
@@ -18,6 +19,7 @@ import { EVERY_ADDRESS } from '../addresses.js';
 import { addressGroup } from '../security/address-group.js';
 import { HttpBodies, hasBody } from './http-body.js';
 import { HttpError } from './http-error.js';
+import { UntakenBytes } from './untaken-bytes.js';
 
 export interface HttpRequest {
   readonly method: string;
@@ -85,6 +87,9 @@ export class HttpPort {
   readonly #sockets = new Set<Socket>();
   /** Requests that are not answered yet. */
   readonly #pending = new WeakMap<Socket, Set<AbortController>>();
+  /** When the latest answer of a connection is taken, or the connection is gone. */
+  readonly #taken = new WeakMap<Socket, Promise<void>>();
+  readonly #untaken = new UntakenBytes();
   readonly #bodies = new HttpBodies();
 
   constructor(options: HttpPortOptions) {
@@ -197,8 +202,9 @@ export class HttpPort {
   }
 
   /**
-   * Node hands on all requests that came in one read, which may be two thousand: their answers
-   * would be made in one turn, and wait in memory. A connection that sends so many is closed.
+   * Node hands on all requests that came in one read, which may be two thousand. Those of one
+   * connection are answered one after the other, because their answers would wait in memory, and a
+   * connection that sends too many is closed.
    */
   async #onRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
@@ -216,29 +222,41 @@ export class HttpPort {
       pending.delete(gone);
       gone.abort();
     });
+    const before = this.#taken.get(socket);
+    this.#taken.set(socket, ended(gone.signal));
+    await before;
+    if (gone.signal.aborted) return;
+    const exchange = { request, response, gone: gone.signal, untaken: this.#untaken };
     try {
       const answer = await this.#options.router(this.#read(request, response, gone.signal));
       try {
-        await send(request, response, answer, gone.signal);
+        await send(exchange, answer);
       } finally {
         await answer.close?.();
       }
     } catch (error) {
       // What was begun cannot become another answer.
       if (response.headersSent) response.destroy();
-      if (error instanceof HttpError) return refuse(request, response, error);
+      if (error instanceof HttpError) return refuse(exchange, error);
       this.#options.onFault(error);
-      refuse(request, response, new HttpError(500, 'The answer could not be made.'));
+      refuse(exchange, new HttpError(500, 'The answer could not be made.'));
     }
   }
 }
 
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Aborted when the answer is taken, or nobody is there to take it. */
+  readonly gone: AbortSignal;
+  readonly untaken: UntakenBytes;
+}
+
 async function send(
-  request: IncomingMessage,
-  response: ServerResponse,
+  exchange: Exchange,
   { status, type, body, headers }: HttpAnswer,
-  gone: AbortSignal,
 ): Promise<void> {
+  const { request, response, gone, untaken } = exchange;
   // What is left of a body is not read: nothing else can come on that connection.
   const isUnread = hasBody(request) && !request.complete;
   const all = {
@@ -251,47 +269,57 @@ async function send(
   if (typeof body === 'string' || body instanceof Uint8Array) {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     response.writeHead(status, { ...all, 'content-length': bytes.length });
-    response.end(request.method === 'HEAD' ? undefined : bytes);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    if (gone.aborted) return;
+    untaken.hold(request.socket, bytes.length);
+    response.end(bytes);
+    await ended(gone);
+    untaken.release(request.socket, bytes.length);
     return;
   }
   response.writeHead(status, all);
   if (request.method !== 'HEAD') {
-    if (Symbol.asyncIterator in body) await sendBytes(response, body, gone);
-    else await sendPieces(response, body, gone);
+    if (Symbol.asyncIterator in body) await sendBytes(exchange, body);
+    else await sendPieces(exchange, body);
   }
   response.end();
 }
 
-async function sendBytes(
-  response: ServerResponse,
-  parts: AsyncIterable<Uint8Array>,
-  gone: AbortSignal,
-): Promise<void> {
+async function sendBytes(exchange: Exchange, parts: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const part of parts) {
-    if (gone.aborted) return;
-    if (!response.write(part)) await drained(response, gone);
+    if (exchange.gone.aborted) return;
+    await sendPart(exchange, part);
   }
 }
 
-/** Sends a part in each turn. The server's own timeout drops a client that takes nothing. */
-async function sendPieces(
-  response: ServerResponse,
-  pieces: Iterable<string>,
-  gone: AbortSignal,
+/** Resolves when the client has taken most of it, or is gone. */
+async function sendPart(
+  { request, response, gone, untaken }: Exchange,
+  part: Uint8Array,
 ): Promise<void> {
+  untaken.hold(request.socket, part.length);
+  if (!response.write(part)) await drained(response, gone);
+  untaken.release(request.socket, part.length);
+}
+
+/** Sends a part in each turn. The server's own timeout drops a client that takes nothing. */
+async function sendPieces(exchange: Exchange, pieces: Iterable<string>): Promise<void> {
   let part = '';
   let work = 0;
   for (const piece of pieces) {
     part += piece;
     work += piece.length + PIECE_CHARACTERS;
     if (work < PART_CHARACTERS) continue;
-    if (gone.aborted) return;
-    if (part !== '' && !response.write(part)) await drained(response, gone);
+    if (exchange.gone.aborted) return;
+    if (part !== '') await sendPart(exchange, Buffer.from(part));
     part = '';
     work = 0;
     await new Promise((resolve) => setImmediate(resolve));
   }
-  response.write(part);
+  exchange.response.write(part);
 }
 
 function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
@@ -307,13 +335,20 @@ function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
   });
 }
 
+function ended(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /** And the connection ends: what else comes on it is not read. */
-function refuse(request: IncomingMessage, response: ServerResponse, error: HttpError): void {
-  if (response.headersSent) return;
+function refuse(exchange: Exchange, error: HttpError): void {
+  if (exchange.response.headersSent) return;
   const body = `${error.message}\n`;
   const headers = { ...error.headers, connection: 'close' };
   const answer = { status: error.status, type: 'text/plain', body, headers };
-  void send(request, response, answer, new AbortController().signal);
+  void send(exchange, answer);
 }
 
 function endWith(socket: Socket, status: number): void {

@@ -36,11 +36,17 @@ export interface JoinedPage {
 export const NOWHERE: Place = { start: null, after: 0 };
 const MEMBERS_MAX = 255;
 
+/** The member that is asked. */
+export interface OwnEvents {
+  readonly id: number;
+  readonly ring: EventRing;
+}
+
 export class JoinedEvents {
-  readonly own: { readonly id: number; readonly ring: EventRing };
+  readonly own: OwnEvents;
   readonly others: OtherMembers;
 
-  constructor(own: { readonly id: number; readonly ring: EventRing }, others: OtherMembers) {
+  constructor(own: OwnEvents, others: OtherMembers) {
     this.own = own;
     this.others = others;
   }

@@ -33,7 +33,9 @@ function useMembers() {
     return { questions, ring };
   });
   if (one === undefined || two === undefined) throw new Error('there are two members');
-  const others = new OtherMembers([2, SILENT], (id, question) => one.questions.ask(id, question));
+  const others = new OtherMembers([2, SILENT], (id, question) =>
+    one.questions.ask(id, { question, asker: 'ann' }),
+  );
   const joined = new JoinedEvents({ id: 1, ring: one.ring }, others);
   return { timers, joined, one, two, askedSoFar: () => asked };
 }

@@ -5,6 +5,7 @@
 import { expect, it } from 'vitest';
 import { Durations } from '../measures/durations.js';
 import { ServerStats } from '../net/server-stats.js';
+import { TlsFigures } from '../net/tls-figures.js';
 import { readExposition } from '../simulated/http/exposition.js';
 import { memberView } from '../simulated/net/fixtures.js';
 import { histogram } from './histogram.js';
@@ -18,9 +19,11 @@ const UNREAD = {
   readBody: () => Promise.reject(new Error('no body is read')),
 };
 
-async function scrape(changes: Parameters<typeof memberView>[0] = {}): Promise<string> {
+async function scrape(
+  changes: Parameters<typeof memberView>[0] = {},
+  stats = new ServerStats(),
+): Promise<string> {
   const view = memberView(changes);
-  const stats = new ServerStats();
   const context = { view, stats, wallMs: 0, connectionCount: 3, connections: () => [] };
   const answer = await metricsRouter(
     { context: () => context },
@@ -73,6 +76,19 @@ it('has counters that end in _total and units in seconds or bytes in its own fam
     expect(name).not.toMatch(/_ms$|_millis/);
     if (type === 'histogram') expect(name).toMatch(/_seconds$/);
   }
+});
+
+it('counts each client that is not let in under one reason', async () => {
+  const tls = new TlsFigures();
+  tls.plainRefused = 3;
+  const stats = new ServerStats({ tls });
+  stats.tokenDeficit.record(1);
+  // All of them: three without TLS, one without a token, two beyond the limit of their address.
+  stats.connectionsRejected = 6;
+  const { series } = readExposition(await scrape({}, stats));
+  const counted = (reason: string) =>
+    series.get(`rookery_connections_rejected_total{reason="${reason}"}`);
+  expect([counted('plain'), counted('rate'), counted('limit')]).toEqual([3, 1, 2]);
 });
 
 it('a histogram is cumulative and ends with all of it', async () => {

@@ -23,6 +23,7 @@ export function rookeryMetrics(
   { free, ready }: { readonly free: DirectoryBytes; readonly ready: boolean },
 ): Metric[] {
   const { details } = view;
+  const plainRefused = stats.tls?.plainRefused ?? 0;
   return [
     ...identity(view, ready),
     ...replication(details),
@@ -35,8 +36,9 @@ export function rookeryMetrics(
       ],
     ),
     counters('rookery_connections_rejected_total', 'Clients that were not let in, by the reason.', [
-      [{ reason: 'limit' }, stats.connectionsRejected - stats.tokenDeficit.count],
+      [{ reason: 'limit' }, stats.connectionsRejected - stats.tokenDeficit.count - plainRefused],
       [{ reason: 'rate' }, stats.tokenDeficit.count],
+      [{ reason: 'plain' }, plainRefused],
     ]),
     counter(
       'rookery_sessionless_evicted_total',

@@ -10,9 +10,10 @@ export function tlsMetrics(tls: TlsFigures | null): Metric[] {
   return [
     gauge(
       'rookery_tls_certificate_expiry_seconds',
-      'When the certificate that clients are shown expires, in seconds since 1970.',
+      'When the certificate that clients are shown, or its chain, expires, in seconds since 1970.',
       Math.floor(tls.expiresWallMs / 1000),
     ),
+    ...revocationMetrics('rookery_tls_revocation_list_expiry_seconds', tls),
     gauge(
       'rookery_tls_certificate_stale',
       'Whether the files of the certificate have changed into something that cannot be used.',
@@ -40,9 +41,10 @@ export function peerTlsMetrics(tls: TlsFigures | null): Metric[] {
   return [
     gauge(
       'rookery_peer_tls_certificate_expiry_seconds',
-      'When the certificate that members are shown expires, in seconds since 1970.',
+      'When the certificate that members are shown, or its chain, expires, in seconds since 1970.',
       Math.floor(tls.expiresWallMs / 1000),
     ),
+    ...revocationMetrics('rookery_peer_tls_revocation_list_expiry_seconds', tls),
     gauge(
       'rookery_peer_tls_certificate_stale',
       "Whether the files of the members' certificate have changed into something unusable.",
@@ -54,4 +56,10 @@ export function peerTlsMetrics(tls: TlsFigures | null): Metric[] {
       TLS_FAILURES.map((reason) => [{ reason }, tls.failures(reason)]),
     ),
   ];
+}
+
+function revocationMetrics(name: string, { listsEndWallMs }: TlsFigures): Metric[] {
+  if (listsEndWallMs === null) return [];
+  const help = 'When the first of the revocation lists expires, in seconds since 1970.';
+  return [gauge(name, help, Math.floor(listsEndWallMs / 1000))];
 }

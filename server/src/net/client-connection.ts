@@ -1,11 +1,12 @@
 /**
  * One client's connection: incoming frames, one bounded output buffer, at most one write per turn.
  *
- * Owns the stream after its first four bytes, and enforces the bounds: reading stops while more
- * than `outputSoftBytes` wait to be sent, while the handler holds the connection, or while other
- * connections are served first; above `outputHardBytes` the connection is dropped. It never looks
- * into a frame. Bytes are sent in the order in which they were put into `writer`. Created by the
- * client port; used by the driver and the pipeline.
+ * Owns the stream from the moment at which its first four bytes have shown that it carries frames;
+ * the protocol sniffer passes on these bytes and all later ones. It enforces the bounds: reading
+ * stops while more than `outputSoftBytes` wait to be sent, while the handler holds the connection,
+ * or while other connections are served first; above `outputHardBytes` the connection is dropped.
+ * It never looks into a frame. Bytes are sent in the order in which they were put into `writer`.
+ * Created by the client port; used by the driver and the pipeline.
  */
 import {
   FrameError,
@@ -46,13 +47,17 @@ export class ClientConnection implements Deferrable, PacedReader {
   #phase: Phase = 'open';
   /** Bytes have come since `takeHeard`. */
   #hasArrived = false;
-  /** The client has ended its side, and requests that it sent before wait for their rate. */
+  /**
+   * The client has ended its side, while requests that it sent before wait here because it sends
+   * too many (`requestsPerSecondMax`).
+   */
   #hasEnded = false;
   #isDirty = false;
   #isHeavy = false;
   /**
-   * Which queue of the ClientShare the connection has just left. It need not wait again for its
-   * next delivery or answer; only a large answer after the light queue must.
+   * Which queue of the ClientShare the connection has just left. Having waited, it may deliver one
+   * frame, or give one answer, that does not wait again. A large answer is an exception if the
+   * connection has waited in the light queue only: it waits in the heavy one, too.
    */
   #leftQueue: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
@@ -124,7 +129,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     return this.#isHeavy;
   }
 
-  /** The bracketed number of `stat` and `cons`: 1 while it is read from, 4 while output waits. */
+  /** The bracketed number of `stat` and `cons`: 1 while it is read from, plus 4 if output waits. */
   get interestOps(): number {
     return (this.#holds.areNone && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
   }
@@ -174,7 +179,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
     if (reason === 'rate') this.#owner.rateLimited.info('client.rate_limited', this.facts({}));
     this.#setHold(reason);
-    // Nothing is required of the client; only a later turn is waited for.
+    // The client takes its output, so no event of the stream will tell of room: the share does.
     if (reason === 'room' && !this.#output.isChoked) this.#owner.share.defer(this);
   }
 
@@ -269,6 +274,7 @@ export class ClientConnection implements Deferrable, PacedReader {
 
   onEnd(): void {
     // A client that has ended its side still gets the replies that are ready, and no later ones.
+    // What was read of it and waits for its rate is delivered first: see `#deliver`.
     if (this.#holds.areNone || this.#reader.bufferedBytes === 0) this.end();
     else this.#hasEnded = true;
   }

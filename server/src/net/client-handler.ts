@@ -16,7 +16,10 @@ export interface ClientHandler {
    * `close()` or `end()`.
    */
   onFrame(connection: ClientConnection, frame: JuteReader): void;
-  /** The connection was held for `room`, and its client has now taken enough of its output. */
+  /**
+   * The connection was held because its answers had no room in the output (the HoldReason `room`),
+   * and its client has now taken enough of that output.
+   */
   onRoom(connection: ClientConnection): void;
   onClosed(connection: ClientConnection): void;
 }

@@ -204,7 +204,7 @@ export class ClientPort {
     return this.#connections.values();
   }
 
-  /** Ends every connection after sending what is written. Called when a role is lost. */
+  /** Ends every connection after sending what is written. */
   endAll(reason: string): void {
     if (this.#connections.size > 0) {
       this.logger.info({ connections: this.#connections.size, reason }, 'client.end_all');

@@ -19,7 +19,7 @@ export const SHARE_LIMITS: ShareLimits = { outputBytesMax: 4 << 20, durationMsMa
 
 /** A connection whose last answer had at least this size counts as heavy. */
 export const LARGE_ANSWER_BYTES = 64 << 10;
-/** After an answer of this size the clock is read: it may answer hundreds of reads. */
+/** After this much output the clock is read: it may be the answers to hundreds of queued reads. */
 const CLOCK_READING_BYTES = 4 << 10;
 /** Deliveries between two readings of the clock. */
 const DELIVERIES_PER_READING = 4;
@@ -118,7 +118,7 @@ export class ClientShare {
     else if (nowMs - this.#startedAtMs >= this.#limits.durationMsMax) this.#isUsedUp = true;
   }
 
-  /** Schedules what still waits, after the flush of this turn. */
+  /** Continues what was deferred. Runs in the turn after the one in which it was deferred. */
   #resume(): void {
     this.#isResumeDue = false;
     this.#reset();

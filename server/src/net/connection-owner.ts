@@ -56,7 +56,7 @@ export interface ConnectionOwner<Connection> {
   /** The reader for frames. */
   readonly frame: JuteReader;
   onFrame(connection: Connection, frame: JuteReader): void;
-  /** The connection was held for `room`, and now there is some. */
+  /** The connection was held for the HoldReason `room`, and its output has room again. */
   onRoom(connection: Connection): void;
   /** The connection has output for the next flush. Called once per flush. */
   onDirty(connection: Connection): void;

@@ -2,8 +2,8 @@
  * Why nothing of a connection is delivered at present, and whether its stream is read meanwhile.
  *
  * While there is any reason, the stream is paused, with one exception: a connection that only waits
- * for its rate is read ahead up to a bound, so that a client that is gone is noticed, and one that
- * is still there is heard from. Owned by a client connection.
+ * because its client sends too many requests (`rate`) is read ahead up to a bound, so that a client
+ * that is gone is noticed, and one that is still there is heard from. Owned by a client connection.
  */
 import type { HoldReason } from './connection-owner.js';
 import type { ByteStream } from './transport.js';

@@ -70,9 +70,13 @@ export interface WatchSummary {
   readonly all: number;
 }
 
+/** The listings of watches have a null for whatever they listed before: see watch-listing.ts. */
 export interface PathWatch {
   readonly path: string;
-  /** Null stands for a session that was listed before; at it the reader may pause. */
+  /**
+   * Null stands for a session that was listed before. To skip it took time, so a reader that lists
+   * a little in each turn counts it like any other.
+   */
   readonly sessions: Iterable<Int64 | null>;
 }
 
@@ -207,7 +211,12 @@ export interface MemberView {
   readonly version: string;
   /** Whether this member serves clients: it leads, it follows, or it is in read-only mode. */
   readonly serving: boolean;
+  /**
+   * The role as `srvr` prints it. In an ensemble it is true only while `serving`: a member that
+   * looks for a leader has the mode `follower`, too. `health.role` tells the two apart.
+   */
   readonly mode: ServerMode;
+  /** The zxid of the newest transaction that is applied here; 0 before the first. */
   readonly lastZxid: Zxid;
   /** ZooKeeper's count, which is the number of znodes plus one. */
   readonly nodeCount: number;
@@ -236,9 +245,9 @@ export interface MemberView {
   readonly ephemeralOwners: number;
   /** Those sessions, each with its ephemerals. */
   ephemerals(): Iterable<SessionPaths>;
-  /** The paths with a data watch, each with the sessions that watch it. */
+  /** The paths with a data watch, each with the sessions that watch it; null as in `PathWatch`. */
   watchedPaths(): Iterable<PathWatch | null>;
-  /** The sessions that have data watches, each with the paths. */
+  /** The sessions that have data watches, each with the paths; null as in `PathWatch`. */
   watchingSessions(): Iterable<SessionPaths | null>;
   /** What `envi` prints below `zookeeper.version`; `readEnvironment` has it for this process. */
   environment(): readonly (readonly [name: string, value: string])[];

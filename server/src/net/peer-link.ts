@@ -55,6 +55,7 @@ export const NEEDS_PROOF =
 const HANDED_BYTES_MAX = 256 << 10;
 /** From this size on, a copy costs more than one more piece in a system call. */
 const LARGE_FRAME_BYTES = 16 << 10;
+const SAYS_WHY = 'tls.refused in the log of the other member may say why';
 
 export class PeerLink {
   readonly number: number;
@@ -131,7 +132,7 @@ export class PeerLink {
   open(): void {
     this.#parts.stream.handle({
       onData: (chunk) => this.#onData(chunk),
-      onEnd: () => this.drop('the other side ended the link'),
+      onEnd: () => this.drop(this.#closedBecause('the other side ended the link')),
       onDrain: () => this.flush(),
       onClose: (error) => this.#onClose(error),
     });
@@ -259,10 +260,16 @@ export class PeerLink {
   }
 
   #onClose(error: Error | undefined): void {
-    this.#goDown(error === undefined ? 'the stream closed' : error.message);
+    this.#goDown(this.#closedBecause(error === undefined ? 'the stream closed' : error.message));
     // refuse() leaves one that closes the stream.
     this.#deadline?.cancel();
     this.#parts.owner.onClosed(this);
+  }
+
+  /** With TLS 1.3 only the other side knows why it does not accept a certificate. */
+  #closedBecause(reason: string): string {
+    const isAccepted = this.dialled === null || this.certificate === null || this.#phase === 'up';
+    return isAccepted ? reason : `${reason} after the TLS handshake: ${SAYS_WHY}`;
   }
 }
 

@@ -23,7 +23,7 @@ import type { Transport } from './transport.js';
 const HOST = 'server';
 const PORT = 2181;
 
-/** A port that holds every connection for its rate after each frame. */
+/** A port that holds every connection after each frame, as if its client sent too many. */
 async function portOf(transport: Transport, timers: Timers, address = { host: HOST, port: PORT }) {
   const handler = new RecordingHandler();
   handler.onFrameDo = (connection) => {

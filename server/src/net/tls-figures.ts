@@ -31,8 +31,10 @@ export class TlsFigures {
   underWay = 0;
   /** Connections that sent frames without TLS where TLS is required. */
   plainRefused = 0;
-  /** When the certificate of this member expires, ms since 1970. */
+  /** When the first one of this member's chain of certificates expires, ms since 1970. */
   expiresWallMs = 0;
+  /** When the first of its revocation lists expires, ms since 1970; null where none does. */
+  listsEndWallMs: number | null = null;
   /** Whether the files of certificates have changed into something that cannot be used. */
   isStale = false;
   readonly #failures = new Map<TlsFailure, number>();

@@ -1,5 +1,5 @@
 /** What is said of a certificate that comes to its end while the member runs. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -11,11 +11,18 @@ import { WatchedTls } from './watched-tls.js';
 const DAY_MS = 24 * 3_600_000;
 const NOW_WALL_MS = Date.now();
 
-function useCertificate(days: number) {
+/** `chainDays` is for an intermediate certificate behind it in the file. */
+function useCertificate(days: number, chainDays: number | null = null) {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-expiry-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const endsWallMs = Math.ceil(NOW_WALL_MS / 1_000) * 1_000 + days * DAY_MS;
-  const { certFile, keyFile } = new TestAuthority(directory).sign('server', { endsWallMs });
+  const endOf = (inDays: number) => Math.ceil(NOW_WALL_MS / 1_000) * 1_000 + inDays * DAY_MS;
+  const endsWallMs = endOf(days);
+  const authority = new TestAuthority(directory);
+  const { certFile, keyFile } = authority.sign('server', { endsWallMs });
+  if (chainDays !== null) {
+    const { cert } = authority.sign('between', { endsWallMs: endOf(chainDays) });
+    appendFileSync(certFile, cert);
+  }
   const timers = new ManualTimers(NOW_WALL_MS);
   const { logger, lines } = keptLog();
   const tls = new WatchedTls({
@@ -34,7 +41,7 @@ function useCertificate(days: number) {
     },
   });
   const told = () => lines.splice(0).map(({ msg }) => msg);
-  return { tls, timers, told, endsWallMs };
+  return { tls, timers, told, lines, endsWallMs };
 }
 
 it('warns two weeks before the end, and each day from then on, also behind it', async () => {
@@ -64,4 +71,28 @@ it('says nothing more where a member was not started, because nothing keeps its 
   expect(told()).toEqual(['tls.certificate_expires_soon']);
   await timers.stop(3 * DAY_MS);
   expect(told()).toEqual([]);
+});
+
+it('warns once although a timer fires before its time by the clock of the wall', async () => {
+  const { tls, timers, told } = useCertificate(0.5);
+  expect(told()).toEqual(['tls.certificate_expires_soon']);
+  tls.start();
+  const setBackMs = 50;
+  const wallMs = timers.wallMs.bind(timers);
+  timers.wallMs = () => wallMs() - setBackMs;
+  const leftMs = tls.figures.expiresWallMs + 1_000 - wallMs();
+  await timers.advance(leftMs);
+  expect(told()).toEqual([]);
+  await timers.advance(setBackMs);
+  expect(told()).toEqual(['tls.certificate_expired']);
+  tls.close();
+});
+
+it('counts an intermediate certificate that expires before the own one', async () => {
+  const { tls, lines, endsWallMs } = useCertificate(30, 10);
+  expect(tls.figures.expiresWallMs).toBe(endsWallMs - 20 * DAY_MS);
+  expect(lines.map(({ msg, subject }) => [msg, subject])).toEqual([
+    ['tls.certificate_expires_soon', 'CN=between'],
+  ]);
+  expect(useCertificate(10, 30).lines).toMatchObject([{ subject: 'CN=server' }]);
 });

@@ -4,8 +4,9 @@
  *
  * A certificate that replaces another is used by all acceptors at once, for handshakes that begin
  * from then on. Files that cannot be used leave everything as it is (watched-files.ts), and
- * `figures.isStale` says so. When a certificate is loaded, the log says when it expires; it warns
- * two weeks before that, says so when it happens, and repeats both every day.
+ * `figures.isStale` says so. When a certificate is loaded, the log says when it expires, or an
+ * intermediate one that expires before it; it warns two weeks before that, says so when it happens,
+ * and repeats both every day.
  */
 import type { Logger } from 'pino';
 import { loadTlsFiles, pathsOf, type TlsFiles, type TlsMaterial } from '../security/tls-files.js';
@@ -33,6 +34,8 @@ const WARN_MS = 14 * DAY_MS;
 /** A certificate is valid until the end of its last second. */
 const LAST_SECOND_MS = 1_000;
 
+type Validity = 'lasting' | 'ending' | 'expired';
+
 export class WatchedTls {
   readonly figures = new TlsFigures();
   readonly #parts: WatchedTlsParts;
@@ -40,6 +43,8 @@ export class WatchedTls {
   readonly #rateLimited: RateLimitedLog;
   readonly #slots: FairSlots<HandshakeSlot>;
   readonly #acceptors: TlsAcceptor[] = [];
+  /** What the log has said of the certificate last. */
+  #said: Validity = 'lasting';
   /** Null before `start` and after `close`. */
   #expiryTimer: Timer | null = null;
 
@@ -93,26 +98,39 @@ export class WatchedTls {
     return acceptor;
   }
 
-  #noteExpiry({ certificate }: TlsMaterial): void {
+  #noteExpiry({ firstToExpire, listsEndWallMs }: TlsMaterial): void {
     const { port, logger } = this.#parts;
-    this.figures.expiresWallMs = Date.parse(certificate.validTo);
-    const leftMs = this.#leftMs();
-    const facts = { port, subject: certificate.subject, expires: certificate.validTo };
-    if (leftMs <= 0) logger.error(facts, 'tls.certificate_expired');
-    else if (leftMs <= WARN_MS) logger.warn(facts, 'tls.certificate_expires_soon');
+    const { subject, validTo: expires } = firstToExpire;
+    this.figures.expiresWallMs = Date.parse(expires);
+    this.figures.listsEndWallMs = listsEndWallMs;
+    this.#said = this.#validity();
+    const facts = { port, subject, expires };
+    if (this.#said === 'expired') logger.error(facts, 'tls.certificate_expired');
+    else if (this.#said === 'ending') logger.warn(facts, 'tls.certificate_expires_soon');
     else logger.info(facts, 'tls.certificate');
   }
 
-  /** Looks again when something is to be said, and each day in any case: clocks are set. */
+  /**
+   * Looks again when something is to be said, and each day in any case: clocks are set. A timer may
+   * also be early by the wall's clock: then nothing is new, and nothing is said.
+   */
   #noteExpiryLater(): void {
     const { timers } = this.#parts;
     const leftMs = this.#leftMs();
     const nextMs = leftMs > WARN_MS ? leftMs - WARN_MS : leftMs > 0 ? leftMs : DAY_MS;
     this.#expiryTimer?.cancel();
     this.#expiryTimer = timers.after(Math.min(nextMs, DAY_MS), () => {
-      if (this.#leftMs() <= WARN_MS) this.#noteExpiry(this.#files.current);
+      const validity = this.#validity();
+      const isNews = validity !== this.#said || nextMs >= DAY_MS;
+      if (validity !== 'lasting' && isNews) this.#noteExpiry(this.#files.current);
       this.#noteExpiryLater();
     });
+  }
+
+  #validity(): Validity {
+    const leftMs = this.#leftMs();
+    if (leftMs <= 0) return 'expired';
+    return leftMs <= WARN_MS ? 'ending' : 'lasting';
   }
 
   #leftMs(): number {

@@ -29,8 +29,12 @@ export interface WordAnswerParts {
 /** The result of a step: more to do, waiting for the client, or done. */
 export type WordStep = 'more' | 'waits' | 'over';
 
-/** Above the high-water mark of a socket of Node, so that it emits 'drain'. */
+/** An answer is written when it has so many characters, or ends. */
 const PART_CHARACTERS = 64 << 10;
+/**
+ * An answer waits while its stream buffers this many bytes. That is not below the high-water mark
+ * of a socket of Node, so 'drain' is sure to follow.
+ */
 const WAIT_BYTES = 64 << 10;
 /** The number of pieces in one step; most pieces are lines. */
 const STEP_PIECES = 128;

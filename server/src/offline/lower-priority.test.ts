@@ -3,18 +3,31 @@ import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
 const MODULE = new URL('../../dist/offline/lower-priority.js', import.meta.url).href;
-const SCRIPT = `
-  import { readdirSync } from 'node:fs';
-  import { getPriority } from 'node:os';
-  import { lowerPriority } from ${JSON.stringify(MODULE)};
-  lowerPriority();
-  const threads = readdirSync('/proc/self/task').map(Number);
-  process.stdout.write(JSON.stringify(threads.map((thread) => getPriority(thread))));
-`;
+/** The priorities of all threads of a process that has called it in this way. */
+function prioritiesAfter(call: string): readonly number[] {
+  const script = `
+    import { readdirSync } from 'node:fs';
+    import { getPriority } from 'node:os';
+    import { lowerPriority } from ${JSON.stringify(MODULE)};
+    const threads = readdirSync('/proc/self/task').map(Number);
+    ${call};
+    process.stdout.write(JSON.stringify(threads.map((thread) => getPriority(thread))));
+  `;
+  const args = ['--input-type=module', '--eval', script];
+  return JSON.parse(execFileSync(process.execPath, args).toString());
+}
 
-it.runIf(process.platform === 'linux')('lowers every thread, those of the collector too', () => {
-  const args = ['--input-type=module', '--eval', SCRIPT];
-  const priorities: readonly number[] = JSON.parse(execFileSync(process.execPath, args).toString());
+const onLinux = it.runIf(process.platform === 'linux');
+
+onLinux('lowers every thread, those of the collector too', () => {
+  const priorities = prioritiesAfter('lowerPriority()');
+  expect(priorities.length).toBeGreaterThan(1);
+  expect(new Set(priorities)).toEqual(new Set([19]));
+});
+
+onLinux('lowers the others where a thread has ended since it was listed', () => {
+  // No process has that number: it is above the bound of the kernel.
+  const priorities = prioritiesAfter('lowerPriority(() => [2 ** 30, ...threads])');
   expect(priorities.length).toBeGreaterThan(1);
   expect(new Set(priorities)).toEqual(new Set([19]));
 });

@@ -9,20 +9,29 @@ import { constants, setPriority } from 'node:os';
 const OOM_SCORE = '/proc/self/oom_score_adj';
 const OOM_SCORE_MAX = '1000';
 
-/** Holds for the rest of this process. Where the machine does not allow it, nothing changes. */
-export function lowerPriority(): void {
-  const steps = [
-    () => setPriority(constants.priority.PRIORITY_LOW),
-    lowerOtherThreads,
-    () => writeFileSync(OOM_SCORE, OOM_SCORE_MAX),
-  ];
-  for (const step of steps) {
-    try {
-      step();
-    } catch (error) {
-      // Only what the system refuses; anything else is a mistake of ours.
-      if (!(error instanceof Error && 'code' in error)) throw error;
-    }
+/**
+ * Holds for the rest of this process. Where the machine does not allow it, nothing changes.
+ * `listThreads` is given by tests.
+ */
+export function lowerPriority(listThreads: () => readonly number[] = ownThreads): void {
+  asAllowed(() => setPriority(constants.priority.PRIORITY_LOW));
+  let threads: readonly number[] = [];
+  asAllowed(() => {
+    threads = listThreads();
+  });
+  // Each by itself: one that has ended since it was listed must not keep the others from it.
+  for (const thread of threads) {
+    asAllowed(() => setPriority(thread, constants.priority.PRIORITY_LOW));
+  }
+  asAllowed(() => writeFileSync(OOM_SCORE, OOM_SCORE_MAX));
+}
+
+function asAllowed(step: () => void): void {
+  try {
+    step();
+  } catch (error) {
+    // Only what the system refuses; anything else is a mistake of ours.
+    if (!(error instanceof Error && 'code' in error)) throw error;
   }
 }
 
@@ -30,8 +39,6 @@ export function lowerPriority(): void {
  * On Linux each thread has a priority of its own, and `setPriority` without a thread changes that
  * of the main one, which threads begun later inherit. Those of the collector exist already.
  */
-function lowerOtherThreads(): void {
-  for (const thread of readdirSync('/proc/self/task')) {
-    setPriority(Number(thread), constants.priority.PRIORITY_LOW);
-  }
+function ownThreads(): readonly number[] {
+  return readdirSync('/proc/self/task').map(Number);
 }

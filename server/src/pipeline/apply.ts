@@ -3,9 +3,9 @@
  *
  * Events are emitted while the transaction is applied, so that they precede, in each watcher's
  * output, the reply to its author and any later read. Each event comes with the ACL that says who
- * may know of it (CVE-2024-23944): the node's, a deleted node's as it was, and for its children the
- * parent's. It collects the Stat of each create and setData of a multi, which a later operation
- * of the same multi may change. Called by Pipeline.
+ * may know of it (CVE-2024-23944): the list of the node that the event names, as it was before a
+ * delete. It collects the Stat of each create and setData of a multi, which a later operation of
+ * the same multi may change. Called by Pipeline.
  */
 import { assert, EventType, type Stat, type Zxid } from '@rookery/protocol';
 import type { ChangeSink } from '../state/change-sink.js';

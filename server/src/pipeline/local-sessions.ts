@@ -6,7 +6,7 @@
  * give out the same. A local session survives changes of the role, each of which gives it a fresh
  * timeout; one of read-only mode ends with that mode. While this member serves nobody, no time
  * passes for them. They expire by this member's own lease clock, and end with its process. Called
- * by Pipeline and Handshake.
+ * by Pipeline, Handshake and Touches.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 import { LeaseClock } from '../sessions/lease-clock.js';

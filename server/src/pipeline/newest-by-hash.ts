@@ -2,8 +2,8 @@
  * Finds, by hash, the newest change in flight, which leads to the older ones of the same hash.
  *
  * Changes have numbers that only grow, and a search stops at the first one that has left the queue.
- * What has left is thus recognised by its number alone, and nothing is ever unlinked. Typed arrays,
- * because there is an entry for every write. Called by DataInFlight and CreatesInFlight.
+ * What has left is thus recognised by its number alone, and nothing is ever unlinked. They are in
+ * typed arrays, so that a write makes no object. Called by DataInFlight and CreatesInFlight.
  */
 
 import { CAPACITY_FIRST, doubled } from './in-flight.js';

@@ -28,8 +28,9 @@ import type { Connection } from './connection.js';
 import type { PipelineOptions } from './options.js';
 
 /**
- * A lane hands writes on while fewer changes than this are in flight; the last write may exceed it.
- * Single writes alone never reach the bound, because at most `outstandingMax` of them are pending.
+ * A lane hands writes on while fewer changes than this, or than `outstandingMax` + 1 if that is
+ * more, are in flight; the last write may exceed it. Single writes alone reach that only if more
+ * than `outstandingMax` are pending, to which many clients with one each may lead: see Throttle.
  */
 const CHANGES_MAX = 1_024;
 /**

@@ -58,8 +58,8 @@ export interface Output {
    */
   isFullFor(answerBytes: number): boolean;
   /**
-   * Whether the client was heard from since the last call. Requests may wait in the member for
-   * their rate long after they have come, so taking one in says nothing.
+   * Whether the client was heard from since the last call. That a request is taken in says nothing:
+   * it may have waited in the member for long, because its client sends too many.
    */
   takeHeard(): boolean;
   /** The handshake is done. */

@@ -109,13 +109,15 @@ export class Overlay {
 
   /**
    * Points `op` at its parent, for `parentNodeOf`. Returns false where `node` must be used, because
-   * there are records, the parent is not in the tree or is an ephemeral, or the znode exists or
-   * will.
+   * there is a record of any znode, the parent is not in the tree or is an ephemeral, or the znode
+   * exists or will.
    */
   locateCreate(op: CreateView): boolean {
     const { tree } = this.#state;
     if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
-    // Asking the records needs strings, and a record below the parent soon makes one of the parent.
+    // Looking for records of the path and of its parent would need both as strings. Where there are
+    // records it would mostly find one of the parent: each delete and each create that is not plain
+    // makes one.
     if (this.#nodes.size > 0) return false;
     const parent = tree.findParentOf(op);
     if (parent === NO_NODE || tree.owner(parent) !== 0) return false;

@@ -3,9 +3,9 @@
  *
  * It owns connections, their queues and watches, and calls `ReplicatedState.apply`. So it keeps the
  * order on which clients rely: the watch events of a change, then the reply to its author, then the
- * answers to later reads. It never does I/O and never keeps time. In a turn the driver gives it all
- * input, then sends what `takeForLeader` returns to the leader, which may be this member, and then
- * lets net flush.
+ * answers to later reads. It never does I/O and never reads a clock. In a turn the driver gives it
+ * all input, then sends what `takeForLeader` returns to the leader, which may be this member, and
+ * then lets net flush.
  */
 import {
   assert,
@@ -127,9 +127,9 @@ export class Pipeline {
 
   /**
    * Ends local sessions that were silent for too long, reads again from clients that had sent too
-   * many requests, and looks at logins that have waited. Clients are read from also while nobody is
-   * served, because one that waits could not be told so otherwise; one that is joining has no
-   * session yet, whatever it asks for.
+   * many requests, and looks at logins that have waited. Reading continues also while nobody is
+   * served: a client whose ConnectRequest has to wait for its rate is refused only once that is
+   * read.
    */
   onTick(nowMs: number): void {
     this.#nowMs = nowMs;

@@ -232,8 +232,8 @@ export class Prepare {
   }
 
   /**
-   * Deletes a container or TTL node that nobody would miss; null if somebody would after all, which
-   * may be the case while anything in flight touches it.
+   * Deletes a container or TTL node; null unless the reaper may delete it (`Tree.isReapable`) and
+   * nothing in flight touches it.
    */
   prepareReap(path: string, wallMs: number, ages: NodeAges): PreparedTxn | null {
     const { tree } = this.#state;
@@ -331,6 +331,7 @@ export class Prepare {
       case OpCode.createSession:
         return this.#openSession(CreateSessionRequest.read(reader).timeoutMs, random16());
       case OpCode.closeSession:
+        // RequestPreparer takes the close of a session that is live.
         return failure(ErrorCode.sessionExpired);
       case OpCode.reconfig:
         ReconfigRequest.read(reader);

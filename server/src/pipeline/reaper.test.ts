@@ -1,4 +1,4 @@
-// Goal: containers and TTL znodes are deleted when nobody would miss them, and only then. Method:
+// Goal: containers and TTL znodes are deleted once the rules allow it, and only then. Method:
 // the leader ticks; times are arguments, so nothing waits.
 import { CreateTtlRequest, MultiRequest, type MultiRequestOp, OpCode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';

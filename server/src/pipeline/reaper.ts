@@ -1,5 +1,5 @@
 /**
- * Chooses which containers and TTL znodes the leader deletes next, because nobody would miss them.
+ * Chooses which containers and TTL znodes the leader deletes next: see `Tree.isReapable`.
  *
  * It examines the state's index of them once in each interval, a slice at each tick, and hands out
  * what it found at a bounded rate. It only proposes: whether a znode may really be deleted is

@@ -4,7 +4,7 @@
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
  * role. All requests of all members pass through `onRequest` in the order of their arrival; what it
- * returns is proposed completely and in that order. It never does I/O and never keeps time.
+ * returns is proposed completely and in that order. It never does I/O and never reads a clock.
  */
 
 import {
@@ -61,7 +61,10 @@ export interface RequestPreparerDependencies {
   readonly random16: () => Uint8Array;
 }
 
-/** Sessions expire at the first tick after this time, unless more are due than a tick may close. */
+/**
+ * The width of a bucket of Leases: a session expires at the first tick after the end of the bucket
+ * with its deadline, unless more are due than a tick may close.
+ */
 const LEASE_BUCKET_MS = 100;
 
 export class RequestPreparer {
@@ -153,7 +156,8 @@ export class RequestPreparer {
    * until the next request is prepared.
    */
   onRequest(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn | null {
-    // Requests that still arrive end with the epoch: there is never a gap, and never another order.
+    // The epoch is about to end, and every client connection with it. Until then all requests are
+    // dropped, so none is executed after one that was dropped.
     if (this.#prepare.counterLeft() === 0) return null;
     if (!this.#mayAsk(origin, item)) {
       const { session, attachment, request } = item;

@@ -6,8 +6,9 @@
  * its requests wait, which is how ZooKeeper throttles: none fails. Its connections are served
  * round-robin, one request each, and other clients do not notice. Super users and this process
  * itself are not bounded. A connection that waits is asked regularly whether its client was heard
- * from, so that a session lives as long as its client sends, and ends as usual once the client is
- * gone, whatever still waits of it. Off by default. Time is an argument.
+ * from, until it has waited for its session's timeout: so a session lives while its client sends
+ * and its turn comes in time, and ends as usual once the client is gone, whatever still waits of
+ * it. Off by default. Time is an argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -81,7 +82,8 @@ export class RequestRates {
 
   /**
    * Lets in as many of the connections that wait, in their order, as there are tokens. `onWaits` is
-   * called regularly for those that go on waiting.
+   * called regularly for those that go on waiting, until a wait is longer than the session's
+   * timeout.
    */
   onTick(nowMs: number, onWaits: (connection: Connection) => void): void {
     if (this.#buckets.size === 0) return;

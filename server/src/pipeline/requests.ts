@@ -1,9 +1,9 @@
 /**
  * The requests of live connections: admitted, run or forwarded, and answered in order.
  *
- * Each connection's CommitQueue keeps the order within a session. This class numbers what goes to
- * the leader and knows who waits for which number. It never touches handshakes, sessions or the
- * changes of the state. A connection that got its last answer, or cannot continue, is left in
+ * Each connection's CommitQueue keeps the order within a session. This class knows which request
+ * waits for which number; the Outbox gives the numbers. It never touches handshakes, sessions or
+ * the changes of the state. A connection that got its last answer, or cannot continue, is left in
  * `takeFinished` for Pipeline.
  */
 import {

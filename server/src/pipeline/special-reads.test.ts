@@ -101,7 +101,7 @@ describe('getAllChildrenNumber', () => {
 });
 
 describe('sasl', () => {
-  it('answers a null token with zxid 0, as ZooKeeper without SASL does', () => {
+  it('is answered with a null token and zxid 0, as by a ZooKeeper without SASL', () => {
     const { client } = newClient();
     client.send(OpCode.sasl, SaslRequest, { token: Buffer.from('abc') });
     const reply = client.takeOne();

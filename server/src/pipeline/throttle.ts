@@ -54,14 +54,14 @@ export class Throttle {
     return this.#requests;
   }
 
-  /** How often a client was paused so far. */
-  get pauses(): number {
-    return this.#pauses;
-  }
-
   /** The bytes of those requests. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** How often a client was paused so far. */
+  get pauses(): number {
+    return this.#pauses;
   }
 
   /** Whether the leader may be asked for one more session. */

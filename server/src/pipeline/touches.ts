@@ -19,7 +19,11 @@ export class Touches {
     this.#local = local;
   }
 
-  /** A request of the connection is taken in, or waits: it may have come long ago. */
+  /**
+   * Called when a request of the connection is taken in, and regularly while its requests wait for
+   * `requestsPerSecondMax`. The request may have come long ago, so neither says that the client is
+   * there: only what has come since the last call does.
+   */
   maybeHeard(connection: Connection): void {
     // One that is joining has no session yet, whatever it asks for.
     if (connection.phase !== 'live' || !connection.output.takeHeard()) return;

@@ -51,8 +51,10 @@ function secret(name: string, content: string | Buffer): string {
 
 it('loads PEM files with a list of revoked certificates, and names every file that it reads', () => {
   const files = { ...pem, crlFiles: [authority.revocationList('none')] };
-  const { certificate, authorities, options } = loadTlsFiles(files);
+  const { certificate, authorities, options, listsEndWallMs } = loadTlsFiles(files);
   expect(certificate.subject).toBe('CN=server');
+  expect(listsEndWallMs).toBeGreaterThan(Date.now());
+  expect(loadTlsFiles(pem).listsEndWallMs).toBeNull();
   expect(authorities.size).toBe(1);
   expect(options.minVersion).toBe('TLSv1.2');
   expect(pathsOf(files)).toHaveLength(4);

@@ -10,6 +10,8 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { OperatorError } from '../operator-error.js';
+import { DerError } from './der-reader.js';
+import { revocationListEnd } from './revocation-list.js';
 import { readPublicFile, readSecretFile, readSecretLine } from './secret-file.js';
 
 /** Absolute paths. Either `certFile` and `keyFile`, or `pkcs12File`. */
@@ -32,6 +34,13 @@ export interface TlsMaterial {
   readonly options: SecureContextOptions;
   /** The certificate by which this side proves itself. */
   readonly certificate: X509Certificate;
+  /**
+   * The one that expires first of it and the intermediate ones behind it in `certFile`; of a
+   * PKCS#12 file only the certificate itself is known.
+   */
+  readonly firstToExpire: X509Certificate;
+  /** When the first revocation list expires, ms since 1970; null where none does. */
+  readonly listsEndWallMs: number | null;
   /** Node trusts the other certificates of such a file, too. */
   readonly isPkcs12: boolean;
   /** SHA-256 of each trusted authority, as Node writes fingerprints. */
@@ -59,10 +68,36 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
     ...crlPart(files.crlFiles),
     minVersion: 'TLSv1.2',
   };
-  const certificate = certificateOf(options, files);
+  const chain = chainOf(options, files);
   const fingerprints = new Set(authorities.map(({ fingerprint256 }) => fingerprint256));
-  const isPkcs12 = files.pkcs12File !== null;
-  return { options, certificate, isPkcs12, authorities: fingerprints };
+  return {
+    options,
+    certificate: chain[0],
+    firstToExpire: firstToExpireOf(chain),
+    listsEndWallMs: listsEndOf(files.crlFiles),
+    isPkcs12: files.pkcs12File !== null,
+    authorities: fingerprints,
+  };
+}
+
+function listsEndOf(crlFiles: readonly string[]): number | null {
+  const ends = crlFiles.map(listEndOf).filter((end) => end !== null);
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+function listEndOf(path: string): number | null {
+  try {
+    return revocationListEnd(readPublicFile(path, 'The revocation list'));
+  } catch (error) {
+    // OpenSSL reads what is not quite DER; then the end is not known.
+    if (error instanceof DerError) return null;
+    throw error;
+  }
+}
+
+function firstToExpireOf(chain: Chain): X509Certificate {
+  const endOf = ({ validTo }: X509Certificate) => Date.parse(validTo);
+  return chain.reduce((first, one) => (endOf(one) < endOf(first) ? one : first));
 }
 
 function ownPart(files: TlsFiles): SecureContextOptions {
@@ -110,17 +145,26 @@ function revocationListsOf(path: string): string[] {
   return blocks;
 }
 
-/** Makes a context of the options once, which is how their problems are found. */
-function certificateOf(options: SecureContextOptions, files: TlsFiles): X509Certificate {
+type Chain = readonly [X509Certificate, ...X509Certificate[]];
+
+/**
+ * The certificate, and those behind it in `certFile`. Makes a context of the options once, which is
+ * how their problems are found.
+ */
+function chainOf(options: SecureContextOptions, files: TlsFiles): Chain {
   const { certFile, keyFile, pkcs12File } = files;
   try {
     const context = createSecureContext(options);
-    if (certFile !== null) return new X509Certificate(readPublicFile(certFile, 'The certificate'));
+    if (certFile !== null) {
+      const bytes = readPublicFile(certFile, 'The certificate');
+      const [, ...behind] = bytes.toString('latin1').match(PEM_CERTIFICATE) ?? [];
+      return [new X509Certificate(bytes), ...behind.map((block) => new X509Certificate(block))];
+    }
     // Node has no other way to a certificate in a PKCS#12 file.
     const native: { getCertificate?(): Buffer | null } = context.context;
     const der = native.getCertificate?.() ?? null;
     if (der === null) throw new OperatorError(`${pkcs12File} has no certificate.`);
-    return new X509Certificate(der);
+    return [new X509Certificate(der)];
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(

@@ -8,7 +8,7 @@ import type { ExpiredLease } from './leases.js';
 export interface ExpiredSession extends ExpiredLease {
   /** The member that served the session last; null if none did in this leader's term. */
   readonly member: PeerId | null;
-  /** How many ephemerals end with it, without those of its creates that are under way. */
+  /** How many ephemerals it owns, and so end with it, once all that is in flight is applied. */
   readonly ephemerals: number;
 }
 

@@ -1,12 +1,13 @@
 /**
- * The leader's deadlines: how long each session may be silent.
+ * Deadlines: how long each session may be silent. The leader has those of the ensemble's sessions,
+ * and each member those of its local ones (LocalSessions).
  *
- * A session expires at its last reported touch + its timeout + the slack of 2 H, because a leader
- * may serve for H after its quorum last answered, and its followers for H after that. Sessions are
- * in buckets of time: they never expire earlier, and at most one bucket later, unless more are due
- * than `expired` may return. A touch only changes a number; the session is examined again when its
- * former bucket is due. The leader closes an expired session in `RequestPreparer.onTick`. Pure: the
- * clock is an argument (see LeaseClock), in ms.
+ * A session expires at its last reported touch + its timeout + a slack. The leader's slack is 2 H,
+ * because a leader may serve for H after its quorum last answered, and its followers for H after
+ * that. Sessions are in buckets of time: they never expire earlier, and at most one bucket later,
+ * unless more are due than `expired` may return. A touch only changes a number; the session is
+ * examined again when its former bucket is due. The leader closes an expired session in
+ * `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
@@ -82,8 +83,8 @@ export class Leases {
   }
 
   /**
-   * The next call of `expired` returns this session, whatever touches come before it. Ignores
-   * unknown sessions, like `touch`.
+   * The next call of `expired` that has room for it returns this session, whatever touches come
+   * before. Ignores unknown sessions, like `touch`.
    */
   end(session: SessionId): void {
     if (this.#leases.has(session)) this.#ended.add(session);

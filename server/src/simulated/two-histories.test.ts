@@ -1,8 +1,8 @@
 /**
  * Goal: members that were led by two leaders of one epoch never serve different data at equal
  * zxids: one history wins, everybody ends with it, both sides say so, and what is lost is kept.
- * Method: whole members; one gets its directory of before back, so that a second leadership of the
- * same epoch writes as often as the first, while the member that knows of the first is away.
+ * Method: whole members; one gets an older copy of its directory back, so that a second leadership
+ * of the same epoch writes as often as the first, while the member that knows of the first is away.
  */
 import { describe, expect, it } from 'vitest';
 import type { MemoryEnsemble } from './memory-ensemble.js';

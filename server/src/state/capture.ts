@@ -74,13 +74,13 @@ export class Capture {
     if (mark === this.#generation) {
       return;
     }
-    this.#beforeEither(node);
+    this.#captureIfFrozen(node);
     this.#mark(node);
   }
 
   /** A deleted node needs no mark, but the frozen set may still need its record. */
   beforeDelete(node: number): void {
-    this.#beforeEither(node);
+    this.#captureIfFrozen(node);
     const record = this.#tree.record(node);
     if (record !== NO_RECORD) {
       this.#dead.push(record);
@@ -171,7 +171,8 @@ export class Capture {
     );
   }
 
-  #beforeEither(node: number): void {
+  /** Writes the record of a row that the frozen set still needs, before the row changes or goes. */
+  #captureIfFrozen(node: number): void {
     const mark = this.#tree.mark(node);
     if (mark === this.#generation - 1 && mark !== CLEAN) {
       this.#write(node);

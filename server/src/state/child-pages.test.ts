@@ -8,7 +8,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NamedNodes } from '../simulated/state/named-nodes.js';
 import { ChildPages } from './child-pages.js';
+import { KeyedRandom } from './keyed-random.js';
+import { KNOWN_PATH_KEY } from './path-hash.js';
 
+const randomOfTests = () => new KeyedRandom(KNOWN_PATH_KEY);
 const DIRECTORY = 7;
 const ROOMY = 1 << 20;
 /** What makes a directory small, kept, or too large to be kept. */
@@ -29,7 +32,7 @@ class Directory {
   constructor(names: Iterable<string>, of: (typeof CLASSES)[number]) {
     this.nodes = new NamedNodes(names);
     this.#count = of.count;
-    this.pages = new ChildPages(this.nodes, of.keptBytesMax);
+    this.pages = new ChildPages(this.nodes, randomOfTests(), of.keptBytesMax);
   }
 
   page(startAfter: string, limit: number, bytesMax = ROOMY) {
@@ -164,7 +167,7 @@ describe('what is kept', () => {
   it('is no more than fits, the most recently used', () => {
     const children = new NamedNodes(Array.from({ length: 3_000 }, (_, index) => `n${index}`));
     // Two orders of 1,500 children.
-    const pages = new ChildPages(children, 2 * 16 * 1_500);
+    const pages = new ChildPages(children, randomOfTests(), 2 * 16 * 1_500);
     const page = (node: number, count: number) =>
       pages.page({ node, count, list: () => firstOf(children, count), listNames }, asked);
     for (const node of [1, 2, 1, 3]) page(node, 1_500);
@@ -179,7 +182,7 @@ describe('what is kept', () => {
 
   it('is of few directories', () => {
     const children = new NamedNodes(['a']);
-    const pages = new ChildPages(children);
+    const pages = new ChildPages(children, randomOfTests());
     for (const node of [1, 2, 3, 4, 1, 5]) {
       pages.page({ node, count: 5_000, list: () => children.children(), listNames }, asked);
     }

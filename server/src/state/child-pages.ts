@@ -8,6 +8,7 @@
  * that is too large to be kept, the order is made for each page. Called by Tree, which reports
  * changes.
  */
+import type { KeyedRandom } from './keyed-random.js';
 import { type Children, LazyOrder, type NodeNames } from './lazy-order.js';
 
 /** A directory with fewer names is small. */
@@ -46,12 +47,14 @@ export interface PagedDirectory {
 
 export class ChildPages {
   readonly #names: NodeNames;
+  readonly #random: KeyedRandom;
   readonly #bytesMax: number;
   /** In the order of use, the most recently used directory last. */
   readonly #kept = new Map<number, LazyOrder>();
 
-  constructor(names: NodeNames, bytesMax = KEPT_BYTES_MAX) {
+  constructor(names: NodeNames, random: KeyedRandom, bytesMax = KEPT_BYTES_MAX) {
     this.#names = names;
+    this.#random = random;
     this.#bytesMax = bytesMax;
   }
 
@@ -85,7 +88,7 @@ export class ChildPages {
       const names = listNames().filter((name) => name > startAfter);
       return cut(names.sort(), asked);
     }
-    const order = kept ?? new LazyOrder(this.#names, list());
+    const order = kept ?? new LazyOrder(this.#names, list(), this.#random);
     const page = cut(order.above(startAfter), asked);
     if (order.bytes <= this.#bytesMax) {
       this.#kept.set(node, order);

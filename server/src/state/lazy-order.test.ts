@@ -5,7 +5,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { NamedNodes } from '../simulated/state/named-nodes.js';
+import { KeyedRandom } from './keyed-random.js';
 import { LazyOrder } from './lazy-order.js';
+import { KNOWN_PATH_KEY } from './path-hash.js';
 
 /** A generator of its own, so that a seed gives the same run everywhere. */
 function randomOf(seed: number): (below: number) => number {
@@ -17,7 +19,7 @@ function randomOf(seed: number): (below: number) => number {
 }
 function orderOf(names: Iterable<string>) {
   const nodes = new NamedNodes(names);
-  return { nodes, order: new LazyOrder(nodes, nodes.children()) };
+  return { nodes, order: new LazyOrder(nodes, nodes.children(), new KeyedRandom(KNOWN_PATH_KEY)) };
 }
 type Ordered = ReturnType<typeof orderOf>;
 
@@ -71,14 +73,11 @@ describe('an order made where it is read', () => {
     }
   });
 
-  it('equals a full sort for names that defeat its pivot guesses', () => {
-    // The smallest names are where the pivot candidates are taken: each cut takes off very few.
-    const ordered = orderOf(
-      Array.from({ length: 31 * 1_000 }, (_, index) =>
-        index % 1_000 === 0 ? `a${index}` : `b${(index * 7_919) % 31_000}`,
-      ),
-    );
-    expect(take(ordered, 'b15', 5_000)).toEqual(expected(ordered, 'b15', 5_000));
+  it('equals a full sort where every sample is the smallest name that is left', () => {
+    const nodes = new NamedNodes(Array.from({ length: 31 * 1_000 }, (_, index) => `n${index}`));
+    const random = Object.assign(new KeyedRandom(KNOWN_PATH_KEY), { below: () => 0 });
+    const ordered = { nodes, order: new LazyOrder(nodes, nodes.children(), random) };
+    expect(take(ordered, 'n15', 5_000)).toEqual(expected(ordered, 'n15', 5_000));
     expect(take(ordered, '', 40_000)).toEqual(expected(ordered, '', 40_000));
   });
 
@@ -147,6 +146,17 @@ describe('the work of a read', () => {
     nodes.looked = 0;
     expect(take(ordered, 'n0020049', 1)).toEqual(['n0020051']);
     expect(nodes.looked).toBeLessThan(100);
+  });
+
+  it('is a few looks at each name, although the names were chosen for where they lie', () => {
+    // Those at the places of 31 even steps are the smallest ones; keys decide nothing of others.
+    const step = Math.floor(NAMES / 31);
+    const ordered = orderOf(
+      scattered().map((name, at) => (at % step === 0 ? `a${name}` : `b${'x'.repeat(20)}${name}`)),
+    );
+    ordered.nodes.looked = 0;
+    expect(take(ordered, 'b', 101)).toEqual(expected(ordered, 'b', 101));
+    expect(ordered.nodes.looked).toBeLessThan(5 * NAMES);
   });
 
   it('is never more than that of one sort, also where keys decide nothing', () => {

@@ -10,13 +10,15 @@
  * Changes are kept beside their run until it is read. Called by ChildPages.
  */
 import { assert } from '@rookery/protocol';
+import type { KeyedRandom } from './keyed-random.js';
 import type { NamePrefix } from './name-prefix.js';
 
 /** Runs up to this size are sorted as they are; larger ones are cut. */
 const RUN_NODES = 1024;
 const SAMPLES = 31;
 /**
- * A cut that leaves more than this part on one side is useless: somebody chose the names for it.
+ * A cut that leaves more than this part on one side is useless. The samples are drawn, so nobody
+ * can choose names for it, and chance makes less than one cut in 10^10 such.
  */
 const LOPSIDED = 15 / 16;
 /** The memory of a child: a number of 4 bytes and a key of 8, and some of what runs replaced. */
@@ -61,6 +63,7 @@ interface Run {
 export class LazyOrder {
   readonly #names: NodeNames;
   readonly #prefix: NamePrefix;
+  readonly #random: KeyedRandom;
   /** In order; the first run starts from the empty text. */
   readonly #runs: Run[];
   /**
@@ -72,9 +75,10 @@ export class LazyOrder {
   #count: number;
 
   /** Takes ownership of the children, each of which has a name of its own. */
-  constructor(names: NodeNames, { prefix, nodes, keys }: Children) {
+  constructor(names: NodeNames, { prefix, nodes, keys }: Children, random: KeyedRandom) {
     this.#names = names;
     this.#prefix = prefix;
+    this.#random = random;
     this.#firstCount = nodes.length;
     this.#count = nodes.length;
     const from = this.#pivotOf('');
@@ -239,8 +243,7 @@ export class LazyOrder {
   }
 
   #guessMiddle({ nodes, keys }: Run): Pivot {
-    const step = Math.floor(nodes.length / SAMPLES);
-    const at = Array.from({ length: SAMPLES }, (_, index) => index * step);
+    const at = Array.from({ length: SAMPLES }, () => this.#random.below(nodes.length));
     const samples: Pick<Run, 'nodes' | 'keys'> = {
       nodes: Int32Array.from(at, (index) => nodes[index] ?? -1),
       keys: Float64Array.from(at, (index) => keys[index] ?? 0),

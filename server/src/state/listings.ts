@@ -7,7 +7,9 @@
 import { JuteWriter } from '@rookery/protocol';
 import { ChildPages } from './child-pages.js';
 import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
+import { KeyedRandom } from './keyed-random.js';
 import type { NodeNames } from './lazy-order.js';
+import type { PathKey } from './path-hash.js';
 
 export interface ListingLimits {
   /** The bound for the orders that are kept for pages. */
@@ -27,8 +29,12 @@ export class Listings {
   readonly pages: ChildPages;
   readonly #encoded: EncodedChildren;
 
-  constructor(names: NodeNames, { pageBytesMax, listingBytesMax }: ListingLimits = {}) {
-    this.pages = new ChildPages(names, pageBytesMax);
+  constructor(
+    names: NodeNames,
+    pathKey: PathKey,
+    { pageBytesMax, listingBytesMax }: ListingLimits = {},
+  ) {
+    this.pages = new ChildPages(names, new KeyedRandom(pathKey), pageBytesMax);
     this.#encoded = new EncodedChildren(listingBytesMax);
   }
 

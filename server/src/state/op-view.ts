@@ -60,6 +60,10 @@ export abstract class OpView implements DataRange {
 
 export class SetDataView extends OpView implements SetDataOp {
   readonly kind = 'setData';
+  /**
+   * In a request: the version that the client expects, or -1 for any. Once it is decided, and in a
+   * transaction: the version of the znode afterwards.
+   */
   version = 0;
 }
 

@@ -251,7 +251,7 @@ export class Payloads {
     return length - text.length;
   }
 
-  /** The key of the name by this prefix. */
+  /** A number that orders the name among others with the same prefix: see NamePrefix. */
   keyOf(node: number, prefix: NamePrefix): number {
     const ints = this.#store.intPage(node);
     const row = this.#store.intBase(node);

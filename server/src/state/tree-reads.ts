@@ -56,7 +56,7 @@ export class TreeReads {
 
   constructor(pathKey: PathKey, limits?: ListingLimits) {
     this.paths = new PathFinder(this.store, this.payloads, pathKey);
-    this.listings = new Listings(this.payloads, limits);
+    this.listings = new Listings(this.payloads, pathKey, limits);
   }
 
   /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */

@@ -1,12 +1,12 @@
 /**
  * The bytes of a transaction: the body of a proposal, in the log and between members.
  *
- * They are in jute's encoding, because there is one transaction for every write: the kind and the
- * origin in one int, request, session and time as longs, then the fields of the operation in a
- * fixed order. The most common ACL, one entry for world:anyone, is -1 and its permission bits.
- * Decoding checks every field, because bytes from a disk or a peer are not to be trusted. Kinds are
- * never renumbered, and no field of theirs ever changes; additions are written from their ensemble
- * level on (level.ts).
+ * They are encoded by hand in jute's terms, because msgpack would take three times as long, for
+ * every write: the kind and the origin in one int, request, session and time as longs, then the
+ * fields of the operation in a fixed order. The most common ACL, one entry for world:anyone, is -1
+ * and its permission bits. Decoding checks every field, because bytes from a disk or a peer are not
+ * to be trusted. Kinds are never renumbered, and no field of theirs ever changes; additions are
+ * written from their ensemble level on (level.ts).
  *
  * Nearly all transactions are a setData, or a create of a znode with an ASCII path and the usual
  * ACL. These are read in place (op-view.ts) where they are applied: no object, no string and no

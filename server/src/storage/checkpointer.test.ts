@@ -155,6 +155,29 @@ describe('the checkpointer', () => {
     expect(at).toEqual([2, 8, 14]);
   });
 
+  it('waits until the log is a multiple of what it would write', async () => {
+    const { storage, state, hooks, ...rest } = await setUp();
+    const options = { dirtyCountMax: 1000, intervalMs: 1_000_000, logBytesMax: 1 };
+    const patient = new Checkpointer(storage, state, hooks, { ...options, logPerChanged: 2 });
+    const begunBytes = storage.logBytes;
+    const changedBytes = vi.spyOn(state, 'dirtyBytes', 'get').mockReturnValue(1_000_000);
+    for (let counter = 1; counter <= 9; counter++) {
+      await write({ storage, state, ...rest }, counter);
+      patient.step(0, 0, always);
+    }
+    expect(patient.busy).toBe(false);
+    const logBytes = storage.logBytes - begunBytes;
+    expect(logBytes).toBeGreaterThan(0);
+    changedBytes.mockReturnValue(logBytes / 2 + 1);
+    patient.step(0, 0, always);
+    expect(patient.busy).toBe(false);
+    changedBytes.mockReturnValue(logBytes / 2);
+    patient.step(0, 0, always);
+    expect(patient.busy).toBe(true);
+    await patient.finish(0, always);
+    expect(storage.checkpointZxid).toBe(state.lastZxid);
+  });
+
   it('writes nothing at its end when nothing is new', async () => {
     const all = await setUp();
     await write(all, 1);

@@ -34,8 +34,12 @@ export interface CheckpointOptions {
   readonly dirtyCountMax: number;
   /** or at this many bytes of changed records, */
   readonly dirtyBytesMax: number;
-  /** or at this many bytes of log since the last checkpoint, */
+  /**
+   * or at this many bytes of log since the last checkpoint, if they are also this many times as
+   * many as those of the changed records,
+   */
   readonly logBytesMax: number;
+  readonly logPerChanged: number;
   /** or this long after the last checkpoint, in ms, if anything was applied since. */
   readonly intervalMs: number;
   /** The part of these limits that holds for the first one, in (0, 1]: see `firstPartsOf`. */
@@ -48,8 +52,11 @@ export interface CheckpointOptions {
 
 export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
   dirtyCountMax: 10_000,
-  dirtyBytesMax: 16 * 1024 * 1024,
+  dirtyBytesMax: 64 * 1024 * 1024,
   logBytesMax: 32 * 1024 * 1024,
+  // A checkpoint writes records a second time, which at full load takes time from the clients. With
+  // values of 64 KB it would otherwise be as long as the log that it makes superfluous.
+  logPerChanged: 2,
   intervalMs: 30_000,
   firstPart: 1,
   sliceCount: 2000,
@@ -68,8 +75,9 @@ const SLICE_PARTS = 32;
 /** The slices at a stop are larger, because no client waits. */
 const FINISH_SLICE_BYTES = 4 << 20;
 
-/** A stop makes a checkpoint of at most this many times the usual size. */
+/** A stop makes a checkpoint of at most this many times the usual size, and of so many bytes. */
 const FINISH_FACTOR = 4;
+const FINISH_BYTES_MAX = 64 << 20;
 
 export interface CheckpointerHooks {
   /** The log now starts after `base`, which the core has to know. Called only on a change. */
@@ -156,9 +164,8 @@ export class Checkpointer {
     const { dirtyCount, dirtyBytes, lastZxid } = this.#state;
     const { dirtyCountMax, dirtyBytesMax } = this.#options;
     if (lastZxid === this.#storage.checkpointZxid) return false;
-    return (
-      dirtyCount <= FINISH_FACTOR * dirtyCountMax && dirtyBytes <= FINISH_FACTOR * dirtyBytesMax
-    );
+    const bytesMax = Math.min(FINISH_FACTOR * dirtyBytesMax, FINISH_BYTES_MAX);
+    return dirtyCount <= FINISH_FACTOR * dirtyCountMax && dirtyBytes <= bytesMax;
   }
 
   /** Returns true if there is more to capture. */
@@ -196,11 +203,13 @@ export class Checkpointer {
   #due(nowMs: number): boolean {
     if (this.#state.lastZxid === this.#storage.checkpointZxid) return false;
     const part = this.#part;
-    const { dirtyCountMax, dirtyBytesMax, logBytesMax, intervalMs } = this.#options;
+    const { dirtyCountMax, dirtyBytesMax, logBytesMax, logPerChanged, intervalMs } = this.#options;
+    const { dirtyCount, dirtyBytes } = this.#state;
+    const logBytes = this.#storage.logBytes - this.#logBytesAtLast;
     return (
-      this.#state.dirtyCount >= part * dirtyCountMax ||
-      this.#state.dirtyBytes >= part * dirtyBytesMax ||
-      this.#storage.logBytes - this.#logBytesAtLast >= part * logBytesMax ||
+      dirtyCount >= part * dirtyCountMax ||
+      dirtyBytes >= part * dirtyBytesMax ||
+      logBytes >= Math.max(part * logBytesMax, logPerChanged * dirtyBytes) ||
       this.#storage.segmentsUpTo(this.#state.lastZxid) >= SEGMENTS_MAX ||
       nowMs - (this.#lastMs ?? nowMs) >= part * intervalMs
     );

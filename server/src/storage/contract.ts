@@ -1,5 +1,5 @@
 /**
- * The words that storage shares with the rest: what goes in, what was recovered, what can be tuned.
+ * The types that storage shares with the rest: what goes in, what was recovered, what can be tuned.
  */
 import type { HistorySummary, LeadershipOf, ProposalBatch, Zxid } from '@rookery/protocol';
 import { LEVEL_MAX } from '../state/level.js';
@@ -23,11 +23,11 @@ export interface StorageOptions {
   readonly segmentBytesMax: number;
   /** The first segment of a log ends at this part of the size, in (0, 1]: see `firstPartsOf`. */
   readonly firstPart: number;
-  /** Log kept behind the checkpoint, or a quarter of the tree if that is more. */
+  /** Bytes of log from before the checkpoint to keep, or a quarter of the tree if that is more. */
   readonly retainedBytesMin: number;
-  /** Proposals in one record of the log, bytes; also a chunk of readHistory. */
-  readonly groupBytesMax: number;
-  /** Records of one chunk of a snapshot, bytes. */
+  /** Bytes of proposals in one record of the log, and in one batch of `readHistory`. */
+  readonly recordBytesMax: number;
+  /** Bytes of records in one chunk of a snapshot. */
   readonly chunkBytesMax: number;
   /** Data of a higher ensemble level are refused. */
   readonly levelMax: number;
@@ -39,11 +39,14 @@ export interface StorageSetup {
   /** The store of a release that kept its log in LevelDB; that log is converted. */
   readonly formerLog?: KeyValueStore | null;
   readonly memberId: number;
-  /** Random bytes; part of what tells the log's records from anything else in its files. */
+  /** Returns random bytes, for the salts by which the log's records are recognised. */
   randomBytes(count: number): Uint8Array;
   /** Absent where starts are not counted. */
   readonly starts?: StartsSetup;
-  /** Gets the tree at the checkpoint. Garbage when `recovered.damaged`: use a fresh one then. */
+  /**
+   * Gets the tree at the checkpoint. Where `recovered.damaged` is not null its content is useless,
+   * and the caller makes a fresh one.
+   */
   readonly loader: StateLoader;
   readonly options?: Partial<StorageOptions>;
 }
@@ -58,7 +61,7 @@ export interface Recovered {
   /** The zxid of the tree that `loader` holds now. */
   readonly checkpointZxid: Zxid;
   readonly history: HistorySummary;
-  /** The log behind the checkpoint: (checkpointZxid, last]. Not known to be committed. */
+  /** The log after the checkpoint: (checkpointZxid, last]. It is not known to be committed. */
   readonly suffix: readonly ProposalBatch[];
   readonly last: Zxid;
   readonly lineage: readonly LeadershipOf[];
@@ -68,7 +71,7 @@ export interface Recovered {
    */
   readonly damaged: string | null;
   /**
-   * Why log segments in front of the checkpoint were destroyed at this start; absent when none was.
+   * Why log segments from before the checkpoint were destroyed at this start; absent when none was.
    * Nothing is lost by it: only a learner could have needed them, and it gets a snapshot instead.
    */
   readonly unreadableLog?: string;
@@ -120,7 +123,7 @@ export const DEFAULT_STORAGE_OPTIONS: StorageOptions = {
   segmentBytesMax: 16 * 1024 * 1024,
   firstPart: 1,
   retainedBytesMin: 64 * 1024 * 1024,
-  groupBytesMax: 1024 * 1024,
+  recordBytesMax: 1024 * 1024,
   chunkBytesMax: 256 * 1024,
   levelMax: LEVEL_MAX,
 };

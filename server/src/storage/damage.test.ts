@@ -61,7 +61,7 @@ describe('a damaged disk', () => {
         }
         expect(opened.recovered.suffix, title).toEqual(sound.recovered.suffix);
         expect(opened.recovered.last, title).toBe(sound.recovered.last);
-        // In front of the checkpoint; only a learner would have read it.
+        // It is before the checkpoint: only a learner would have read it.
         unread += (await readOrGiveUp(opened, other, proposals)) ? 1 : 0;
       }
     }

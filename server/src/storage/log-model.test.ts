@@ -19,7 +19,7 @@ import { StorageFault } from './errors.js';
 import { recoverLog } from './log-recovery.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
 
-const OPTIONS = { segmentBytesMax: 600, firstPart: 0.5, groupBytesMax: 150 };
+const OPTIONS = { segmentBytesMax: 600, firstPart: 0.5, recordBytesMax: 150 };
 const GENERATION = 3;
 
 /** What survives a crash beside the files: the meta record, and the tree. */

@@ -1,9 +1,9 @@
 /**
  * Reads a part of the log for a learner, segment by segment, and tells why it cannot be read.
  *
- * Owns the difference between what is gone (purged, truncated meanwhile) and what is lost: a
- * segment's successor says what it holds, and a start does not read all of them. Never changes a
- * log.
+ * Owns the difference between what is gone (purged, truncated meanwhile) and what is lost. A loss
+ * may be found only here, because a start does not read a segment of which its successor says what
+ * it holds. Never changes a log.
  */
 import { formatZxid, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
@@ -79,7 +79,7 @@ async function* readSegment(
   }
 }
 
-/** The range as text, for messages. */
+/** Says where a record is, for messages. */
 export function recordAt({ name }: Segment, { offset }: { readonly offset: number }): string {
   return `the record at ${offset} of ${name}`;
 }

@@ -22,8 +22,9 @@ import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
 import { recordBytes, recordParts } from './log-record.js';
 import { type ResourceOwner, SharedResource } from './shared-resource.js';
 
-/** The offset of the first record. */
+/** The offset of the first record: the header takes all that `LogDirectory.create` clears. */
 export const RECORDS_START = CLEARED_BYTES;
+/** The size of each of the header's two copies. */
 const COPY_BYTES = CLEARED_BYTES / 2;
 const HEADER_PREFIX_BYTES = 8;
 const FORMAT = 1;

@@ -33,7 +33,7 @@ import type { LogDirectory } from './log-files.js';
 import { OwnedDirectory } from './owned-directory.js';
 import { Storage } from './storage.js';
 
-const OPTIONS: StorageOptions = { ...TINY, segmentBytesMax: 1500, groupBytesMax: 400 };
+const OPTIONS: StorageOptions = { ...TINY, segmentBytesMax: 1500, recordBytesMax: 400 };
 const PROCESSES = 3;
 const OPERATIONS = 14;
 

@@ -12,7 +12,7 @@ const FIRST_PREALLOCATED_BYTES = 1 << 20;
 const STEP_BYTES = 512 << 10;
 const LARGE_RECORD_BYTES = 32 << 10;
 const SMALL = LARGE_RECORD_BYTES / 2;
-const OPTIONS = { segmentBytesMax: SEGMENT_BYTES, groupBytesMax: 1 << 20, firstPart: 1 };
+const OPTIONS = { segmentBytesMax: SEGMENT_BYTES, recordBytesMax: 1 << 20, firstPart: 1 };
 const HOOKS = { onBegun: async () => {}, salt: () => '0123456789abcdef' };
 
 /** Tells in which order files are written and filled with zeros, and how long those make them. */

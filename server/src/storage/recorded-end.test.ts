@@ -10,7 +10,7 @@ import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
 
 const LOG = '0-0.log';
-const ONE_SEGMENT = { segmentBytesMax: 1 << 20, groupBytesMax: 40 };
+const ONE_SEGMENT = { segmentBytesMax: 1 << 20, recordBytesMax: 40 };
 
 class Disk {
   treeStore = new MemoryStore();

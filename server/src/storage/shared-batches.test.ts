@@ -6,7 +6,7 @@ import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { proposalsIn } from '../simulated/storage/toy-state.js';
 import { TxnLog } from './txn-log.js';
 
-const OPTIONS = { segmentBytesMax: 1 << 20, groupBytesMax: 1 << 10, firstPart: 1 };
+const OPTIONS = { segmentBytesMax: 1 << 20, recordBytesMax: 1 << 10, firstPart: 1 };
 const HOOKS = { onBegun: async () => {}, salt: () => '0123456789abcdef' };
 const LENGTH_BYTES = 4;
 

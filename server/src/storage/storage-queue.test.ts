@@ -50,7 +50,7 @@ const saveEpochs = (ticket: number) =>
   }) as const;
 
 describe('the storage queue', () => {
-  it('merges the appends that wait into one synced batch', async () => {
+  it('merges the appends that wait into one synced write', async () => {
     const { queue, events, logFiles } = await setUp();
     const before = logFiles.changeCount;
     for (let i = 1; i <= 50; i++) queue.enqueue(append(i, i));

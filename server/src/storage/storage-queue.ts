@@ -1,9 +1,9 @@
 /**
- * Carries out the core's storage outputs strictly in order, one batch at a time.
+ * Carries out the core's storage outputs strictly in order, one after the other.
  *
- * All waiting appends are merged into one synced batch of bounded size (group commit). Nothing is
- * dropped or retried: the first failure is reported to `onFatal` and ends the queue. Called only by
- * the driver; no hook is called inside `enqueue`.
+ * All waiting appends, up to a bound, are a group and become one synced write (group commit).
+ * Nothing is dropped or retried: the first failure is reported to `onFatal` and ends the queue.
+ * Called only by the driver; no hook is called inside `enqueue`.
  */
 import { Fifo, type ProposalBatch, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
@@ -24,12 +24,13 @@ export interface StorageQueueHooks {
   onFatal(error: unknown): void;
 }
 
-const BATCH_BYTES_MAX = 4 * 1024 * 1024;
+/** Bytes of proposals in one group. */
+const GROUP_BYTES_MAX = 4 * 1024 * 1024;
 
 export class StorageQueue {
   readonly #storage: Storage;
   readonly #hooks: StorageQueueHooks;
-  readonly #batchBytesMax: number;
+  readonly #groupBytesMax: number;
   readonly #waiting = new Fifo<StorageOutput>();
   #bytes = 0;
   #running: Promise<void> | null = null;
@@ -37,10 +38,10 @@ export class StorageQueue {
   #outputs = 0;
   #wantsEndMark = false;
 
-  constructor(storage: Storage, hooks: StorageQueueHooks, batchBytesMax = BATCH_BYTES_MAX) {
+  constructor(storage: Storage, hooks: StorageQueueHooks, groupBytesMax = GROUP_BYTES_MAX) {
     this.#storage = storage;
     this.#hooks = hooks;
-    this.#batchBytesMax = batchBytesMax;
+    this.#groupBytesMax = groupBytesMax;
   }
 
   enqueue(output: StorageOutput): void {
@@ -79,7 +80,7 @@ export class StorageQueue {
 
   async #run(): Promise<void> {
     try {
-      // The outputs of the same turn come together in the first batch.
+      // The appends of the same turn come together in the first group.
       await Promise.resolve();
       while (this.#waiting.length > 0 || this.#wantsEndMark) {
         if (this.#waiting.length === 0) {
@@ -87,10 +88,10 @@ export class StorageQueue {
           await this.#storage.markLogEnd();
           continue;
         }
-        const batch = this.#takeBatch();
-        await this.#runBatch(batch);
-        const last = batch.at(-1);
-        for (const output of batch) this.#bytes -= bytesOf(output);
+        const group = this.#takeGroup();
+        await this.#runGroup(group);
+        const last = group.at(-1);
+        for (const output of group) this.#bytes -= bytesOf(output);
         if (last !== undefined) this.#hooks.onPersisted(last.ticket);
       }
     } catch (error) {
@@ -102,27 +103,27 @@ export class StorageQueue {
   }
 
   /** The next output, or as many appends as wait and fit. */
-  #takeBatch(): readonly StorageOutput[] {
+  #takeGroup(): readonly StorageOutput[] {
     const waiting = this.#waiting;
-    const batch: StorageOutput[] = [];
+    const group: StorageOutput[] = [];
     let bytes = 0;
     for (let output = waiting.first; output !== undefined; output = waiting.first) {
       bytes += bytesOf(output);
-      if (batch.length > 0 && (output.kind !== 'append' || bytes > this.#batchBytesMax)) break;
-      batch.push(output);
+      if (group.length > 0 && (output.kind !== 'append' || bytes > this.#groupBytesMax)) break;
+      group.push(output);
       waiting.shift();
       if (output.kind !== 'append') break;
     }
-    return batch;
+    return group;
   }
 
-  async #runBatch(batch: readonly StorageOutput[]): Promise<void> {
-    const output = batch[0];
+  async #runGroup(group: readonly StorageOutput[]): Promise<void> {
+    const output = group[0];
     if (output === undefined) return;
     switch (output.kind) {
       case 'append': {
         const appended = this.#hooks.appending?.();
-        await this.#storage.append(...batch.flatMap(appendedBy));
+        await this.#storage.append(...group.flatMap(appendedBy));
         return appended?.();
       }
       case 'truncate':

@@ -36,7 +36,7 @@ export interface TxnLogOptions {
    * segments at the same time.
    */
   readonly firstPart: number;
-  readonly groupBytesMax: number;
+  readonly recordBytesMax: number;
 }
 
 export interface TxnLogHooks {
@@ -131,7 +131,7 @@ export class TxnLog {
     this.#enter();
     const active = await this.#writable();
     const before = active.bytes;
-    await active.append(batches, this.#options.groupBytesMax);
+    await active.append(batches, this.#options.recordBytesMax);
     this.#writtenBytes += active.bytes - before;
     this.#recordCount += 1;
     this.#last = active.last;
@@ -180,7 +180,7 @@ export class TxnLog {
   async *read(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
     const pin = this.pin(after);
     try {
-      yield* readLog(this, { after, through }, this.#options.groupBytesMax);
+      yield* readLog(this, { after, through }, this.#options.recordBytesMax);
     } finally {
       this.unpin(pin);
     }

@@ -1,14 +1,15 @@
 /**
  * Commits proposals at the leader and lets its learners know.
  *
- * A proposal is committed once a quorum, the leader included, has logged it. Active learners get a
- * COMMIT or count the quorum themselves. Part of the leader's role (`leading.ts`).
+ * A proposal is committed once a quorum has logged it. The leader counts as one of the members, but
+ * need not be in that quorum. Active learners get a COMMIT or count the quorum themselves. Part of
+ * the leader's role (`leading.ts`).
  */
 import { LEADER_DURABLE_SINCE, type Zxid } from '@rookery/protocol';
 import type { Learners } from './learner.js';
 import type { Member } from './member.js';
 
-/** With more undecided proposals than this, learners wait for COMMIT. */
+/** With more proposals than this not committed, learners wait for COMMIT. */
 const FEW_PROPOSALS = 2;
 
 export class Commits {
@@ -23,8 +24,8 @@ export class Commits {
   /**
    * Tells learners what is durable here, if this leader and one learner are a quorum. Such a
    * learner commits what is durable at both, one round trip before a COMMIT could arrive. This is
-   * done only for a few undecided proposals: under load a COMMIT travels with later proposals, and
-   * a message of its own for each batch would cost throughput.
+   * done only while few proposals are not committed: under load a COMMIT travels with later
+   * proposals, and a message of its own for each batch would cost throughput.
    */
   tellDurable(): void {
     const { id, history, committed, quorums } = this.#member;

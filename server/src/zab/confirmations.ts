@@ -14,8 +14,8 @@ interface Confirmation {
   readonly id: number;
   /**
    * The last proposal when the question was asked, which the asker must see. The last commit would
-   * not be enough: a client whose connection broke asks whether its write was done, which may still
-   * be undecided.
+   * not be enough: a client whose connection broke asks whether its write was done, which may not
+   * be committed yet.
    */
   readonly zxid: Zxid;
 }

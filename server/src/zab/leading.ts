@@ -297,7 +297,7 @@ export class Leading implements Role {
     this.#progressAtMs = this.#member.nowMs;
     if (this.#phase !== 'broadcast') return this.#maybeEstablish();
     // UPTODATE must come first: a COMMIT before it would reach a learner that may not deliver
-    // (ZK-4394).
+    // (ZOOKEEPER-4394).
     this.#sendUpToDate(learner);
     this.#maybeCommit();
     this.#confirmations.onActive(learner);

@@ -317,7 +317,8 @@ export class Member {
   commit(zxid: Zxid): void {
     const { hasMore } = this;
     this.#committed = Math.max(this.#committed, zxid);
-    // If deliveries already wait for another turn they go on waiting: one turn has many commits.
+    // If deliveries already wait for another turn they go on waiting: a turn may have hundreds of
+    // commits, and would take too long if each delivered a part.
     if (!hasMore) this.deliverReady();
   }
 

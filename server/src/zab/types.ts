@@ -50,7 +50,7 @@ export type ZabInput =
       readonly link: LinkId;
       readonly through: Zxid;
     }
-  /** The driver has sent all chunks of the snapshot at `zxid`; SnapshotDone is the core's. */
+  /** The driver has sent all chunks of the snapshot at `zxid`; the core then sends SnapshotDone. */
   | {
       readonly kind: 'snapshotSent';
       readonly peer: PeerId;

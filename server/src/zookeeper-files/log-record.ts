@@ -155,7 +155,7 @@ function readMulti(cursor: ByteCursor): readonly NodeChange[] {
   return failed ? NO_CHANGES : changes;
 }
 
-/** From 3.6 on the paths are listed; a record of before may be followed by a digest alone. */
+/** From 3.6 on the paths are listed; an older record may be followed by a digest alone. */
 function readClosed(cursor: ByteCursor): readonly string[] {
   if (cursor.left === 0) return [];
   if (cursor.left === DIGEST_BYTES && cursor.peekInt() === DIGEST_VERSION) return [];

@@ -215,6 +215,14 @@ it('the systemd unit starts a member that reports its readiness', () => {
   expect(settings.get('ExecStart')).toMatch(/ server --config \S+ --id %i$/);
   // Exit code 2 is a mistake in the config, which a restart does not repair.
   expect(settings.get('RestartPreventExitStatus')).toBe('2');
+  // Anything else may be mended by itself, however long that takes.
+  expect(settings.get('Restart')).toBe('on-failure');
+  expect(settings.get('StartLimitIntervalSec')).toBe('0');
+  expect(settings.get('ProtectSystem')).toBe('strict');
+  expect([settings.get('StateDirectory'), settings.get('LogsDirectory')]).toEqual([
+    'rookery',
+    'rookery',
+  ]);
 });
 
 function read(name: string): string {

@@ -2,22 +2,41 @@
  * What monitoring sees of real members: the names that alerts and dashboards use, in each role,
  * with plausible values; and the probes, while a majority is lost.
  */
-import { expect, it } from 'vitest';
-import { useServingEnsemble } from '../harness/ensemble.js';
+import { rmSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { httpGet, scrape } from '../harness/http.js';
 import { create, exists } from '../harness/operations.js';
 import { useClient } from '../harness/use-client.js';
 import { until } from '../harness/wait.js';
 import { alertQueries, dashboardQueries, namesIn, OFFICIAL } from '../operating/queries.js';
+import { TestAuthority } from '../simulated.js';
 
 const TEST_DEADLINE_MS = 120_000;
 const DEADLINE_MS = 30_000;
+const EXPIRIES = [
+  'rookery_tls_certificate_expiry_seconds',
+  'rookery_tls_revocation_list_expiry_seconds',
+  'rookery_peer_tls_certificate_expiry_seconds',
+  'rookery_peer_tls_revocation_list_expiry_seconds',
+];
 
 it(
   'members print every name that an alert or the dashboard uses, with plausible values',
   async () => {
-    const settings = { backupDirectory: 'backups' };
-    const ensemble = await useServingEnsemble({ operated: true, settings });
+    const directory = newTestDirectory();
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const authority = new TestAuthority(directory);
+    const { certFile, keyFile } = authority.server();
+    const files = { certFile, keyFile, caFile: authority.caFile };
+    const lists = { crlFiles: [authority.revocationList('list')] };
+    const settings = {
+      backupDirectory: 'backups',
+      auditFile: 'audit.jsonl',
+      tls: { ...files, ...lists },
+      peerAuth: { tls: { ...files, ...lists } },
+    };
+    const ensemble = await useServingEnsemble({ operated: true, secure: true, settings });
     const [leader, [follower]] = [await ensemble.leader(), await ensemble.followers()];
     if (follower === undefined) throw new Error('there is a follower');
     const client = await useClient(follower);
@@ -31,6 +50,9 @@ it(
       const names = namesIn(query);
       if (!query.startsWith('up')) expect(names.length, query).toBeGreaterThan(0);
       for (const name of names) expect(bare, query).toContain(name);
+    }
+    for (const seen of [led, followed]) {
+      for (const name of EXPIRIES) expect(seen.get(name), name).toBeGreaterThan(Date.now() / 1000);
     }
     for (const name of OFFICIAL) {
       for (const seen of [led, followed]) expect(seen.has(name), name).toBe(true);

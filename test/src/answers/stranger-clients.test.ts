@@ -341,7 +341,7 @@ it.skipIf(productUnderTest().name === 'apache')(
     const hardened = await Hardened.start({ fourLetterWords: '*', logLevel: 'debug' });
     const authorization = basic(ADMIN);
     for (const member of hardened.ensemble.members) {
-      // It waits for a mask.
+      // After stmk the member would wait for a mask.
       for (const word of WORDS.filter((one) => one !== 'stmk')) {
         hardened.keptSecret(word, await fourLetterWord(member.clientPort, word));
       }

@@ -1,6 +1,6 @@
 /**
  * The documents and the recorded answers name the four-letter words that exist, each as the table
- * in `server/src/four-letter-words.ts` has it.
+ * in `server/src/four-letter-words.ts` has it. The table is in alphabetical order.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,6 +11,12 @@ import {
   isListing,
 } from '../../../server/src/four-letter-words.js';
 import { root } from '../tidy/source.js';
+
+/**
+ * The words without an answer recorded from ZooKeeper: that of stmk is the mask that was sent. A
+ * word that ZooKeeper does not have belongs here, too.
+ */
+const NOT_RECORDED = ['stmk'];
 
 function read(path: string): string {
   return readFileSync(join(root, path), 'utf8');
@@ -34,7 +40,7 @@ it('docs/limits.md names the listings', () => {
   expect(wordsIn(listings)).toEqual(FOUR_LETTER_WORDS.filter(isListing));
 });
 
-it('each word has an answer recorded from ZooKeeper, but stmk, which has no fixed one', () => {
+it('each word that is not in NOT_RECORDED has an answer recorded from ZooKeeper', () => {
   const recorded = Object.keys(JSON.parse(read('test/vectors/four-letter-words.json')));
-  expect([...recorded, 'stmk'].sort()).toEqual(FOUR_LETTER_WORDS);
+  expect([...recorded, ...NOT_RECORDED].sort()).toEqual(FOUR_LETTER_WORDS);
 });

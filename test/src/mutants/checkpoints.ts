@@ -71,8 +71,8 @@ export const checkpointMutants: readonly Mutant[] = [
     // A node whose first record is written because it is deleted during the capture.
     breaks: 'what was deleted is not in the next checkpoint',
     file: 'state/capture.ts',
-    find: '    this.#beforeEither(node);\n    const record = this.#tree.record(node);\n',
-    replace: '    const record = this.#tree.record(node);\n    this.#beforeEither(node);\n',
+    find: '    this.#captureIfFrozen(node);\n    const record = this.#tree.record(node);\n',
+    replace: '    const record = this.#tree.record(node);\n    this.#captureIfFrozen(node);\n',
   },
   {
     name: 'checkpoint-forgets-closed-sessions',

@@ -118,7 +118,7 @@ export const architectureMutants: readonly Mutant[] = [
     breaks:
       'whatever changes during a capture is captured first: a checkpoint is exact at one zxid',
     file: 'state/capture.ts',
-    find: `    this.#beforeEither(node);
+    find: `    this.#captureIfFrozen(node);
     this.#mark(node);`,
     replace: '    this.#mark(node);',
     also: [

@@ -54,14 +54,14 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'persisted(ticket) says that it and all before it are durable',
     file: 'storage/storage-queue.ts',
-    find: `        await this.#runBatch(batch);
-        const last = batch.at(-1);
-        for (const output of batch) this.#bytes -= bytesOf(output);
+    find: `        await this.#runGroup(group);
+        const last = group.at(-1);
+        for (const output of group) this.#bytes -= bytesOf(output);
         if (last !== undefined) this.#hooks.onPersisted(last.ticket);`,
-    replace: `        const last = batch.at(-1);
-        for (const output of batch) this.#bytes -= bytesOf(output);
+    replace: `        const last = group.at(-1);
+        for (const output of group) this.#bytes -= bytesOf(output);
         if (last !== undefined) this.#hooks.onPersisted(last.ticket);
-        await this.#runBatch(batch);`,
+        await this.#runGroup(group);`,
   },
   {
     name: 'accepted-epoch-not-saved',

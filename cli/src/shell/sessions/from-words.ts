@@ -81,7 +81,7 @@ export class SessionsFromWords implements SessionSource {
         const { address } = server;
         try {
           const text = await askWord(server, word, TIMEOUT_MS, ANSWER_BYTES_MAX);
-          // One that knows no such word closes the connection.
+          // A server that does not know the word closes the connection without an answer.
           const isRefused = text === '' || text.includes('not in the whitelist');
           if (!isRefused) answers.set(address, text);
           else this.#gaps.push(`${address} does not answer ${word}. ${ALLOW}.`);

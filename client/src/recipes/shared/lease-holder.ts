@@ -2,11 +2,12 @@
  * The lease on one ephemeral znode. It is held from the moment at which the caller knows that it
  * may be, until it is released or lost, and at that moment its signal is aborted.
  *
- * It is lost when the session is over (which is reported before the server can expire it), when the
- * client is closed, when somebody deletes the znode (observed by a watch), when the holder agrees
- * to a revocation and, with the policy 'abort', when the connection is lost. The znode is always
- * deleted, and only after the signal is aborted: in the background, across lost connections, until
- * it is done or the session has ended (CURATOR-678). Used by every recipe that grants leases.
+ * It is lost when the session is lost (which a process that runs notices before the server can
+ * expire it), when the client is closed, when somebody deletes the znode (observed by a watch),
+ * when the holder agrees to a revocation and, with the policy 'abort', when the connection is lost.
+ * The znode is always deleted, and only after the signal is aborted: in the background, across lost
+ * connections, until it is done or the session has ended (CURATOR-678). Used by every recipe that
+ * grants leases.
  */
 import { setMaxListeners } from 'node:events';
 import { NoNodeError } from '@rookery/protocol';

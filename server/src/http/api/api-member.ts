@@ -2,6 +2,7 @@
  * What `/api/v1` needs of a member.
  */
 import type { Identity } from '@rookery/protocol';
+import type { Asked } from '../../driver/peer-questions.js';
 import type { WordContext } from '../../net/four-letter/context.js';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import type { HotReport } from '../../pipeline/hot-requests.js';
@@ -26,8 +27,8 @@ export interface ApiMember {
   hotRequests(limit: number): HotReport;
   /** Ends a session while this member leads; false where another one does. */
   expireSession(session: SessionId): boolean;
-  /** Asks another member. Resolves with JSON, or null if no answer comes. */
-  askMember(id: number, question: string): Promise<string | null>;
+  /** Asks another member for somebody. Resolves with JSON, or null if no answer comes. */
+  askMember(id: number, asked: Asked): Promise<string | null>;
   /** A stream at its client port, from within the process. */
   openStream(client: InnerClient): InnerStream;
 }

@@ -11,7 +11,7 @@ import type { HttpAnswer } from '../http-port.js';
 import { type ApiCall, jsonAnswer } from './api-call.js';
 import type { ApiMember } from './api-member.js';
 import { wholeNumber } from './api-query.js';
-import type { OtherMembers } from './other-members.js';
+import type { OthersFor } from './other-members.js';
 
 const LIST = { min: 1, max: HOT_MAX, otherwise: 20 };
 
@@ -30,18 +30,19 @@ interface Told {
 
 export class HotRoutes {
   readonly #member: ApiMember;
-  readonly #others: OtherMembers;
+  readonly #others: OthersFor;
 
-  constructor(member: ApiMember, others: OtherMembers) {
+  constructor(member: ApiMember, others: OthersFor) {
     this.#member = member;
     this.#others = others;
   }
 
-  readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
+  readonly list = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
     const limit = wholeNumber(query, 'limit', LIST);
     const self = this.#member.context().view.details.memberId;
-    const asked = this.#others.ids.map(async (id) => {
-      return { id, answer: await this.#others.hot(id) };
+    const others = this.#others(caller);
+    const asked = others.ids.map(async (id) => {
+      return { id, answer: await others.hot(id) };
     });
     const own = { id: self, answer: hotAnswer(this.#member) };
     const told = [own, ...(await Promise.all(asked))].sort((a, b) => a.id - b.id);

@@ -10,7 +10,7 @@ import { MemberNodes } from './member-nodes.js';
 import { MemberRecipes } from './member-recipes.js';
 import { MemberRoutes } from './member-routes.js';
 import { memberSearch } from './member-search.js';
-import type { OtherMembers } from './other-members.js';
+import type { OthersFor } from './other-members.js';
 import { SessionRoutes } from './session-routes.js';
 import { sessionWatches } from './session-watch.js';
 import { sessionWriters } from './session-writer.js';
@@ -18,7 +18,7 @@ import { treeRoutes } from './tree-routes.js';
 
 export interface MemberApiParts {
   readonly member: ApiMember;
-  readonly others: OtherMembers;
+  readonly others: OthersFor;
   readonly servers: readonly ServerAddress[];
   readonly logger: Logger;
 }

@@ -14,7 +14,7 @@ import type { ApiMember } from './api-member.js';
 import type { Caller } from './caller.js';
 import { addressOf, type ClientsHere, clientsHere, WATCH_MODES } from './clients-here.js';
 import { mayReadNode, readableNode, requireServing } from './member-nodes.js';
-import type { OtherMembers, RemoteClient } from './other-members.js';
+import type { OthersFor, RemoteClient } from './other-members.js';
 import {
   awaitedAmong,
   awaitedBy,
@@ -48,27 +48,32 @@ interface Scene {
 
 export class MemberRecipes implements RecipeSource {
   readonly #member: ApiMember;
-  readonly #others: OtherMembers;
+  readonly #others: OthersFor;
 
-  constructor(member: ApiMember, others: OtherMembers) {
+  constructor(member: ApiMember, others: OthersFor) {
     this.#member = member;
     this.#others = others;
   }
 
-  async one(path: string, { requester }: Caller): Promise<Recipe | null> {
+  async one(path: string, caller: Caller): Promise<Recipe | null> {
+    const { requester } = caller;
     requireServing(this.#member);
     const node = readableNode(this.#member.state, path, requester);
     const recipe = this.#at({ clients: clientsHere(this.#member), requester }, node);
     if (recipe === null) return null;
-    return located(recipe, await this.#others.clients(sessionsElsewhere(recipe), path));
+    const others = this.#others(caller);
+    return located(recipe, await others.clients(sessionsElsewhere(recipe), path));
   }
 
-  all({ path, limit, caller: { requester }, signal }: RecipesAsked): AsyncIterable<object> {
+  all({ path, limit, caller, signal }: RecipesAsked): AsyncIterable<object> {
     requireServing(this.#member);
-    return this.#found(new TreeScan(this.#member, { path, requester, signal }), requester, limit);
+    const { requester } = caller;
+    return this.#found(new TreeScan(this.#member, { path, requester, signal }), caller, limit);
   }
 
-  async *#found(scan: TreeScan, requester: Requester, limit: number): AsyncGenerator<object> {
+  async *#found(scan: TreeScan, caller: Caller, limit: number): AsyncGenerator<object> {
+    const { requester } = caller;
+    const others = this.#others(caller);
     const scene = { clients: clientsHere(this.#member), requester };
     const make = (tree: Tree, node: number) => {
       // Its directory is above what was asked for.
@@ -84,7 +89,7 @@ export class MemberRecipes implements RecipeSource {
       const unknown = new Set(waiting.flatMap(sessionsElsewhere).filter((id) => !places.has(id)));
       const isDue = unknown.size >= LOCATED_AT_ONCE || performance.now() >= nextMs;
       if (done === true || isDue) {
-        const found = await this.#others.clients([...unknown]);
+        const found = await others.clients([...unknown]);
         for (const session of unknown) places.set(session, found.get(session) ?? null);
         for (const recipe of waiting) yield located(recipe, places);
         waiting = [];

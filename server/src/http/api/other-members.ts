@@ -8,13 +8,27 @@
 import { z } from 'zod';
 import { HOT_MAX, type HotAnswer } from '../../driver/hot-answer.js';
 import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
+import type { Asked } from '../../driver/peer-questions.js';
 import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
+import { addressGroup } from '../../security/address-group.js';
 import type { SessionId } from '../../state/txn.js';
 import { socketAddress } from '../connection-facts.js';
+import type { Caller } from './caller.js';
 
-/** Asks the member with that id. Resolves with null if no answer comes. */
-export type AskMember = (id: number, question: string) => Promise<string | null>;
+/** Asks the member with that id for somebody. Resolves with null if no answer comes. */
+export type AskMember = (id: number, asked: Asked) => Promise<string | null>;
+
+/** Returns the other members, to be asked for this caller. */
+export type OthersFor = (caller: Pick<Caller, 'user' | 'remoteAddress'>) => OtherMembers;
+
+/** A user who asks from one network is one asker, however many requests that are. */
+export function othersFor(ids: readonly number[], ask: AskMember): OthersFor {
+  return ({ user, remoteAddress }) => {
+    const asker = `${user ?? ''}@${addressGroup(remoteAddress)}`;
+    return new OtherMembers(ids, (id, question) => ask(id, { question, asker }));
+  };
+}
 
 const statusSchema = z.looseObject({
   role: z.string(),
@@ -104,9 +118,12 @@ export interface RemoteClient {
 
 export class OtherMembers {
   readonly ids: readonly number[];
-  readonly #ask: AskMember;
+  readonly #ask: (id: number, question: string) => Promise<string | null>;
 
-  constructor(ids: readonly number[], ask: AskMember) {
+  constructor(
+    ids: readonly number[],
+    ask: (id: number, question: string) => Promise<string | null>,
+  ) {
     this.ids = ids;
     this.#ask = ask;
   }

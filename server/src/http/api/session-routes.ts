@@ -10,7 +10,6 @@
 import type { Logger } from 'pino';
 import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
-import { atMost } from '../../state/at-most.js';
 import { listedEphemerals } from '../../state/ephemeral-listing.js';
 import type { SessionId } from '../../state/txn.js';
 import type { WatchMode } from '../../state/watches.js';
@@ -19,6 +18,7 @@ import type { HttpAnswer } from '../http-port.js';
 import { type ApiCall, jsonAnswer } from './api-call.js';
 import type { ApiMember } from './api-member.js';
 import { pathOf, sessionNumberIn, wholeNumber } from './api-query.js';
+import type { Caller } from './caller.js';
 import {
   addressOf,
   type ClientsHere,
@@ -27,11 +27,17 @@ import {
   WATCH_MODES,
 } from './clients-here.js';
 import { requireServing } from './member-nodes.js';
-import type { OtherMembers } from './other-members.js';
+import type { OtherMembers, OthersFor } from './other-members.js';
 
 const LIST = { min: 1, max: 1000, otherwise: 100 };
 /** The paths of ephemerals that are listed of one session. */
 const OWNED_MAX = 1000;
+/** The characters of all paths in one list, because a path may be as long as a request. */
+const PATH_CHARACTERS_MAX = 1_000_000;
+/** Such as in read-only mode. */
+const NO_LEADER =
+  'This member has no leader, and only a leader ends sessions: ask a member that has one, ' +
+  'or ask again when this one has.';
 
 interface SessionFacts {
   readonly member: number | null;
@@ -48,16 +54,16 @@ interface WatchFacts {
 
 export class SessionRoutes {
   readonly #member: ApiMember;
-  readonly #others: OtherMembers;
+  readonly #others: OthersFor;
   readonly #logger: Logger;
 
-  constructor(member: ApiMember, others: OtherMembers, logger: Logger) {
+  constructor(member: ApiMember, others: OthersFor, logger: Logger) {
     this.#member = member;
     this.#others = others;
     this.#logger = logger;
   }
 
-  readonly list = async ({ query }: ApiCall): Promise<HttpAnswer> => {
+  readonly list = async ({ query, caller }: ApiCall): Promise<HttpAnswer> => {
     requireServing(this.#member);
     const limit = wholeNumber(query, 'limit', LIST);
     const after = sessionNumberIn(query.get('after'), 'after');
@@ -72,18 +78,22 @@ export class SessionRoutes {
       page.push(id);
     }
     const { count } = sessions;
-    const facts = await this.#factsOf(page);
+    const facts = await this.#factsOf(page, this.#others(caller));
     const next = hasMore ? prefixedHex(page.at(-1) ?? 0) : null;
     return jsonAnswer({ count, sessions: facts, next });
   };
 
-  readonly one = async ({ names }: ApiCall): Promise<HttpAnswer> => {
+  readonly one = async ({ names, caller }: ApiCall): Promise<HttpAnswer> => {
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
-    const ephemerals = [...atMost(OWNED_MAX, listedEphemerals(tree, id))];
-    const [facts] = await this.#factsOf([id]);
-    const more = facts === undefined ? null : await this.#moreOf(id, facts);
+    const { listed: ephemerals } = listedOf(listedEphemerals(tree, id), {
+      limit: OWNED_MAX,
+      textOf: (path) => path,
+    });
+    const others = this.#others(caller);
+    const [facts] = await this.#factsOf([id], others);
+    const more = facts === undefined ? null : await this.#moreOf(id, facts, others);
     return jsonAnswer({ ...facts, ...more, ephemeralPaths: ephemerals });
   };
 
@@ -91,14 +101,7 @@ export class SessionRoutes {
     const { user, remoteAddress: remote } = caller;
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
-    if (!this.#member.expireSession(id)) {
-      const { leaderId } = this.#member.context().view.details;
-      const isEnded = leaderId !== 0 && (await this.#others.endSession(leaderId, id));
-      if (!isEnded) {
-        const sentence = `The leader did not answer: ask member ${leaderId}.`;
-        throw new HttpError(409, sentence, {}, { leader: leaderId });
-      }
-    }
+    if (!this.#member.expireSession(id)) await this.#endElsewhere(id, caller);
     this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
     return { status: 202, type: 'application/json', body: '{}\n' };
   };
@@ -107,10 +110,17 @@ export class SessionRoutes {
     requireServing(this.#member);
     const limit = wholeNumber(query, 'limit', LIST);
     const all = this.#watches(query, clientsHere(this.#member));
-    const listed = [...atMost(limit + 1, all)];
-    const isTruncated = listed.length > limit;
-    return jsonAnswer({ watches: listed.slice(0, limit), truncated: isTruncated });
+    const { listed, isTruncated } = listedOf(all, { limit, textOf: ({ path }) => path });
+    return jsonAnswer({ watches: listed, truncated: isTruncated });
   };
+
+  async #endElsewhere(id: SessionId, caller: Caller): Promise<void> {
+    const { leaderId } = this.#member.context().view.details;
+    if (leaderId === 0) throw new HttpError(503, NO_LEADER, { 'retry-after': '5' });
+    if (await this.#others(caller).endSession(leaderId, id)) return;
+    const sentence = `Member ${leaderId} leads and did not answer: ask again, or ask that member.`;
+    throw new HttpError(409, sentence, {}, { leader: leaderId });
+  }
 
   #known(text: string): SessionId {
     const id = sessionNumberIn(text, 'session');
@@ -118,9 +128,9 @@ export class SessionRoutes {
     throw new HttpError(404, 'There is no such session.', {}, { session: text.slice(0, 20) });
   }
 
-  async #factsOf(ids: readonly SessionId[]) {
+  async #factsOf(ids: readonly SessionId[], others: OtherMembers) {
     const clients = clientsHere(this.#member);
-    const elsewhere = await this.#others.clients(ids.filter((id) => !clients.has(id)));
+    const elsewhere = await others.clients(ids.filter((id) => !clients.has(id)));
     const { sessions, tree } = this.#member.state;
     const { view } = this.#member.context();
     const wanted = new Set<unknown>(ids);
@@ -143,14 +153,15 @@ export class SessionRoutes {
   }
 
   /** Null stands for what the member does not answer to which the session is connected. */
-  async #moreOf(id: SessionId, { member, address, connection }: SessionFacts) {
+  async #moreOf(id: SessionId, facts: SessionFacts, others: OtherMembers) {
+    const { member, address, connection } = facts;
     if (connection !== null) {
       const identities = shownIdentities(this.#member.identitiesOf(id) ?? []);
       return { identities, watched: watchedBy(this.#member, id) };
     }
     // No member has watches of a session without a connection: its client sets them again.
     if (member === null) return { identities: null, watched: [] };
-    const told = await this.#others.session(member, id);
+    const told = await others.session(member, id);
     if (told === null) return { identities: null, watched: null };
     const { traffic, watched, identities = null } = told;
     return { identities, connection: { address, ...traffic }, watched };
@@ -175,4 +186,20 @@ export class SessionRoutes {
       }
     }
   }
+}
+
+/** As many as an answer may have; the first one in any case. */
+function listedOf<T>(
+  all: Iterable<T>,
+  { limit, textOf }: { readonly limit: number; readonly textOf: (one: T) => string },
+): { readonly listed: readonly T[]; readonly isTruncated: boolean } {
+  const listed: T[] = [];
+  let characters = 0;
+  for (const one of all) {
+    characters += textOf(one).length;
+    const isFull = listed.length === limit || characters > PATH_CHARACTERS_MAX;
+    if (isFull && listed.length > 0) return { listed, isTruncated: true };
+    listed.push(one);
+  }
+  return { listed, isTruncated: false };
 }

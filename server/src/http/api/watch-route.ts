@@ -14,7 +14,9 @@ import { flag, pathOf } from './api-query.js';
 import type { Caller } from './caller.js';
 
 const STREAMS_MAX = 8;
+/** The changes that wait for a reader, and the characters of their paths. */
 const PENDING_MAX = 1000;
+const PENDING_CHARACTERS_MAX = 1_000_000;
 
 export interface Change {
   readonly kind: 'created' | 'deleted' | 'dataChanged' | 'childrenChanged';
@@ -75,6 +77,7 @@ export class WatchStreams {
 class Changes implements Hearing {
   readonly #ended = new AbortController();
   #pending: StreamedEvent[] = [{ id: '', event: 'watching', data: {} }];
+  #characters = 0;
   #wake = (): void => undefined;
 
   /** Aborted when nothing more is heard. */
@@ -83,13 +86,19 @@ class Changes implements Hearing {
   }
 
   onChange(change: Change): void {
-    if (this.#pending.length >= PENDING_MAX) this.onLost({ zxid: change.zxid });
+    const { path, zxid } = change;
+    const isFull =
+      this.#pending.length >= PENDING_MAX ||
+      (this.#characters > 0 && this.#characters + path.length > PENDING_CHARACTERS_MAX);
+    if (isFull) this.onLost({ zxid });
+    this.#characters += path.length;
     this.#pending.push({ id: '', event: 'change', data: change });
     this.#wake();
   }
 
   onLost(facts: object): void {
     this.#pending = [{ id: '', event: 'lost', data: facts }];
+    this.#characters = 0;
     this.#wake();
   }
 
@@ -107,6 +116,7 @@ class Changes implements Hearing {
   take(): readonly StreamedEvent[] {
     const taken = this.#pending;
     this.#pending = [];
+    this.#characters = 0;
     return taken;
   }
 }

@@ -13,9 +13,12 @@ import type { ConnectionStats, ServerStats } from '../server-stats.js';
 export interface ConnectionView {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** 1 while input is read from it, 4 while output waits; 0 for the connection that asks. */
+  /** 1 while input is read from it, plus 4 while output waits; 0 for the connection that asks. */
   readonly interestOps: number;
-  /** The time that `dump` shows, in ms since 1970; see ClientConnection. */
+  /**
+   * When the connection expires according to `dump`, in ms since 1970: its timeout after its last
+   * response, as ZooKeeper has it.
+   */
   readonly expiresWallMs: number;
   /** Whether its client speaks TLS. */
   readonly isSecured: boolean;

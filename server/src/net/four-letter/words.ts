@@ -1,5 +1,6 @@
 /**
- * How four-letter words are distinguished from frames, and which are allowed.
+ * How four-letter words are distinguished from frames, and which are allowed. The protocol sniffer
+ * and the word service call it.
  *
  * The first four bytes of a connection identify a word. As the length of a frame every name is
  * above 0x61616161, so no frame within the limits is ever mistaken for a word. The names are in

@@ -15,7 +15,7 @@ export const TINY: StorageOptions = {
   segmentBytesMax: 300,
   firstPart: 1,
   retainedBytesMin: 200,
-  groupBytesMax: 120,
+  recordBytesMax: 120,
   chunkBytesMax: 100,
   levelMax: LEVEL_MAX,
 };

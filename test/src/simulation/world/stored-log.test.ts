@@ -15,7 +15,7 @@ import {
 } from '../../simulated.js';
 import { type KnownOfLog, StoredLog } from './stored-log.js';
 
-const OPTIONS = { segmentBytesMax: 3_000, groupBytesMax: 400 };
+const OPTIONS = { segmentBytesMax: 3_000, recordBytesMax: 400 };
 const losesNothing = () => 1 - Number.EPSILON;
 
 class Life {

@@ -1,0 +1,78 @@
+/** What is said of sessions that cannot be ended, and how much a list of watches has at most. */
+
+import { pino } from 'pino';
+import { expect, it } from 'vitest';
+import type { HttpError } from '../http-error.js';
+import type { ApiCall } from './api-call.js';
+import type { ApiMember } from './api-member.js';
+import { OtherMembers } from './other-members.js';
+import { SessionRoutes } from './session-routes.js';
+
+const SESSION = '0x100000001';
+
+function useRoutes({ leaderId = 0, paths = [] as readonly string[] } = {}) {
+  const view = { serving: true, details: { leaderId, memberId: 1 } };
+  const member = {
+    context: () => ({ view, connections: () => [] }),
+    state: { sessions: { has: () => true } },
+    watches: {
+      paths: (mode: string) => (mode === 'data' ? paths : []),
+      watchersOf: () => [7],
+      has: () => true,
+    },
+    sessionOf: () => Number(SESSION),
+    expireSession: () => false,
+  } as unknown as ApiMember;
+  const asked: number[] = [];
+  const others = new OtherMembers([2, 3], async (id) => {
+    asked.push(id);
+    return null;
+  });
+  const routes = new SessionRoutes(member, () => others, pino({ level: 'silent' }));
+  const call = (search = '') =>
+    ({
+      names: [SESSION],
+      query: new URLSearchParams(search),
+      caller: { user: 'ops', remoteAddress: '127.0.0.1' },
+    }) as unknown as ApiCall;
+  const problemOfEnd = async (): Promise<HttpError> => {
+    return await Promise.resolve(routes.end(call())).then(
+      () => expect.unreachable('it is not ended'),
+      (error: HttpError) => error,
+    );
+  };
+  return { routes, call, asked, problemOfEnd };
+}
+
+it('says that there is no leader who could end a session, as in read-only mode', async () => {
+  const { problemOfEnd, asked } = useRoutes();
+  const { status, message, facts } = await problemOfEnd();
+  expect([status, facts, asked]).toEqual([503, {}, []]);
+  expect(message).toContain('has no leader');
+  expect(message).not.toContain('0');
+});
+
+it('names a leader that does not answer', async () => {
+  const { problemOfEnd, asked } = useRoutes({ leaderId: 2 });
+  const { status, message, facts } = await problemOfEnd();
+  expect([status, facts, asked]).toEqual([409, { leader: 2 }, [2]]);
+  expect(message).toContain('Member 2 leads');
+});
+
+it('lists watches up to a number, and up to a million characters of their paths', async () => {
+  const few = useRoutes({ paths: ['/a', '/b', '/c'] });
+  const listed = ({ routes, call }: ReturnType<typeof useRoutes>, search: string) => {
+    const { body } = routes.watches(call(search));
+    return JSON.parse(String(body));
+  };
+  expect(listed(few, 'limit=3').truncated).toBe(false);
+  expect(listed(few, 'limit=2')).toMatchObject({
+    truncated: true,
+    watches: [{ path: '/a' }, { path: '/b' }],
+  });
+  const long = `/${'x'.repeat(400_000)}`;
+  const { truncated, watches } = listed(useRoutes({ paths: [long, long, long] }), 'limit=10');
+  expect([truncated, watches.length]).toEqual([true, 2]);
+  const longest = listed(useRoutes({ paths: [`/${'x'.repeat(2_000_000)}`] }), 'limit=10');
+  expect([longest.truncated, longest.watches.length]).toEqual([false, 1]);
+});
