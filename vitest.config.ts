@@ -40,6 +40,7 @@ const alias = {
   '@rookery/protocol/peer': source('protocol/src/peer'),
   '@rookery/protocol': source('protocol/src'),
   '@rookery/server': source('server/src'),
+  '@rookery/client/testing': source('client/src/testing'),
   '@rookery/client': source('client/src'),
 };
 /** The folders of tests that start processes. */

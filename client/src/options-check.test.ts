@@ -23,7 +23,10 @@ it('has the defaults that are documented', () => {
     tls: null,
     resume: null,
   });
-  expect(checkedOptions({ sessionTimeoutMs: 6_000 }).connectTimeoutMs).toBe(2_000);
+  expect(checkedOptions({ sessionTimeoutMs: 6_000 })).toMatchObject({
+    connectTimeoutMs: 2_000,
+    reconnectDelayMaxMs: 1_000,
+  });
 });
 
 const THREAD = new URL('./worker/thread.ts', import.meta.url);

@@ -67,6 +67,7 @@ const KINDS: Readonly<Record<keyof ConnectOptions, (value: unknown) => boolean>>
 };
 const INT_MAX = 2 ** 31 - 1;
 const CONNECT_MS_MAX = 10_000;
+const RECONNECT_MS_MAX = 5_000;
 /** The default limit of servers: ZooKeeper's jute.maxbuffer and Rookery's frameBytesMax. */
 const REQUEST_BYTES_MAX = 0xfffff;
 const DEFAULT_NAME = 'default';
@@ -77,7 +78,13 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   const sessionTimeoutMs = whole('sessionTimeoutMs', options.sessionTimeoutMs, 30_000, 1_000);
   const connectDefaultMs = Math.min(Math.ceil(sessionTimeoutMs / 3), CONNECT_MS_MAX);
   const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', options.reconnectDelayBaseMs, 50, 1);
-  const reconnectDelayMaxMs = whole('reconnectDelayMaxMs', options.reconnectDelayMaxMs, 5_000, 1);
+  const pauseDefaultMs = Math.min(Math.ceil(sessionTimeoutMs / 6), RECONNECT_MS_MAX);
+  const reconnectDelayMaxMs = whole(
+    'reconnectDelayMaxMs',
+    options.reconnectDelayMaxMs,
+    pauseDefaultMs,
+    1,
+  );
   const keepAlive = options.keepAlive ?? true;
   const name = options.name ?? DEFAULT_NAME;
   const worker = workerOf(options.worker ?? false);

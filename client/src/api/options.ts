@@ -14,7 +14,8 @@ export interface ConnectOptions {
   readonly sessionTimeoutMs?: number | undefined;
   /**
    * The time limit of one attempt to reach one server, including TCP, TLS and the handshake, in
-   * milliseconds; default a third of the session timeout, at most 10,000.
+   * milliseconds; default a third of the session timeout, at most 10,000. It doubles after each
+   * round in which every server has failed, up to 10,000, because overloaded servers answer late.
    */
   readonly connectTimeoutMs?: number | undefined;
   /**
@@ -29,7 +30,8 @@ export interface ConnectOptions {
   readonly operationTimeoutMs?: number | undefined;
   /**
    * The delay between rounds of connection attempts grows from base to max, in milliseconds, with
-   * full jitter; defaults 50 and 5,000.
+   * full jitter. The defaults are 50, and a sixth of the session timeout but at most 5,000, so that
+   * a session is not lost in a pause although the servers have been back for most of its timeout.
    */
   readonly reconnectDelayBaseMs?: number | undefined;
   readonly reconnectDelayMaxMs?: number | undefined;

@@ -135,7 +135,8 @@ it('ends operations that wait for a connection by their deadlines and signals', 
 });
 
 it('waits longer and longer, and not the same time twice, between rounds of attempts', async () => {
-  const scripted = new ScriptedClient({ connectString: 'a', reconnectDelayBaseMs: 100 });
+  const delays = { reconnectDelayBaseMs: 100, reconnectDelayMaxMs: 5_000 };
+  const scripted = new ScriptedClient({ connectString: 'a', ...delays });
   const atMs: number[] = [];
   scripted.network.onDial = (link) => {
     atMs.push(scripted.surroundings.nowMs());

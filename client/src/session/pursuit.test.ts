@@ -42,6 +42,23 @@ it('claims the session from one server at a time', async () => {
   expect(asked().map(({ address }) => address.ip)).toEqual(['b']);
 });
 
+it('gets a session from servers that are all slower than an attempt may be at first', async () => {
+  const scripted = new ScriptedClient();
+  const { network, surroundings, client } = scripted;
+  network.onDial = (link) => link.open();
+  const asked = new Set<unknown>();
+  for (let ms = 0; ms < 40_000 && client.state !== 'connected'; ms += 100) {
+    for (const link of network.links.filter(({ handshake }) => handshake !== null)) {
+      if (asked.has(link)) continue;
+      asked.add(link);
+      surroundings.setTimer(4_000, () => link.answerHandshake(SESSION));
+    }
+    await scripted.pass(100);
+  }
+  expect(client.state).toBe('connected');
+  expect(asked.size).toBe(6);
+});
+
 it('tries all addresses of a name, and asks for them anew in each round', async () => {
   let round = 0;
   const scripted = new ScriptedClient({

@@ -6,6 +6,10 @@
  * silent and another link is open, the handshake soon moves on to that link. A round ends once: the
  * session's connection is handed over, the session is refused, or every address of every server has
  * failed. The delays between rounds are in back-off.ts.
+ *
+ * Each round that fails gives the next one twice the time. Overloaded servers answer late, and a
+ * client that always gave up before the answer would never get a session while those who have one
+ * go on, and would add to the load with each handshake that it abandons.
  */
 import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
@@ -24,6 +28,8 @@ export interface PursuitOptions {
   readonly frameBytesMax: number;
   readonly requestBytesMax: number;
   readonly connectTimeoutMs: number;
+  /** How many rounds have failed since the last connection. */
+  readonly failedRounds: number;
   /** The name of the client, for diagnostics. */
   readonly name: string;
   /** Whether a member without a quorum is acceptable. */
@@ -47,11 +53,17 @@ export interface PursuitOptions {
 const STAGGER_MS_MAX = 250;
 /** The number of attempts that may be in progress at once. */
 const PARALLEL_MAX = 4;
+/** The most to which the time of an attempt grows, unless `connectTimeoutMs` is longer. */
+const ATTEMPT_MS_MAX = 10_000;
+/** From a millisecond, this many doublings exceed every limit. */
+const DOUBLINGS_MAX = 31;
 
 export class Pursuit {
   readonly #options: PursuitOptions;
   readonly #servers: ReturnType<HostList['round']>;
   readonly #staggerMs: number;
+  /** How long an attempt may take to open its link, and then for its handshake. */
+  readonly #limitMs: number;
   /** How long a handshake may take if another link is open. */
   readonly #patienceMs: number;
   readonly #addresses: Address[] = [];
@@ -69,9 +81,12 @@ export class Pursuit {
   constructor(options: PursuitOptions) {
     this.#options = options;
     this.#servers = options.hosts.round();
-    const shareMs = options.connectTimeoutMs / Math.max(this.#servers.length, 1);
+    const { connectTimeoutMs, failedRounds } = options;
+    const shareMs = connectTimeoutMs / Math.max(this.#servers.length, 1);
+    const growth = 2 ** Math.min(failedRounds, DOUBLINGS_MAX);
     this.#staggerMs = Math.min(STAGGER_MS_MAX, shareMs);
-    this.#patienceMs = shareMs;
+    this.#limitMs = Math.min(connectTimeoutMs * growth, Math.max(connectTimeoutMs, ATTEMPT_MS_MAX));
+    this.#patienceMs = Math.min(shareMs * growth, connectTimeoutMs);
   }
 
   /** Starts the round. The callbacks of the options are not called before this returns. */
@@ -127,10 +142,9 @@ export class Pursuit {
   }
 
   #dial(address: Address): void {
-    const { surroundings, connectTimeoutMs } = this.#options;
     const attempt = new Attempt(this, address, this.#options);
     this.#attempts.add(attempt);
-    attempt.limit(surroundings, connectTimeoutMs);
+    attempt.limit(this.#options.surroundings, this.#limitMs);
     this.#armStagger(() => this.#startNext());
   }
 
@@ -150,10 +164,10 @@ export class Pursuit {
   }
 
   #shake(attempt: Attempt): void {
-    const { surroundings, connectTimeoutMs } = this.#options;
+    const { surroundings } = this.#options;
     this.#shaking = attempt;
     this.#isImpatient = false;
-    attempt.limit(surroundings, connectTimeoutMs);
+    attempt.limit(surroundings, this.#limitMs);
     this.#cancelPatience?.();
     this.#cancelPatience = surroundings.setTimer(this.#patienceMs, () => {
       this.#isImpatient = true;

@@ -15,7 +15,10 @@ import { Pursuit, type PursuitOptions } from './pursuit.js';
 export interface SeekerOptions
   extends BackOffOptions,
     OutageWarningOptions,
-    Omit<PursuitOptions, 'onAttemptFailed' | 'onConnected' | 'onExhausted' | 'onRefused'> {
+    Omit<
+      PursuitOptions,
+      'failedRounds' | 'onAttemptFailed' | 'onConnected' | 'onExhausted' | 'onRefused'
+    > {
   handshake(): ConnectRequest;
   onConnected(connection: Connection, response: ConnectResponse): void;
   /** The server says that the session to be resumed is over, or refuses to open one. */
@@ -30,6 +33,7 @@ export class Seeker {
   readonly #outage: OutageWarning;
   #pursuit: Pursuit | null = null;
   #cancelPause: (() => void) | null = null;
+  #failedRounds = 0;
 
   constructor(options: SeekerOptions) {
     this.#options = options;
@@ -54,6 +58,7 @@ export class Seeker {
     this.stop();
     this.#backOff.reset();
     this.#outage.reset();
+    this.#failedRounds = 0;
     this.seek();
   }
 
@@ -75,11 +80,13 @@ export class Seeker {
     this.#outage.onRoundStarted();
     this.#pursuit = new Pursuit({
       ...this.#options,
+      failedRounds: this.#failedRounds,
       onAttemptFailed: (server, error) => this.#onAttemptFailed(server, error),
       onConnected: (connection, response) => {
         this.#pursuit = null;
         this.#backOff.onConnected();
         this.#outage.reset();
+        this.#failedRounds = 0;
         this.#options.onConnected(connection, response);
       },
       onRefused: () => {
@@ -89,6 +96,7 @@ export class Seeker {
       onExhausted: (error) => {
         this.#pursuit = null;
         this.#outage.onRoundFailed();
+        this.#failedRounds += 1;
         // Scheduled before the call, so that the callee may stop it.
         this.seek();
         this.#options.onRoundFailed(error);

@@ -238,10 +238,13 @@ export class SessionKeeper {
    */
   #restore(connection: Connection): void {
     this.#credentials.attach(connection);
-    for (const rearm of this.#options.registry.rearm(this.lastZxidSeen, REARM_PATH_BYTES_MAX)) {
+    const { registry } = this.#options;
+    const rearms = registry.rearm(this.lastZxidSeen, REARM_PATH_BYTES_MAX);
+    for (const rearm of rearms) {
       const request = rearmRequest(rearm, (error) => {
         // Without its watches the session would miss events; another server may accept them.
         if (error !== null) connection.fail(error);
+        else if (rearm === rearms.at(-1)) registry.onRearmed();
       });
       connection.send(request);
     }

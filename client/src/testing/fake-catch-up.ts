@@ -7,21 +7,18 @@ import type { RearmRequest } from '../watches/rearm.js';
 import type { FakeServer } from './fake-server.js';
 
 /** Persistent watches are not caught up; they receive 'resync'. */
-export function caughtUp(
-  server: FakeServer,
-  requests: readonly RearmRequest[],
-  lastZxidSeen: bigint,
-): WatcherEvent[] {
+export function caughtUp(server: FakeServer, requests: readonly RearmRequest[]): WatcherEvent[] {
   return requests.flatMap(({ opcode, request }) => {
+    const since = BigInt(request.relativeZxid);
     switch (opcode) {
       case OpCode.setWatches:
       case OpCode.setWatches2:
         return [
-          ...changes(request.dataWatches, (path) => dataChange(server, path, lastZxidSeen)),
+          ...changes(request.dataWatches, (path) => dataChange(server, path, since)),
           ...changes(request.existWatches, (path) =>
             server.stat(path) === null ? null : EventType.created,
           ),
-          ...changes(request.childWatches, (path) => childChange(server, path, lastZxidSeen)),
+          ...changes(request.childWatches, (path) => childChange(server, path, since)),
         ];
       default:
         return unreachable(opcode);

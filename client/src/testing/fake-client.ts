@@ -358,11 +358,12 @@ export class FakeClient extends FakeOperations {
   #onConnected(newSession: boolean): void {
     this.#connection++;
     this.#setState('connected', { newSession });
-    const rel = this.#lastZxidSeen;
-    for (const event of caughtUp(this.#server, this.#registry.rearm(rel, 1 << 20), rel)) {
+    const rearms = this.#registry.rearm(this.#lastZxidSeen, 1 << 20);
+    for (const event of caughtUp(this.#server, rearms)) {
       this.#receive(() => this.#registry.onEvent(event, null));
     }
     this.#receive(() => {
+      this.#registry.onRearmed();
       if (newSession) this.#registry.onNewSession();
       else this.#registry.onResumed();
     });

@@ -76,9 +76,16 @@ export class ModelWatchServer {
     for (const request of this.requests.splice(0)) request.fail(new ConnectionLossError());
   }
 
-  reconnect(rearm: readonly RearmRequest[]): void {
+  /** `onReply` is called with the reply to each request, its zxid and whether it is the last. */
+  reconnect(
+    rearm: readonly RearmRequest[],
+    onReply: (reply: { readonly zxid: number; readonly isLast: boolean }) => void,
+  ): void {
     this.connected = true;
-    for (const request of rearm) this.requests.push(this.#rearming(request));
+    for (const request of rearm) {
+      const isLast = request === rearm.at(-1);
+      this.requests.push(this.#rearming(request, (zxid) => onReply({ zxid, isLast })));
+    }
     this.requests.push(...this.unsent.splice(0));
   }
 
@@ -162,7 +169,7 @@ export class ModelWatchServer {
     this.frames.push({ deliver: () => this.#onEvent(event, zxid), fail: () => undefined });
   }
 
-  #rearming(rearm: RearmRequest): Message {
+  #rearming(rearm: RearmRequest, onReply: (zxid: number) => void): Message {
     return {
       process: () => {
         const { request } = rearm;
@@ -187,7 +194,8 @@ export class ModelWatchServer {
           for (const path of rearm.request.persistentWatches) this.addWatch(path, 0);
           for (const path of rearm.request.persistentRecursiveWatches) this.addWatch(path, 1);
         }
-        return () => undefined;
+        const { zxid } = this;
+        return () => onReply(zxid);
       },
       fail: () => undefined,
     };

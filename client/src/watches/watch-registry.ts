@@ -60,6 +60,8 @@ export class WatchRegistry {
   readonly #report: (error: unknown) => void;
   /** As of the last event, because the next connection may be to a server of another version. */
   #tellsZxids = false;
+  /** Since which zxid events may be missing, or null if none is. */
+  #missedSince: bigint | null = null;
 
   /** `report` is called with the exceptions of watchers. It must not throw. */
   constructor(report: (error: unknown) => void = throwUncaught) {
@@ -186,9 +188,14 @@ export class WatchRegistry {
 
   /**
    * The requests, in order, with which a new connection begins; none if there are no watches. The
-   * bound is explained in rearm.ts.
+   * bound is explained in rearm.ts. `onRearmed` must follow when the last of them is answered.
+   *
+   * If the connection is lost before that, the answers to the first requests have shown a newer
+   * zxid, while what the others would have reported is still missing. The next connection therefore
+   * asks for all changes since the same zxid as this one.
    */
   rearm(lastZxidSeen: bigint, pathBytesMax: number): RearmRequest[] {
+    const since = this.#missedSince ?? lastZxidSeen;
     const standing = {
       data: this.#data.paths(),
       exist: this.#exist.paths(),
@@ -196,7 +203,14 @@ export class WatchRegistry {
       persistent: this.#persistent.paths(),
       recursive: this.#recursive.paths(),
     };
-    return rearmRequests(standing, lastZxidSeen, pathBytesMax);
+    const requests = rearmRequests(standing, since, pathBytesMax);
+    this.#missedSince = requests.length === 0 ? null : since;
+    return requests;
+  }
+
+  /** The last request of `rearm` is answered, so every event that was missed has been reported. */
+  onRearmed(): void {
+    this.#missedSince = null;
   }
 
   /** The session was resumed on a new connection, and the requests of `rearm` are on their way. */
@@ -224,6 +238,7 @@ export class WatchRegistry {
    * One-shot watchers are called with 'lost'. Persistent watches stay, unless no session follows.
    */
   onSessionLost(renewing = true): void {
+    this.#missedSince = null;
     this.#endOneShots('lost');
     if (!renewing) this.#endAllPersistent('lost');
   }

@@ -147,7 +147,11 @@ class World implements WatchChannel {
 
   reconnect(): void {
     if (this.connected) return;
-    this.server.reconnect(this.registry.rearm(BigInt(this.lastZxid), 10));
+    const rearm = this.registry.rearm(BigInt(this.lastZxid), 10);
+    this.server.reconnect(rearm, ({ zxid, isLast }) => {
+      this.lastZxid = Math.max(this.lastZxid, zxid);
+      if (isLast) this.registry.onRearmed();
+    });
     this.registry.onResumed();
   }
 

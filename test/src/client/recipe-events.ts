@@ -221,7 +221,8 @@ export const EVENTS: Readonly<Record<string, Open>> = {
       heard(
         watcher,
         () => other.setData(path, 'x'),
-        ({ type }) => type === 'dataChanged',
+        // What is written while its client has no connection is reported by a resync only.
+        ({ type }) => type === 'dataChanged' || type === 'resync',
       );
   },
   PriorityQueue: (client, path) => {
@@ -255,11 +256,18 @@ export const EVENTS: Readonly<Record<string, Open>> = {
   ScheduledJob: (client, path) => {
     const job = new library.ScheduledJob(client, path, { schedule: (afterMs) => afterMs + 1 });
     let onRun = () => {};
-    // It ends when the client is closed.
-    job.run(() => onRun()).catch(() => undefined);
+    let onEnd = () => {};
+    let hasEnded = false;
+    const end = () => {
+      hasEnded = true;
+      onEnd();
+    };
+    job.run(() => onRun()).then(end, end);
     return () => {
-      return new Promise<void>((resolve) => {
+      return new Promise<void>((resolve, reject) => {
         onRun = resolve;
+        onEnd = () => reject(new Error('the job has ended'));
+        if (hasEnded) onEnd();
       });
     };
   },

@@ -6,11 +6,12 @@
  * Prints each fault and what came of it. The process ends by itself, with status 1 if the soaked
  * one held over 5 % more at the end than after five minutes (a twelfth of the time), or anything
  * else was wrong. ROOKERY_SOAK_SNAPSHOTS=<directory> keeps a heap snapshot of both moments, in
- * which a browser's developer tools show what has been added.
+ * which a browser's developer tools show what has been added. ROOKERY_SOAK_RECIPES=Mutex,Queue
+ * soaks these recipes alone.
  */
 import { Ensemble } from '../harness/ensemble.js';
 import { Random } from '../harness/random.js';
-import { runSoak } from './soak.js';
+import { runSoak, SOAK_SETTINGS } from './soak.js';
 
 const GROWTH_MAX = 0.05;
 const SNAPSHOTS = 5;
@@ -18,7 +19,7 @@ const END_MS_MAX = 2_000;
 
 const durationMs = Number(process.env['ROOKERY_SOAK_MS'] ?? 3_600_000);
 const kept = process.env['ROOKERY_SOAK_SNAPSHOTS'];
-const ensemble = await Ensemble.create({ proxied: true, settings: { maxClientCnxns: 0 } });
+const ensemble = await Ensemble.create({ proxied: true, settings: SOAK_SETTINGS });
 try {
   ensemble.start();
   await ensemble.serving();

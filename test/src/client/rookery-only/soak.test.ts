@@ -5,12 +5,12 @@
 import { expect, it } from 'vitest';
 import { Random } from '../../harness/random.js';
 import { sharedEnsemble } from '../shared-ensemble.js';
-import { runSoak } from '../soak.js';
+import { runSoak, SOAK_SETTINGS } from '../soak.js';
 
 const DURATION_MS = Number(process.env['ROOKERY_SOAK_MS'] ?? 15_000);
 const END_MS_MAX = 5_000;
 
-const ensemble = sharedEnsemble({ proxied: true, settings: { maxClientCnxns: 0 } });
+const ensemble = sharedEnsemble({ proxied: true, settings: SOAK_SETTINGS });
 
 it('every recipe goes on behind each fault, no rejection is left, and SIGTERM ends them at once', {
   timeout: DURATION_MS + 400_000,
