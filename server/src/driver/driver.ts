@@ -168,8 +168,7 @@ export class Driver {
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // While everything was sent, answers of the leader's service to clients of this member may have
-    // let requests go on that had waited for them.
+    // While everything was sent, answers may have let requests go on that had waited for them.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
