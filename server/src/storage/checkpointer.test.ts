@@ -178,6 +178,24 @@ describe('the checkpointer', () => {
     expect(storage.checkpointZxid).toBe(state.lastZxid);
   });
 
+  it('comes after a part of that multiple first, so that members differ in it, too', async () => {
+    const { storage, state, hooks, ...rest } = await setUp();
+    const limits = { dirtyCountMax: 1000, intervalMs: 1_000_000, logBytesMax: 1 };
+    const options = { ...limits, logPerChanged: 2, firstPart: 1 / 4 };
+    const early = new Checkpointer(storage, state, hooks, options);
+    const begunBytes = storage.logBytes;
+    const changedBytes = vi.spyOn(state, 'dirtyBytes', 'get');
+    await write({ storage, state, ...rest }, 1);
+    const logBytes = storage.logBytes - begunBytes;
+    changedBytes.mockReturnValue(2 * logBytes + 1);
+    early.step(0, 0, always);
+    expect(early.busy).toBe(false);
+    changedBytes.mockReturnValue(2 * logBytes);
+    early.step(0, 0, always);
+    expect(early.busy).toBe(true);
+    await early.finish(0, always);
+  });
+
   it('writes nothing at its end when nothing is new', async () => {
     const all = await setUp();
     await write(all, 1);

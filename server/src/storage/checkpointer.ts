@@ -209,7 +209,7 @@ export class Checkpointer {
     return (
       dirtyCount >= part * dirtyCountMax ||
       dirtyBytes >= part * dirtyBytesMax ||
-      logBytes >= Math.max(part * logBytesMax, logPerChanged * dirtyBytes) ||
+      logBytes >= part * Math.max(logBytesMax, logPerChanged * dirtyBytes) ||
       this.#storage.segmentsUpTo(this.#state.lastZxid) >= SEGMENTS_MAX ||
       nowMs - (this.#lastMs ?? nowMs) >= part * intervalMs
     );
