@@ -76,7 +76,7 @@ function subtitleOf({ startedAt, commit, machine }: Results): string {
 
 function legendOf({ settings, systems }: Results): string {
   const rounds = 'Medians of the rounds, in brackets the lowest and the highest.';
-  const ratio = `The ratio says how much better ${systems[0]} is.`;
+  const ratio = `A ratio says how much better ${systems[0]} is.`;
   return [
     ...(settings.rounds > 1 ? [rounds] : ['One round.']),
     ...(systems.length > 1 ? [ratio] : []),

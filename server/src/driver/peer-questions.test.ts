@@ -181,7 +181,7 @@ it('makes long answers in slices, one after the other, with turns of others betw
   expect(sent.map(([, message]) => message.kind)).toEqual(['tell', 'tell']);
 });
 
-it('makes long answers for members in turns, so that nobody waits for all of another one', async () => {
+it('makes long answers round-robin, so that no member waits for all of another one', async () => {
   const { one, sent, timers } = pair();
   function* steps(): Generator<undefined, string> {
     yield;

@@ -2,9 +2,9 @@
  * Answers to members' questions that take long: they are made in slices, one in each turn for all
  * of them together, so that they delay nobody.
  *
- * Members take turns, each with one answer; those of one member are made in the order of its
- * questions. Their number is bounded for each member, and one for which nobody waits any more is
- * dropped. Owned by PeerQuestions.
+ * Members are served round-robin, one answer of each; those of one member are made in the order of
+ * its questions. Their number is bounded for each member, and one for which nobody waits any more
+ * is dropped. Owned by PeerQuestions.
  */
 import { Fifo, type PeerId } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';
@@ -28,7 +28,7 @@ const ANSWERS_MAX = 16;
 export class SlicedAnswers {
   readonly #timers: Pick<Timers, 'nowMs' | 'defer'>;
   readonly #onAnswer: (answer: SlicedAnswer, text: string | null) => void;
-  /** In the order in which members have their turns; the first one's oldest answer is made. */
+  /** In the order in which members are served; the first one's oldest answer is made. */
   readonly #answers = new Map<PeerId, Fifo<SlicedAnswer>>();
   #isSliceDue = false;
 

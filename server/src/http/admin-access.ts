@@ -41,7 +41,7 @@ export interface Admitted {
 const OWN_CLIENT = 'rookery-console';
 const NAMES_KNOWN =
   'use an address, localhost, or a host of this server in the config file; ' +
-  'the origin of a proxy belongs into adminOrigins.';
+  'the origin of a proxy belongs in adminOrigins.';
 const FOREIGN_PAGE =
   'Pages of other sites may not ask here. If this one is behind a proxy in front of the port, ' +
   'add its origin to adminOrigins.';
