@@ -19,16 +19,11 @@ export interface LagMonitorOptions {
   readonly name: string;
 }
 
-interface Measurement {
-  readonly dueMs: number;
-  readonly sessionTimeoutMs: number;
-  readonly cancelTimer: () => void;
-}
-
 export class LagMonitor {
   readonly #options: LagMonitorOptions;
-  /** The measurement whose timer is set, or null. */
-  #next: Measurement | null = null;
+  #cancelTimer: (() => void) | null = null;
+  /** Ends the measurement whose timer is set, and begins the next one. */
+  #finish: (() => void) | null = null;
   #warnedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LagMonitorOptions) {
@@ -42,8 +37,9 @@ export class LagMonitor {
   }
 
   stop(): void {
-    this.#next?.cancelTimer();
-    this.#next = null;
+    this.#cancelTimer?.();
+    this.#cancelTimer = null;
+    this.#finish = null;
   }
 
   /**
@@ -51,25 +47,21 @@ export class LagMonitor {
    * timers are late, and that of this monitor may be behind the one that ends the session.
    */
   measureNow(): void {
-    const next = this.#next;
-    if (next === null) return;
-    next.cancelTimer();
-    this.#finish(next);
+    this.#cancelTimer?.();
+    this.#finish?.();
   }
 
   #measure(sessionTimeoutMs: number): void {
     const { surroundings } = this.#options;
     const periodMs = Math.max(sessionTimeoutMs * MEASURE_SHARE, MEASURE_MS_MIN);
     const dueMs = surroundings.nowMs() + periodMs;
-    const cancelTimer = surroundings.setTimer(periodMs, () => this.#finish(measurement));
-    const measurement = { dueMs, sessionTimeoutMs, cancelTimer };
-    this.#next = measurement;
-  }
-
-  #finish({ dueMs, sessionTimeoutMs }: Measurement): void {
-    const lagMs = this.#options.surroundings.nowMs() - dueMs;
-    this.#measure(sessionTimeoutMs);
-    if (lagMs >= sessionTimeoutMs * DANGER_SHARE) this.#tell({ lagMs, sessionTimeoutMs });
+    const finish = (): void => {
+      const lagMs = surroundings.nowMs() - dueMs;
+      this.#measure(sessionTimeoutMs);
+      if (lagMs >= sessionTimeoutMs * DANGER_SHARE) this.#tell({ lagMs, sessionTimeoutMs });
+    };
+    this.#cancelTimer = surroundings.setTimer(periodMs, finish);
+    this.#finish = finish;
   }
 
   #tell(lag: { readonly lagMs: number; readonly sessionTimeoutMs: number }): void {

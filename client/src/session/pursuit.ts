@@ -7,9 +7,9 @@
  * session's connection is handed over, the session is refused, or every address of every server has
  * failed. The delays between rounds are in back-off.ts.
  *
- * Each round that fails gives the next one twice the time. Overloaded servers answer late, and a
- * client that always gave up before the answer would never get a session while those who have one
- * go on, and would add to the load with each handshake that it abandons.
+ * From the second one on, each round that fails gives the next one twice the time. Overloaded
+ * servers answer late, and a client that always gave up before the answer would never get a session
+ * while those who have one go on, and would add to the load with each handshake that it abandons.
  */
 import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
@@ -55,8 +55,6 @@ const STAGGER_MS_MAX = 250;
 const PARALLEL_MAX = 4;
 /** The most to which the time of an attempt grows, unless `connectTimeoutMs` is longer. */
 const ATTEMPT_MS_MAX = 10_000;
-/** From a millisecond, this many doublings exceed every limit. */
-const DOUBLINGS_MAX = 31;
 
 export class Pursuit {
   readonly #options: PursuitOptions;
@@ -83,7 +81,7 @@ export class Pursuit {
     this.#servers = options.hosts.round();
     const { connectTimeoutMs, failedRounds } = options;
     const shareMs = connectTimeoutMs / Math.max(this.#servers.length, 1);
-    const growth = 2 ** Math.min(failedRounds, DOUBLINGS_MAX);
+    const growth = 2 ** Math.max(failedRounds - 1, 0);
     this.#staggerMs = Math.min(STAGGER_MS_MAX, shareMs);
     this.#limitMs = Math.min(connectTimeoutMs * growth, Math.max(connectTimeoutMs, ATTEMPT_MS_MAX));
     this.#patienceMs = Math.min(shareMs * growth, connectTimeoutMs);

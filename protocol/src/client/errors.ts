@@ -45,9 +45,12 @@ export const ErrorCode = {
 } as const;
 export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode];
 
-const ERROR_NAMES: ReadonlyMap<number, string> = new Map(
-  Object.entries(ErrorCode).map(([name, code]) => [code, name]),
-);
+// Marked as pure, so that a bundle of a client that never asks for a name leaves it out.
+const ERROR_NAMES = /* @__PURE__ */ errorNames();
+
+function errorNames(): ReadonlyMap<number, string> {
+  return new Map(Object.entries(ErrorCode).map(([name, code]) => [code, name]));
+}
 
 /** The name in `ErrorCode`, or undefined for a code that no ZooKeeper sends. */
 export function errorName(code: number): string | undefined {

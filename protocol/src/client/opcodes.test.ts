@@ -30,7 +30,10 @@ describe('the table of operations', () => {
     const withoutRequest: readonly number[] = [OpCode.notification, OpCode.error];
     for (const [name, opcode] of Object.entries(OpCode)) {
       expect(opcodeName(opcode)).toBe(name);
-      expect(operationOf(opcode)?.name).toBe(withoutRequest.includes(opcode) ? undefined : name);
+      expect([name, operationOf(opcode) === undefined]).toEqual([
+        name,
+        withoutRequest.includes(opcode),
+      ]);
     }
     expect(Object.keys(OPERATIONS).length).toBe(Object.keys(OpCode).length - withoutRequest.length);
   });

@@ -45,66 +45,59 @@ import {
 } from './records.js';
 
 export interface Operation<Request, Response> {
-  readonly name: string;
   readonly request: Codec<Request>;
   readonly response: Codec<Response>;
 }
 
 function operation<Request, Response>(
-  name: keyof typeof OpCode,
   request: Codec<Request>,
   response: Codec<Response>,
 ): Operation<Request, Response> {
-  return { name, request, response };
+  return { request, response };
 }
 
 /** By opcode, each with its own types: `OPERATIONS[OpCode.getData].response`. */
 export const OPERATIONS = {
-  [OpCode.create]: operation('create', CreateRequest, CreateResponse),
-  [OpCode.delete]: operation('delete', PathVersionRequest, Empty),
-  [OpCode.exists]: operation('exists', PathWatchRequest, StatResponse),
-  [OpCode.getData]: operation('getData', PathWatchRequest, GetDataResponse),
-  [OpCode.setData]: operation('setData', SetDataRequest, StatResponse),
-  [OpCode.getAcl]: operation('getAcl', PathRequest, GetAclResponse),
-  [OpCode.setAcl]: operation('setAcl', SetAclRequest, StatResponse),
-  [OpCode.getChildren]: operation('getChildren', PathWatchRequest, GetChildrenResponse),
-  [OpCode.sync]: operation('sync', PathRequest, SyncResponse),
-  [OpCode.ping]: operation('ping', Empty, Empty),
-  [OpCode.getChildren2]: operation('getChildren2', PathWatchRequest, GetChildren2Response),
-  [OpCode.check]: operation('check', PathVersionRequest, Empty),
-  [OpCode.multi]: operation('multi', MultiRequest, MultiResponse),
-  [OpCode.create2]: operation('create2', CreateRequest, Create2Response),
-  [OpCode.reconfig]: operation('reconfig', ReconfigRequest, GetDataResponse),
-  [OpCode.checkWatches]: operation('checkWatches', WatchesRequest, Empty),
-  [OpCode.removeWatches]: operation('removeWatches', WatchesRequest, Empty),
-  [OpCode.createContainer]: operation('createContainer', CreateRequest, Create2Response),
-  [OpCode.deleteContainer]: operation('deleteContainer', PathRequest, Empty),
-  [OpCode.createTtl]: operation('createTtl', CreateTtlRequest, Create2Response),
-  [OpCode.multiRead]: operation('multiRead', MultiReadRequest, MultiReadResponse),
-  [OpCode.auth]: operation('auth', AuthPacket, Empty),
-  [OpCode.setWatches]: operation('setWatches', SetWatchesRequest, Empty),
-  [OpCode.sasl]: operation('sasl', SaslRequest, SaslResponse),
-  [OpCode.getEphemerals]: operation('getEphemerals', GetEphemeralsRequest, GetEphemeralsResponse),
-  [OpCode.getAllChildrenNumber]: operation(
-    'getAllChildrenNumber',
-    PathRequest,
-    GetAllChildrenNumberResponse,
-  ),
-  [OpCode.setWatches2]: operation('setWatches2', SetWatches2Request, Empty),
-  [OpCode.addWatch]: operation('addWatch', AddWatchRequest, ErrorResponse),
-  [OpCode.whoAmI]: operation('whoAmI', Empty, WhoAmIResponse),
-  [OpCode.getChildrenPage]: operation(
-    'getChildrenPage',
-    GetChildrenPageRequest,
-    GetChildrenPageResponse,
-  ),
-  [OpCode.createSession]: operation('createSession', CreateSessionRequest, Empty),
-  [OpCode.closeSession]: operation('closeSession', Empty, Empty),
+  [OpCode.create]: operation(CreateRequest, CreateResponse),
+  [OpCode.delete]: operation(PathVersionRequest, Empty),
+  [OpCode.exists]: operation(PathWatchRequest, StatResponse),
+  [OpCode.getData]: operation(PathWatchRequest, GetDataResponse),
+  [OpCode.setData]: operation(SetDataRequest, StatResponse),
+  [OpCode.getAcl]: operation(PathRequest, GetAclResponse),
+  [OpCode.setAcl]: operation(SetAclRequest, StatResponse),
+  [OpCode.getChildren]: operation(PathWatchRequest, GetChildrenResponse),
+  [OpCode.sync]: operation(PathRequest, SyncResponse),
+  [OpCode.ping]: operation(Empty, Empty),
+  [OpCode.getChildren2]: operation(PathWatchRequest, GetChildren2Response),
+  [OpCode.check]: operation(PathVersionRequest, Empty),
+  [OpCode.multi]: operation(MultiRequest, MultiResponse),
+  [OpCode.create2]: operation(CreateRequest, Create2Response),
+  [OpCode.reconfig]: operation(ReconfigRequest, GetDataResponse),
+  [OpCode.checkWatches]: operation(WatchesRequest, Empty),
+  [OpCode.removeWatches]: operation(WatchesRequest, Empty),
+  [OpCode.createContainer]: operation(CreateRequest, Create2Response),
+  [OpCode.deleteContainer]: operation(PathRequest, Empty),
+  [OpCode.createTtl]: operation(CreateTtlRequest, Create2Response),
+  [OpCode.multiRead]: operation(MultiReadRequest, MultiReadResponse),
+  [OpCode.auth]: operation(AuthPacket, Empty),
+  [OpCode.setWatches]: operation(SetWatchesRequest, Empty),
+  [OpCode.sasl]: operation(SaslRequest, SaslResponse),
+  [OpCode.getEphemerals]: operation(GetEphemeralsRequest, GetEphemeralsResponse),
+  [OpCode.getAllChildrenNumber]: operation(PathRequest, GetAllChildrenNumberResponse),
+  [OpCode.setWatches2]: operation(SetWatches2Request, Empty),
+  [OpCode.addWatch]: operation(AddWatchRequest, ErrorResponse),
+  [OpCode.whoAmI]: operation(Empty, WhoAmIResponse),
+  [OpCode.getChildrenPage]: operation(GetChildrenPageRequest, GetChildrenPageResponse),
+  [OpCode.createSession]: operation(CreateSessionRequest, Empty),
+  [OpCode.closeSession]: operation(Empty, Empty),
 } as const;
 
-const BY_OPCODE: ReadonlyMap<number, Operation<unknown, unknown>> = new Map(
-  Object.entries(OPERATIONS).map(([opcode, found]) => [Number(opcode), found]),
-);
+// Marked as pure, so that a bundle of a client that never asks by number leaves it out.
+const BY_OPCODE = /* @__PURE__ */ byOpcode();
+
+function byOpcode(): ReadonlyMap<number, Operation<unknown, unknown>> {
+  return new Map(Object.entries(OPERATIONS).map(([opcode, found]) => [Number(opcode), found]));
+}
 
 /** The operation of a number from the wire, or undefined when there is none. */
 export function operationOf(opcode: number): Operation<unknown, unknown> | undefined {

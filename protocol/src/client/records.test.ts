@@ -16,7 +16,7 @@ import {
   type MultiRequestOp,
   type MultiResult,
 } from './multi.js';
-import { OpCode } from './opcodes.js';
+import { OpCode, opcodeName } from './opcodes.js';
 import { OPERATIONS } from './operations.js';
 import {
   ConnectRequest,
@@ -188,9 +188,10 @@ const codecs: (readonly [string, Codec<unknown>, fc.Arbitrary<unknown>])[] = Obj
 ).flatMap(([opcode, operation]) => {
   const [request, response] = Object.entries(BODIES).find(([key]) => key === opcode)?.[1] ?? [];
   if (request === undefined || response === undefined) throw new Error(`no bodies of ${opcode}`);
+  const name = opcodeName(Number(opcode));
   return [
-    [`request of ${operation.name}`, operation.request, request] as const,
-    [`response of ${operation.name}`, operation.response, response] as const,
+    [`request of ${name}`, operation.request, request] as const,
+    [`response of ${name}`, operation.response, response] as const,
   ];
 });
 const connect = {

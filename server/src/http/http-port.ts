@@ -44,7 +44,7 @@ export interface HttpAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** May throw HttpError; what else it throws is answered 500 and told to `onFault`. */
+/** May throw HttpError; what else it throws is answered 500 and goes to `onFault`. */
 export type Router = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
 
 export interface HttpPortOptions {
@@ -54,7 +54,7 @@ export interface HttpPortOptions {
   readonly router: Router;
   /** Whether the router reads bodies; where it does not, a request with a body is refused. */
   readonly takesBodies?: boolean;
-  /** Called with an error that a router threw and that is no HttpError. */
+  /** Called with what a router threw that is no HttpError, and why a connection was closed. */
   onFault(error: unknown): void;
 }
 
@@ -89,11 +89,15 @@ export class HttpPort {
   readonly #pending = new WeakMap<Socket, Set<AbortController>>();
   /** When the latest answer of a connection is taken, or the connection is gone. */
   readonly #taken = new WeakMap<Socket, Promise<void>>();
-  readonly #untaken = new UntakenBytes();
+  readonly #untaken: UntakenBytes;
   readonly #bodies = new HttpBodies();
 
   constructor(options: HttpPortOptions) {
     this.#options = options;
+    this.#untaken = new UntakenBytes((address, bytes) => {
+      const why = `did not take ${bytes} bytes of answers, and too much waits for all clients`;
+      options.onFault(new Error(`a connection from ${address} was closed: it ${why}`));
+    });
     this.#server = createServer(
       {
         maxHeaderSize: HEAD_BYTES_MAX,

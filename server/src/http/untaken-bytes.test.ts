@@ -5,13 +5,16 @@ import { UNTAKEN_BYTES_MAX, UntakenBytes } from './untaken-bytes.js';
 const MB = 1 << 20;
 
 function useHolders() {
-  const untaken = new UntakenBytes();
+  const logged: string[] = [];
+  const untaken = new UntakenBytes((address, bytes) => {
+    logged.push(`${address}: ${bytes / MB} MB`);
+  });
   const closed: string[] = [];
   const holder = (name: string, remoteAddress: string) => ({
     remoteAddress,
     destroy: () => void closed.push(name),
   });
-  return { untaken, closed, holder };
+  return { untaken, closed, logged, holder };
 }
 
 it('forgets what is taken, whoever takes it', () => {
@@ -27,7 +30,7 @@ it('forgets what is taken, whoever takes it', () => {
 });
 
 it('closes the one that holds most, of the address that holds most', () => {
-  const { untaken, closed, holder } = useHolders();
+  const { untaken, closed, logged, holder } = useHolders();
   const alone = holder('alone', '10.0.0.1');
   untaken.hold(alone, 12 * MB);
   for (const [index, mb] of [7, 9, 4].entries()) {
@@ -36,6 +39,7 @@ it('closes the one that holds most, of the address that holds most', () => {
   expect([closed, untaken.bytes]).toEqual([[], 32 * MB]);
   untaken.hold(holder('newcomer', '10.0.0.3'), 5 * MB);
   expect([closed, untaken.bytes]).toEqual([['of many 1'], 28 * MB]);
+  expect(logged).toEqual(['10.0.0.2: 9 MB']);
   untaken.release(alone, 12 * MB);
   expect(untaken.bytes).toBe(16 * MB);
 });

@@ -4,8 +4,8 @@
  *
  * When a further answer is to be sent and the bound is reached, connections are closed until there
  * is room: of the address whose connections hold most, the one that holds most. So whoever asks
- * much and takes nothing loses by it, and nobody else does. Used by HttpPort, which has at most one
- * answer of each connection at a time.
+ * much and takes nothing loses by it, and nobody else does. `onClosed` is told of each. Used by
+ * HttpPort, which has at most one answer of each connection at a time.
  */
 import { assert } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -20,7 +20,12 @@ interface Holder {
 
 export class UntakenBytes {
   readonly #held = new Map<Holder, number>();
+  readonly #onClosed: (address: string, bytes: number) => void;
   #bytes = 0;
+
+  constructor(onClosed: (address: string, bytes: number) => void) {
+    this.#onClosed = onClosed;
+  }
 
   get bytes(): number {
     return this.#bytes;
@@ -45,11 +50,12 @@ export class UntakenBytes {
       groups.set(groupOf(holder), (groups.get(groupOf(holder)) ?? 0) + bytes);
     }
     const [group] = largestOf(groups);
-    const [dropped] = largestOf(
+    const [dropped, bytes] = largestOf(
       new Map([...this.#held].filter(([holder]) => groupOf(holder) === group)),
     );
     this.#set(dropped, 0);
     dropped.destroy();
+    this.#onClosed(dropped.remoteAddress ?? '', bytes);
   }
 
   #set(holder: Holder, bytes: number): void {

@@ -20,4 +20,13 @@ it('tells the end of a list of revoked certificates as openssl does', () => {
   expect(revocationListEnd(pem)).toBe(end);
   expect(revocationListEnd(Buffer.concat([pem, pem]))).toBe(end);
   expect(revocationListEnd(Buffer.from('nothing'))).toBeNull();
+
+  // A list whose times are none has no known end, and hides no other list's.
+  const [, base64 = ''] = /CRL-----([^-]*)-----END/.exec(pem.toString('latin1')) ?? [];
+  const der = Buffer.from(base64, 'base64').toString('latin1');
+  const spoilt = Buffer.from(der.replaceAll(/\d{12}Z/g, 'no time at al'), 'latin1');
+  expect(spoilt).toHaveLength(der.length);
+  const block = `-----BEGIN X509 CRL-----\n${spoilt.toString('base64')}\n-----END X509 CRL-----\n`;
+  expect(revocationListEnd(Buffer.from(block))).toBeNull();
+  expect(revocationListEnd(Buffer.concat([Buffer.from(block), pem]))).toBe(end);
 });

@@ -35,11 +35,15 @@ function endOf(der: Uint8Array): number | null {
   return timeOf(Buffer.from(bytes).toString('latin1'), tag === UTC_TIME);
 }
 
-/** `YYMMDDHHMMSSZ`, where years from 50 on are of the last century, or `YYYYMMDDHHMMSSZ`. */
-function timeOf(text: string, hasShortYear: boolean): number {
+/**
+ * `YYMMDDHHMMSSZ`, where years from 50 on are of the last century, or `YYYYMMDDHHMMSSZ`; null for
+ * any other text.
+ */
+function timeOf(text: string, hasShortYear: boolean): number | null {
   const century = Number(text.slice(0, 2)) < 50 ? '20' : '19';
   const whole = hasShortYear ? `${century}${text}` : text;
   const [, year, month, day, hour, minute, second] =
     /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(whole) ?? [];
-  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
+  return Number.isNaN(ms) ? null : ms;
 }
