@@ -14,8 +14,9 @@ export interface ConnectOptions {
   readonly sessionTimeoutMs?: number | undefined;
   /**
    * The time limit of one attempt to reach one server, including TCP, TLS and the handshake, in
-   * milliseconds; default a third of the session timeout, at most 10,000. It doubles after each
-   * round in which every server has failed, up to 10,000, because overloaded servers answer late.
+   * milliseconds; default a third of the session timeout, at most 10,000. After two rounds in which
+   * every server has failed it doubles with each further one, up to 10,000, because overloaded
+   * servers answer late.
    */
   readonly connectTimeoutMs?: number | undefined;
   /**
