@@ -27,6 +27,8 @@ it('lists the sessions of all servers, and tells what one owns and watches', asy
   const user = new ShellUser(hosts.join(','), newTestDirectory());
   const [first, second] = [await connected(ensemble.ports[0]), await connected(ensemble.ports[1])];
   await first.client.create('/mine', 'x', { mode: 'ephemeral' });
+  // Another member may not have applied the create yet.
+  await second.client.sync('/mine');
   await second.client.getData('/mine', { watcher: () => undefined });
   const listed = await user.json(['sessions', 'ls']);
   const local = expect.stringMatching(/^127\.0\.0\.1:\d+$/);
