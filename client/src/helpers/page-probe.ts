@@ -50,7 +50,7 @@ export function probePages(options: ProbeOptions): Promise<boolean | null> {
 }
 
 interface ProbeEvents {
-  /** Only the first call says something. */
+  /** Calls after the first one have no effect. */
   onAnswer(known: boolean | null): void;
   onEnd(): void;
 }

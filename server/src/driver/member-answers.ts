@@ -191,8 +191,8 @@ function* clientsAmong(
     let watches = isAsked
       ? yield* watchedIn(member, directory, Number(stats.sessionId))
       : undefined;
-    const bytes = jsonBytes(watches ?? null);
-    if (watches !== undefined && nameBytes + bytes > NAME_BYTES_MAX) watches = null;
+    const bytes = Array.isArray(watches) ? jsonBytes(watches) : 0;
+    if (nameBytes + bytes > NAME_BYTES_MAX) watches = null;
     else nameBytes += bytes;
     clients.push({ session, host, port, ...(watches === undefined ? {} : { watches }) });
   }

@@ -7,7 +7,7 @@
  * `<start>-<number>` as their ids, which `Last-Event-ID` gives back. With `members=all` they are
  * those of all members: see joined-events.ts and joined-stream.ts.
  */
-import type { EventRing, MemberEvent } from '../events/event-ring.js';
+import type { MemberEvent } from '../events/event-ring.js';
 import { systemTimers } from '../net/timers.js';
 import { type ApiCall, jsonAnswer } from './api/api-call.js';
 import { oneOf, wholeNumber } from './api/api-query.js';
@@ -33,14 +33,12 @@ interface Place {
 
 export class EventAnswers {
   readonly #own: OwnEvents;
-  readonly #ring: EventRing;
   readonly #others: OthersFor;
   #streams = 0;
   #joinedStreams = 0;
 
   constructor(own: OwnEvents, others: OthersFor) {
     this.#own = own;
-    this.#ring = own.ring;
     this.#others = others;
   }
 
@@ -52,12 +50,12 @@ export class EventAnswers {
     const isStream = headers.accept?.includes('text/event-stream') === true;
     const last = isStream ? headers['last-event-id'] : undefined;
     const place = placeOf(query, typeof last === 'string' ? last : '');
-    const { start, newest } = this.#ring;
+    const { start, newest } = this.#own.ring;
     const restarted = place.start !== null && place.start !== start;
     const after = restarted ? 0 : place.after;
-    const lost = this.#ring.lostAfter(after);
+    const lost = this.#own.ring.lostAfter(after);
     if (isStream) return this.#stream({ after, lost, restarted }, limit, signal);
-    const events = newestOf(this.#ring.after(after), limit);
+    const events = newestOf(this.#own.ring.after(after), limit);
     return jsonAnswer({ start, newest, lost, restarted, events });
   };
 
@@ -97,7 +95,7 @@ export class EventAnswers {
       throw new HttpError(429, `${STREAMS_MAX} others follow the events.`, { 'retry-after': '5' });
     }
     this.#streams += 1;
-    const ring = this.#ring;
+    const ring = this.#own.ring;
     const { start } = ring;
     let at = Math.max(from.after, ring.newest - limit);
     const { lost, restarted } = from;

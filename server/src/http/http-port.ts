@@ -54,7 +54,10 @@ export interface HttpPortOptions {
   readonly router: Router;
   /** Whether the router reads bodies; where it does not, a request with a body is refused. */
   readonly takesBodies?: boolean;
-  /** Called with what a router threw that is no HttpError, and why a connection was closed. */
+  /**
+   * Called with what a router threw that is no HttpError, with errors of the server, and with the
+   * reason when a connection is closed because its client takes no answers.
+   */
   onFault(error: unknown): void;
 }
 

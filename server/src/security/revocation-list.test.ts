@@ -21,7 +21,7 @@ it('tells the end of a list of revoked certificates as openssl does', () => {
   expect(revocationListEnd(Buffer.concat([pem, pem]))).toBe(end);
   expect(revocationListEnd(Buffer.from('nothing'))).toBeNull();
 
-  // A list whose times are none has no known end, and hides no other list's.
+  // A list whose times cannot be read has no known end, and does not hide that of another list.
   const [, base64 = ''] = /CRL-----([^-]*)-----END/.exec(pem.toString('latin1')) ?? [];
   const der = Buffer.from(base64, 'base64').toString('latin1');
   const spoilt = Buffer.from(der.replaceAll(/\d{12}Z/g, 'no time at al'), 'latin1');

@@ -60,12 +60,13 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
   const passphrase =
     passphraseFile === null ? null : readSecretLine(passphraseFile, 'The passphrase');
   const authorities = caFile === null ? [] : readAuthorities(caFile);
+  const lists = revocationListsIn(files.crlFiles);
   const options: SecureContextOptions = {
     ...ownPart(files),
     ...(passphrase === null ? {} : { passphrase }),
     // An empty list trusts nobody; without one Node trusts every public authority.
     ca: authorities.map((one) => one.toString()),
-    ...crlPart(files.crlFiles),
+    ...(lists.length === 0 ? {} : { crl: lists }),
     minVersion: 'TLSv1.2',
   };
   const chain = chainOf(options, files);
@@ -74,20 +75,20 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
     options,
     certificate: chain[0],
     firstToExpire: firstToExpireOf(chain),
-    listsEndWallMs: listsEndOf(files.crlFiles),
+    listsEndWallMs: listsEndOf(lists),
     isPkcs12: files.pkcs12File !== null,
     authorities: fingerprints,
   };
 }
 
-function listsEndOf(crlFiles: readonly string[]): number | null {
-  const ends = crlFiles.map(listEndOf).filter((end) => end !== null);
+function listsEndOf(lists: readonly string[]): number | null {
+  const ends = lists.map(listEndOf).filter((end) => end !== null);
   return ends.length === 0 ? null : Math.min(...ends);
 }
 
-function listEndOf(path: string): number | null {
+function listEndOf(list: string): number | null {
   try {
-    return revocationListEnd(readPublicFile(path, 'The revocation list'));
+    return revocationListEnd(Buffer.from(list, 'latin1'));
   } catch (error) {
     // OpenSSL reads what is not quite DER; then the end is not known.
     if (error instanceof DerError) return null;
@@ -118,10 +119,9 @@ function ownPart(files: TlsFiles): SecureContextOptions {
 }
 
 /** Every list in the files, each by itself, because Node reads only the first one of a text. */
-function crlPart(crlFiles: readonly string[]): SecureContextOptions {
-  if (crlFiles.length === 0) return {};
+function revocationListsIn(crlFiles: readonly string[]): string[] {
   const lists = crlFiles.flatMap(revocationListsOf);
-  if (lists.length <= CRLS_MAX) return { crl: lists };
+  if (lists.length <= CRLS_MAX) return lists;
   throw new OperatorError(
     `crlFiles have ${lists.length} revocation lists: expected ${CRLS_MAX} at most.`,
   );

@@ -34,11 +34,9 @@ export interface CheckpointOptions {
   readonly dirtyCountMax: number;
   /** or at this many bytes of changed records, */
   readonly dirtyBytesMax: number;
-  /**
-   * or at this many bytes of log since the last checkpoint, if they are also this many times as
-   * many as those of the changed records,
-   */
+  /** or at this many bytes of log since the last checkpoint, */
   readonly logBytesMax: number;
+  /** provided that they are at least this many times the bytes of changed records, */
   readonly logPerChanged: number;
   /** or this long after the last checkpoint, in ms, if anything was applied since. */
   readonly intervalMs: number;
