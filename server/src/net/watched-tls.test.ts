@@ -73,6 +73,17 @@ it('says nothing more where a member was not started, because nothing keeps its 
   expect(told()).toEqual([]);
 });
 
+it('says of a certificate that expires between its load and the start that it has expired', async () => {
+  const { tls, timers, told } = useCertificate(0);
+  expect(told()).toEqual(['tls.certificate_expires_soon']);
+  await timers.advance(2_000);
+  tls.start();
+  expect(told()).toEqual(['tls.certificate_expired']);
+  await timers.advance(1_000);
+  expect(told()).toEqual([]);
+  tls.close();
+});
+
 it('warns once although a timer fires before its time by the clock of the wall', async () => {
   const { tls, timers, told } = useCertificate(0.5);
   expect(told()).toEqual(['tls.certificate_expires_soon']);

@@ -67,7 +67,7 @@ export class WatchedTls {
     this.#files.onChange((material) => {
       for (const acceptor of this.#acceptors) acceptor.renew(material);
       this.#noteExpiry(material);
-      this.#noteExpiryLater();
+      this.#keepNoting();
     });
     this.#noteExpiry(this.#files.current);
   }
@@ -75,7 +75,7 @@ export class WatchedTls {
   /** Starts to follow the files, and the time. */
   start(): void {
     this.#files.start();
-    this.#noteExpiryLater();
+    this.#keepNoting();
   }
 
   close(): void {
@@ -103,7 +103,7 @@ export class WatchedTls {
     const { subject, validTo: expires } = firstToExpire;
     this.figures.expiresWallMs = Date.parse(expires);
     this.figures.listsEndWallMs = listsEndWallMs;
-    this.#said = this.#validity();
+    this.#said = validityOf(this.#leftMs());
     const facts = { port, subject, expires };
     if (this.#said === 'expired') logger.error(facts, 'tls.certificate_expired');
     else if (this.#said === 'ending') logger.warn(facts, 'tls.certificate_expires_soon');
@@ -111,29 +111,29 @@ export class WatchedTls {
   }
 
   /**
-   * Looks again when something is to be said, and each day in any case: clocks are set. A timer may
-   * also be early by the wall's clock: then nothing is new, and nothing is said.
+   * Says what is new since the certificate was noted last, and looks again when something is to be
+   * said, and each day in any case: clocks are set. A timer may also be early by the wall's clock:
+   * then nothing is new, and nothing is said.
    */
-  #noteExpiryLater(): void {
-    const { timers } = this.#parts;
+  #keepNoting(isDaily = false): void {
     const leftMs = this.#leftMs();
+    const validity = validityOf(leftMs);
+    if (validity !== 'lasting' && (isDaily || validity !== this.#said)) {
+      this.#noteExpiry(this.#files.current);
+    }
     const nextMs = leftMs > WARN_MS ? leftMs - WARN_MS : leftMs > 0 ? leftMs : DAY_MS;
     this.#expiryTimer?.cancel();
-    this.#expiryTimer = timers.after(Math.min(nextMs, DAY_MS), () => {
-      const validity = this.#validity();
-      const isNews = validity !== this.#said || nextMs >= DAY_MS;
-      if (validity !== 'lasting' && isNews) this.#noteExpiry(this.#files.current);
-      this.#noteExpiryLater();
+    this.#expiryTimer = this.#parts.timers.after(Math.min(nextMs, DAY_MS), () => {
+      this.#keepNoting(nextMs >= DAY_MS);
     });
-  }
-
-  #validity(): Validity {
-    const leftMs = this.#leftMs();
-    if (leftMs <= 0) return 'expired';
-    return leftMs <= WARN_MS ? 'ending' : 'lasting';
   }
 
   #leftMs(): number {
     return this.figures.expiresWallMs + LAST_SECOND_MS - this.#parts.timers.wallMs();
   }
+}
+
+function validityOf(leftMs: number): Validity {
+  if (leftMs <= 0) return 'expired';
+  return leftMs <= WARN_MS ? 'ending' : 'lasting';
 }
