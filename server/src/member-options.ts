@@ -35,7 +35,7 @@ export interface MemberOptions {
   /** Which of the config's servers this is. */
   readonly id: PeerId;
   readonly logger: Logger;
-  /** Found an ensemble although not every configured member is reachable. */
+  /** Whether a quorum may found an ensemble although not every configured member is reachable. */
   readonly found: boolean;
   readonly tuning?: Tuning;
 }

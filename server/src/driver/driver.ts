@@ -338,7 +338,7 @@ export class Driver {
           this.#transfers.sendHistory(output.peer, output.link, output.after, output.through),
         );
       case 'sendSnapshot':
-        this.#parts.counters.onSnapshot(this.#transfers.snapshots);
+        this.#parts.counters.onSnapshot(this.#transfers.snapshotsUnderWay);
         return this.#background(this.#transfers.sendSnapshot(output.peer, output.link));
       case 'disconnect':
         return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);

@@ -59,7 +59,7 @@ export class RequestRates {
   }
 
   /** The number of clients that are kept: those that wait, or have sent something of late. */
-  get clients(): number {
+  get clientCount(): number {
     return this.#buckets.size;
   }
 
