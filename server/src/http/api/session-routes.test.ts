@@ -1,4 +1,4 @@
-/** What is said of sessions that cannot be ended, and how much a list of watches has at most. */
+/** What is said of sessions that cannot be ended, and how much the lists have at most. */
 
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
@@ -10,11 +10,25 @@ import { SessionRoutes } from './session-routes.js';
 
 const SESSION = '0x100000001';
 
-function useRoutes({ leaderId = 0, paths = [] as readonly string[] } = {}) {
-  const view = { serving: true, details: { leaderId, memberId: 1 } };
+function useRoutes({
+  leaderId = 0,
+  paths = [] as readonly string[],
+  owned = [] as readonly string[],
+} = {}) {
+  const view = { serving: true, details: { leaderId, memberId: 1 }, sessions: {} };
+  const tree = {
+    isLive: () => true,
+    mode: () => 'ephemeral',
+    owner: () => Number(SESSION),
+    path: (node: number) => owned[node],
+    ephemeralsOwned: () => owned.length,
+    visitEphemerals: (_: number, visit: (node: number) => boolean) => {
+      for (const node of owned.keys()) visit(node);
+    },
+  };
   const member = {
     context: () => ({ view, connections: () => [] }),
-    state: { sessions: { has: () => true } },
+    state: { sessions: { has: () => true, get: () => undefined }, tree },
     watches: {
       paths: (mode: string) => (mode === 'data' ? paths : []),
       watchersOf: () => [7],
@@ -75,4 +89,19 @@ it('lists watches up to a number, and up to a million characters of their paths'
   expect([truncated, watches.length]).toEqual([true, 2]);
   const longest = listed(useRoutes({ paths: [`/${'x'.repeat(2_000_000)}`] }), 'limit=10');
   expect([longest.truncated, longest.watches.length]).toEqual([false, 1]);
+});
+
+it('says whether a session owns more than the paths that are listed of it', async () => {
+  const shown = async (owned: readonly string[]) => {
+    const { routes, call } = useRoutes({ owned });
+    const { body } = await routes.one(call());
+    const { ephemerals, ephemeralPaths, ephemeralPathsTruncated } = JSON.parse(String(body));
+    return [ephemerals, ephemeralPaths.length, ephemeralPathsTruncated];
+  };
+  const paths = Array.from({ length: 1_001 }, (_, index) => `/e-${index}`);
+  expect(await shown([])).toEqual([0, 0, false]);
+  expect(await shown(paths.slice(1))).toEqual([1_000, 1_000, false]);
+  expect(await shown(paths)).toEqual([1_001, 1_000, true]);
+  const long = `/${'x'.repeat(400_000)}`;
+  expect(await shown([long, long, long])).toEqual([3, 2, true]);
 });
