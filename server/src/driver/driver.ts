@@ -236,7 +236,7 @@ export class Driver {
   }
 
   #answer(member: PeerId, answer: Answer): void {
-    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
+    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer, this.#turns.nowMs);
     else this.#parts.peerPort().sendTo(member, answer);
   }
 
@@ -272,8 +272,8 @@ export class Driver {
       case 'attached':
       case 'detach':
       case 'synced':
-        if (peer === this.#leader && this.#role === 'following') onAnswer(this.#pipeline, message);
-        return;
+        if (peer !== this.#leader || this.#role !== 'following') return;
+        return onAnswer(this.#pipeline, message, this.#turns.nowMs);
       case 'clock':
         return this.#clock.heard(peer, message.wallMs);
       case 'diskFull':

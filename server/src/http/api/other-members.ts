@@ -15,10 +15,9 @@ import {
 import type { Asked } from '../../driver/peer-questions.js';
 import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
-import { addressGroup } from '../../security/address-group.js';
 import type { SessionId } from '../../state/txn.js';
 import { socketAddress } from '../connection-facts.js';
-import type { Caller } from './caller.js';
+import { askerOf, type Caller } from './caller.js';
 
 /** Asks the member with that id for somebody. Resolves with null if no answer comes. */
 export type AskMember = (id: number, asked: Asked) => Promise<string | null>;
@@ -26,10 +25,9 @@ export type AskMember = (id: number, asked: Asked) => Promise<string | null>;
 /** Returns the other members, to be asked for this caller. */
 export type OthersFor = (caller: Pick<Caller, 'user' | 'remoteAddress'>) => OtherMembers;
 
-/** A user who asks from one network is one asker, however many requests that are. */
 export function othersFor(ids: readonly number[], ask: AskMember): OthersFor {
-  return ({ user, remoteAddress }) => {
-    const asker = `${user ?? ''}@${addressGroup(remoteAddress)}`;
+  return (caller) => {
+    const asker = askerOf(caller);
     return new OtherMembers(ids, (id, question) => ask(id, { question, asker }));
   };
 }
@@ -77,6 +75,8 @@ const sessionSchema = z
       maxLatencyMs: figure,
     }),
     watched: z.array(z.object({ path: z.string(), mode: z.enum(WATCH_MODES) })).max(WATCHED_MAX),
+    /** Members of an earlier release do not tell it. */
+    watchedTruncated: z.boolean().optional(),
     identities: z.array(z.object({ scheme: z.string(), id: z.string() })).optional(),
   })
   .nullable();

@@ -1,4 +1,4 @@
-/** What is said of sessions that cannot be ended, and how much a list of watches has at most. */
+/** What is said of sessions that cannot be ended, and how much the lists have at most. */
 
 import { expect, it } from 'vitest';
 import type { EndOutcome } from '../../driver/member-answers.js';
@@ -14,6 +14,7 @@ const SESSION = '0x100000001';
 interface Answers {
   readonly leaderId?: number;
   readonly paths?: readonly string[];
+  readonly owned?: readonly string[];
   /** What becomes of an order to end a session, at the member that is asked. */
   readonly outcome?: EndOutcome;
   /** What the leader answers to that order, if it is another member. */
@@ -21,11 +22,21 @@ interface Answers {
 }
 
 function useRoutes(answers: Answers = {}) {
-  const { leaderId = 0, paths = [], outcome = 'notLeading', answer = null } = answers;
-  const view = { serving: true, details: { leaderId, memberId: 1 } };
+  const { leaderId = 0, paths = [], owned = [], outcome = 'notLeading', answer = null } = answers;
+  const view = { serving: true, details: { leaderId, memberId: 1 }, sessions: {} };
+  const tree = {
+    isLive: () => true,
+    mode: () => 'ephemeral',
+    owner: () => Number(SESSION),
+    path: (node: number) => owned[node],
+    ephemeralsOwned: () => owned.length,
+    visitEphemerals: (_: number, visit: (node: number) => boolean) => {
+      for (const node of owned.keys()) visit(node);
+    },
+  };
   const member = {
     context: () => ({ view, connections: () => [] }),
-    state: { sessions: { has: () => true } },
+    state: { sessions: { has: () => true, get: () => undefined }, tree },
     watches: {
       paths: (mode: string) => (mode === 'data' ? paths : []),
       watchersOf: () => [7],
@@ -104,4 +115,19 @@ it('lists watches up to a number, and up to a million characters of their paths'
   expect([truncated, watches.length]).toEqual([true, 2]);
   const longest = listed(useRoutes({ paths: [`/${'x'.repeat(2_000_000)}`] }), 'limit=10');
   expect([longest.truncated, longest.watches.length]).toEqual([false, 1]);
+});
+
+it('says whether a session owns more than the paths that are listed of it', async () => {
+  const shown = async (owned: readonly string[]) => {
+    const { routes, call } = useRoutes({ owned });
+    const { body } = await routes.one(call());
+    const { ephemerals, ephemeralPaths, ephemeralPathsTruncated } = JSON.parse(String(body));
+    return [ephemerals, ephemeralPaths.length, ephemeralPathsTruncated];
+  };
+  const paths = Array.from({ length: 1_001 }, (_, index) => `/e-${index}`);
+  expect(await shown([])).toEqual([0, 0, false]);
+  expect(await shown(paths.slice(1))).toEqual([1_000, 1_000, false]);
+  expect(await shown(paths)).toEqual([1_001, 1_000, true]);
+  const long = `/${'x'.repeat(400_000)}`;
+  expect(await shown([long, long, long])).toEqual([3, 2, true]);
 });

@@ -88,14 +88,14 @@ export class SessionRoutes {
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
-    const { listed: ephemerals } = listedOf(listedEphemerals(tree, id), {
-      limit: OWNED_MAX,
-      textOf: (path) => path,
-    });
+    const { listed: ephemeralPaths, isTruncated: ephemeralPathsTruncated } = listedOf(
+      listedEphemerals(tree, id),
+      { limit: OWNED_MAX, textOf: (path) => path },
+    );
     const others = this.#others(caller);
     const [facts] = await this.#factsOf([id], others);
     const more = facts === undefined ? null : await this.#moreOf(id, facts, others);
-    return jsonAnswer({ ...facts, ...more, ephemeralPaths: ephemerals });
+    return jsonAnswer({ ...facts, ...more, ephemeralPaths, ephemeralPathsTruncated });
   };
 
   readonly end = async ({ names, caller }: ApiCall): Promise<HttpAnswer> => {
@@ -163,14 +163,14 @@ export class SessionRoutes {
     const { member, address, connection } = facts;
     if (connection !== null) {
       const identities = shownIdentities(this.#member.identitiesOf(id) ?? []);
-      return { identities, watched: watchedBy(this.#member, id) };
+      return { identities, ...watchedBy(this.#member, id) };
     }
     // No member has watches of a session without a connection: its client sets them again.
-    if (member === null) return { identities: null, watched: [] };
+    if (member === null) return { identities: null, watched: [], watchedTruncated: false };
     const told = await others.session(member, id);
-    if (told === null) return { identities: null, watched: null };
-    const { traffic, watched, identities = null } = told;
-    return { identities, connection: { address, ...traffic }, watched };
+    if (told === null) return { identities: null, watched: null, watchedTruncated: null };
+    const { traffic, watched, watchedTruncated = null, identities = null } = told;
+    return { identities, connection: { address, ...traffic }, watched, watchedTruncated };
   }
 
   *#watches(query: URLSearchParams, clients: ClientsHere): Generator<WatchFacts> {
