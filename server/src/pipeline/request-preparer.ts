@@ -16,7 +16,7 @@ import {
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
-import { type ExpiredSessions, ExpiryNotes } from '../sessions/expired-sessions.js';
+import { ExpiredSessionNotes, type ExpiredSessions } from '../sessions/expired-sessions.js';
 import { Leases } from '../sessions/leases.js';
 import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -79,7 +79,7 @@ export class RequestPreparer {
   #inFlight = 0;
   /** The highest ensemble level that is reached or proposed. */
   #level: number;
-  readonly #expiryNotes = new ExpiryNotes();
+  readonly #expiredNotes = new ExpiredSessionNotes();
   #expiredCount = 0;
 
   /** Every session gets a fresh full timeout, from `time.nowMs` on. */
@@ -242,7 +242,7 @@ export class RequestPreparer {
       if (!this.#prepare.overlay.sessions.isLive(session)) continue;
       const member = this.#ownership.memberOf(session);
       const ephemerals = this.#prepare.overlay.ephemeralsOwned(session);
-      this.#expiryNotes.add({ ...lease, member, ephemerals });
+      this.#expiredNotes.add({ ...lease, member, ephemerals });
       prepared.push(this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs));
       this.#expiredCount += 1;
     }
@@ -287,7 +287,7 @@ export class RequestPreparer {
 
   /** The sessions that expired since the last call, for the log; null if there are none. */
   takeExpired(): ExpiredSessions | null {
-    return this.#expiryNotes.take();
+    return this.#expiredNotes.take();
   }
 
   /** The estimated size of the state once everything in flight is applied. */

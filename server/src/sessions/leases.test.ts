@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpiryNotes } from './expired-sessions.js';
+import { ExpiredSessionNotes } from './expired-sessions.js';
 import { LeaseClock } from './lease-clock.js';
 import { type ExpiredLease, Leases } from './leases.js';
 
@@ -93,7 +93,7 @@ describe('Leases', () => {
   });
 });
 
-describe('ExpiryNotes', () => {
+describe('ExpiredSessionNotes', () => {
   it('tells how long a session was silent, and whether an operator ended it', () => {
     const leases = new Leases(OPTIONS);
     leases.add(1, 1_000, 0);
@@ -109,7 +109,7 @@ describe('ExpiryNotes', () => {
   });
 
   it('counts all expiries and names the first ten', () => {
-    const notes = new ExpiryNotes();
+    const notes = new ExpiredSessionNotes();
     expect(notes.take()).toBeNull();
     const known = {
       timeoutMs: 1_000,
