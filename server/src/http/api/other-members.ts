@@ -7,7 +7,11 @@
 
 import { z } from 'zod';
 import { HOT_MAX, type HotAnswer } from '../../driver/hot-answer.js';
-import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
+import {
+  type EndOutcome,
+  EVENTS_PER_ANSWER,
+  SESSIONS_PER_QUESTION,
+} from '../../driver/member-answers.js';
 import type { Asked } from '../../driver/peer-questions.js';
 import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
@@ -93,7 +97,7 @@ const hotSchema = z.object({
   writes: z.array(hotPathSchema).max(HOT_MAX),
   clients: z.array(hotClientSchema).max(HOT_MAX),
 });
-const endedSchema = z.object({ ended: z.boolean() });
+const endedSchema = z.object({ ended: z.boolean(), alreadyEnding: z.boolean().optional() });
 /** A question has 4096 characters at most, of which the sessions take the most. */
 const DIRECTORY_CHARACTERS_MAX = 500;
 
@@ -150,10 +154,12 @@ export class OtherMembers {
     return this.#answer(member, { kind: 'session', session: prefixedHex(session) }, sessionSchema);
   }
 
-  /** Ends a session at the member that leads; false if it does not lead or does not answer. */
-  async endSession(leader: number, session: SessionId): Promise<boolean> {
+  /** Ends a session at the member that leads. One that does not answer counts as not leading. */
+  async endSession(leader: number, session: SessionId): Promise<EndOutcome> {
     const question = { kind: 'end', session: prefixedHex(session) };
-    return (await this.#answer(leader, question, endedSchema))?.ended === true;
+    const answer = await this.#answer(leader, question, endedSchema);
+    if (answer?.ended !== true) return 'notLeading';
+    return answer.alreadyEnding === true ? 'alreadyEnding' : 'ended';
   }
 
   /**

@@ -1,7 +1,8 @@
 /** What is said of sessions that cannot be ended, and how much the lists have at most. */
 
-import { pino } from 'pino';
 import { expect, it } from 'vitest';
+import type { EndOutcome } from '../../driver/member-answers.js';
+import { keptLog } from '../../simulated/net/fixtures.js';
 import type { HttpError } from '../http-error.js';
 import type { ApiCall } from './api-call.js';
 import type { ApiMember } from './api-member.js';
@@ -10,11 +11,18 @@ import { SessionRoutes } from './session-routes.js';
 
 const SESSION = '0x100000001';
 
-function useRoutes({
-  leaderId = 0,
-  paths = [] as readonly string[],
-  owned = [] as readonly string[],
-} = {}) {
+interface Answers {
+  readonly leaderId?: number;
+  readonly paths?: readonly string[];
+  readonly owned?: readonly string[];
+  /** What becomes of an order to end a session, at the member that is asked. */
+  readonly outcome?: EndOutcome;
+  /** What the leader answers to that order, if it is another member. */
+  readonly answer?: string;
+}
+
+function useRoutes(answers: Answers = {}) {
+  const { leaderId = 0, paths = [], owned = [], outcome = 'notLeading', answer = null } = answers;
   const view = { serving: true, details: { leaderId, memberId: 1 }, sessions: {} };
   const tree = {
     isLive: () => true,
@@ -35,14 +43,15 @@ function useRoutes({
       has: () => true,
     },
     sessionOf: () => Number(SESSION),
-    expireSession: () => false,
+    expireSession: () => outcome,
   } as unknown as ApiMember;
   const asked: number[] = [];
   const others = new OtherMembers([2, 3], async (id) => {
     asked.push(id);
-    return null;
+    return answer;
   });
-  const routes = new SessionRoutes(member, () => others, pino({ level: 'silent' }));
+  const { logger, lines } = keptLog();
+  const routes = new SessionRoutes(member, () => others, logger);
   const call = (search = '') =>
     ({
       names: [SESSION],
@@ -55,7 +64,7 @@ function useRoutes({
       (error: HttpError) => error,
     );
   };
-  return { routes, call, asked, problemOfEnd };
+  return { routes, call, asked, lines, problemOfEnd };
 }
 
 it('says that there is no leader who could end a session, as in read-only mode', async () => {
@@ -64,6 +73,23 @@ it('says that there is no leader who could end a session, as in read-only mode',
   expect([status, facts, asked]).toEqual([503, {}, []]);
   expect(message).toContain('has no leader');
   expect(message).not.toContain('0');
+});
+
+it('logs who has ended a session, and not who asked for it while it was ending already', async () => {
+  const answerOf = (alreadyEnding: boolean) => JSON.stringify({ ended: true, alreadyEnding });
+  for (const [answers, isLogged] of [
+    [{ outcome: 'ended' }, true],
+    [{ outcome: 'alreadyEnding' }, false],
+    [{ leaderId: 2, answer: answerOf(false) }, true],
+    [{ leaderId: 2, answer: answerOf(true) }, false],
+    // A leader of a former release does not tell the two apart.
+    [{ leaderId: 2, answer: '{"ended":true}' }, true],
+  ] satisfies readonly [Answers, boolean][]) {
+    const { routes, call, lines } = useRoutes(answers);
+    expect((await routes.end(call())).status).toBe(202);
+    const line = { msg: 'admin.session_ended', session: SESSION, user: 'ops' };
+    expect(lines, JSON.stringify(answers)).toEqual(isLogged ? [expect.objectContaining(line)] : []);
+  }
 });
 
 it('names a leader that does not answer', async () => {

@@ -8,6 +8,7 @@
  */
 
 import type { Logger } from 'pino';
+import type { EndOutcome } from '../../driver/member-answers.js';
 import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { listedEphemerals } from '../../state/ephemeral-listing.js';
@@ -101,8 +102,12 @@ export class SessionRoutes {
     const { user, remoteAddress: remote } = caller;
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
-    if (!this.#member.expireSession(id)) await this.#endElsewhere(id, caller);
-    this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
+    const here = this.#member.expireSession(id);
+    const outcome = here === 'notLeading' ? await this.#endElsewhere(id, caller) : here;
+    // Whoever asks for what is happening anyway has not ended the session.
+    if (outcome === 'ended') {
+      this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
+    }
     return { status: 202, type: 'application/json', body: '{}\n' };
   };
 
@@ -114,10 +119,11 @@ export class SessionRoutes {
     return jsonAnswer({ watches: listed, truncated: isTruncated });
   };
 
-  async #endElsewhere(id: SessionId, caller: Caller): Promise<void> {
+  async #endElsewhere(id: SessionId, caller: Caller): Promise<EndOutcome> {
     const { leaderId } = this.#member.context().view.details;
     if (leaderId === 0) throw new HttpError(503, NO_LEADER, { 'retry-after': '5' });
-    if (await this.#others(caller).endSession(leaderId, id)) return;
+    const outcome = await this.#others(caller).endSession(leaderId, id);
+    if (outcome !== 'notLeading') return outcome;
     const sentence = `Member ${leaderId} leads and did not answer: ask again, or ask that member.`;
     throw new HttpError(409, sentence, {}, { leader: leaderId });
   }
