@@ -19,8 +19,8 @@ export const agreementMutants: readonly NamedMutant[] = [
     also: [
       {
         file: 'zab/quorum.ts',
-        find: 'new Map([this.#voters, ...this.#own, ...others].map(',
-        replace: 'new Map([this.#voters].map(',
+        find: 'const all = [this.#voters, ...this.#former, ...others];',
+        replace: 'const all = [this.#voters];',
       },
     ],
     breaks: 'a changed list serves only with a majority of the former list, too',
