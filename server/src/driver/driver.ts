@@ -148,6 +148,7 @@ export class Driver {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#turns.stop();
+    this.#leaderService?.onTermEnd();
     this.#leaderService = null;
     this.#pipeline.stopServing();
     this.#transfers.stop();
@@ -378,6 +379,7 @@ export class Driver {
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
+      this.#leaderService?.onTermEnd();
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
@@ -387,9 +389,7 @@ export class Driver {
     }
     const zxid = formatZxid(this.#zab.delivered);
     this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
-    if (role === 'leading') {
-      this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
-    }
+    if (role === 'leading') this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
     this.#digests.onServing(this.keeper.state);
     this.#parts.openRoot.onServing(this.keeper.state);
     this.#parts.starts.onServing();
