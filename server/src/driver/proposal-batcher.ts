@@ -3,10 +3,9 @@
  *
  * Each batch costs every member a sync and a message in both directions, whatever its size. So a
  * small batch lingers while an earlier one still has to be committed and applied here, and grows
- * meanwhile.
- * That costs little, because the disk syncs one batch at a time. It lingers for at most LINGER_MS,
- * because a commit between distant members takes long. A batch of BATCH_MIN proposals never
- * lingers.
+ * meanwhile. That costs little, because the disk syncs one batch at a time. It lingers for at most
+ * LINGER_MS, because a commit between distant members takes long. A batch of BATCH_MIN proposals
+ * never lingers.
  */
 import type { Timers } from '../net/timers.js';
 

@@ -1,5 +1,5 @@
 /**
- * One client's connection: incoming frames, one bounded output buffer, one write in each flush.
+ * One client's connection: incoming frames, one bounded output buffer, one write per flush.
  *
  * Owns the stream from the moment at which its first four bytes have shown that it carries frames;
  * the protocol sniffer passes on these bytes and all later ones. It enforces the bounds: reading

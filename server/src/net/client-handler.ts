@@ -18,7 +18,7 @@ export interface ClientHandler {
   onFrame(connection: ClientConnection, frame: JuteReader): void;
   /**
    * The connection was held for the HoldReason `room` and may continue: its client has taken enough
-   * of its output, or a later turn has a share left for it.
+   * of its output, or a later turn has a share for it.
    */
   onRoom(connection: ClientConnection): void;
   onClosed(connection: ClientConnection): void;

@@ -28,13 +28,13 @@ import {
   type Transport,
 } from './transport.js';
 
-/** Enough for the messages between members of one turn at full load. */
+/** The largest read from a member: enough for its messages of one turn at full load. */
 const READ_BYTES = 256 << 10;
-/** Smaller for clients, because input of thousands at once must not take long to copy. */
+/** The largest read from a client: input of thousands at once must not take long to copy. */
 const CLIENT_READ_BYTES = 64 << 10;
 /**
- * The view of a read up to this size is kept and used again. That is one or two requests, as of
- * clients that wait for each answer.
+ * Of the memory that was read into, views up to this size are kept and used again. It is the size
+ * of one or two requests, as of clients that wait for each answer.
  */
 const SMALL_READ_BYTES = 512;
 

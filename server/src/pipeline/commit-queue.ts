@@ -4,9 +4,9 @@
  * The rules: a read runs at once if nothing is pending before it, otherwise in its order. A write
  * may be forwarded at once, unless a sync is pending before it. A sync is a barrier: everything
  * after it waits. A write also waits for earlier reads whose answers are large: see
- * ANSWERS_AHEAD_BYTES_MAX. Right before a write is applied, Requests runs the reads that still wait
- * in front of it (`onApplying`), so an applied write is always at the head, and later reads have
- * not run. This class only orders; it owns its entries.
+ * ANSWERS_AHEAD_BYTES_MAX. Right before a write is applied, the reads that still wait in front of
+ * it run, or its connection is closed (`Requests.onApplying`). An applied write is therefore always
+ * at the head, and later reads have not run. This class only orders; it owns its entries.
  */
 import { assert, Fifo, type ForwardedRequest, type Zxid } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';

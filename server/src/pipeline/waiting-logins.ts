@@ -19,9 +19,9 @@ export interface LoginAttempt extends ReadHeader {
   readonly body: Uint8Array;
 }
 
-/** The last of them waits for a quarter of an hour at the longest delay. */
+/** Attempts that may wait: the last one waits for a quarter of an hour at the longest delay. */
 const WAITING_MAX = 32;
-/** No identity that is taken is longer (IDENTITY_BYTES_MAX), and no token of SASL. */
+/** The size of an attempt: no identity (IDENTITY_BYTES_MAX) or token of SASL may be longer. */
 const ATTEMPT_BYTES_MAX = 8192;
 
 export class WaitingLogins {

@@ -190,6 +190,8 @@ export class Following implements Role {
     this.#maybeServe();
   }
 
+  // Inputs for a leader. What this member's leader sends is handled further below.
+
   onPropose(): void {
     this.#member.note('following.ignored', { request: 'propose' });
   }
