@@ -4,8 +4,9 @@
  *
  * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
  * end the prepared transactions are proposed, unless they wait for a larger batch
- * (`proposal-batcher.ts`), and every socket is flushed once. This file holds the wiring; its main
- * parts are `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
+ * (`proposal-batcher.ts`), and every socket is flushed; both happen once more before that where the
+ * turn applies a long history (`delivery.ts`). This file holds the wiring; its main parts are
+ * `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
  */
 import {
   type CoreMessage,
@@ -169,7 +170,7 @@ export class Driver {
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // While everything was sent, answers may have let requests go on that had waited for them.
+    // A detach made in `#sendAll` for a client here may have let the outbox forward held writes.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();

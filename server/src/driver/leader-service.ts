@@ -5,7 +5,7 @@
  * Each turn works off as much as fits its share: a message may hold a thousand multis of thousands
  * of operations each, and decided in one turn they would delay heartbeats until the followers elect
  * another leader. Only reports of touched sessions overtake the rest, because leases run out
- * meanwhile. Requests also wait while too much is in flight, as with a slow disk or a slow quorum.
+ * meanwhile. Requests also wait while the overlay is at its bound, as with a slow disk or quorum.
  * Most of the time nothing waits. Prepared transactions are collected in the order of their
  * requests, and the driver proposes them at the end of a turn. An answer goes to the member that
  * asked, which may be this one. A new term has a new service.
@@ -60,8 +60,8 @@ interface Waiting {
 export interface ServiceLimits {
   /** The part of a turn that requests may take, in ms. */
   readonly shareMs: number;
-  /** The records that may be in flight. */
-  readonly inFlightMax: number;
+  /** The size of the overlay (`recordsInFlight`) from which on no request is prepared. */
+  readonly recordsInFlightMax: number;
 }
 
 /** Requests between two readings of the clock. After a multi the clock is always read. */
@@ -109,12 +109,12 @@ export class LeaderService {
     this.#confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
   }
 
-  /** Whether a further request may be prepared: the table of what is in flight is bounded. */
+  /** Whether a further request may be prepared: the overlay is bounded. */
   get hasRoom(): boolean {
-    return this.preparer.recordsInFlight < this.#limits.inFlightMax;
+    return this.preparer.recordsInFlight < this.#limits.recordsInFlightMax;
   }
 
-  /** Whether the next turn has something to do. Requests without room do not count. */
+  /** Whether the next turn has something to do. Requests beyond the overlay's bound do not. */
   get hasMore(): boolean {
     const head = this.#waiting.first;
     return head !== undefined && this.#hasRoomFor(head);
@@ -182,8 +182,9 @@ export class LeaderService {
     const { expiredCount } = this.preparer;
     // These changes have room of their own beside that of requests, so no flood of requests keeps a
     // dead session's ephemerals alive.
-    const left = this.#limits.inFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
-    const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.inFlightMax, Math.max(0, left));
+    const left =
+      this.#limits.recordsInFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
+    const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.recordsInFlightMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
     this.#continueEnds();
@@ -236,7 +237,7 @@ export class LeaderService {
     this.#confirmed.ask();
   }
 
-  /** Syncs and attaches need no room: nothing is prepared for them. */
+  /** Syncs and attaches need no room in the overlay: nothing is prepared for them. */
   #hasRoomFor({ message }: Waiting): boolean {
     return message.kind !== 'requests' || this.hasRoom;
   }

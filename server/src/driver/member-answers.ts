@@ -18,7 +18,7 @@ import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer
 
 /** The events in one answer, if so many fit. */
 export const EVENTS_PER_ANSWER = 100;
-/** Their JSON; the rest of an answer is what is said besides. Each event takes 10 KB at most. */
+/** The JSON of the events in one answer, which says more besides. An event takes at most 10 KB. */
 const EVENT_BYTES_MAX = ANSWER_BYTES_MAX - 1024;
 /** The sessions whose ids fit into one question. */
 export const SESSIONS_PER_QUESTION = 150;

@@ -14,7 +14,7 @@ import type { WatcherId, WatchMode, WatchTable } from '../state/watches.js';
 export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent', 'recursive'];
 /** The number of a session's watches that an answer shows. */
 export const WATCHED_MAX = 1000;
-/** The characters of their paths; an answer between members has 256 KB at most. */
+/** The characters of the watches' paths; an answer between members has 256 KB at most. */
 const CHARACTERS_MAX = 60_000;
 const IDENTITY_CHARACTERS_MAX = 1000;
 

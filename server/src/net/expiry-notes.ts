@@ -4,7 +4,7 @@
  *
  * What is noted is logged at once, with when it expires. It is logged as a warning from `warnMs`
  * before that on, and as an error once it has expired: when it comes to that, and again each day.
- * Nothing is logged later than `note` before `start` and after `close`. Used by WatchedTls.
+ * Before `start` and after `close` only `note` itself logs. Used by WatchedTls.
  */
 import type { Logger } from 'pino';
 import type { Timer, Timers } from './timers.js';

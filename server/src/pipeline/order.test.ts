@@ -118,13 +118,13 @@ describe('thousands of pipelined requests', () => {
       }
     }
     expect(answered).toEqual(xids);
-    expect(ensemble.preparer.inFlight).toBe(0);
+    expect(ensemble.preparer.recordsInFlight).toBe(0);
     expect(ensemble.leader.pipeline.outstanding).toBe(0);
   });
 });
 
 describe('sync', () => {
-  it('is a barrier: nothing behind it is handed on or run before it is answered', () => {
+  it('is a barrier: nothing behind it is forwarded or run before it is answered', () => {
     const ensemble = new TestEnsemble();
     const { pipeline } = ensemble.leader;
     const client = ensemble.connect();

@@ -200,7 +200,7 @@ export class Pipeline {
     this.#take(connection, frame);
   }
 
-  /** The client of a connection that is held for `room` has taken enough of its output. */
+  /** A connection that is held for `room` may continue: see `Output.isFullFor`. */
   onRoom(id: ConnectionId, nowMs: number): void {
     this.#requests.onRoom(id, nowMs);
     this.#endFinished();

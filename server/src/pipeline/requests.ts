@@ -38,8 +38,9 @@ export const HEADER_BYTES = 8;
 /** The zxid in the answer to an unknown operation. */
 const NO_ZXID = -1;
 /**
- * How much may be written beyond a full output because the write behind those answers is applied.
- * The queue estimates much less, but other sessions may have made the znodes larger since.
+ * When a write is applied, the reads that are parked before it are answered even if the output is
+ * full: up to this many bytes, beyond which the connection is closed. The queue has estimated much
+ * less, but other sessions may have made the znodes larger since.
  */
 const FORCED_BYTES_MAX = 8 << 20;
 
@@ -57,7 +58,7 @@ export class Requests {
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
   readonly #reply: Reused<ReplyRecord> = { operation: '', xid: 0, zxid: 0, latencyMs: 0, nowMs: 0 };
-  /** Connections whose output is full: their queued requests continue when there is room. */
+  /** Connections that are held for `room`: their queued requests continue with `onRoom`. */
   readonly #parked = new Set<Connection>();
   /** Requests that would change anything are refused. */
   isReadOnly = false;
@@ -114,8 +115,8 @@ export class Requests {
   }
 
   /**
-   * A transaction of this member is about to be applied: reads before it that wait for room run
-   * now. Returns the connection if that is too much for its output, for Pipeline to close.
+   * A transaction of this member is about to be applied: reads that are parked before it run now.
+   * Returns the connection if that is too much for its output, for Pipeline to close.
    */
   onApplying(txn: Txn, nowMs: number): Connection | null {
     if (this.#parked.size === 0) return null;
@@ -181,7 +182,7 @@ export class Requests {
     for (const connection of ready) if (connection.phase !== 'gone') this.#drain(connection);
   }
 
-  /** The output of a connection has room again. */
+  /** A connection that is held for `room` may continue. */
   onRoom(id: ConnectionId, nowMs: number): void {
     this.#nowMs = nowMs;
     const connection = this.#parts.connections.get(id);
@@ -279,7 +280,6 @@ export class Requests {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
     const body = record.rest();
-    const { tree } = this.#state;
     const writeBytes = connection.queue.largestWriteBytes;
     return {
       connection: connection.id,
@@ -297,13 +297,14 @@ export class Requests {
       sinceMs: this.#nowMs,
       changes: 0,
       znode: kind === 'write' ? (this.#parts.auditor?.znodeOf(opcode, body) ?? null) : null,
-      answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
+      answerBytes:
+        kind === 'read' ? answerBytesOf(this.#state.tree, { opcode, body, writeBytes }) : 0,
       isForwarded: false,
       syncedAt: null,
     };
   }
 
-  /** Only what is not forwarded at once is copied: the frame is valid until this returns. */
+  /** The frame is valid until this returns: the body of what is not forwarded by then is copied. */
   #enqueue(connection: Connection, entry: QueueEntry): void {
     const { throttle, outbox } = this.#parts;
     const admission = connection.queue.accept(entry);
@@ -311,11 +312,11 @@ export class Requests {
     const hasSession = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
     if (entry.kind !== 'read' && !hasSession) this.#byRequest.set(entry.request, entry);
     if (entry.kind === 'sync') outbox.sync(entry.request);
-    else if (admission === 'forward') outbox.forward(connection, entry);
+    else if (admission === 'pass') outbox.accept(connection, entry);
     if (!entry.isForwarded) entry.body = Buffer.from(entry.body);
   }
 
-  /** Runs everything that can continue, in order, as long as the output has room. */
+  /** Runs everything that can continue, in order, until an answer has to wait for room. */
   #drain(connection: Connection): void {
     const { queue, output } = connection;
     if (this.#parked.has(connection)) return;
@@ -328,7 +329,7 @@ export class Requests {
       if (entry === undefined) break;
       if (entry.kind === 'read') this.#runQueued(connection, entry);
       else if (entry.kind === 'sync') this.#answerSync(connection, entry);
-      else this.#parts.outbox.forward(connection, entry);
+      else this.#parts.outbox.accept(connection, entry);
     }
     this.#maybeFinish(connection);
   }

@@ -39,13 +39,14 @@ const EPHEMERALS_BYTES_MAX = 4 << 20;
 const PAGE_BYTES_MAX = 256 << 10;
 
 /**
- * Reads after this much are answered -127: a frame of reads of one large znode would otherwise be
- * answered with more than any memory holds.
+ * In a multiRead, reads after this many bytes of answers are answered -127: a frame of reads of one
+ * large znode would otherwise be answered with more than any memory holds.
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
- * So are reads that take more work than this, in names of children, entries of ACLs and identities
- * examined: everything is answered in one turn, so that it shows the state of one zxid. Some 15 ms.
+ * In a multiRead, reads beyond this much work are answered -127, too. Work is counted in names of
+ * children, entries of ACLs and identities examined, and this much takes some 15 ms: everything is
+ * answered in one turn, so that it shows the state of one zxid.
  */
 const MULTI_READ_WORK_MAX = 1 << 17;
 /**

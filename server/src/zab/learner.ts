@@ -58,12 +58,12 @@ type Patience = Pick<ZabOptions, 'syncTimeoutMs' | 'initTimeoutMs'>;
 export class Learners {
   readonly #byPeer = new Map<PeerId, Learner>();
   readonly #quorums: Quorums;
-  readonly #own: PeerId;
+  readonly #ownId: PeerId;
 
-  /** `own` is the leader, which counts as a synced learner that has done everything. */
-  constructor(quorums: Quorums, own: PeerId) {
+  /** `ownId` is the leader's, which counts as a synced learner that has done everything. */
+  constructor(quorums: Quorums, ownId: PeerId) {
     this.#quorums = quorums;
-    this.#own = own;
+    this.#ownId = ownId;
   }
 
   get(peer: PeerId): Learner | undefined {
@@ -88,10 +88,13 @@ export class Learners {
       return ackPendingSinceMs !== null && nowMs - ackPendingSinceMs > patienceMs;
     });
   }
-  /** The highest value that a quorum has reached, of synced learners and this member (`own`). */
-  reached(own: number, of: (learner: Learner) => number): number {
+  /**
+   * The highest value that a quorum of synced learners and this leader has reached. This leader has
+   * reached `ownValue`.
+   */
+  reached(ownValue: number, of: (learner: Learner) => number): number {
     return this.#quorums.value((id) => {
-      if (id === this.#own) return own;
+      if (id === this.#ownId) return ownValue;
       const learner = this.#byPeer.get(id);
       return learner?.synced ? of(learner) : null;
     });
@@ -108,7 +111,7 @@ export class Learners {
     );
   }
   #isOwnOr(id: PeerId, is: (learner: Learner) => boolean): boolean {
-    if (id === this.#own) return true;
+    if (id === this.#ownId) return true;
     const learner = this.#byPeer.get(id);
     return learner !== undefined && is(learner);
   }

@@ -31,13 +31,13 @@ const NO_LISTS: readonly Members[] = [];
  */
 export class Quorums {
   readonly #members: Members;
-  #own: readonly Members[];
+  #former: readonly Members[];
   #others: readonly Members[] = NO_LISTS;
   #lists: readonly Members[];
 
   constructor(members: Members, former: readonly Members[] = NO_LISTS) {
     this.#members = members;
-    this.#own = former;
+    this.#former = former;
     this.#lists = [members, ...former];
   }
 
@@ -48,7 +48,7 @@ export class Quorums {
 
   /** The former lists of this member. While it is reachable, others count by them, too. */
   get own(): readonly Members[] {
-    return this.#own;
+    return this.#former;
   }
 
   /** Whether some member last served with another list of members. */
@@ -63,13 +63,13 @@ export class Quorums {
   include(others: readonly Members[]): void {
     if (others.length === 0 && this.#others.length === 0) return;
     this.#others = others;
-    const known = new Map([this.#members, ...this.#own, ...others].map((one) => [one.join(), one]));
-    this.#lists = [...known.values()];
+    const all = [this.#members, ...this.#former, ...others];
+    this.#lists = [...new Map(all.map((one) => [one.join(), one])).values()];
   }
 
   /** Called when a leader is established. From then on only the configured list counts. */
   settle(): void {
-    this.#own = NO_LISTS;
+    this.#former = NO_LISTS;
     this.#others = NO_LISTS;
     this.#lists = [this.#members];
   }

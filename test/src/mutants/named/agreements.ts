@@ -19,8 +19,8 @@ export const agreementMutants: readonly NamedMutant[] = [
     also: [
       {
         file: 'zab/quorum.ts',
-        find: 'new Map([this.#members, ...this.#own, ...others].map(',
-        replace: 'new Map([this.#members].map(',
+        find: 'const all = [this.#members, ...this.#former, ...others];',
+        replace: 'const all = [this.#members];',
       },
     ],
     breaks: 'a changed list serves only with a majority of the former list, too',
