@@ -70,7 +70,7 @@ export function zabOptions(
 ): ZabOptions {
   return {
     id: options.id,
-    voters: config.servers.map((server) => server.id),
+    members: config.servers.map((server) => server.id),
     heartbeatMs: config.peerHeartbeatMs,
     peerTimeoutMs: config.peerTimeoutMs,
     settleMs: SETTLE_MS,
@@ -83,7 +83,7 @@ export function zabOptions(
     newEnsembleId: given.newEnsembleId,
     newIdentity: given.newIdentity,
     foundWithQuorum: options.found,
-    formerVoters: given.former,
+    formerMembers: given.former,
     abstainMs: given.abstainMs,
   };
 }

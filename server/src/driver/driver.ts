@@ -147,6 +147,7 @@ export class Driver {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#turns.stop();
+    this.#leaderService?.onTermEnd();
     this.#leaderService = null;
     this.#pipeline.stopServing();
     this.#transfers.stop();
@@ -235,7 +236,7 @@ export class Driver {
   }
 
   #answer(member: PeerId, answer: Answer): void {
-    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
+    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer, this.#turns.nowMs);
     else this.#parts.peerPort().sendTo(member, answer);
   }
 
@@ -271,8 +272,8 @@ export class Driver {
       case 'attached':
       case 'detach':
       case 'synced':
-        if (peer === this.#leader && this.#role === 'following') onAnswer(this.#pipeline, message);
-        return;
+        if (peer !== this.#leader || this.#role !== 'following') return;
+        return onAnswer(this.#pipeline, message, this.#turns.nowMs);
       case 'clock':
         return this.#clock.heard(peer, message.wallMs);
       case 'diskFull':
@@ -377,6 +378,7 @@ export class Driver {
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
+      this.#leaderService?.onTermEnd();
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
@@ -386,9 +388,7 @@ export class Driver {
     }
     const zxid = formatZxid(this.#zab.delivered);
     this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
-    if (role === 'leading') {
-      this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
-    }
+    if (role === 'leading') this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
     this.#digests.onServing(this.keeper.state);
     this.#parts.openRoot.onServing(this.keeper.state);
     this.#parts.starts.onServing();

@@ -70,8 +70,8 @@ const REQUESTS_PER_READING = 16;
 const BATCH_BYTES = 512 << 10;
 /** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
 const CHANGES_PER_TICK_MAX = 1000;
-/** Expired sessions, exceeded quotas and refused writes are logged once in this time, at most. */
-const NOTES_MS = 1000;
+/** The least time between two lines about expired sessions, or between two about refused writes. */
+const LOG_INTERVAL_MS = 1000;
 
 export class LeaderService {
   readonly preparer: RequestPreparer;
@@ -84,7 +84,10 @@ export class LeaderService {
   #untilMs = Number.NaN;
   #untilReading = REQUESTS_PER_READING;
   #isUsedUp = false;
-  #nextNotesMs = 0;
+  /** When the next line about expired sessions may be logged, on the lease clock. */
+  #nextExpiredMs = 0;
+  /** The same for exceeded quotas and refused writes. */
+  #nextRefusedMs = 0;
   readonly #writer = new BatchWriter();
   /** Full batches. */
   #batches: ProposalBatch[] = [];
@@ -184,16 +187,20 @@ export class LeaderService {
     const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
     this.#continueEnds();
-    if (time.nowMs >= this.#nextNotesMs) {
-      this.#nextNotesMs = time.nowMs + NOTES_MS;
-      const expired = this.preparer.takeExpired();
-      if (expired !== null) this.#hooks.onExpired(expired);
-      for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
-      const refusals = this.preparer.takeRefusals();
-      if (refusals !== null) this.#hooks.onTreeFull(refusals);
+    if (time.nowMs >= this.#nextExpiredMs && this.#logExpired()) {
+      this.#nextExpiredMs = time.nowMs + LOG_INTERVAL_MS;
+    }
+    if (time.nowMs >= this.#nextRefusedMs && this.#logRefused()) {
+      this.#nextRefusedMs = time.nowMs + LOG_INTERVAL_MS;
     }
     this.#sendDetaches();
     return this.preparer.expiredCount - expiredCount;
+  }
+
+  /** The term is over: logs what would have been logged later. The service is used no more. */
+  onTermEnd(): void {
+    this.#logExpired();
+    this.#logRefused();
   }
 
   onApplied(zxid: Zxid, txn: Txn): void {
@@ -320,6 +327,22 @@ export class LeaderService {
     if (smallest !== min || bytes > max || bytes !== this.#sizes.last) {
       this.#sizes = { last: bytes, min: smallest, max: Math.max(max, bytes) };
     }
+  }
+
+  /** Returns whether there was anything to log. */
+  #logExpired(): boolean {
+    const expired = this.preparer.takeExpired();
+    if (expired !== null) this.#hooks.onExpired(expired);
+    return expired !== null;
+  }
+
+  /** Returns whether there was anything to log. */
+  #logRefused(): boolean {
+    const excesses = this.preparer.takeExcesses();
+    for (const one of excesses) this.#hooks.onQuotaExceeded(one);
+    const refusals = this.preparer.takeRefusals();
+    if (refusals !== null) this.#hooks.onTreeFull(refusals);
+    return excesses.length > 0 || refusals !== null;
   }
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */

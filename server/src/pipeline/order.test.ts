@@ -134,7 +134,8 @@ describe('sync', () => {
     const { syncs, requests } = taken(pipeline);
     const [asked] = syncs;
     expect(requests).toEqual([]);
-    pipeline.onSynced(asked?.request ?? 0, ensemble.leader.state.lastZxid);
+    const zxid = ensemble.leader.state.lastZxid;
+    pipeline.onSynced({ request: asked?.request ?? 0, zxid }, ensemble.nowMs);
     expect(client.takeSummary()).toEqual(['reply 1 0']);
     ensemble.settle();
     expect(client.takeSummary()).toEqual(['reply 2 0', 'reply 3 0']);

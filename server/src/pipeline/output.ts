@@ -58,8 +58,9 @@ export interface Output {
    */
   isFullFor(answerBytes: number): boolean;
   /**
-   * Whether the client was heard from since the last call. That a request is taken in says nothing:
-   * it may have waited in the member for long, because its client sends too many.
+   * Whether the client was heard from since the last call: bytes have come, or they may have,
+   * because the connection is not read at present. A request that is taken in does not say so: it
+   * may have waited in the member for long, because its client sends too many.
    */
   takeHeard(): boolean;
   /** The handshake is done. */

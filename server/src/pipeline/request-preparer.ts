@@ -223,11 +223,11 @@ export class RequestPreparer {
   }
 
   /**
-   * Ends the lease of this session, if it has one, before its deadline, because an operator wants
-   * it: the next tick closes the session.
+   * Ends the lease of this session before its deadline, because an operator wants it: the next tick
+   * closes the session. Returns false if the session has ended or is ending already.
    */
-  endLease(session: SessionId): void {
-    this.#leases.end(session);
+  endLease(session: SessionId): boolean {
+    return this.#leases.end(session);
   }
 
   /**

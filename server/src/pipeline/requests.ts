@@ -13,6 +13,7 @@ import {
   MarshallingError,
   OpCode,
   type Stat,
+  type Synced,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -61,6 +62,7 @@ export class Requests {
   /** Requests that would change anything are refused. */
   isReadOnly = false;
   #state: ReplicatedState;
+  /** The time of the turn: every method that may answer a request sets it. */
   #nowMs = 0;
 
   constructor(state: ReplicatedState, parts: RequestsParts) {
@@ -160,7 +162,9 @@ export class Requests {
     return this.#entryOfTxn(txn) !== undefined;
   }
 
-  onSynced(request: number, zxid: Zxid): void {
+  /** A quorum confirmed the leader for a sync, which is answered once `zxid` is applied here. */
+  onSynced({ request, zxid }: Omit<Synced, 'kind'>, nowMs: number): void {
+    this.#nowMs = nowMs;
     const entry = this.#byRequest.get(request);
     // The leader may answer only what was a sync; anything else keeps waiting.
     if (entry?.kind !== 'sync') return;
@@ -172,7 +176,8 @@ export class Requests {
   }
 
   /** `zxid` is applied, and everything that was to be answered for it is answered. */
-  runDueSyncs(zxid: Zxid): void {
+  runDueSyncs(zxid: Zxid, nowMs: number): void {
+    this.#nowMs = nowMs;
     const ready = this.#dueSyncs.takeUpTo(zxid);
     for (const connection of ready) if (connection.phase !== 'gone') this.#drain(connection);
   }
@@ -198,10 +203,8 @@ export class Requests {
 
   /** The role has ended; every connection was dropped. */
   clear(): void {
-    assert(
-      this.#byRequest.size === 0,
-      () => `${this.#byRequest.size} requests wait after the role`,
-    );
+    const { size } = this.#byRequest;
+    assert(size === 0, () => `${size} requests wait after the role`);
     this.#dueSyncs.clear();
     this.#parts.auditor?.clear();
     this.#finished = [];
@@ -215,9 +218,8 @@ export class Requests {
 
   /** Without a quorum nothing is ever pending, so it is answered at once. */
   #refuse(connection: Connection, header: ReadHeader): void {
-    const { xid } = header;
     const code = ErrorCode.notReadOnly;
-    writeError(connection.output.writer, { xid, zxid: this.#state.lastZxid, code });
+    writeError(connection.output.writer, { xid: header.xid, zxid: this.#state.lastZxid, code });
     this.#count(connection, header, this.#nowMs);
   }
 

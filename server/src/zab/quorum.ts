@@ -4,17 +4,17 @@
  */
 import type { PeerId } from '@rookery/protocol';
 
-/** How many of `voters` make a quorum. */
-export function majorityOf(voters: number): number {
-  return Math.floor(voters / 2) + 1;
+/** How many of `members` make a quorum. */
+export function majorityOf(members: number): number {
+  return Math.floor(members / 2) + 1;
 }
 
 /**
- * The highest value that a quorum has reached: `values` holds one number for each voter that has
- * reported, missing voters count as minus infinity.
+ * The highest value that a quorum has reached: `values` holds one number for each member that has
+ * reported, missing members count as minus infinity.
  */
-export function quorumValue(values: readonly number[], voters: number): number {
-  const needed = majorityOf(voters);
+export function quorumValue(values: readonly number[], members: number): number {
+  const needed = majorityOf(members);
   if (values.length < needed) return Number.NEGATIVE_INFINITY;
   const sorted = [...values].sort((a, b) => b - a);
   return sorted[needed - 1] ?? Number.NEGATIVE_INFINITY;
@@ -30,15 +30,15 @@ const NO_LISTS: readonly Members[] = [];
  * ask this object, so they change from joint quorums to simple ones at one moment.
  */
 export class Quorums {
-  readonly #voters: Members;
+  readonly #members: Members;
   #own: readonly Members[];
   #others: readonly Members[] = NO_LISTS;
   #lists: readonly Members[];
 
-  constructor(voters: Members, former: readonly Members[] = NO_LISTS) {
-    this.#voters = voters;
+  constructor(members: Members, former: readonly Members[] = NO_LISTS) {
+    this.#members = members;
     this.#own = former;
-    this.#lists = [voters, ...former];
+    this.#lists = [members, ...former];
   }
 
   /** The lists of which each quorum has a majority; the configured one is the first. */
@@ -63,7 +63,7 @@ export class Quorums {
   include(others: readonly Members[]): void {
     if (others.length === 0 && this.#others.length === 0) return;
     this.#others = others;
-    const known = new Map([this.#voters, ...this.#own, ...others].map((one) => [one.join(), one]));
+    const known = new Map([this.#members, ...this.#own, ...others].map((one) => [one.join(), one]));
     this.#lists = [...known.values()];
   }
 
@@ -71,7 +71,7 @@ export class Quorums {
   settle(): void {
     this.#own = NO_LISTS;
     this.#others = NO_LISTS;
-    this.#lists = [this.#voters];
+    this.#lists = [this.#members];
   }
 
   isQuorum(has: (id: PeerId) => boolean): boolean {
