@@ -29,14 +29,13 @@ import { operationName } from './operation-names.js';
 import type { ConnectionId, ReplyRecord } from './output.js';
 import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
+import { ReadScenes } from './read-scene.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
-/** The zxid in the answer to an unknown operation. */
-const NO_ZXID = -1;
 /**
  * When a write is applied, the reads that are parked before it are answered even if the output is
  * full: up to this many bytes, beyond which the connection is closed. The queue has estimated much
@@ -55,6 +54,7 @@ export class Requests {
    */
   readonly #byRequest = new Map<number, QueueEntry>();
   readonly #dueSyncs = new DueSyncs();
+  readonly #scenes: ReadScenes;
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
   readonly #reply: Reused<ReplyRecord> = { operation: '', xid: 0, zxid: 0, latencyMs: 0, nowMs: 0 };
@@ -69,6 +69,7 @@ export class Requests {
   constructor(state: ReplicatedState, parts: RequestsParts) {
     this.#state = state;
     this.#parts = parts;
+    this.#scenes = new ReadScenes(parts);
   }
 
   set state(state: ReplicatedState) {
@@ -354,11 +355,8 @@ export class Requests {
   ): void {
     const { output } = connection;
     const { xid, opcode } = header;
-    const { watches, multiOpsMax } = this.#parts;
     const state = this.#state;
-    if (classOf(opcode) === 'unknown') {
-      writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
-    } else if (!connection.isAdmitted && opcode !== OpCode.auth) {
+    if (!connection.isAdmitted && opcode !== OpCode.auth && classOf(opcode) !== 'unknown') {
       writeError(output.writer, { xid, zxid: 0, code: ErrorCode.sessionClosedRequireSaslAuth });
     } else if (opcode === OpCode.closeSession) {
       connection.hasClosedLocalSession = true;
@@ -366,8 +364,7 @@ export class Requests {
       output.writer.endFrame();
     } else {
       try {
-        const { id: watcher, session } = connection;
-        const scene = { state, watches, multiOpsMax, watcher, output, requester, session };
+        const scene = this.#scenes.of(state, connection, requester);
         if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;

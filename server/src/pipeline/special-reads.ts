@@ -31,6 +31,9 @@ import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
 
+/** The zxid in the answer to an unknown operation. */
+const NO_ZXID = -1;
+
 /** What one answer may list of a session's ephemerals, and the characters of their paths. */
 const EPHEMERALS_LISTED_MAX = 1 << 15;
 const EPHEMERALS_BYTES_MAX = 4 << 20;
@@ -87,7 +90,12 @@ export function runSpecialRead(
     case OpCode.sasl:
       return answerSasl(scene, xid, SaslRequest.read(body));
     default:
-      return answer(scene, xid, ErrorCode.unimplemented);
+      // An unknown operation.
+      return writeError(scene.output.writer, {
+        xid,
+        zxid: NO_ZXID,
+        code: ErrorCode.unimplemented,
+      });
   }
 }
 
