@@ -58,33 +58,57 @@ it('leaves others their part of the questions to a member, whoever asks without 
       one.onMessage(peer, { kind: 'tell', number, answer: Buffer.from('1') });
     }
   };
-  const answersTo = async (name: string) => {
-    const answer = one.ask(2, asked(name));
-    answerAll();
-    return await answer;
+  const tellsOf = (name: string, count: number) => {
+    const told: (string | null)[] = [];
+    for (let i = 0; i < count; i++) void one.ask(2, asked(name)).then((text) => told.push(text));
+    return told;
   };
-  for (let count = 0; count < 15; count++) expect(await answersTo('eve')).toBe('1');
-  expect(await answersTo('eve')).toBeNull();
-  for (let count = 0; count < 5; count++) expect(await answersTo('ann')).toBe('1');
-  expect(await answersTo('ann')).toBeNull();
-  await timers.advance(1_000);
-  for (let count = 0; count < 9; count++) void one.ask(2, asked('eve'));
-  expect(sent.length).toBe(8);
-  expect(await answersTo('ann')).toBe('1');
+  const answersTo = async (name: string, count: number) => {
+    const told = tellsOf(name, count);
+    answerAll();
+    await timers.advance(0);
+    return told.length;
+  };
+  expect([await answersTo('eve', 8), await answersTo('eve', 7)]).toEqual([8, 7]);
+  const late = tellsOf('eve', 9);
+  await timers.advance(0);
+  expect([sent, late]).toEqual([[], [null]]);
+  expect(await answersTo('ann', 5)).toBe(5);
+  const later = tellsOf('ann', 1);
+  await timers.advance(999);
+  expect([sent, later]).toEqual([[], []]);
+  await timers.advance(1);
+  expect(sent.length).toBe(9);
+  answerAll();
+  await timers.advance(0);
+  expect([late, later]).toEqual([[null, ...Array(8).fill('1')], ['1']]);
 });
 
-it('answers a member 20 times in a second, and never with too much', async () => {
+it('asks no question whose time comes when nobody waits for its answer any more', async () => {
+  const { one, sent, timers } = pair();
+  for (let count = 0; count < 15; count++) {
+    void one.ask(2, asked('eve'));
+    one.onMessage(2, { kind: 'tell', number: count + 1, answer: Buffer.from('1') });
+  }
+  const late = one.ask(2, asked('eve'));
+  one.onDisconnected(2);
+  expect([await late, sent.splice(0).length]).toEqual([null, 15]);
+  await timers.advance(5_000);
+  expect(sent).toEqual([]);
+});
+
+it('answers a member 40 times in a second, and never with too much', async () => {
   const { one, sent, timers } = pair();
   one.answerWith((question) => (question === 'long' ? 'x'.repeat(ANSWER_BYTES_MAX + 1) : '1'));
   one.onMessage(2, { kind: 'ask', number: 7, question: 'long' });
   expect(sent).toEqual([[2, { kind: 'tell', number: 7, answer: new Uint8Array(0) }]]);
-  for (let i = 0; i < 30; i++) one.onMessage(2, { kind: 'ask', number: i, question: '' });
-  expect(sent.length).toBe(20);
+  for (let i = 0; i < 60; i++) one.onMessage(2, { kind: 'ask', number: i, question: '' });
+  expect(sent.length).toBe(40);
   one.onMessage(3, { kind: 'ask', number: 1, question: '' });
-  expect(sent.length).toBe(21);
+  expect(sent.length).toBe(41);
   await timers.advance(1_000);
   one.onMessage(2, { kind: 'ask', number: 1, question: '' });
-  expect(sent.length).toBe(22);
+  expect(sent.length).toBe(42);
 });
 
 /** A question whose answer is the number of news so far; `news` tells that there is more. */

@@ -42,11 +42,11 @@ export interface Asked {
   readonly asker: string;
 }
 
-interface Waiting {
+interface Waiting extends Asked {
   readonly peer: PeerId;
-  readonly asker: string;
   readonly resolve: (answer: string | null) => void;
-  readonly timer: Timer;
+  /** Of the pause before it is asked, and then of its answer. */
+  timer: Timer | null;
 }
 
 export class PeerQuestions {
@@ -79,19 +79,17 @@ export class PeerQuestions {
   }
 
   /**
-   * Resolves with JSON, or null if the member is not reached, is too old, or is too busy, or if
-   * this asker, or all together, have asked it too much.
+   * Resolves with JSON, or null if the member is not reached, is too old, or is too busy, or if too
+   * many questions of this asker, or of all together, wait already. A question beyond the rate is
+   * asked in the next second.
    */
   ask(peer: PeerId, { question, asker }: Asked): Promise<string | null> {
     const isReached = this.#port().reaches(peer, ASKING_SINCE);
-    if (!isReached || !this.#bounds.admit(peer, asker, this.#timers.nowMs())) {
-      return Promise.resolve(null);
-    }
+    if (!isReached || !this.#bounds.enter(peer, asker)) return Promise.resolve(null);
     const number = this.#nextNumber++;
     return new Promise((resolve) => {
-      const timer = this.#timers.after(ANSWER_MS, () => this.#settle(number, null));
-      this.#waiting.set(number, { peer, asker, resolve, timer });
-      this.#send(peer, { kind: 'ask', number, question });
+      this.#waiting.set(number, { peer, asker, question, resolve, timer: null });
+      this.#askWhenDue(number);
     });
   }
 
@@ -116,6 +114,19 @@ export class PeerQuestions {
     this.#sliced.clear();
     for (const number of [...this.#waiting.keys()]) this.#settle(number, null);
     for (const peer of [...this.#held.keys()]) this.onDisconnected(peer);
+  }
+
+  #askWhenDue(number: number): void {
+    const waiting = this.#waiting.get(number);
+    if (waiting === undefined) return;
+    const { peer, asker, question } = waiting;
+    const pauseMs = this.#bounds.pauseMs(peer, asker, this.#timers.nowMs());
+    if (pauseMs > 0) {
+      waiting.timer = this.#timers.after(pauseMs, () => this.#askWhenDue(number));
+      return;
+    }
+    waiting.timer = this.#timers.after(ANSWER_MS, () => this.#settle(number, null));
+    this.#send(peer, { kind: 'ask', number, question });
   }
 
   #onAsk(peer: PeerId, { number, question }: Ask): void {
@@ -170,8 +181,8 @@ export class PeerQuestions {
     const waiting = this.#waiting.get(number);
     if (waiting === undefined) return;
     this.#waiting.delete(number);
-    this.#bounds.over(waiting.peer, waiting.asker);
-    waiting.timer.cancel();
+    this.#bounds.leave(waiting.peer, waiting.asker);
+    waiting.timer?.cancel();
     waiting.resolve(answer);
   }
 }

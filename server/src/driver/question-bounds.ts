@@ -3,15 +3,17 @@
  *
  * Each member has bounds of its own, so that a silent one takes no place from the others. Of these
  * bounds one asker has a part only, so that whoever asks without a pause leaves the others theirs.
- * An asker that waits for nothing is forgotten when a question comes in a later second. Used by
+ * A question beyond the rate waits for the next second, as long as there is a place to wait. An
+ * asker that waits for nothing is forgotten when a question comes in a later second. Used by
  * PeerQuestions.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 
-/** The questions of one member that are answered in a second; to ask more is of no use. */
-export const ANSWERS_PER_SECOND = 20;
+const ASKED_PER_SECOND = 20;
 const OF_ASKER_PER_SECOND = 15;
-/** The questions to one member that wait for their answers. */
+/** A second of the member that answers touches two seconds of the one that asks. */
+export const ANSWERS_PER_SECOND = 2 * ASKED_PER_SECOND;
+/** The questions to one member that wait to be asked, or for their answers. */
 const WAITING_MAX = 32;
 const WAITING_OF_ASKER_MAX = 8;
 const SECOND_MS = 1000;
@@ -30,43 +32,57 @@ interface OfMember extends Count {
 export class QuestionBounds {
   readonly #members = new Map<PeerId, OfMember>();
 
-  /** Counts the question if it is within the bounds; false if it must not be asked. */
-  admit(peer: PeerId, asker: string, nowMs: number): boolean {
-    const member = this.#memberAt(peer, nowMs);
+  /** Takes a place until `leave`; false if none is free, so that the question must not be asked. */
+  enter(peer: PeerId, asker: string): boolean {
+    const member = this.#members.get(peer) ?? newMember();
     const own = member.askers.get(asker) ?? { asked: 0, waiting: 0 };
     if (member.waiting >= WAITING_MAX || own.waiting >= WAITING_OF_ASKER_MAX) return false;
-    if (member.asked >= ANSWERS_PER_SECOND || own.asked >= OF_ASKER_PER_SECOND) return false;
+    this.#members.set(peer, member);
     member.askers.set(asker, own);
-    for (const count of [member, own]) {
-      count.asked += 1;
-      count.waiting += 1;
-    }
+    member.waiting += 1;
+    own.waiting += 1;
     return true;
   }
 
+  /**
+   * Counts a question that has a place as asked now, and returns 0, or how many ms are left of a
+   * second in which no more of them are asked.
+   */
+  pauseMs(peer: PeerId, asker: string, nowMs: number): number {
+    const { member, own } = this.#entered(peer, asker);
+    if (nowMs - member.secondMs >= SECOND_MS) startSecond(member, nowMs);
+    if (member.asked >= ASKED_PER_SECOND || own.asked >= OF_ASKER_PER_SECOND) {
+      return member.secondMs + SECOND_MS - nowMs;
+    }
+    member.asked += 1;
+    own.asked += 1;
+    return 0;
+  }
+
   /** The question was answered, or nobody waits for its answer any more. */
-  over(peer: PeerId, asker: string): void {
-    const member = this.#members.get(peer);
-    const own = member?.askers.get(asker);
-    assert(member !== undefined && own !== undefined, () => `${asker} has asked member ${peer}`);
+  leave(peer: PeerId, asker: string): void {
+    const { member, own } = this.#entered(peer, asker);
     member.waiting -= 1;
     own.waiting -= 1;
   }
 
-  #memberAt(peer: PeerId, nowMs: number): OfMember {
-    const member = this.#members.get(peer) ?? newMember();
-    this.#members.set(peer, member);
-    if (nowMs - member.secondMs < SECOND_MS) return member;
-    member.secondMs = nowMs;
-    member.asked = 0;
-    for (const [asker, count] of member.askers) {
-      count.asked = 0;
-      if (count.waiting === 0) member.askers.delete(asker);
-    }
-    return member;
+  #entered(peer: PeerId, asker: string): { readonly member: OfMember; readonly own: Count } {
+    const member = this.#members.get(peer);
+    const own = member?.askers.get(asker);
+    assert(member !== undefined && own !== undefined, () => `${asker} has asked member ${peer}`);
+    return { member, own };
   }
 }
 
 function newMember(): OfMember {
   return { asked: 0, waiting: 0, secondMs: Number.NEGATIVE_INFINITY, askers: new Map() };
+}
+
+function startSecond(member: OfMember, nowMs: number): void {
+  member.secondMs = nowMs;
+  member.asked = 0;
+  for (const [asker, count] of member.askers) {
+    count.asked = 0;
+    if (count.waiting === 0) member.askers.delete(asker);
+  }
 }

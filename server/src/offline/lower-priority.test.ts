@@ -3,6 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
 const MODULE = new URL('../../dist/offline/lower-priority.js', import.meta.url).href;
+/** Its number in the kernel. */
+const SCHED_IDLE = '5';
+
 /** The priorities of all threads of a process that has called it in this way. */
 function prioritiesAfter(call: string): readonly number[] {
   const script = `
@@ -23,6 +26,28 @@ onLinux('lowers every thread, those of the collector too', () => {
   const priorities = prioritiesAfter('lowerPriority()');
   expect(priorities.length).toBeGreaterThan(1);
   expect(new Set(priorities)).toEqual(new Set([19]));
+});
+
+onLinux('leaves the processors to all other processes, with threads that begin later', () => {
+  const script = `
+    import { readFileSync, readdirSync } from 'node:fs';
+    import { Worker } from 'node:worker_threads';
+    import { lowerPriority } from ${JSON.stringify(MODULE)};
+    lowerPriority();
+    const worker = new Worker('setInterval(() => {}, 1000)', { eval: true });
+    worker.once('online', () => {
+      const threads = readdirSync('/proc/self/task');
+      // The 41st field of proc(5); the second one, a name in parentheses, may have spaces.
+      const policyOf = (thread) =>
+        readFileSync('/proc/self/task/' + thread + '/stat', 'utf8').split(') ')[1].split(' ')[38];
+      process.stdout.write(JSON.stringify(threads.map(policyOf)));
+      process.exit();
+    });
+  `;
+  const args = ['--input-type=module', '--eval', script];
+  const policies: readonly string[] = JSON.parse(execFileSync(process.execPath, args).toString());
+  expect(policies.length).toBeGreaterThan(1);
+  expect(new Set(policies)).toEqual(new Set([SCHED_IDLE]));
 });
 
 onLinux('lowers the others where a thread has ended since it was listed', () => {

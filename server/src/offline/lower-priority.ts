@@ -1,13 +1,18 @@
 /**
- * What makes a process give way to the members of the machine: the lowest priority, and the first
- * place where memory ends. For processes that make backups, which hold a second copy of the tree.
+ * What makes a process give way to the members of the machine: the lowest priority, on Linux also
+ * the scheduling class that runs where nothing else wants to (SCHED_IDLE), and the first place
+ * where memory ends. For processes that make backups, which hold a second copy of the tree.
  */
+import { spawnSync } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 
 /** Linux kills the process with the highest score first. */
 const OOM_SCORE = '/proc/self/oom_score_adj';
 const OOM_SCORE_MAX = '1000';
+/** Node has no call for it. The command is part of util-linux, which nearly every Linux has. */
+const IDLE_CLASS = ['chrt', '--all-tasks', '--idle', '--pid', '0'] as const;
+const COMMAND_MS = 5_000;
 
 /**
  * Holds for the rest of this process. Where the machine does not allow it, nothing changes.
@@ -24,6 +29,11 @@ export function lowerPriority(listThreads: () => readonly number[] = ownThreads)
     asAllowed(() => setPriority(thread, constants.priority.PRIORITY_LOW));
   }
   asAllowed(() => writeFileSync(OOM_SCORE, OOM_SCORE_MAX));
+  // By its priority alone a thread keeps a processor for some ms after a member wants to run.
+  const [command, ...args] = IDLE_CLASS;
+  if (process.platform === 'linux') {
+    spawnSync(command, [...args, `${process.pid}`], { stdio: 'ignore', timeout: COMMAND_MS });
+  }
 }
 
 function asAllowed(step: () => void): void {

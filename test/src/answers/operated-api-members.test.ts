@@ -51,8 +51,12 @@ async function askWherever(members: readonly Member[]): Promise<void> {
         watches: index === 0 ? null : all[index - 1]?.['name'],
       });
     }
-    const [found] = linesOf(await askApi(member, 'GET /recipes'));
-    const contenders = [found?.['holders'], found?.['waiters']].flat() as typeof all;
+    // An address is null where its member does not answer in time.
+    const contenders = await until('all addresses are told', DEADLINE_MS, async () => {
+      const [found] = linesOf(await askApi(member, 'GET /recipes'));
+      const told = [found?.['holders'], found?.['waiters']].flat() as typeof all;
+      return told.every(({ address }) => address !== null) ? told : undefined;
+    });
     expect(contenders.map(({ address }) => address)).toEqual(all.map(({ address }) => address));
   }
   await holding?.release();
