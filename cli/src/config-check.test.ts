@@ -136,6 +136,13 @@ describe('config check', () => {
       0,
       expect.stringMatching(/warning +the certificate for members \(CN=member-1\) expires on/),
     ]);
+    const authorities = good.lines.filter((line) => line.includes('caFile'));
+    expect(authorities.join()).toMatch(
+      /^warning +the authority of members in caFile \(CN=authority\) expires on [^,]*before$/,
+    );
+    const lasting = new TestAuthority(folder, 'lasting', 31);
+    const trusted = await checked(named('127.0.0.1'), { caFile: lasting.caFile });
+    expect(trusted.lines.join()).not.toContain('caFile');
     for (const [certificate, said, more] of [
       [named('127.0.0.2'), 'does not name the host of member 1'],
       [named('127.0.0.1', 'extendedKeyUsage=serverAuth'), 'refuse each other: INVALID_PURPOSE'],
@@ -167,6 +174,7 @@ describe('config check', () => {
     };
     const good = await check(servers, 1, more);
     expect(good.code).toBe(0);
+    expect(good.lines.join()).toMatch(/warning +the authority of clients in caFile/);
     expect(good.lines.join()).toMatch(/ok +\S+users has one user of SASL/);
     expect(good.lines.join()).toMatch(/warning +superIdentities names sasl:bob/);
     expect(good.lines.join()).toMatch(/warning +\S+backups is on the disk of the data/);

@@ -24,6 +24,7 @@ import { codeOf, directoryCheck, type Finding, finding } from './config-checks.j
 
 const DAY_MS = 24 * 3_600_000;
 const WARN_MS = 14 * DAY_MS;
+const AUTHORITY_WARN_MS = 30 * DAY_MS;
 const HANDSHAKE_MS = 5_000;
 
 /** `self` is the member that is to run on this machine; null if none is named. */
@@ -56,6 +57,7 @@ async function clientTlsChecks(
   if ('verdict' in material) return [material];
   const found = [
     validity(material, 'the certificate for clients'),
+    ...authorityChecks(material, 'clients'),
     ...(await revocationChecks(tls.crlFiles)),
   ];
   const host = self?.clientHost ?? self?.host;
@@ -77,6 +79,7 @@ async function peerAuthChecks(
   const material = loaded(tls);
   if ('verdict' in material) return [...found, material];
   found.push(validity(material, 'the certificate for members'));
+  found.push(...authorityChecks(material, 'members'));
   if (self !== null) {
     const name = { id: self.id, host: self.host, ensemble: tls.ensemble };
     const problem = peerCertificateProblem(material.certificate.raw, name);
@@ -156,7 +159,7 @@ function attempt<T>(read: () => T): T | Finding {
 
 function validity({ certificate, firstToExpire }: TlsMaterial, what: string): Finding {
   const { validFrom } = certificate;
-  const named = ({ subject }: typeof certificate) => `${what} (${subject.replaceAll('\n', ', ')})`;
+  const named = (one: typeof certificate) => `${what} (${subjectOf(one)})`;
   if (Date.parse(validFrom) > Date.now()) {
     return finding('FAIL', `${named(certificate)} is not valid before ${validFrom}`);
   }
@@ -165,6 +168,27 @@ function validity({ certificate, firstToExpire }: TlsMaterial, what: string): Fi
   const leftMs = Date.parse(validTo) - Date.now();
   if (leftMs <= 0) return finding('FAIL', `${which} has expired on ${validTo}`);
   return finding(leftMs < WARN_MS ? 'warning' : 'ok', `${which} expires on ${validTo}`);
+}
+
+/** Says nothing of authorities that last. Perhaps nothing of one that has expired is in use. */
+function authorityChecks(
+  { firstAuthorityToExpire: first }: TlsMaterial,
+  signedFor: 'clients' | 'members',
+): readonly Finding[] {
+  if (first === null) return [];
+  const { validTo } = first;
+  const leftMs = Date.parse(validTo) - Date.now();
+  if (leftMs > AUTHORITY_WARN_MS) return [];
+  const which = `the authority of ${signedFor} in caFile (${subjectOf(first)})`;
+  const text =
+    leftMs <= 0
+      ? `${which} has expired on ${validTo}: the certificates that it has signed are refused`
+      : `${which} expires on ${validTo}: replace the certificates that it has signed before`;
+  return [finding('warning', text)];
+}
+
+function subjectOf({ subject }: TlsMaterial['certificate']): string {
+  return subject.replaceAll('\n', ', ');
 }
 
 async function revocationChecks(paths: readonly string[]): Promise<readonly Finding[]> {

@@ -52,6 +52,8 @@ it('writes each change of state to pino, with the session and without its passwo
     from: 'connecting',
   });
   expect(told[1]).toMatchObject({ session: '0xab', err: { type: 'ConnectionLossError' } });
+  expect(told[1]).not.toHaveProperty('lossCause');
+  expect(told[3]).toMatchObject({ session: '0xab', lossCause: 'silence' });
   expect(lines.text).not.toContain('password');
   expect(lines.records.some(({ event }) => event === 'session.attempt_failed')).toBe(true);
 });

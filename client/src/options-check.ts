@@ -75,16 +75,12 @@ const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export function checkedOptions(options: ConnectOptions): CheckedOptions {
   checkKinds(options);
-  const sessionTimeoutMs = whole('sessionTimeoutMs', options.sessionTimeoutMs, 30_000, 1_000);
+  const whole = wholeNumbersOf(options);
+  const sessionTimeoutMs = whole('sessionTimeoutMs', 30_000, 1_000);
   const connectDefaultMs = Math.min(Math.ceil(sessionTimeoutMs / 3), CONNECT_MS_MAX);
-  const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', options.reconnectDelayBaseMs, 50, 1);
+  const reconnectDelayBaseMs = whole('reconnectDelayBaseMs', 50, 1);
   const pauseDefaultMs = Math.min(Math.ceil(sessionTimeoutMs / 6), RECONNECT_MS_MAX);
-  const reconnectDelayMaxMs = whole(
-    'reconnectDelayMaxMs',
-    options.reconnectDelayMaxMs,
-    pauseDefaultMs,
-    1,
-  );
+  const reconnectDelayMaxMs = whole('reconnectDelayMaxMs', pauseDefaultMs, 1);
   const keepAlive = options.keepAlive ?? true;
   const name = options.name ?? DEFAULT_NAME;
   const worker = workerOf(options.worker ?? false);
@@ -93,9 +89,9 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   }
   return {
     sessionTimeoutMs,
-    connectTimeoutMs: whole('connectTimeoutMs', options.connectTimeoutMs, connectDefaultMs, 1),
-    connectDeadlineMs: whole('connectDeadlineMs', options.connectDeadlineMs, 30_000, 0),
-    operationTimeoutMs: whole('operationTimeoutMs', options.operationTimeoutMs, 30_000, 0),
+    connectTimeoutMs: whole('connectTimeoutMs', connectDefaultMs, 1),
+    connectDeadlineMs: whole('connectDeadlineMs', 30_000, 0),
+    operationTimeoutMs: whole('operationTimeoutMs', 30_000, 0),
     reconnectDelayBaseMs,
     reconnectDelayMaxMs: Math.max(reconnectDelayMaxMs, reconnectDelayBaseMs),
     readOnly: options.readOnly ?? false,
@@ -105,9 +101,9 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     resume: resumeOf(options.resume),
     renewSession: options.renewSession ?? true,
     shuffle: options.shuffle ?? true,
-    frameBytesMax: whole('frameBytesMax', options.frameBytesMax, 16 * 1024 * 1024, 1024),
-    requestBytesMax: whole('requestBytesMax', options.requestBytesMax, REQUEST_BYTES_MAX, 1024),
-    outstandingMax: whole('outstandingMax', options.outstandingMax, 100_000, 1),
+    frameBytesMax: whole('frameBytesMax', 16 * 1024 * 1024, 1024),
+    requestBytesMax: whole('requestBytesMax', REQUEST_BYTES_MAX, 1024),
+    outstandingMax: whole('outstandingMax', 100_000, 1),
     worker,
     keepAlive,
     surroundings: options.surroundings ?? systemSurroundings(keepAlive),
@@ -170,10 +166,24 @@ export function credentialOf(scheme: string, auth: Uint8Array | string): Credent
   return { scheme, auth: typeof auth === 'string' ? Buffer.from(auth) : Buffer.from(auth) };
 }
 
-function whole(name: string, given: number | undefined, otherwise: number, min: number): number {
-  const value = given ?? otherwise;
-  if (Number.isSafeInteger(value) && value >= min && value <= INT_MAX) return value;
-  throw new OptionError(name, `is ${value}, not a whole number from ${min} to ${INT_MAX}`);
+type NumberName =
+  | 'sessionTimeoutMs'
+  | 'connectTimeoutMs'
+  | 'connectDeadlineMs'
+  | 'operationTimeoutMs'
+  | 'reconnectDelayBaseMs'
+  | 'reconnectDelayMaxMs'
+  | 'frameBytesMax'
+  | 'requestBytesMax'
+  | 'outstandingMax';
+
+/** Reads one of the numbers; throws OptionError if it is not whole, or out of range. */
+function wholeNumbersOf(options: ConnectOptions) {
+  return (name: NumberName, otherwise: number, min: number): number => {
+    const value = options[name] ?? otherwise;
+    if (Number.isSafeInteger(value) && value >= min && value <= INT_MAX) return value;
+    throw new OptionError(name, `is ${value}, not a whole number from ${min} to ${INT_MAX}`);
+  };
 }
 
 function saslOf(sasl: ConnectOptions['sasl']): SaslCredential | null {

@@ -31,9 +31,6 @@ export class FrameReader {
   #head = 0;
   #offset = 0;
   #buffered = 0;
-  /** The length of the next frame, once it is known. */
-  #frameBytes = 0;
-  #isLengthKnown = false;
   /**
    * The reader's own memory that holds the last chunk; null if the chunk belongs to somebody else.
    */
@@ -108,7 +105,9 @@ export class FrameReader {
   next(): Uint8Array | null {
     if (this.#whole !== null) return this.#takeWhole();
     const length = this.#nextLength();
-    return length === NO_FRAME ? null : this.#consume(length);
+    if (length === NO_FRAME) return null;
+    this.#skip(HEADER_BYTES);
+    return this.#consume(length);
   }
 
   /** As `next`, but the frame is copied into memory of its own. */
@@ -116,6 +115,7 @@ export class FrameReader {
     if (this.#whole !== null) return this.#takeWhole();
     const length = this.#nextLength();
     if (length === NO_FRAME) return null;
+    this.#skip(HEADER_BYTES);
     const isWhole = length === 0 || this.#chunkAt(this.#head).length - this.#offset >= length;
     const frame = this.#consume(length);
     return isWhole ? new Uint8Array(frame) : frame;
@@ -133,46 +133,39 @@ export class FrameReader {
     }
     const length = this.#nextLength();
     if (length === NO_FRAME) return false;
-    const head = length === 0 ? EMPTY : this.#chunkAt(this.#head);
-    const start = length === 0 ? 0 : this.#offset;
-    if (head.length - start >= length) {
-      if (length > 0) this.#skip(length);
+    const head = this.#chunkAt(this.#head);
+    const start = this.#offset + HEADER_BYTES;
+    if (start + length <= head.length) {
+      this.#skip(HEADER_BYTES + length);
       reader.point(head, start, start + length);
     } else {
+      this.#skip(HEADER_BYTES);
       reader.point(this.#consume(length), 0, length);
     }
     return true;
   }
 
-  /** Returns the length of the next frame if it is complete, else NO_FRAME. */
+  /** Returns the length of the next frame, whose header is not skipped, or NO_FRAME. */
   #nextLength(): number {
-    if (!this.#isLengthKnown) {
-      if (this.#buffered < HEADER_BYTES) return NO_FRAME;
-      this.#frameBytes = this.#peekLength();
-      this.#isLengthKnown = true;
-    }
-    const length = this.#frameBytes;
+    if (this.#buffered < HEADER_BYTES) return NO_FRAME;
+    const length = this.#peekLength();
     if (length < 0 || length > this.#frameBytesMax) {
       throw new FrameError(`a frame of ${length} bytes, the limit is ${this.#frameBytesMax}`);
     }
-    if (this.#buffered < HEADER_BYTES + length) return NO_FRAME;
-    this.#skip(HEADER_BYTES);
-    this.#isLengthKnown = false;
-    return length;
+    return this.#buffered < HEADER_BYTES + length ? NO_FRAME : length;
   }
 
   /** Whether at least half of the next frame, but not all of it, is in the chunks. */
   get #hasHalfOfFrame(): boolean {
-    if (!this.#isLengthKnown) return false;
-    const length = this.#frameBytes;
+    if (this.#buffered < HEADER_BYTES) return false;
+    const length = this.#peekLength();
     const arrived = this.#buffered - HEADER_BYTES;
     return arrived < length && arrived * 2 >= length && length <= this.#frameBytesMax;
   }
 
   /** Moves the next frame to memory of its own, where what comes of it is written from now on. */
   #beginWhole(): void {
-    const whole = Buffer.allocUnsafeSlow(this.#frameBytes);
-    this.#isLengthKnown = false;
+    const whole = Buffer.allocUnsafeSlow(this.#peekLength());
     this.#skip(HEADER_BYTES);
     const { length } = whole;
     this.#wholeUsed = this.#buffered;

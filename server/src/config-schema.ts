@@ -242,7 +242,7 @@ function sessionLimitProblems(raw: Record<string, unknown>): string[] {
   const least = validOrNull(shape.minSessionTimeoutMs, raw['minSessionTimeoutMs']);
   const most = validOrNull(shape.maxSessionTimeoutMs, raw['maxSessionTimeoutMs']);
   if (least === null || most === null) return [];
-  // Two limits that are both given contradict each other whatever a tick is.
+  // Two limits that are both given contradict each other whatever tickTimeMs is.
   if (tickTimeMs === null && (least === undefined || most === undefined)) return [];
   const limits = sessionLimits({
     tickTimeMs: tickTimeMs ?? 0,
@@ -251,8 +251,8 @@ function sessionLimitProblems(raw: Record<string, unknown>): string[] {
   });
   const { minSessionTimeoutMs: min, maxSessionTimeoutMs: max } = limits;
   if (min <= max) return [];
-  const origin = most === undefined ? ', 20 ticks' : '';
-  const own = least === undefined ? ' (2 ticks)' : '';
+  const origin = most === undefined ? ', 20 times tickTimeMs' : '';
+  const own = least === undefined ? ' (2 times tickTimeMs)' : '';
   const expected = `expected at most maxSessionTimeoutMs (${max}${origin})`;
   return [`minSessionTimeoutMs: ${expected}, got ${min}${own}`];
 }

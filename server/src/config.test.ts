@@ -232,10 +232,10 @@ describe('settings', () => {
     expect(limits(5000, 5000)).toEqual([]);
     expect(limits(5001, 5000)).toHaveLength(1);
     expect(limits(40_001)).toEqual([
-      'minSessionTimeoutMs: expected at most maxSessionTimeoutMs (40000, 20 ticks), got 40001',
+      'minSessionTimeoutMs: expected at most maxSessionTimeoutMs (40000, 20 times tickTimeMs), got 40001',
     ]);
     expect(limits(undefined, 3999)).toEqual([
-      'minSessionTimeoutMs: expected at most maxSessionTimeoutMs (3999), got 4000 (2 ticks)',
+      'minSessionTimeoutMs: expected at most maxSessionTimeoutMs (3999), got 4000 (2 times tickTimeMs)',
     ]);
   });
 

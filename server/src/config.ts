@@ -117,15 +117,15 @@ export interface Config {
    */
   readonly peerAuth: PeerAuth | 'none' | null;
   /**
-   * The number of ticks that a member may take to join a leader and receive its state; default 10.
-   * If it is too small for the size of the tree and the network, a member that has much to catch up
-   * never joins, because it starts over each time.
+   * The time that a member may take to join a leader and receive its state, in units of
+   * `tickTimeMs`; default 10. If it is too small for the size of the tree and the network, a member
+   * that has much to catch up never joins, because it starts over each time.
    */
   readonly initLimit: number;
   /**
-   * The number of ticks for which a member that has joined may leave a proposal unacknowledged;
-   * default 5. If it is too small for the slowest disk, that member is dropped under load. If it is
-   * too large, a member that no longer logs keeps its clients for that long.
+   * The time for which a member that has joined may leave a proposal unacknowledged, in units of
+   * `tickTimeMs`; default 5. If it is too small for the slowest disk, that member is dropped under
+   * load. If it is too large, a member that no longer logs keeps its clients for that long.
    */
   readonly syncLimit: number;
   /**
@@ -141,13 +141,14 @@ export interface Config {
    */
   readonly peerTimeoutMs: number;
   /**
-   * The shortest session timeout that a client is granted, in ms; default 2 ticks. A client that
-   * asks for less gets this. It must not be greater than `maxSessionTimeoutMs`.
+   * The shortest session timeout that a client is granted, in ms; default 2 times `tickTimeMs`. A
+   * client that asks for less gets this. It must not be greater than `maxSessionTimeoutMs`.
    */
   readonly minSessionTimeoutMs: number;
   /**
-   * The longest session timeout that a client is granted, in ms; default 20 ticks. It bounds how
-   * long the ephemeral znodes of a vanished client stay.
+   * The longest session timeout that a client is granted, in ms; default 20 times `tickTimeMs`. The
+   * ephemeral znodes of a vanished client stay for its timeout and twice `peerTimeoutMs`, and
+   * longer after a change of leader or the loss of a link between members.
    */
   readonly maxSessionTimeoutMs: number;
   /**
@@ -216,7 +217,7 @@ export interface Config {
    * separated by commas in the file. Others are refused as ZooKeeper refuses them. By default all
    * are answered if every server opens its client port on loopback addresses alone (`listen`, or
    * `host` without it). Elsewhere `wchp`, `wchc` and `dump` (paths and sessions), `cons`
-   * (sessions), and `crst`, `srst` and `stmk` (which change something) must be listed.
+   * (sessions), and `crst`, `srst` and `stmk` (which change something) must be named.
    *
    * Of the others, `stat` shows the addresses of clients, `conf` the members and the data
    * directories, and `envi` the host and the user; `ruok`, `isro`, `srvr`, `mntr`, `wchs`, `dirs`,

@@ -15,12 +15,12 @@ export interface FileBudget {
   readonly peerStrangersMax: number;
 }
 
-/** Less than this a member with a small tree could not do with. */
+/** A member with a small tree needs at least this many. */
 export const OPEN_FILES_MIN = 128;
 
 const RESERVED_FILES = 2048;
 const RESERVED_PART = 1 / 2;
-/** The link, one that replaces it, one that is dialled, one that knocks. */
+/** The link, one that replaces it, one that is dialled, and one that only wakes the dialler. */
 const FILES_PER_MEMBER = 4;
 const STRANGERS_MAX = 128;
 const STRANGERS_PART = 1 / 16;

@@ -18,7 +18,10 @@ interface WordFacts {
   readonly isForStrangers: boolean;
   /** Whether its work grows with the number of connections, sessions or watches. */
   readonly isListing: boolean;
-  /** Whether it is refused while the member does not serve, as in ZooKeeper. */
+  /**
+   * Whether it is refused while the member does not serve, as in ZooKeeper. A word that ZooKeeper
+   * does not have is refused then if its answer says something of a leader or of its followers.
+   */
   readonly needsServing: boolean;
 }
 
@@ -26,19 +29,28 @@ interface WordFacts {
  * All words that exist, in alphabetical order. At present they are those of ZooKeeper 3.8.0. Any
  * other first four bytes of a connection are read as the length of a frame.
  *
- * A new word needs a line here, and its answer in `net/four-letter/reply.ts`, where the compiler
- * reports that it is missing. The comment of `fourLetterWords` in `config.ts` says what each word
- * shows; `npm run docs:configuration` copies it into the reference. docs/limits.md names the
- * listings, SECURITY.md what words show strangers, and `config.test.ts` the words for strangers.
- * `test/src/documents/four-letter-words.test.ts` compares the documents with the table.
+ * A new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
+ * reports that it is missing. An answer is never empty, because an empty one means that the server
+ * does not know the word: where its facts do not exist, such as those of a leader at a follower, it
+ * says so in a sentence. Facts that no word has yet are fields of `MemberView`, or of `LeaderView`
+ * if only a leader has them (`net/member-view.ts`). `driver/member-status.ts` fills them in, and
+ * `memberView` of `simulated/net/fixtures.ts` for the tests.
+ *
+ * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and
+ * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;
+ * `config.test.ts` names the words for strangers. `test/src/documents/four-letter-words.test.ts`
+ * compares the reference, docs/limits.md and the recorded answers with the table. Nothing checks
+ * SECURITY.md, which tells what strangers learn by words, and docs/operations/README.md, which
+ * tells operators which word is for what. Users of the package notice a new word, so it needs a
+ * changeset (CONTRIBUTING.md).
  *
  * A word that ZooKeeper does not have is a divergence: it needs a row in docs/compatibility.md, a
  * line in `test/src/model/divergences.ts`, and its name in `NOT_RECORDED` of the test of the
  * documents. It needs no command in `http/commands.ts`, which has ZooKeeper's commands alone.
  *
- * Commands of `cli/` send words by `askWord`. A server without the word, such as ZooKeeper or a
- * member of an older release, closes the connection without an answer, and a member of an older
- * release does not start with a setting that names the word.
+ * Nothing in `cli/` has to change; a command that is to use the word sends it by `askWord`. A
+ * server without the word, such as ZooKeeper or a member of an older release, closes the connection
+ * without an answer, and a member of an older release does not start with a setting that names it.
  */
 const WORDS = {
   conf: { isForStrangers: true, isListing: false, needsServing: true },

@@ -50,7 +50,7 @@ export interface DerivedLimits {
   readonly peerQueueBytesMax: number;
   /** Requests of a member's clients, identities included, that it took in and did not answer. */
   readonly outstandingBytesMax: number;
-  /** What all connections of a member may have read and not handed on. */
+  /** The bytes that all connections of a member may have read and not delivered. */
   readonly heldInputBytesMax: number;
   /** Proposals kept in memory for learners; more while one is brought up from disk. */
   readonly windowBytesMax: number;

@@ -35,7 +35,7 @@ export interface MemberOptions {
   /** Which of the config's servers this is. */
   readonly id: PeerId;
   readonly logger: Logger;
-  /** Found an ensemble although not every configured member is reachable. */
+  /** Whether a quorum may found an ensemble although not every configured member is reachable. */
   readonly found: boolean;
   readonly tuning?: Tuning;
 }
@@ -43,10 +43,10 @@ export interface MemberOptions {
 /** Votes settle for this long when not all reachable voters agree, ms. */
 const SETTLE_MS = 200;
 /**
- * Records of changes in flight at a leader, each of 100 to 300 bytes: several times what nine
+ * The size of a leader's overlay in records, each of 100 to 300 bytes: several times what nine
  * members with the usual limits may ask for at once, and 30 MB at most.
  */
-const IN_FLIGHT_MAX = 100_000;
+const RECORDS_IN_FLIGHT_MAX = 100_000;
 const CHUNK_BYTES = 256 << 10;
 /**
  * Some two hundred proposals of 100 B, which take about 1 ms, and more in a process just started.
@@ -70,7 +70,7 @@ export function zabOptions(
 ): ZabOptions {
   return {
     id: options.id,
-    voters: config.servers.map((server) => server.id),
+    members: config.servers.map((server) => server.id),
     heartbeatMs: config.peerHeartbeatMs,
     peerTimeoutMs: config.peerTimeoutMs,
     settleMs: SETTLE_MS,
@@ -83,7 +83,7 @@ export function zabOptions(
     newEnsembleId: given.newEnsembleId,
     newIdentity: given.newIdentity,
     foundWithQuorum: options.found,
-    formerVoters: given.former,
+    formerMembers: given.former,
     abstainMs: given.abstainMs,
   };
 }
@@ -195,7 +195,7 @@ export function driverOptions(
     peerTimeoutMs: config.peerTimeoutMs,
     deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
     leaderShareMsMax: options.tuning?.leaderShareMs ?? LEADER_SHARE_MS,
-    inFlightMax: options.tuning?.inFlight ?? IN_FLIGHT_MAX,
+    recordsInFlightMax: options.tuning?.inFlight ?? RECORDS_IN_FLIGHT_MAX,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? budget.unwrittenBytesMax,
     behindBytesMax: options.tuning?.behindBytes ?? budget.behindBytesMax,

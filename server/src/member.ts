@@ -12,7 +12,7 @@ import { Counters } from './driver/counters.js';
 import { DiskUsage } from './driver/disk-usage.js';
 import { Driver } from './driver/driver.js';
 import { KnownStarts } from './driver/known-starts.js';
-import { memberAnswers } from './driver/member-answers.js';
+import { type EndOutcome, memberAnswers } from './driver/member-answers.js';
 import { MemberStatus } from './driver/member-status.js';
 import { OpenRoot } from './driver/open-root.js';
 import type { Asked } from './driver/peer-questions.js';
@@ -289,12 +289,12 @@ export class Member {
 
   /**
    * Ends the session's lease, whatever its client does, if this member leads: the next tick closes
-   * the session like one that has expired. Returns false where another member leads.
+   * the session like one that has expired.
    */
-  expireSession(session: SessionId): boolean {
+  expireSession(session: SessionId): EndOutcome {
     const { leaderService } = this.#driver;
-    leaderService?.preparer.endLease(session);
-    return leaderService !== null;
+    if (leaderService === null) return 'notLeading';
+    return leaderService.preparer.endLease(session) ? 'ended' : 'alreadyEnding';
   }
 
   /** Ends the member with this error, because it cannot do what it must. */

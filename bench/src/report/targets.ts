@@ -132,6 +132,10 @@ export const TARGETS: readonly Target[] = [
     goals: [atMost('sessions-3000', 'emptyMb', 90), atMost('sessions-3000', 'memberMb', 120)],
   },
   {
+    what: 'bytes written for a set of 100 B, and of 1 KB, by each member',
+    goals: [atMost('written-100', 'diskBytes', 200), atMost('written-1024', 'diskBytes', 1229)],
+  },
+  {
     what: 'minutes at half of the maximum load',
     goals: [
       atMost('sustained-half', 'p999Ms', 50),

@@ -1,6 +1,6 @@
 /**
  * What short runs do not show: checkpoints under full load, minutes at full and at half load, and
- * how many bytes reach the disk for each byte of payload.
+ * how many bytes reach the disk for each write.
  *
  * A checkpoint is ZooKeeper's snapshot. Half load is half of what the same ensemble did at full
  * load just before; its latency counts from when a request was due.
@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inGroupsOf, slopeOf } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
 import { Sampler } from '../run/sampler.js';
+import { deviceWrittenBytes } from '../systems/device-bytes.js';
 import { LOAD_FIGURES, partsOf, throughputOf, valuesOf, warmUp } from './load-figures.js';
 import { type Figure, type Measurement, measurement, type Scenario, scenario } from './scenario.js';
 
@@ -77,7 +78,7 @@ export const enduranceScenarios: readonly Scenario[] = [
       group: 'endurance',
       needsProcesses: true,
       figures: [
-        { key: 'factor', title: 'by all, per byte of payload', unit: 'x', better: 'lower' },
+        { key: 'diskBytes', title: 'by the disk, per set and member', unit: 'B', better: 'lower' },
       ],
       run: (context) => written(context, valueBytes),
     }),
@@ -175,13 +176,17 @@ export function growthPercentPerMinute(residentBytes: readonly number[]): number
   return (100 * slopeOf(late) * SECONDS_PER_MINUTE) / first;
 }
 
+/** Whatever else the machine writes to the same disk meanwhile counts, too. */
 async function written(context: Context, valueBytes: number): Promise<Measurement> {
   const { ensemble } = context;
+  const writtenBytes = () => deviceWrittenBytes(ensemble.directory) ?? Number.NaN;
   const load = await context.startLoad({ workload: WRITES, valueBytes, warmupSeconds: 0 });
-  const before = ensemble.facts().writtenBytes;
+  const before = writtenBytes();
   const result = await load.result;
   // The disk writes of a checkpoint or compaction that is still in progress belong to the load.
   await sleep(SETTLE_MS);
-  const bytes = ensemble.facts().writtenBytes - before;
-  return measurement({ factor: bytes / (result.operations * valueBytes) }, partsOf(result));
+  const bytes = writtenBytes() - before;
+  const perMember = bytes / (result.operations * ensemble.hosts.length);
+  const isKnown = Number.isFinite(perMember);
+  return measurement(isKnown ? { diskBytes: perMember } : {}, partsOf(result));
 }

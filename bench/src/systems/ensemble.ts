@@ -21,8 +21,6 @@ export interface EnsembleFacts {
   readonly residentBytes: readonly number[];
   /** The highest memory of each member since it was started. */
   readonly peakResidentBytes: readonly number[];
-  /** Added up over all members, since they were started. */
-  readonly writtenBytes: number;
 }
 
 /** `ensemble` is null if the servers were running before; the bench must not touch them then. */
@@ -76,7 +74,6 @@ export class Ensemble {
       cpuSeconds: facts.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
       residentBytes: facts.map(({ residentBytes }) => residentBytes),
       peakResidentBytes: facts.map(({ peakResidentBytes }) => peakResidentBytes),
-      writtenBytes: facts.reduce((sum, { writtenBytes }) => sum + writtenBytes, 0),
     };
   }
 

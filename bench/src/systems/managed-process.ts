@@ -18,15 +18,12 @@ export interface ProcessFacts {
   readonly residentBytes: number;
   /** The highest resident memory that it ever had. */
   readonly peakResidentBytes: number;
-  /** The bytes that this process's writes sent to the disk. */
-  readonly writtenBytes: number;
 }
 
 const NOTHING: ProcessFacts = {
   cpuSeconds: 0,
   residentBytes: 0,
   peakResidentBytes: 0,
-  writtenBytes: 0,
 };
 
 export class ManagedProcess {
@@ -75,7 +72,6 @@ export class ManagedProcess {
         cpuSeconds: ticks / CLOCK_TICKS_PER_SECOND,
         residentBytes: Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024,
         peakResidentBytes: Number(/^VmHWM:\s+(\d+)/m.exec(status)?.[1] ?? 0) * 1024,
-        writtenBytes: Number(/^write_bytes: (\d+)/m.exec(this.#proc('io'))?.[1] ?? 0),
       };
     } catch {
       return NOTHING;

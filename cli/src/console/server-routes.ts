@@ -58,10 +58,13 @@ export class ServerRoutes {
       throw new HttpError(404, sentence, {}, { session: id });
     }
     const paths = all.ephemerals === null ? null : (all.ephemerals.get(id) ?? []);
-    const owned = paths?.slice(0, OWNED_MAX) ?? null;
+    const owned = {
+      ephemeralPaths: paths?.slice(0, OWNED_MAX) ?? null,
+      ephemeralPathsTruncated: (paths?.length ?? 0) > OWNED_MAX,
+    };
     // No word shows a client's identities, and the words that show watches have unbounded answers.
-    const untold = { identities: null, watched: null };
-    return jsonAnswer({ ...sessionFacts(id, all), ...untold, ephemeralPaths: owned });
+    const untold = { identities: null, watched: null, watchedTruncated: null };
+    return jsonAnswer({ ...sessionFacts(id, all), ...untold, ...owned });
   };
 
   async #sessions(): Promise<Sessions> {

@@ -7,6 +7,7 @@ const WRITE: Transaction = {
   zxid: 0x100000005n,
   timeMs: Date.UTC(2026, 0, 31, 12),
   session: 0xffn,
+  origin: 2,
   kind: 'write',
   changes: [
     { kind: 'create', path: '/a/b\n', detail: '3 bytes, persistent' },
@@ -21,6 +22,19 @@ it('a line names zxid, time, session and changes, and no path can break it', () 
       'create "/a/b\\n" 3 bytes, persistent, delete "/c"\n',
   );
   expect(textLine({ ...WRITE, kind: 'createSession', changes: [] })).toContain(' createSession\n');
+});
+
+it('the end of a session says whether its client has closed it, where the log tells', () => {
+  const end = (kind: string, origin: number | null) => {
+    return textLine({ ...WRITE, kind, origin, changes: [] })
+      .split('  ')
+      .at(-1);
+  };
+  expect(end('closeSession', 2)).toBe('closeSession by its client at member 2\n');
+  expect(end('closeSession', 0)).toBe('closeSession by the leader\n');
+  expect(end('beginClose', 0)).toBe('beginClose by the leader\n');
+  expect(end('closeSession', null)).toBe('closeSession\n');
+  expect(end('raiseLevel', 0)).toBe('raiseLevel\n');
 });
 
 it('transactions are selected by a path with everything below it, a session, or a time', () => {

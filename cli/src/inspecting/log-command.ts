@@ -104,16 +104,23 @@ export function isAskedFor(transaction: Transaction, asked: LogCommand): boolean
 }
 
 /** Control characters in paths are escaped, as in JSON. */
-export function textLine({ zxid, timeMs, session, kind, changes }: Transaction): string {
+export function textLine(transaction: Transaction): string {
+  const { zxid, timeMs, session, kind, changes } = transaction;
   const time = new Date(timeMs).toISOString();
   const parts = changes.map(({ kind: what, path, detail }) => {
     return `${what} ${JSON.stringify(path)}${detail === '' ? '' : ` ${detail}`}`;
   });
-  const text = parts.length === 0 ? kind : parts.join(', ');
+  const text = parts.length === 0 ? `${kind}${endedBy(transaction)}` : parts.join(', ');
   return `0x${zxid.toString(16)}  ${time}  session 0x${session.toString(16)}  ${text}\n`;
 }
 
-function jsonLine({ zxid, timeMs, session, kind, changes }: Transaction): string {
+/** Says of the end of a session whether its client has closed it. */
+function endedBy({ kind, origin }: Transaction): string {
+  if (origin === null || (kind !== 'closeSession' && kind !== 'beginClose')) return '';
+  return origin === 0 ? ' by the leader' : ` by its client at member ${origin}`;
+}
+
+function jsonLine({ zxid, timeMs, session, origin, kind, changes }: Transaction): string {
   const line = { zxid: `0x${zxid.toString(16)}`, timeMs, session: `0x${session.toString(16)}` };
-  return `${JSON.stringify({ ...line, kind, changes })}\n`;
+  return `${JSON.stringify({ ...line, origin, kind, changes })}\n`;
 }

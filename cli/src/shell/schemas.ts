@@ -150,7 +150,9 @@ export const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   'sessions ls': z.array(session),
   'sessions get': session.extend({
     ephemeralPaths: z.array(path),
+    ephemeralPathsTruncated: z.boolean(),
     watched: z.array(z.strictObject({ path, mode: z.string().nullable() })).nullable(),
+    watchedTruncated: z.boolean().nullable(),
   }),
   'sessions end': z.strictObject({
     session: hex,

@@ -172,6 +172,24 @@ export interface Session {
  */
 export type ClientState = 'connecting' | 'connected' | 'suspended' | 'lost' | 'closed';
 
+/** How the client has learned that its session is over. */
+export type SessionLossCause =
+  /**
+   * A server has said that it is over, so early that its timeout cannot have passed: an operator
+   * has ended it, another process has closed it, the ensemble was restored from a backup, or only
+   * another server knows it.
+   */
+  | 'ended'
+  /**
+   * A server has said that it is over, and its timeout may have passed: this process was stopped or
+   * busy, or the session was to be resumed from another process.
+   */
+  | 'expired'
+  /** No server has answered for so long that one may soon expire it: the client has given it up. */
+  | 'silence'
+  /** It was opened by a server without a quorum, and the client has found one with a quorum. */
+  | 'readOnly';
+
 export interface StateChange {
   readonly state: ClientState;
   /** The session that the change concerns, null while there is none. */
@@ -181,4 +199,6 @@ export interface StateChange {
   readonly readOnly: boolean;
   /** The cause of a change for the worse, else null. */
   readonly error: Error | null;
+  /** Only with 'lost'. */
+  readonly lossCause?: SessionLossCause;
 }

@@ -19,7 +19,7 @@ import {
   toInt64,
 } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
-import type { ClientState, OperationOptions } from '../api/values.js';
+import type { ClientState, OperationOptions, SessionLossCause } from '../api/values.js';
 import { ClientClosedError } from '../errors.js';
 import { REARM_PATH_BYTES_MAX } from '../watches/rearm.js';
 import { type ServerName, serverText } from '../wire/connect-string.js';
@@ -71,7 +71,7 @@ export class SessionKeeper {
     this.#monitors = new SessionMonitors({
       ...options,
       contact: this.#contact,
-      onLost: () => this.#lose(),
+      onLost: () => this.#lose('silence'),
       onFound: (server) => this.#onReadWriteFound(server),
     });
   }
@@ -253,7 +253,7 @@ export class SessionKeeper {
 
   #onRefused(): void {
     if (this.#session !== null || this.#resume !== null) {
-      this.#lose();
+      this.#lose(this.#mayBeExpired() ? 'expired' : 'ended');
       return;
     }
     this.#seeker.seek();
@@ -293,7 +293,7 @@ export class SessionKeeper {
   /** A session that a member without a quorum has opened is known only to that member. */
   #onReadWriteFound(server: ServerName): void {
     this.#options.hosts.startWith(server);
-    if (this.#session?.isLocal === true) this.#lose();
+    if (this.#session?.isLocal === true) this.#lose('readOnly');
     else this.#connection?.fail(new ConnectionLossError());
   }
 
@@ -315,8 +315,13 @@ export class SessionKeeper {
     this.#finishClosing();
   }
 
-  /** The session is lost, for one of the three reasons in the header of this file. */
-  #lose(): void {
+  /** No server expires a session earlier; of one that is to be resumed nothing is known. */
+  #mayBeExpired(): boolean {
+    const expiresMs = this.#contact.lastAnsweredMs + (this.#session?.timeoutMs ?? 0);
+    return this.#options.surroundings.nowMs() >= expiresMs;
+  }
+
+  #lose(lossCause: SessionLossCause): void {
     const session = this.#session;
     const sessionId = session?.id ?? this.#resume?.sessionId ?? null;
     const { registry, renewSession } = this.#options;
@@ -336,7 +341,7 @@ export class SessionKeeper {
       this.#credentials.failAll(expired);
     }
     registry.onSessionLost(renewSession);
-    this.#tell('lost', { error, sessionId });
+    this.#tell('lost', { error, sessionId, lossCause });
     if (!renewSession || !this.#isIn('lost')) return;
     this.#tell('connecting', { error });
     if (this.#isIn('connecting')) this.#seeker.seek();
@@ -394,9 +399,11 @@ export class SessionKeeper {
       readonly error?: Error | null;
       readonly newSession?: boolean;
       readonly sessionId?: bigint | null;
+      readonly lossCause?: SessionLossCause;
     } = {},
   ): void {
-    const { error = null, newSession = false, sessionId = this.#session?.id ?? null } = more;
-    this.states.set({ state, sessionId, newSession, readOnly: this.#readOnly, error });
+    const { sessionId = this.#session?.id ?? null } = more;
+    const readOnly = this.#readOnly;
+    this.states.set({ error: null, newSession: false, ...more, state, sessionId, readOnly });
   }
 }

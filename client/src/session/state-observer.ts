@@ -34,12 +34,13 @@ export function observeStates(states: StateFeed, options: StateObserverOptions):
     const { server, session } = keeper;
     const lastedMs = nowMs - sinceMs;
     publishState({ ...change, client: name, from, fromMs: lastedMs, server });
-    const { state, sessionId, newSession, readOnly, error } = change;
+    const { state, sessionId, newSession, readOnly, error, lossCause } = change;
     log[LEVELS[state]](`session.${state}`, sentenceOf(change), {
       ...(sessionId === null ? {} : { session: `0x${sessionId.toString(16)}` }),
       ...(state === 'connected' ? { server, newSession, readOnly } : {}),
       ...(state === 'connected' && session !== null ? { timeoutMs: session.timeoutMs } : {}),
       ...(error === null ? {} : { err: error }),
+      ...(lossCause === undefined ? {} : { lossCause }),
       from,
       fromMs: Math.round(lastedMs),
     });

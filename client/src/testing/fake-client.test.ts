@@ -115,6 +115,7 @@ describe('a fake client', () => {
     expect(id).not.toBe(before?.id);
     expect(changes.map(({ state }) => state)).toEqual(['lost', 'connecting', 'connected']);
     expect(changes.at(-1)?.newSession).toBe(true);
+    expect(changes[0]?.lossCause).toBe('ended');
     await expect(one.exists('/a', { session: before?.id ?? 0n })).rejects.toThrow(
       SessionExpiredError,
     );

@@ -23,6 +23,7 @@ import type {
   ClientState,
   OperationOptions,
   Session,
+  SessionLossCause,
   StateChange,
   Watcher,
 } from '../api/values.js';
@@ -146,13 +147,17 @@ export class FakeClient extends FakeOperations {
     const { session } = this;
     if (session === null) return;
     this.#server.endSession(session.id);
-    this.loseSession();
+    this.#lose('ended');
   }
 
   /**
    * The client considers the session lost; its ephemeral znodes remain until the server expires it.
    */
   loseSession(): void {
+    this.#lose('silence');
+  }
+
+  #lose(lossCause: SessionLossCause): void {
     const lost = this.#session;
     if (lost === null) return;
     this.#dropConnection();
@@ -160,7 +165,7 @@ export class FakeClient extends FakeOperations {
     const error = new SessionExpiredError();
     lost.over.abort(error);
     const sessionId = lost.session.id;
-    this.#setState('lost', { error, sessionId });
+    this.#setState('lost', { error, sessionId, lossCause });
     const expired = (path: string, ambiguous: boolean) =>
       new SessionExpiredError(path, { ambiguous });
     this.#failInFlight(expired);
@@ -176,7 +181,7 @@ export class FakeClient extends FakeOperations {
       this.#setState('connecting', {});
       this.#openSession();
     } else if (!this.#server.hasSession(this.session.id)) {
-      this.loseSession();
+      this.#lose('expired');
     } else {
       this.#onConnected(false);
     }

@@ -31,6 +31,11 @@ it('what explains a chart is notable', () => {
 
 it('an event has a topic, and a key of its own among all members', () => {
   expect([topicOf(of('log.slow_sync: x')), topicOf(of('made.up'))]).toEqual(['disk', 'other']);
+  // Who looks at the sessions wants to know which of them an operator has ended.
+  const byOperator = of('admin.session_ended', { session: '0x1', user: 'ops' });
+  expect(topicOf(byOperator)).toBe('session');
+  expect(sentenceOf(byOperator)).toBe('ended session 0x1 for ops');
+  expect(topicOf(of('admin.write'))).toBe('other');
   expect(nameOf(of('log.slow_sync: x: y'))).toBe('log.slow_sync');
   expect(keyOf(of('a', {}, { member: 2, start: '17' }))).toBe('2:17-1');
 });

@@ -40,6 +40,9 @@ export const TOPICS: Readonly<Record<Topic, string>> = {
   other: 'Other',
 };
 
+/** Events that belong elsewhere than the others of their area. */
+const NAMES: Readonly<Record<string, Topic>> = { 'admin.session_ended': 'session' };
+
 const AREAS: Readonly<Record<string, Topic>> = {
   role: 'election',
   election: 'election',
@@ -63,7 +66,8 @@ const AREAS: Readonly<Record<string, Topic>> = {
 };
 
 export function topicOf(event: MemberEvent): Topic {
-  return AREAS[nameOf(event).split('.', 1)[0] ?? ''] ?? 'other';
+  const name = nameOf(event);
+  return NAMES[name] ?? AREAS[name.split('.', 1)[0] ?? ''] ?? 'other';
 }
 
 /** Whether it explains what a chart shows: who lost and took the lead, slow disks, expiries. */

@@ -14,12 +14,16 @@ export interface EndSessionProps {
   readonly onEnded: () => void;
 }
 
+const PATHS_SHOWN = 10;
+
 export function EndSession({ detail, onClose, onEnded }: EndSessionProps) {
   const { api } = useConsole();
   const [error, setError] = useState<unknown>(null);
   const [isUnderWay, setIsUnderWay] = useState(false);
   const { session } = detail;
   const ephemeralPaths = detail.ephemeralPaths ?? [];
+  const owned = Math.max(detail.ephemerals ?? 0, ephemeralPaths.length);
+  const shown = ephemeralPaths.slice(0, PATHS_SHOWN);
   const end = async (): Promise<void> => {
     setIsUnderWay(true);
     try {
@@ -53,18 +57,18 @@ export function EndSession({ detail, onClose, onEnded }: EndSessionProps) {
         {detail.address === null
           ? 'Its client is not connected. '
           : `The client at ${clientOf(detail)} is told that its session has expired. `}
-        {ephemeralPaths.length === 0
+        {owned === 0
           ? 'It owns no ephemeral znode.'
-          : `${ephemeralPaths.length === 1 ? 'The znode' : `All ${ephemeralPaths.length} znodes`} that it owns will be deleted, and locks that it holds pass to the next in their order:`}
+          : `${owned === 1 ? 'The znode' : `All ${owned} znodes`} that it owns will be deleted, and locks that it holds pass to the next in their order:`}
       </p>
-      {ephemeralPaths.length === 0 ? null : (
+      {owned === 0 ? null : (
         <ul className="path-list">
-          {ephemeralPaths.slice(0, 10).map((path) => (
+          {shown.map((path) => (
             <li key={path} className="path">
               {path}
             </li>
           ))}
-          {ephemeralPaths.length > 10 ? <li>and {ephemeralPaths.length - 10} more</li> : null}
+          {owned > shown.length ? <li>and {owned - shown.length} more</li> : null}
         </ul>
       )}
     </Dialog>

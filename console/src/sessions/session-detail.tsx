@@ -129,12 +129,14 @@ function Facts(props: { readonly detail: SessionDetail; readonly isEnded: boolea
         none="It owns no ephemeral znode."
         untold="No server tells what it owns."
         paths={ephemeralPaths?.map((path) => ({ path })) ?? null}
+        isCut={detail.ephemeralPathsTruncated === true}
       />
       <Paths
         title="Watches"
         none="It watches nothing."
         untold="No server tells what it watches."
         paths={watched ?? null}
+        isCut={detail.watchedTruncated === true}
       />
     </>
   );
@@ -146,9 +148,11 @@ interface PathsProps {
   readonly none: string;
   readonly untold: string;
   readonly paths: readonly WatchedPath[] | null;
+  /** Whether there are more than the server tells. */
+  readonly isCut: boolean;
 }
 
-function Paths({ title, none, untold, paths }: PathsProps) {
+function Paths({ title, none, untold, paths, isCut }: PathsProps) {
   const [isWhole, setIsWhole] = useState(false);
   if (paths === null) {
     return (
@@ -162,7 +166,11 @@ function Paths({ title, none, untold, paths }: PathsProps) {
   return (
     <section className="section">
       <h2>
-        {title} <span className="badge">{countText(paths.length)}</span>
+        {title}{' '}
+        <span className="badge">
+          {countText(paths.length)}
+          {isCut ? '+' : ''}
+        </span>
       </h2>
       {paths.length === 0 ? <p className="faint">{none}</p> : null}
       <ul className="path-list">
@@ -180,6 +188,7 @@ function Paths({ title, none, untold, paths }: PathsProps) {
           Show all {countText(paths.length)}
         </button>
       )}
+      {isCut ? <p className="faint">The server lists no more of them.</p> : null}
     </section>
   );
 }

@@ -42,8 +42,11 @@ export interface WatchedPath {
 export interface SessionDetail extends Session {
   /** Null where nobody tells. */
   readonly ephemeralPaths: readonly string[] | null;
+  /** Whether it owns more than these; absent from a member of an earlier release. */
+  readonly ephemeralPathsTruncated?: boolean;
   /** Absent where nobody tells. */
   readonly watched?: readonly WatchedPath[] | null;
+  readonly watchedTruncated?: boolean | null;
 }
 
 export function clientOf({ address }: Session): string {

@@ -130,7 +130,7 @@ const proposalBatch: Field<ProposalBatch> = {
   unpack: (packed) => ProposalBatch.parse(bytes.unpack(packed)),
 };
 
-/** The same for requests, which are written once for the leader. */
+/** One byte string, too, because requests are written once for the leader. */
 const requestBatch: Field<RequestBatch> = {
   pack: ({ bytes }) => bytes,
   unpack: (packed) => RequestBatch.parse(bytes.unpack(packed)),
@@ -255,9 +255,10 @@ assert(KINDS.size === Object.keys(LAYOUTS).length, 'every kind of message has a 
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
 /**
- * Returns a whole frame, including its length, in memory that nobody writes to. A batch is not
- * copied where it has headroom for the frame's head. `version` is the
- * link's; a hello, a refusal and a batch do not depend on it.
+ * Returns a whole frame, including its length, in memory that nobody writes to. A batch of
+ * proposals or of requests is not copied where it has headroom for the frame's head. `version` is
+ * the link's. A hello, a refusal and a `propose` do not depend on it; a batch of requests does,
+ * because it has no attachments on links of the first version.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') return value.batch.framed(HEAD_BYTES, writeProposeHead);

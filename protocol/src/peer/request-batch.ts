@@ -3,12 +3,12 @@
  * which the member wrote them.
  *
  * The field is one byte string. It is encoded by hand in jute's terms, because msgpack would take
- * three times as long, for every write. It has the number of requests, then for each its number and
- * session (longs), attachment, opcode, body and identities. A mark before the number says that
- * attachments are included; members of the first wire version write neither. Nearly all clients
- * have only their address as identity: it is encoded as -1 and one string; other lists as a count,
- * and scheme and id of each. A request that was read refers to the bytes of the batch, because most
- * bodies are only read in place.
+ * three times as long, for every write. It has -1, which says that requests have attachments, and
+ * the count of requests; then for each its number and session (longs), attachment, opcode, body and
+ * identities. Members of the first wire version write neither the -1 nor attachments. Nearly all
+ * clients have only their address as identity: it is encoded as -1 and one string; other lists as a
+ * count, and scheme and id of each. A request that was read refers to the bytes of the batch,
+ * because most bodies are only read in place.
  */
 import { assert } from '../assert.js';
 import { withHead } from '../framing.js';
@@ -24,13 +24,13 @@ import { MarshallingError } from '../marshalling-error.js';
 
 const RECORD = 'a request';
 const ADDRESS_SCHEME = 'ip';
-/** Stands before the number of requests if each has its attachment. */
+/** Precedes the count of requests if each has its attachment. */
 const WITH_ATTACHMENTS = -1;
-/** Stands in place of the number of identities if the only one is an address. */
+/** Replaces the count of identities if the only one is an address. */
 const ADDRESS_ONLY = -1;
 /** Memory before the bytes, for the head of the frame in which they are sent. */
 const HEADROOM_BYTES = 16;
-/** The mark and the number of requests. */
+/** WITH_ATTACHMENTS and the count of requests. */
 const COUNT_BYTES = 8;
 /** What a request has besides its body and its identities. */
 const FIXED_BYTES = 32;
@@ -181,7 +181,7 @@ class RequestInBatch implements ForwardedRequest {
   readonly attachment: number;
   readonly opcode: number;
   readonly identities: readonly Identity[];
-  readonly frame: Buffer;
+  readonly batchBytes: Buffer;
   readonly start: number;
   readonly end: number;
 
@@ -191,20 +191,20 @@ class RequestInBatch implements ForwardedRequest {
     this.attachment = read.attachment;
     this.opcode = read.opcode;
     this.identities = read.identities;
-    this.frame = read.frame;
+    this.batchBytes = read.batchBytes;
     this.start = read.start;
     this.end = read.end;
   }
 
   get body(): Uint8Array {
-    return this.frame.subarray(this.start, this.end);
+    return this.batchBytes.subarray(this.start, this.end);
   }
 }
 
 /** Points the reader at the body, in place. */
 export function pointAtRequest(reader: JuteReader, request: ForwardedRequest): void {
   if (request instanceof RequestInBatch) {
-    reader.point(request.frame, request.start, request.end);
+    reader.point(request.batchBytes, request.start, request.end);
   } else {
     reader.point(request.body, 0, request.body.length);
   }
@@ -242,9 +242,9 @@ function readRequests(bytes: Buffer): readonly ForwardedRequest[] {
     const length = reader.skipBuffer();
     if (length === -1) throw new MarshallingError('a request without a body');
     const end = reader.position;
-    const body = { frame: reader.bytes, start: end - length, end };
+    const place = { batchBytes: reader.bytes, start: end - length, end };
     const identities = readIdentities(reader);
-    items.push(new RequestInBatch({ request, session, attachment, opcode, identities, ...body }));
+    items.push(new RequestInBatch({ request, session, attachment, opcode, identities, ...place }));
   }
   if (reader.remaining > 0) {
     throw new MarshallingError(`${reader.remaining} bytes after the requests`);

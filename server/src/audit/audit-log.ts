@@ -84,7 +84,7 @@ export class AuditLog implements AuditSink {
         this.figures.written += lines;
       },
     });
-    this.#own('serverStart');
+    this.#writeOwn('serverStart');
   }
 
   record(record: AuditRecord): void {
@@ -101,12 +101,13 @@ export class AuditLog implements AuditSink {
     if (this.#closing !== null) return this.#closing;
     this.#timer?.cancel();
     this.#tellLeftOut();
-    this.#own('serverStop');
+    this.#writeOwn('serverStop');
     this.#closing = this.#file.close().then(() => this.#log.close());
     return this.#closing;
   }
 
-  #own(operation: string): void {
+  /** Writes a record of what this member itself does. */
+  #writeOwn(operation: string): void {
     this.#write({ session: 0, user: [], ip: '', operation, result: 'success' });
   }
 

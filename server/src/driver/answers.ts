@@ -7,14 +7,15 @@ import { unreachable } from '@rookery/protocol';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import type { Answer } from './confirmed-answers.js';
 
-export function onAnswer(pipeline: Pipeline, answer: Answer): void {
+/** `nowMs` is the time of the turn. */
+export function onAnswer(pipeline: Pipeline, answer: Answer, nowMs: number): void {
   switch (answer.kind) {
     case 'attached':
-      return pipeline.onAttached(answer.request, answer.valid, answer.timeoutMs);
+      return pipeline.onAttached(answer, nowMs);
     case 'detach':
       return pipeline.onDetach(answer);
     case 'synced':
-      return pipeline.onSynced(answer.request, answer.zxid);
+      return pipeline.onSynced(answer, nowMs);
     default:
       unreachable(answer);
   }

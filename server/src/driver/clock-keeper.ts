@@ -3,8 +3,9 @@
  *
  * Every member compares its wall clock with those of the others. It logs when its own is wrong and
  * when no majority agrees, so that an operator hears of it before it matters. A leader takes the
- * time of its transactions and the ages of znodes from here. Owned by the driver, which reports
- * each tick, each heartbeat of another member, and each link that is gone.
+ * time of its transactions and the ages of znodes from here, and the lease clock, by which sessions
+ * expire. Owned by the driver, which reports each tick, each heartbeat of another member, and each
+ * link that is gone.
  */
 import { CLOCKS_SINCE, type Clock, type PeerId } from '@rookery/protocol';
 import type { LeaderTime } from '../pipeline/request-preparer.js';

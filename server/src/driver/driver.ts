@@ -4,8 +4,9 @@
  *
  * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
  * end the prepared transactions are proposed, unless they wait for a larger batch
- * (`proposal-batcher.ts`), and every socket is flushed once. This file holds the wiring; its main
- * parts are `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
+ * (`proposal-batcher.ts`), and every socket is flushed; both happen once more before that where the
+ * turn applies a long history (`delivery.ts`). This file holds the wiring; its main parts are
+ * `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
  */
 import {
   type CoreMessage,
@@ -147,6 +148,7 @@ export class Driver {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#turns.stop();
+    this.#leaderService?.onTermEnd();
     this.#leaderService = null;
     this.#pipeline.stopServing();
     this.#transfers.stop();
@@ -168,7 +170,7 @@ export class Driver {
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // While everything was sent, answers may have let requests go on that had waited for them.
+    // A detach made in `#sendAll` for a client here may have let the outbox forward held writes.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
@@ -235,7 +237,7 @@ export class Driver {
   }
 
   #answer(member: PeerId, answer: Answer): void {
-    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer);
+    if (member === this.#parts.options.id) onAnswer(this.#pipeline, answer, this.#turns.nowMs);
     else this.#parts.peerPort().sendTo(member, answer);
   }
 
@@ -271,8 +273,8 @@ export class Driver {
       case 'attached':
       case 'detach':
       case 'synced':
-        if (peer === this.#leader && this.#role === 'following') onAnswer(this.#pipeline, message);
-        return;
+        if (peer !== this.#leader || this.#role !== 'following') return;
+        return onAnswer(this.#pipeline, message, this.#turns.nowMs);
       case 'clock':
         return this.#clock.heard(peer, message.wallMs);
       case 'diskFull':
@@ -337,7 +339,7 @@ export class Driver {
           this.#transfers.sendHistory(output.peer, output.link, output.after, output.through),
         );
       case 'sendSnapshot':
-        this.#parts.counters.onSnapshot(this.#transfers.snapshots);
+        this.#parts.counters.onSnapshot(this.#transfers.snapshotsUnderWay);
         return this.#background(this.#transfers.sendSnapshot(output.peer, output.link));
       case 'disconnect':
         return this.#parts.peerPort().disconnect(output.peer, output.link, output.reason);
@@ -377,6 +379,7 @@ export class Driver {
     this.#leader = leader;
     this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
+      this.#leaderService?.onTermEnd();
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
@@ -386,9 +389,7 @@ export class Driver {
     }
     const zxid = formatZxid(this.#zab.delivered);
     this.#parts.logger.info({ role, leader, epoch, zxid }, 'role.serving');
-    if (role === 'leading') {
-      this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
-    }
+    if (role === 'leading') this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);
     this.#digests.onServing(this.keeper.state);
     this.#parts.openRoot.onServing(this.keeper.state);
     this.#parts.starts.onServing();

@@ -67,7 +67,7 @@ function bench() {
     preparer as unknown as RequestPreparer,
     hooks,
     { nowMs: () => preparer.nowMs },
-    { shareMs: SHARE_MS, inFlightMax: 0 },
+    { shareMs: SHARE_MS, recordsInFlightMax: 0 },
   );
   const turn = (): string[] => {
     service.renew();

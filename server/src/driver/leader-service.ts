@@ -5,7 +5,7 @@
  * Each turn works off as much as fits its share: a message may hold a thousand multis of thousands
  * of operations each, and decided in one turn they would delay heartbeats until the followers elect
  * another leader. Only reports of touched sessions overtake the rest, because leases run out
- * meanwhile. Requests also wait while too much is in flight, as with a slow disk or a slow quorum.
+ * meanwhile. Requests also wait while the overlay is at its bound, as with a slow disk or quorum.
  * Most of the time nothing waits. Prepared transactions are collected in the order of their
  * requests, and the driver proposes them at the end of a turn. An answer goes to the member that
  * asked, which may be this one. A new term has a new service.
@@ -60,8 +60,8 @@ interface Waiting {
 export interface ServiceLimits {
   /** The part of a turn that requests may take, in ms. */
   readonly shareMs: number;
-  /** The records that may be in flight. */
-  readonly inFlightMax: number;
+  /** The size of the overlay (`recordsInFlight`) from which on no request is prepared. */
+  readonly recordsInFlightMax: number;
 }
 
 /** Requests between two readings of the clock. After a multi the clock is always read. */
@@ -70,8 +70,8 @@ const REQUESTS_PER_READING = 16;
 const BATCH_BYTES = 512 << 10;
 /** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
 const CHANGES_PER_TICK_MAX = 1000;
-/** Expired sessions, exceeded quotas and refused writes are logged once in this time, at most. */
-const NOTES_MS = 1000;
+/** The least time between two lines about expired sessions, or between two about refused writes. */
+const LOG_INTERVAL_MS = 1000;
 
 export class LeaderService {
   readonly preparer: RequestPreparer;
@@ -84,7 +84,10 @@ export class LeaderService {
   #untilMs = Number.NaN;
   #untilReading = REQUESTS_PER_READING;
   #isUsedUp = false;
-  #nextNotesMs = 0;
+  /** When the next line about expired sessions may be logged, on the lease clock. */
+  #nextExpiredMs = 0;
+  /** The same for exceeded quotas and refused writes. */
+  #nextRefusedMs = 0;
   readonly #writer = new BatchWriter();
   /** Full batches. */
   #batches: ProposalBatch[] = [];
@@ -106,12 +109,12 @@ export class LeaderService {
     this.#confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
   }
 
-  /** Whether a further request may be prepared: the table of what is in flight is bounded. */
+  /** Whether a further request may be prepared: the overlay is bounded. */
   get hasRoom(): boolean {
-    return this.preparer.recordsInFlight < this.#limits.inFlightMax;
+    return this.preparer.recordsInFlight < this.#limits.recordsInFlightMax;
   }
 
-  /** Whether the next turn has something to do. Requests without room do not count. */
+  /** Whether the next turn has something to do. Requests beyond the overlay's bound do not. */
   get hasMore(): boolean {
     const head = this.#waiting.first;
     return head !== undefined && this.#hasRoomFor(head);
@@ -179,21 +182,26 @@ export class LeaderService {
     const { expiredCount } = this.preparer;
     // These changes have room of their own beside that of requests, so no flood of requests keeps a
     // dead session's ephemerals alive.
-    const left = this.#limits.inFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
-    const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.inFlightMax, Math.max(0, left));
+    const left =
+      this.#limits.recordsInFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
+    const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.recordsInFlightMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
     this.#continueEnds();
-    if (time.nowMs >= this.#nextNotesMs) {
-      this.#nextNotesMs = time.nowMs + NOTES_MS;
-      const expired = this.preparer.takeExpired();
-      if (expired !== null) this.#hooks.onExpired(expired);
-      for (const one of this.preparer.takeExcesses()) this.#hooks.onQuotaExceeded(one);
-      const refusals = this.preparer.takeRefusals();
-      if (refusals !== null) this.#hooks.onTreeFull(refusals);
+    if (time.nowMs >= this.#nextExpiredMs && this.#logExpired()) {
+      this.#nextExpiredMs = time.nowMs + LOG_INTERVAL_MS;
+    }
+    if (time.nowMs >= this.#nextRefusedMs && this.#logRefused()) {
+      this.#nextRefusedMs = time.nowMs + LOG_INTERVAL_MS;
     }
     this.#sendDetaches();
     return this.preparer.expiredCount - expiredCount;
+  }
+
+  /** The term is over: logs what would have been logged later. The service is used no more. */
+  onTermEnd(): void {
+    this.#logExpired();
+    this.#logRefused();
   }
 
   onApplied(zxid: Zxid, txn: Txn): void {
@@ -229,7 +237,7 @@ export class LeaderService {
     this.#confirmed.ask();
   }
 
-  /** Syncs and attaches need no room: nothing is prepared for them. */
+  /** Syncs and attaches need no room in the overlay: nothing is prepared for them. */
   #hasRoomFor({ message }: Waiting): boolean {
     return message.kind !== 'requests' || this.hasRoom;
   }
@@ -320,6 +328,22 @@ export class LeaderService {
     if (smallest !== min || bytes > max || bytes !== this.#sizes.last) {
       this.#sizes = { last: bytes, min: smallest, max: Math.max(max, bytes) };
     }
+  }
+
+  /** Returns whether there was anything to log. */
+  #logExpired(): boolean {
+    const expired = this.preparer.takeExpired();
+    if (expired !== null) this.#hooks.onExpired(expired);
+    return expired !== null;
+  }
+
+  /** Returns whether there was anything to log. */
+  #logRefused(): boolean {
+    const excesses = this.preparer.takeExcesses();
+    for (const one of excesses) this.#hooks.onQuotaExceeded(one);
+    const refusals = this.preparer.takeRefusals();
+    if (refusals !== null) this.#hooks.onTreeFull(refusals);
+    return excesses.length > 0 || refusals !== null;
   }
 
   /** Prepares further parts of the ends of sessions, as many as may be in flight. */

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { EventRing } from '../events/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { HotReport } from '../pipeline/hot-requests.js';
-import { type AnsweringMember, memberAnswers } from './member-answers.js';
+import { type AnsweringMember, type EndOutcome, memberAnswers } from './member-answers.js';
 import { ANSWER_BYTES_MAX } from './peer-questions.js';
 
 const HERE = 0x1_0000_0001;
@@ -26,6 +26,7 @@ const HOT: HotReport = {
 
 function useAnswers() {
   const ended: number[] = [];
+  const endings = new Map<number, EndOutcome>();
   const watched = new Map([
     [HERE, ['/locks/a/one', '/locks/b/two', '/locks/a', '/']],
     [BUSY, Array.from({ length: 1001 }, (_, i) => `/other/${i}`)],
@@ -51,7 +52,7 @@ function useAnswers() {
     hotRequests: () => HOT,
     expireSession: (session) => {
       ended.push(session);
-      return session === HERE;
+      return session === HERE ? 'ended' : (endings.get(session) ?? 'notLeading');
     },
   };
   const answer = memberAnswers(member, null);
@@ -69,7 +70,7 @@ function useAnswers() {
     }
   };
   const ask = (question: unknown) => JSON.parse(stepsOf(question).text ?? 'null');
-  return { ended, ask, stepsOf };
+  return { ended, endings, ask, stepsOf };
 }
 
 it('tells which sessions are connected, and what they watch in a directory', () => {
@@ -99,14 +100,18 @@ it('looks at few watches in a step, however many a session has', () => {
 });
 
 it('ends a session where it leads, and nothing for a question that is none', () => {
-  const { ask, ended } = useAnswers();
-  expect(ask({ kind: 'end', session: '0x100000001' })).toEqual({ ended: true });
-  expect(ask({ kind: 'end', session: '0x100000002' })).toEqual({ ended: false });
+  const { ask, ended, endings } = useAnswers();
+  const end = (session: unknown) => ask({ kind: 'end', session });
+  const notLeading = { ended: false, alreadyEnding: false };
+  expect(end('0x100000001')).toEqual({ ended: true, alreadyEnding: false });
+  expect(end('0x100000002')).toEqual(notLeading);
   expect(ended).toEqual([HERE, BUSY]);
   for (const session of [HERE, null, '', '0x', '-0x1', '100000001', '0xffffffffffffffff', {}]) {
-    expect(ask({ kind: 'end', session }), String(session)).toEqual({ ended: false });
+    expect(end(session), String(session)).toEqual(notLeading);
   }
   expect(ended).toHaveLength(2);
+  endings.set(BUSY, 'alreadyEnding');
+  expect(end('0x100000002')).toEqual({ ended: true, alreadyEnding: true });
 });
 
 it('answers nothing to what it does not understand', () => {

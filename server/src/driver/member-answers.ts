@@ -18,7 +18,7 @@ import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer
 
 /** The events in one answer, if so many fit. */
 export const EVENTS_PER_ANSWER = 100;
-/** Their JSON; the rest of an answer is what is said besides. Each event takes 10 KB at most. */
+/** The JSON of the events in one answer, which says more besides. An event takes at most 10 KB. */
 const EVENT_BYTES_MAX = ANSWER_BYTES_MAX - 1024;
 /** The sessions whose ids fit into one question. */
 export const SESSIONS_PER_QUESTION = 150;
@@ -32,9 +32,14 @@ const NAME_BYTES_MAX = ANSWER_BYTES_MAX / 2;
 /** The connections, or the watches, that are looked at in one step. */
 const STEP = 128;
 
+/**
+ * What becomes of an operator's order to end a session: it ends by the order; it has ended or is
+ * ending without it; or nothing, because the member that is asked does not lead.
+ */
+export type EndOutcome = 'ended' | 'alreadyEnding' | 'notLeading';
+
 export interface AnsweringMember extends SessionTeller, HotTeller {
-  /** False where another member leads. */
-  expireSession(session: SessionId): boolean;
+  expireSession(session: SessionId): EndOutcome;
 }
 
 export function memberAnswers(member: AnsweringMember, events: EventRing | null): Answerer {
@@ -44,7 +49,7 @@ export function memberAnswers(member: AnsweringMember, events: EventRing | null)
       case 'status':
         return JSON.stringify(statusOf(member.context()));
       case 'end':
-        return JSON.stringify({ ended: endSession(member, asked['session']) });
+        return JSON.stringify(endSession(member, asked['session']));
       case 'events':
         return events === null ? null : eventsAnswer(events, asked);
       case 'session':
@@ -223,10 +228,14 @@ function* watchedIn(
   return [...names];
 }
 
-/** As if its time were up; only while this member leads. */
-function endSession(member: AnsweringMember, session: unknown): boolean {
-  if (typeof session !== 'string' || !/^0x[\da-f]{1,13}$/.test(session)) return false;
-  return member.expireSession(Number(session));
+/**
+ * Ends the session as if its time were up, if this member leads. Members of former releases read
+ * `ended` alone: true says to them that nothing is left to do.
+ */
+function endSession(member: AnsweringMember, session: unknown) {
+  const isSession = typeof session === 'string' && /^0x[\da-f]{1,13}$/.test(session);
+  const outcome = isSession ? member.expireSession(Number(session)) : 'notLeading';
+  return { ended: outcome !== 'notLeading', alreadyEnding: outcome === 'alreadyEnding' };
 }
 
 type Asked = Readonly<Record<string, unknown>>;

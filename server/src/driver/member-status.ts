@@ -163,10 +163,9 @@ export class MemberStatus implements MemberView {
   get leader(): LeaderView | null {
     const { config, driver, zab } = this.#parts;
     if (driver.leaderService === null || config.servers.length === 1) return null;
-    const synced = zab.activeLearners;
     return {
       learners: zab.learnerCount,
-      syncedFollowers: synced,
+      syncedFollowers: zab.syncedLearnerCount,
       syncedObservers: 0,
       pendingSyncs: driver.leaderService.pendingSyncs,
       leadsForMs: driver.roleForMs,

@@ -51,8 +51,9 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     onTreeFull: (refusals) => treeBound.onRefused(refusals),
   };
-  const { leaderShareMsMax: shareMs, inFlightMax } = options;
-  const service = new LeaderService(preparer, serviceHooks, parts.timers, { shareMs, inFlightMax });
+  const { leaderShareMsMax: shareMs, recordsInFlightMax } = options;
+  const limits = { shareMs, recordsInFlightMax };
+  const service = new LeaderService(preparer, serviceHooks, parts.timers, limits);
   const { rootAcl } = options;
   // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
   // a quorum has its proposal, the next one finds the history as empty, and proposes it again.

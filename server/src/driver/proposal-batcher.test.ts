@@ -1,4 +1,4 @@
-/** What a leader proposes at once, and what it lets wait for company. */
+/** What a leader proposes at once, and what waits for a larger batch. */
 import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { BATCH_MIN, LINGER_MS, ProposalBatcher } from './proposal-batcher.js';

@@ -2,10 +2,10 @@
  * Decides when a leader proposes what it has prepared: at once, or together with what comes next.
  *
  * Each batch costs every member a sync and a message in both directions, whatever its size. So a
- * small batch lingers while an earlier one is not committed and applied here, and grows meanwhile.
- * That costs little, because the disk syncs one batch at a time. It lingers for at most LINGER_MS,
- * because a commit between distant members takes long. A batch of BATCH_MIN proposals never
- * lingers.
+ * small batch lingers while an earlier one still has to be committed and applied here, and grows
+ * meanwhile. That costs little, because the disk syncs one batch at a time. It lingers for at most
+ * LINGER_MS, because a commit between distant members takes long. A batch of BATCH_MIN proposals
+ * never lingers.
  */
 import type { Timers } from '../net/timers.js';
 
@@ -16,7 +16,7 @@ export const LINGER_MS = 2;
 export interface Prepared {
   /** The number of prepared proposals. */
   readonly proposals: number;
-  /** Whether an earlier proposal is not committed and applied here yet. */
+  /** Whether an earlier proposal still has to be committed and applied here. */
   readonly hasUnapplied: boolean;
 }
 

@@ -14,7 +14,7 @@ import type { WatcherId, WatchMode, WatchTable } from '../state/watches.js';
 export const WATCH_MODES: readonly WatchMode[] = ['data', 'child', 'persistent', 'recursive'];
 /** The number of a session's watches that an answer shows. */
 export const WATCHED_MAX = 1000;
-/** The characters of their paths; an answer between members has 256 KB at most. */
+/** The characters of the watches' paths; an answer between members has 256 KB at most. */
 const CHARACTERS_MAX = 60_000;
 const IDENTITY_CHARACTERS_MAX = 1000;
 
@@ -36,6 +36,12 @@ export interface WatchedPath {
   readonly mode: WatchMode;
 }
 
+export interface WatchedPaths {
+  readonly watched: readonly WatchedPath[];
+  /** Whether the session watches more than that. */
+  readonly watchedTruncated: boolean;
+}
+
 /** Null unless the session's client is connected to this member. */
 export function sessionAnswer(member: SessionTeller, session: unknown) {
   for (const connection of member.context().connections()) {
@@ -43,7 +49,7 @@ export function sessionAnswer(member: SessionTeller, session: unknown) {
     if (sessionId === 0 || prefixedHex(sessionId) !== session) continue;
     const id = Number(sessionId);
     const identities = shownIdentities(member.identitiesOf(id) ?? []);
-    return { traffic: trafficOf(connection), watched: watchedBy(member, id), identities };
+    return { traffic: trafficOf(connection), ...watchedBy(member, id), identities };
   }
   return null;
 }
@@ -72,17 +78,19 @@ export function shownIdentities(identities: readonly Identity[]): readonly Shown
 export function watchedBy(
   member: Pick<SessionTeller, 'watches' | 'watcherOf'>,
   session: SessionId,
-): readonly WatchedPath[] {
+): WatchedPaths {
   const watcher = member.watcherOf(session);
   const watched: WatchedPath[] = [];
   let characters = 0;
-  if (watcher === undefined) return watched;
+  if (watcher === undefined) return { watched, watchedTruncated: false };
   for (const mode of WATCH_MODES) {
     for (const path of member.watches.pathsOf(mode, watcher)) {
       characters += path.length;
-      if (watched.length === WATCHED_MAX || characters > CHARACTERS_MAX) return watched;
+      if (watched.length === WATCHED_MAX || characters > CHARACTERS_MAX) {
+        return { watched, watchedTruncated: true };
+      }
       watched.push({ path, mode });
     }
   }
-  return watched;
+  return { watched, watchedTruncated: false };
 }

@@ -60,7 +60,7 @@ export class Transfers {
   }
 
   /** The number of snapshots that are being sent. */
-  get snapshots(): number {
+  get snapshotsUnderWay(): number {
     return this.#acknowledged.size;
   }
 

@@ -11,7 +11,7 @@ import type { Timers } from '../net/timers.js';
 
 export interface TurnHooks {
   onTick(nowMs: number): void;
-  /** The turn has all its input: propose, forward and flush. */
+  /** The turn has all its input: send requests to the leader, propose and flush. */
   onEnd(): void;
   /** A tick came `ms` after it was due, because something blocked the event loop. */
   onLate(ms: number): void;

@@ -8,8 +8,6 @@
 import type { HttpAnswer } from './http-port.js';
 
 const KEEP_ALIVE_MS = 10_000;
-/** The streams that one port may have open. */
-export const STREAMS_MAX = 16;
 
 export interface StreamedEvent {
   /** The id that `Last-Event-ID` repeats after a lost connection; '' keeps the one before. */

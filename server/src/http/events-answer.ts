@@ -11,17 +11,19 @@ import type { MemberEvent } from '../events/event-ring.js';
 import { systemTimers } from '../net/timers.js';
 import { type ApiCall, jsonAnswer } from './api/api-call.js';
 import { oneOf, wholeNumber } from './api/api-query.js';
+import { askerOf } from './api/caller.js';
 import type { OthersFor } from './api/other-members.js';
 import { badRequest } from './api/problem.js';
-import { eventStream, STREAMS_MAX } from './event-stream.js';
-import { HttpError } from './http-error.js';
+import { eventStream } from './event-stream.js';
 import type { HttpAnswer } from './http-port.js';
 import { JoinedEvents, type OwnEvents, placesOf, textOf } from './joined-events.js';
 import { JoinedStream } from './joined-stream.js';
+import { StreamPlaces } from './stream-places.js';
 
 const LIMIT = 1000;
 /** The events in one piece of a stream. */
 const AT_ONCE = 100;
+const STREAMS_MAX = 16;
 /** Each asks every member by itself, and they answer only so many questions. */
 const JOINED_STREAMS_MAX = 4;
 
@@ -34,8 +36,16 @@ interface Place {
 export class EventAnswers {
   readonly #own: OwnEvents;
   readonly #others: OthersFor;
-  #streams = 0;
-  #joinedStreams = 0;
+  readonly #places = new StreamPlaces({
+    max: STREAMS_MAX,
+    what: 'follow the events',
+    otherwise: 'ask another member, or ask for the events without a stream',
+  });
+  readonly #joinedPlaces = new StreamPlaces({
+    max: JOINED_STREAMS_MAX,
+    what: 'follow the events of all members',
+    otherwise: 'ask another member, or follow those of one member (members=own)',
+  });
 
   constructor(own: OwnEvents, others: OthersFor) {
     this.#own = own;
@@ -44,7 +54,7 @@ export class EventAnswers {
 
   readonly answer = (call: ApiCall): HttpAnswer | Promise<HttpAnswer> => {
     const { query, request } = call;
-    const { headers, signal } = request;
+    const { headers } = request;
     if (oneOf(query, 'members', ['own', 'all'], 'own') === 'all') return this.#ofAll(call);
     const limit = wholeNumber(query, 'limit', { max: LIMIT, otherwise: LIMIT });
     const isStream = headers.accept?.includes('text/event-stream') === true;
@@ -54,7 +64,7 @@ export class EventAnswers {
     const restarted = place.start !== null && place.start !== start;
     const after = restarted ? 0 : place.after;
     const lost = this.#own.ring.lostAfter(after);
-    if (isStream) return this.#stream({ after, lost, restarted }, limit, signal);
+    if (isStream) return this.#stream({ after, lost, restarted }, limit, call);
     const events = newestOf(this.#own.ring.after(after), limit);
     return jsonAnswer({ start, newest, lost, restarted, events });
   };
@@ -71,30 +81,19 @@ export class EventAnswers {
       const { places, ...page } = await joined.after(from, limit);
       return jsonAnswer({ ...page, places: textOf(places) });
     }
-    if (this.#joinedStreams >= JOINED_STREAMS_MAX) {
-      const sentence =
-        `${JOINED_STREAMS_MAX} others follow the events of all members here: ` +
-        'ask another member, or follow those of one member (members=own).';
-      throw new HttpError(429, sentence, { 'retry-after': '5' });
-    }
-    this.#joinedStreams += 1;
+    const giveBack = this.#joinedPlaces.take(askerOf(caller));
     const stream = new JoinedStream(joined, { from, limit, timers: systemTimers() });
     const onNews = (wake: () => void) => stream.onNews(wake);
-    const close = async (): Promise<void> => {
-      this.#joinedStreams -= 1;
-    };
+    const close = async (): Promise<void> => giveBack();
     return { ...eventStream(() => stream.take(), { signal, onNews }), close };
   }
 
   #stream(
     from: { readonly after: number; readonly lost: number; readonly restarted: boolean },
     limit: number,
-    signal: AbortSignal,
+    { caller, request: { signal } }: ApiCall,
   ): HttpAnswer {
-    if (this.#streams >= STREAMS_MAX) {
-      throw new HttpError(429, `${STREAMS_MAX} others follow the events.`, { 'retry-after': '5' });
-    }
-    this.#streams += 1;
+    const giveBack = this.#places.take(askerOf(caller));
     const ring = this.#own.ring;
     const { start } = ring;
     let at = Math.max(from.after, ring.newest - limit);
@@ -110,9 +109,7 @@ export class EventAnswers {
       });
       return [...hello, ...sent];
     };
-    const close = async (): Promise<void> => {
-      this.#streams -= 1;
-    };
+    const close = async (): Promise<void> => giveBack();
     return { ...eventStream(take, { signal, onNews: (wake) => ring.onEvent(wake) }), close };
   }
 }

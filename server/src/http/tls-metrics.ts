@@ -13,6 +13,7 @@ export function tlsMetrics(tls: TlsFigures | null): Metric[] {
       'When the certificate that clients are shown, or its chain, expires, in seconds since 1970.',
       Math.floor(tls.expiresWallMs / 1000),
     ),
+    ...authorityMetrics('rookery_tls_authority_expiry_seconds', tls),
     ...revocationMetrics('rookery_tls_revocation_list_expiry_seconds', tls),
     gauge(
       'rookery_tls_certificate_stale',
@@ -44,6 +45,7 @@ export function peerTlsMetrics(tls: TlsFigures | null): Metric[] {
       'When the certificate that members are shown, or its chain, expires, in seconds since 1970.',
       Math.floor(tls.expiresWallMs / 1000),
     ),
+    ...authorityMetrics('rookery_peer_tls_authority_expiry_seconds', tls),
     ...revocationMetrics('rookery_peer_tls_revocation_list_expiry_seconds', tls),
     gauge(
       'rookery_peer_tls_certificate_stale',
@@ -56,6 +58,12 @@ export function peerTlsMetrics(tls: TlsFigures | null): Metric[] {
       TLS_FAILURES.map((reason) => [{ reason }, tls.failures(reason)]),
     ),
   ];
+}
+
+function authorityMetrics(name: string, { authorityExpiresWallMs }: TlsFigures): Metric[] {
+  if (authorityExpiresWallMs === null) return [];
+  const help = 'When the first of the authorities in caFile expires, in seconds since 1970.';
+  return [gauge(name, help, Math.floor(authorityExpiresWallMs / 1000))];
 }
 
 function revocationMetrics(name: string, { listsEndWallMs }: TlsFigures): Metric[] {

@@ -1,5 +1,5 @@
 /**
- * One client's connection: incoming frames, one bounded output buffer, at most one write per turn.
+ * One client's connection: incoming frames, one bounded output buffer, one write per flush.
  *
  * Owns the stream from the moment at which its first four bytes have shown that it carries frames;
  * the protocol sniffer passes on these bytes and all later ones. It enforces the bounds: reading
@@ -179,7 +179,8 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
     if (reason === 'rate') this.#owner.rateLimited.info('client.rate_limited', this.facts({}));
     this.#setHold(reason);
-    // The client takes its output, so no event of the stream will tell of room: the share does.
+    // No event of the stream follows if the output is not full: the answer waits for the share of
+    // a later turn.
     if (reason === 'room' && !this.#output.isChoked) this.#owner.share.defer(this);
   }
 
@@ -229,7 +230,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     this.#output.countNone();
   }
 
-  /** Writes all output since the last flush at once. Called by the port at the end of a turn. */
+  /** Writes all output since the last flush at once. Called by the port's `flush`. */
   flush(): void {
     this.#isDirty = false;
     if (this.#phase !== 'open') {
@@ -249,7 +250,10 @@ export class ClientConnection implements Deferrable, PacedReader {
     }
   }
 
-  /** Handles events of the stream. Called only by the port; the chunk is lent. */
+  /**
+   * Takes bytes, which are lent. The port calls it with the first ones, then the ProtocolSniffer,
+   * which owns the stream's handlers and calls `onEnd`, `onDrain` and `onStreamClosed`, too.
+   */
   onData(chunk: Uint8Array): void {
     if (this.#phase !== 'open') return;
     this.#owner.stats.bytesReceived += chunk.length;

@@ -17,8 +17,8 @@ export interface ClientHandler {
    */
   onFrame(connection: ClientConnection, frame: JuteReader): void;
   /**
-   * The connection was held because its answers had no room in the output (the HoldReason `room`),
-   * and its client has now taken enough of that output.
+   * The connection was held for the HoldReason `room` and may continue: its client has taken enough
+   * of its output, or a later turn has a share for it.
    */
   onRoom(connection: ClientConnection): void;
   onClosed(connection: ClientConnection): void;

@@ -184,8 +184,9 @@ export class ClientPort {
   }
 
   /**
-   * Sends what every connection has for its client. Called at the end of each turn. If all clients
-   * together leave too much untaken, the connections with the most are closed.
+   * Sends what every connection has for its client. Called at the end of each turn, and once before
+   * that in a turn that applies a long history. If all clients together leave too much untaken, the
+   * connections with the most are closed.
    */
   flush(): void {
     const dirty = this.#dirty;

@@ -5,8 +5,8 @@
  * clients in one turn the member would miss its heartbeats. Once the frames of a turn have produced
  * `outputBytesMax` or taken `durationMsMax`, further deliveries are deferred to the next turn, in
  * their order. Connections whose last answer was large, or whose next will be, wait behind all
- * others, but not for ever.
- * Owned by the client port, which renews it at each flush; asked by its connections.
+ * others, but not for ever. Owned by the client port, which renews it at each flush; asked by its
+ * connections.
  */
 import type { Timers } from './timers.js';
 
@@ -17,7 +17,7 @@ export interface ShareLimits {
 
 export const SHARE_LIMITS: ShareLimits = { outputBytesMax: 4 << 20, durationMsMax: 25 };
 
-/** A connection whose last answer had at least this size counts as heavy. */
+/** A connection whose last answer, or the one that waits, has at least this size is heavy. */
 export const LARGE_ANSWER_BYTES = 64 << 10;
 /** After this much output the clock is read: it may be the answers to hundreds of queued reads. */
 const CLOCK_READING_BYTES = 4 << 10;

@@ -14,8 +14,9 @@ import type { Timers } from './timers.js';
 
 /**
  * Why no frames are delivered: the handshake is not answered yet, too many requests are
- * outstanding, answers wait for room in the output, an attempt to log in waits, or the client sends
- * too many requests.
+ * outstanding, an answer has to wait (`room`), an attempt to log in waits, or the client sends too
+ * many requests. An answer waits until its client takes output, or for the clients' share of a
+ * later turn (ClientShare).
  */
 export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate';
 
@@ -56,7 +57,7 @@ export interface ConnectionOwner<Connection> {
   /** The reader for frames. */
   readonly frame: JuteReader;
   onFrame(connection: Connection, frame: JuteReader): void;
-  /** The connection was held for the HoldReason `room`, and its output has room again. */
+  /** The connection was held for the HoldReason `room` and may continue. */
   onRoom(connection: Connection): void;
   /** The connection has output for the next flush. Called once per flush. */
   onDirty(connection: Connection): void;

@@ -35,7 +35,7 @@ export interface LeaderView {
 export interface QuorumView {
   /** In ZooKeeper's words: `leading - broadcast`, `following - broadcast`, `looking`. */
   readonly peerState: string;
-  /** The number of configured voters. */
+  /** The number of configured members, which ZooKeeper calls the size of the quorum. */
   readonly quorumSize: number;
   readonly initLimitTicks: number;
   readonly syncLimitTicks: number;
@@ -191,6 +191,7 @@ export interface MemberDetails {
   readonly leaderId: PeerId;
   /** The member's currentEpoch: its leader's epoch, and its last leader's while it is `looking`. */
   readonly epoch: number;
+  /** `logged` is the newest zxid that is durable in the log of this member. */
   readonly zxids: { readonly logged: Zxid; readonly committed: Zxid; readonly applied: Zxid };
   readonly treeBytes: number;
   readonly treeBytesMax: number;
@@ -212,8 +213,8 @@ export interface MemberView {
   /** Whether this member serves clients: it leads, it follows, or it is in read-only mode. */
   readonly serving: boolean;
   /**
-   * The role as `srvr` prints it. In an ensemble it is true only while `serving`: a member that
-   * looks for a leader has the mode `follower`, too. `health.role` tells the two apart.
+   * The role as `srvr` prints it. While the member of an ensemble does not serve, it is `follower`
+   * although there is no leader: `health.role` is `looking` then.
    */
   readonly mode: ServerMode;
   /** The zxid of the newest transaction that is applied here; 0 before the first. */

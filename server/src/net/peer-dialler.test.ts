@@ -1,4 +1,4 @@
-/** When members dial each other: back-off, knocks, and what cannot come of them. */
+/** When members dial each other: back-off, wake-ups, and what a wake-up cannot cause. */
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { describe, expect, it } from 'vitest';
 import { FarEnd } from '../simulated/net/fixtures.js';
@@ -50,7 +50,7 @@ describe('a dialler', () => {
     expect(two.events).toEqual(['connected 1 i1']);
   });
 
-  it('dials hardly more often than without back-off, however many knock', async () => {
+  it('dials hardly more often than without back-off, however many wake-ups come', async () => {
     const { timers, network } = world();
     const dials: number[] = [];
     const transport = network.transport('m2');
@@ -66,7 +66,7 @@ describe('a dialler', () => {
     await two.port.listen();
     await timers.advance(5_000);
     dials.length = 0;
-    for (let knock = 0; knock < 300; knock++) {
+    for (let wakeUp = 0; wakeUp < 300; wakeUp++) {
       const dialled = network.transport('m1').dial({ host: 'm2', port: PORT }, 1000);
       await timers.advance(2);
       new FarEnd(await dialled).stream.write(encodePeerFrame({ ...HELLO, id: 1, to: 2 }));
@@ -77,7 +77,7 @@ describe('a dialler', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(25);
   });
 
-  it('takes no answer to a knock for a link', async () => {
+  it('takes no answer to a wake-up for a link', async () => {
     const { timers, network } = world();
     const answers: FarEnd[] = [];
     await network.transport('m3').listen({ host: 'm3', port: PORT }, (stream) => {

@@ -4,7 +4,9 @@
  * Owns the listener, the diallers and every link. The member with the higher id dials; one with a
  * lower id connects once when it starts, to end the dialler's back-off. A link is up when both
  * hellos are accepted; PeerHandler gives the order of its events. Messages are sent in `flush()`.
- * The port decides who may connect and never looks at messages. Driven by the driver.
+ * The port decides who may connect, and encodes and decodes messages. Of their content it looks
+ * only at what members say before a link is up, and at whether a message is a ping. Driven by the
+ * driver.
  */
 import {
   assert,
@@ -156,7 +158,7 @@ export class PeerPort {
     return this.#linkOf(peer, link) !== null;
   }
 
-  /** Sends what every link has queued. Called at the end of each turn. */
+  /** Sends what every link has queued. Called right before ClientPort's `flush`. */
   flush(): void {
     for (const link of this.#links.values()) link.flush();
   }
@@ -316,7 +318,7 @@ export class PeerPort {
     // The member with the higher id dials. A connection from a lower one is only a wake-up.
     const isWakeUp = hello.id < this.#options.id && link.dialled === null;
     const judged = judgeHello(hello, {
-      own: this.#own(),
+      own: this.#ownIdentity(),
       dialled: link.dialled,
       isMember: (id) => this.#options.peers.has(id),
     });
@@ -396,10 +398,10 @@ export class PeerPort {
   }
 
   #helloTo(peer: PeerId): Hello {
-    return helloOf(this.#own(), this.#options.instance, peer);
+    return helloOf(this.#ownIdentity(), this.#options.instance, peer);
   }
 
-  #own(): OwnIdentity {
+  #ownIdentity(): OwnIdentity {
     const { id, versions, shared } = this.#options;
     const { starts } = this.#parts;
     return { id, versions, shared, starts, ...this.#parts.identity() };

@@ -48,7 +48,6 @@ export class ServerStats {
   readonly peerTls: TlsFigures | null;
   /** Null where nothing is audited. */
   readonly audit: AuditFigures | null;
-  readonly latency = new LatencyStats();
   readonly readLatency = new Durations();
   readonly updateLatency = new Durations();
   /** Connections that were refused for lack of a token. */
@@ -67,10 +66,22 @@ export class ServerStats {
     this.audit = parts.audit ?? null;
   }
 
+  /** Of reads and updates together. */
+  get latency(): Latency {
+    const { readLatency, updateLatency } = this;
+    const count = readLatency.count + updateLatency.count;
+    const recorded = [readLatency, updateLatency].filter((kind) => kind.count > 0);
+    return {
+      count,
+      averageMs: count === 0 ? 0 : (readLatency.sum + updateLatency.sum) / count,
+      minMs: count === 0 ? 0 : Math.min(...recorded.map(({ min }) => min)),
+      maxMs: Math.max(readLatency.max, updateLatency.max),
+    };
+  }
+
   reset(): void {
     this.packetsReceived = 0;
     this.packetsSent = 0;
-    this.latency.reset();
     this.readLatency.reset();
     this.updateLatency.reset();
     this.responseSizes.reset();
@@ -113,7 +124,6 @@ export class ConnectionStats {
     this.lastResponseMs = reply.nowMs;
     this.lastLatencyMs = reply.latencyMs;
     this.latency.record(reply.latencyMs);
-    this.#server.latency.record(reply.latencyMs);
     if (this.#isLastUpdate) this.#server.updateLatency.record(reply.latencyMs);
     else this.#server.readLatency.record(reply.latencyMs);
   }
@@ -146,8 +156,16 @@ export class ConnectionStats {
   }
 }
 
-/** Minimum, average and maximum since the last reset; all 0 before the first record. */
-export class LatencyStats {
+/** What requests took since the last reset; all 0 before the first one. */
+export interface Latency {
+  readonly count: number;
+  readonly averageMs: number;
+  readonly minMs: number;
+  readonly maxMs: number;
+}
+
+/** The same of one connection, as it is recorded. */
+export class LatencyStats implements Latency {
   count = 0;
   totalMs = 0;
   minMs = 0;

@@ -28,11 +28,14 @@ import {
   type Transport,
 } from './transport.js';
 
-/** Enough for the messages between members of one turn at full load. */
+/** The largest read from a member: enough for its messages of one turn at full load. */
 const READ_BYTES = 256 << 10;
-/** Smaller for clients, because input of thousands at once must not take long to copy. */
+/** The largest read from a client: input of thousands at once must not take long to copy. */
 const CLIENT_READ_BYTES = 64 << 10;
-/** One or two requests, as of clients that wait for each answer. */
+/**
+ * Of the memory that was read into, views up to this size are kept and used again. It is the size
+ * of one or two requests, as of clients that wait for each answer.
+ */
 const SMALL_READ_BYTES = 512;
 
 export class TcpTransport implements Transport {
@@ -264,7 +267,7 @@ class TcpStream implements ByteStream {
 /** The memory into which all lending streams read. A chunk is valid until the next read. */
 class LentMemory {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-  /** Views of the first n bytes for small n, which are used again and again. */
+  /** Views of the first bytes, by their length, which is at most SMALL_READ_BYTES. */
   readonly #small: Buffer[] = [];
 
   /** The `onread` option for a socket that reads at most `bytesMax` bytes at a time. */

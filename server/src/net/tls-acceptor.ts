@@ -7,8 +7,8 @@
  * nobody does without a certificate that the authorities have signed and not revoked; with `want`
  * a client may have none, but not a bad one. Handshakes have a deadline, and a number of them may
  * be under way: past it, the oldest from the address that has most makes room (fair-slots.ts). They
- * begin a few in each turn, because a signature takes a millisecond of everybody's time. Used by
- * the TCP transport.
+ * begin a few in each turn, because a signature takes a millisecond of everybody's time. Made by
+ * WatchedTls, used by SecuringStream.
  */
 import { constants, createHash } from 'node:crypto';
 import type { Socket } from 'node:net';

@@ -1,6 +1,6 @@
 /**
- * What a member counts of TLS, at its client port or between members, and when its certificate
- * expires.
+ * What a member counts of TLS, at its client port or between members, and when its certificate, its
+ * authorities and its revocation lists expire.
  *
  * The kinds of failures are few and fixed, whatever a stranger sends. Written by the acceptors and
  * by whoever loads certificates; read by metrics.
@@ -33,6 +33,8 @@ export class TlsFigures {
   plainRefused = 0;
   /** When the first one of this member's chain of certificates expires, ms since 1970. */
   expiresWallMs = 0;
+  /** When the first authority of its `caFile` expires, ms since 1970; null without any. */
+  authorityExpiresWallMs: number | null = null;
   /** When the first of its revocation lists expires, ms since 1970; null where none does. */
   listsEndWallMs: number | null = null;
   /** Whether the files of certificates have changed into something that cannot be used. */

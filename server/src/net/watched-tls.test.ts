@@ -1,4 +1,4 @@
-/** What is said of a certificate that comes to its end while the member runs. */
+/** What is said of certificates and revocation lists that come to their end meanwhile. */
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +8,27 @@ import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { TestAuthority } from '../simulated/security/certificates.js';
 import { WatchedTls } from './watched-tls.js';
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const NOW_WALL_MS = Date.now();
+/** Levels of pino. */
+const [WARN, ERROR] = [40, 50];
 
-/** `chainDays` is for an intermediate certificate behind it in the file. */
-function useCertificate(days: number, chainDays: number | null = null) {
+interface Others {
+  /** For an intermediate certificate behind it in the file. */
+  readonly chainDays?: number;
+  /** For an authority in a `caFile`, which has a revocation list for two days. */
+  readonly authorityDays?: number;
+}
+
+function useCertificate(days: number, { chainDays, authorityDays }: Others = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-expiry-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const endOf = (inDays: number) => Math.ceil(NOW_WALL_MS / 1_000) * 1_000 + inDays * DAY_MS;
   const endsWallMs = endOf(days);
-  const authority = new TestAuthority(directory);
+  const authority = new TestAuthority(directory, 'authority', authorityDays);
   const { certFile, keyFile } = authority.sign('server', { endsWallMs });
-  if (chainDays !== null) {
+  if (chainDays !== undefined) {
     const { cert } = authority.sign('between', { endsWallMs: endOf(chainDays) });
     appendFileSync(certFile, cert);
   }
@@ -34,10 +43,10 @@ function useCertificate(days: number, chainDays: number | null = null) {
     settings: {
       certFile,
       keyFile,
-      caFile: null,
+      caFile: authorityDays === undefined ? null : authority.caFile,
       pkcs12File: null,
       passphraseFile: null,
-      crlFiles: [],
+      crlFiles: authorityDays === undefined ? [] : [authority.revocationList('revoked')],
     },
   });
   const told = () => lines.splice(0).map(({ msg }) => msg);
@@ -100,10 +109,53 @@ it('warns once although a timer fires before its time by the clock of the wall',
 });
 
 it('counts an intermediate certificate that expires before the own one', async () => {
-  const { tls, lines, endsWallMs } = useCertificate(30, 10);
+  const { tls, lines, endsWallMs } = useCertificate(30, { chainDays: 10 });
   expect(tls.figures.expiresWallMs).toBe(endsWallMs - 20 * DAY_MS);
   expect(lines.map(({ msg, subject }) => [msg, subject])).toEqual([
     ['tls.certificate_expires_soon', 'CN=between'],
   ]);
-  expect(useCertificate(10, 30).lines).toMatchObject([{ subject: 'CN=server' }]);
+  expect(useCertificate(10, { chainDays: 30 }).lines).toMatchObject([{ subject: 'CN=server' }]);
+});
+
+it('warns of an authority a month before its end, and of a revocation list an hour', async () => {
+  const { tls, timers, lines } = useCertificate(90, { authorityDays: 40 });
+  tls.start();
+  const told = (of: string) =>
+    lines
+      .splice(0)
+      .filter(({ msg }) => String(msg).startsWith(of))
+      .map(({ msg, level, port, subject, block }) => [msg, level, port, subject ?? block]);
+  const list = 'tls.revocation_list';
+  const authority = 'tls.authority';
+  expect(lines.map(({ msg }) => msg)).toEqual(['tls.certificate', authority, list]);
+  const { listsEndWallMs, authorityExpiresWallMs } = tls.figures;
+  expect(lines.at(-1)).toMatchObject({ expires: new Date(listsEndWallMs ?? 0).toISOString() });
+  expect(lines.splice(0).at(-1)).toHaveProperty('file', expect.stringMatching(/revoked\.crl$/));
+  const goTo = (wallMs: number | null) => timers.advance((wallMs ?? 0) - timers.wallMs());
+
+  await goTo((listsEndWallMs ?? 0) - HOUR_MS);
+  expect(told('tls')).toEqual([]);
+  await timers.advance(1_000);
+  expect(told('tls')).toEqual([[`${list}_expires_soon`, WARN, 'client', 1]]);
+  await goTo(listsEndWallMs);
+  expect(told('tls')).toEqual([]);
+  await timers.advance(1_000);
+  expect(told('tls')).toEqual([[`${list}_expired`, ERROR, 'client', 1]]);
+  await timers.advance(DAY_MS);
+  expect(told('tls')).toEqual([[`${list}_expired`, ERROR, 'client', 1]]);
+
+  await goTo((authorityExpiresWallMs ?? 0) - 30 * DAY_MS);
+  expect(told(authority)).toEqual([]);
+  await timers.advance(1_000);
+  const soon = [`${authority}_expires_soon`, WARN, 'client', 'CN=authority'];
+  expect(told(authority)).toEqual([soon]);
+  await timers.advance(DAY_MS);
+  expect(told(authority)).toEqual([soon]);
+  await goTo(authorityExpiresWallMs);
+  lines.splice(0);
+  await timers.advance(1_000);
+  expect(told(authority)).toEqual([[`${authority}_expired`, ERROR, 'client', 'CN=authority']]);
+  tls.close();
+  await timers.advance(2 * DAY_MS);
+  expect(told('tls')).toEqual([]);
 });

@@ -4,16 +4,24 @@
  *
  * A certificate that replaces another is used by all acceptors at once, for handshakes that begin
  * from then on. Files that cannot be used leave everything as it is (watched-files.ts), and
- * `figures.isStale` says so. When a certificate is loaded, the log says when it expires, or an
- * intermediate one that expires before it; it warns two weeks before that, says so when it happens,
- * and repeats both every day.
+ * `figures.isStale` says so. When the files are loaded, the log says which of the own certificates,
+ * of the authorities and of the revocation lists expires first, and when; it warns some time before
+ * that, says so when it happens, and repeats both every day (expiry-notes.ts).
  */
+import type { X509Certificate } from 'node:crypto';
 import type { Logger } from 'pino';
-import { loadTlsFiles, pathsOf, type TlsFiles, type TlsMaterial } from '../security/tls-files.js';
+import {
+  loadTlsFiles,
+  pathsOf,
+  type RevocationListEnd,
+  type TlsFiles,
+  type TlsMaterial,
+} from '../security/tls-files.js';
 import { WatchedFiles } from '../security/watched-files.js';
+import { type Expiring, ExpiryNotes } from './expiry-notes.js';
 import { FairSlots } from './fair-slots.js';
 import { RateLimitedLog } from './rate-limited-log.js';
-import type { Timer, Timers } from './timers.js';
+import type { Timers } from './timers.js';
 import { type HandshakeSlot, TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
 import { TlsFigures } from './tls-figures.js';
 
@@ -28,13 +36,36 @@ export interface WatchedTlsParts {
   readonly timers: Timers;
 }
 
-const DAY_MS = 24 * 3_600_000;
-/** Whoever renews certificates a month before they expire is in time. */
-const WARN_MS = 14 * DAY_MS;
-/** A certificate is valid until the end of its last second. */
-const LAST_SECOND_MS = 1_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
-type Validity = 'lasting' | 'ending' | 'expired';
+const CERTIFICATE = {
+  events: {
+    lasting: 'tls.certificate',
+    ending: 'tls.certificate_expires_soon',
+    expired: 'tls.certificate_expired',
+  },
+  /** Whoever renews certificates a month before they expire is in time. */
+  warnMs: 14 * DAY_MS,
+};
+const AUTHORITY = {
+  events: {
+    lasting: 'tls.authority',
+    ending: 'tls.authority_expires_soon',
+    expired: 'tls.authority_expired',
+  },
+  /** Until then every certificate that it has signed needs another one in its place. */
+  warnMs: 30 * DAY_MS,
+};
+const REVOCATION_LIST = {
+  events: {
+    lasting: 'tls.revocation_list',
+    ending: 'tls.revocation_list_expires_soon',
+    expired: 'tls.revocation_list_expired',
+  },
+  /** Lists are renewed every few hours or days, so a longer time would warn of healthy ones. */
+  warnMs: HOUR_MS,
+};
 
 export class WatchedTls {
   readonly figures = new TlsFigures();
@@ -43,16 +74,18 @@ export class WatchedTls {
   readonly #rateLimited: RateLimitedLog;
   readonly #slots: FairSlots<HandshakeSlot>;
   readonly #acceptors: TlsAcceptor[] = [];
-  /** What the log has said of the certificate last. */
-  #said: Validity = 'lasting';
-  /** Null before `start` and after `close`. */
-  #expiryTimer: Timer | null = null;
+  readonly #certificate: ExpiryNotes;
+  readonly #authority: ExpiryNotes;
+  readonly #revocationList: ExpiryNotes;
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
   constructor(parts: WatchedTlsParts) {
     const { settings, name, logger, timers } = parts;
     this.#parts = parts;
     this.#slots = new FairSlots(parts.handshakesMax);
+    this.#certificate = new ExpiryNotes({ ...CERTIFICATE, logger, timers });
+    this.#authority = new ExpiryNotes({ ...AUTHORITY, logger, timers });
+    this.#revocationList = new ExpiryNotes({ ...REVOCATION_LIST, logger, timers });
     this.#rateLimited = new RateLimitedLog(logger, timers);
     this.#files = new WatchedFiles({
       name,
@@ -66,22 +99,20 @@ export class WatchedTls {
     });
     this.#files.onChange((material) => {
       for (const acceptor of this.#acceptors) acceptor.renew(material);
-      this.#noteExpiry(material);
-      this.#keepNoting();
+      this.#noteExpiries(material);
     });
-    this.#noteExpiry(this.#files.current);
+    this.#noteExpiries(this.#files.current);
   }
 
   /** Starts to follow the files, and the time. */
   start(): void {
     this.#files.start();
-    this.#keepNoting();
+    for (const notes of this.#expiries) notes.start();
   }
 
   close(): void {
     this.#files.close();
-    this.#expiryTimer?.cancel();
-    this.#expiryTimer = null;
+    for (const notes of this.#expiries) notes.close();
     this.#rateLimited.close();
   }
 
@@ -98,42 +129,34 @@ export class WatchedTls {
     return acceptor;
   }
 
-  #noteExpiry({ firstToExpire, listsEndWallMs }: TlsMaterial): void {
-    const { port, logger } = this.#parts;
-    const { subject, validTo: expires } = firstToExpire;
-    this.figures.expiresWallMs = Date.parse(expires);
-    this.figures.listsEndWallMs = listsEndWallMs;
-    this.#said = validityOf(this.#leftMs());
-    const facts = { port, subject, expires };
-    if (this.#said === 'expired') logger.error(facts, 'tls.certificate_expired');
-    else if (this.#said === 'ending') logger.warn(facts, 'tls.certificate_expires_soon');
-    else logger.info(facts, 'tls.certificate');
+  get #expiries(): readonly ExpiryNotes[] {
+    return [this.#certificate, this.#authority, this.#revocationList];
   }
 
-  /**
-   * Says what is new since the certificate was noted last, and looks again when something is to be
-   * said, and each day in any case: clocks are set. A timer may also be early by the wall's clock:
-   * then nothing is new, and nothing is said.
-   */
-  #keepNoting(isDaily = false): void {
-    const leftMs = this.#leftMs();
-    const validity = validityOf(leftMs);
-    if (validity !== 'lasting' && (isDaily || validity !== this.#said)) {
-      this.#noteExpiry(this.#files.current);
-    }
-    const nextMs = leftMs > WARN_MS ? leftMs - WARN_MS : leftMs > 0 ? leftMs : DAY_MS;
-    this.#expiryTimer?.cancel();
-    this.#expiryTimer = this.#parts.timers.after(Math.min(nextMs, DAY_MS), () => {
-      this.#keepNoting(nextMs >= DAY_MS);
-    });
-  }
-
-  #leftMs(): number {
-    return this.figures.expiresWallMs + LAST_SECOND_MS - this.#parts.timers.wallMs();
+  #noteExpiries({ firstToExpire, firstAuthorityToExpire, firstListToExpire }: TlsMaterial): void {
+    const { figures } = this;
+    const { port } = this.#parts;
+    const certificate = expiringCertificate(firstToExpire, port);
+    const authority =
+      firstAuthorityToExpire === null ? null : expiringCertificate(firstAuthorityToExpire, port);
+    figures.expiresWallMs = certificate.endsWallMs;
+    figures.authorityExpiresWallMs = authority?.endsWallMs ?? null;
+    figures.listsEndWallMs = firstListToExpire?.endsWallMs ?? null;
+    this.#certificate.note(certificate);
+    this.#authority.note(authority);
+    this.#revocationList.note(
+      firstListToExpire === null ? null : expiringList(firstListToExpire, port),
+    );
   }
 }
 
-function validityOf(leftMs: number): Validity {
-  if (leftMs <= 0) return 'expired';
-  return leftMs <= WARN_MS ? 'ending' : 'lasting';
+type Port = WatchedTlsParts['port'];
+
+function expiringCertificate({ subject, validTo: expires }: X509Certificate, port: Port): Expiring {
+  return { endsWallMs: Date.parse(expires), facts: { port, subject, expires } };
+}
+
+function expiringList({ file, block, endsWallMs }: RevocationListEnd, port: Port): Expiring {
+  const expires = new Date(endsWallMs).toISOString();
+  return { endsWallMs, facts: { port, file, block, expires } };
 }

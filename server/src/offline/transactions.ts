@@ -22,6 +22,11 @@ export interface Transaction {
   readonly timeMs: number;
   /** 0 for none; as an unsigned number. */
   readonly session: bigint;
+  /**
+   * The member whose client asked for it; 0 where the leader decided it by itself. Null in
+   * ZooKeeper's logs, which do not tell.
+   */
+  readonly origin: number | null;
   /** `write`, or what happened to the session or the ensemble. */
   readonly kind: string;
   readonly changes: readonly Change[];
@@ -87,17 +92,24 @@ function ofZooKeeper(
     zxid,
     timeMs: Number(time),
     session: BigInt.asUintN(64, session),
+    origin: null,
     kind,
     changes: all,
     toolkitText,
   };
 }
 
-function ofRookery(zxid: number, { time, session, op }: Txn): Transaction {
+function ofRookery(zxid: number, { origin, time, session, op }: Txn): Transaction {
   const changes = changesOf(op);
-  const kind = changes.length > 0 ? 'write' : op.kind;
-  const toolkitText = null;
-  return { zxid: BigInt(zxid), timeMs: time, session: BigInt(session), kind, changes, toolkitText };
+  return {
+    zxid: BigInt(zxid),
+    timeMs: time,
+    session: BigInt(session),
+    origin,
+    kind: changes.length > 0 ? 'write' : op.kind,
+    changes,
+    toolkitText: null,
+  };
 }
 
 function changesOf(op: TxnOp): readonly Change[] {

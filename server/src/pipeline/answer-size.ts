@@ -9,11 +9,11 @@
 import { JuteReader, MarshallingError, OpCode } from '@rookery/protocol';
 import { NO_NODE, type Tree } from '../state/tree.js';
 
-/** A header and a Stat: most answers have no more. */
+/** The estimate for a header and a Stat: most answers have no more. */
 const SMALL_BYTES = 128;
-/** A name among children. */
+/** The estimate for the name of a child. */
 const NAME_BYTES = 64;
-/** For answers that may have any size and are requested rarely. */
+/** The estimate for answers that may have any size and are requested rarely. */
 export const LARGE_BYTES = 1 << 20;
 
 export interface WaitingRead {

@@ -31,7 +31,8 @@ function attach(ensemble: TestEnsemble, memberId: number): void {
   for (const one of taken(pipeline).attaches) {
     const attached = ensemble.preparer.onAttach(memberId, one, ensemble.time);
     ensemble.sendDetaches();
-    pipeline.onAttached(attached?.request ?? 0, attached?.valid === true, attached?.timeoutMs ?? 0);
+    const refused = { request: 0, valid: false, timeoutMs: 0 };
+    pipeline.onAttached(attached ?? refused, ensemble.nowMs);
   }
 }
 

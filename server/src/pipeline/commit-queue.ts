@@ -2,11 +2,11 @@
  * One session's requests that cannot be answered yet, in the order in which they came.
  *
  * The rules: a read runs at once if nothing is pending before it, otherwise in its order. A write
- * is forwarded at once, unless a sync is pending before it. A sync is a barrier: everything after
- * it waits. A write also waits for earlier reads whose answers are large: see
- * ANSWERS_AHEAD_BYTES_MAX. When a write is applied it is therefore always at the head: earlier
- * reads have run, later ones have not. This class only orders; the pipeline runs, forwards and
- * answers. It owns its entries.
+ * may be forwarded at once, unless a sync is pending before it. A sync is a barrier: everything
+ * after it waits. A write also waits for earlier reads whose answers are large: see
+ * ANSWERS_AHEAD_BYTES_MAX. Right before a write is applied, the reads that still wait in front of
+ * it run, or its connection is closed (`Requests.onApplying`). An applied write is therefore always
+ * at the head, and later reads have not run. This class only orders; it owns its entries.
  */
 import { assert, Fifo, type ForwardedRequest, type Zxid } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
@@ -39,18 +39,18 @@ export interface QueueEntry extends ForwardedRequest {
   readonly answerBytes: number;
   /** The work of the write, as the outbox counts it; 0 before it was given to that. */
   changes: number;
-  /** A write that was forwarded: the leader has it or will have it. */
+  /** The outbox has written it into a message: the leader has it or will have it. */
   isForwarded: boolean;
   /** For a sync that was confirmed: it is answered once this zxid is applied. */
   syncedAt: Zxid | null;
 }
 
-/** Both are kept; an entry to `forward` is sent to the leader at once. */
-export type Admission = 'forward' | 'wait';
+/** Both are kept here. An entry may `pass` to the outbox, which decides when it is forwarded. */
+export type Admission = 'pass' | 'wait';
 
 /**
- * A write is forwarded only while the answers to the reads that wait before it are no more than
- * this, because those must run before it is applied even if the client does not take its answers.
+ * A write passes only while the answers to the reads that wait before it are no more than this,
+ * because those must run before it is applied even if the client does not take its answers.
  */
 const ANSWERS_AHEAD_BYTES_MAX = 1 << 20;
 
@@ -58,7 +58,7 @@ export class CommitQueue {
   readonly #entries = new Fifo<QueueEntry>();
   /**
    * The number of entries before the first pending sync, or the first write that waits for large
-   * answers, or the end. Writes before it are forwarded, those after it are not.
+   * answers, or the end. Writes before it have passed to the outbox, those after it have not.
    */
   #barrier = 0;
   /** The bytes of the answers to the reads before the barrier. */
@@ -97,7 +97,7 @@ export class CommitQueue {
     }
     if (!open || !this.#mayPass(entry)) return 'wait';
     this.#pass(entry);
-    return entry.kind === 'read' ? 'wait' : 'forward';
+    return entry.kind === 'read' ? 'wait' : 'pass';
   }
 
   /** The head was answered. */
@@ -116,7 +116,7 @@ export class CommitQueue {
 
   /**
    * Returns what can proceed now, one entry at a time until undefined: a read to run or a sync to
-   * answer, both of which are removed from the queue, or a write to forward, which stays.
+   * answer, both of which are removed from the queue, or a write for the outbox, which stays.
    */
   next(applied: Zxid): QueueEntry | undefined {
     const head = this.head;
@@ -125,7 +125,7 @@ export class CommitQueue {
       this.shift();
       return head;
     }
-    return this.#nextHeldWrite();
+    return this.#nextPassingWrite();
   }
 
   /** Empties the queue of a connection that is gone. */
@@ -137,7 +137,7 @@ export class CommitQueue {
     return pending;
   }
 
-  #nextHeldWrite(): QueueEntry | undefined {
+  #nextPassingWrite(): QueueEntry | undefined {
     for (;;) {
       const entry = this.#entries.at(this.#barrier);
       if (entry === undefined || !this.#mayPass(entry)) return undefined;

@@ -3,7 +3,7 @@
  *
  * Authentication is decided when its packet comes, so that it holds for whatever is sent after it;
  * the answer takes its place in the session's order. Identities belong to the connection: a session
- * that is resumed elsewhere starts without them. Called by Pipeline and Requests.
+ * that is resumed elsewhere starts without them. Called by Logins and by the REST API.
  */
 import {
   AuthPacket,

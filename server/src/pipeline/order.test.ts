@@ -118,13 +118,13 @@ describe('thousands of pipelined requests', () => {
       }
     }
     expect(answered).toEqual(xids);
-    expect(ensemble.preparer.inFlight).toBe(0);
+    expect(ensemble.preparer.recordsInFlight).toBe(0);
     expect(ensemble.leader.pipeline.outstanding).toBe(0);
   });
 });
 
 describe('sync', () => {
-  it('is a barrier: nothing behind it is handed on or run before it is answered', () => {
+  it('is a barrier: nothing behind it is forwarded or run before it is answered', () => {
     const ensemble = new TestEnsemble();
     const { pipeline } = ensemble.leader;
     const client = ensemble.connect();
@@ -134,7 +134,8 @@ describe('sync', () => {
     const { syncs, requests } = taken(pipeline);
     const [asked] = syncs;
     expect(requests).toEqual([]);
-    pipeline.onSynced(asked?.request ?? 0, ensemble.leader.state.lastZxid);
+    const zxid = ensemble.leader.state.lastZxid;
+    pipeline.onSynced({ request: asked?.request ?? 0, zxid }, ensemble.nowMs);
     expect(client.takeSummary()).toEqual(['reply 1 0']);
     ensemble.settle();
     expect(client.takeSummary()).toEqual(['reply 2 0', 'reply 3 0']);

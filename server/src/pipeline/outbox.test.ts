@@ -38,7 +38,7 @@ function connectionOf(id: number): Connection {
 class Member {
   readonly outbox = new Outbox({ firstRequest: 1, outstandingMax: 100, multiOpsMax: LARGEST });
   readonly connections: Connection[];
-  /** Sent and not handed on, by connection. */
+  /** Sent and not forwarded, by connection. */
   readonly held: QueueEntry[][];
   /** At the leader, the oldest first. */
   readonly underWay: { readonly from: number; readonly entry: QueueEntry }[] = [];
@@ -59,7 +59,7 @@ class Member {
 
   #send(from: number, entry: QueueEntry): void {
     this.held[from]?.push(entry);
-    this.outbox.forward(this.connections[from] as Connection, entry);
+    this.outbox.accept(this.connections[from] as Connection, entry);
     this.take();
   }
 
@@ -76,7 +76,7 @@ class Member {
     this.connections[from] = connectionOf(from);
   }
 
-  /** Each is the oldest of its connection that was not handed on. */
+  /** Each is the oldest of its connection that was not forwarded. */
   take(): void {
     for (const { request } of taken({ takeForLeader: () => this.outbox.take() }).requests) {
       const from = this.held.findIndex(([oldest]) => oldest?.request === request);
@@ -110,7 +110,7 @@ const step = fc.oneof(
   fc.record({ do: fc.constant('drop'), from }),
 );
 
-describe('what a member hands on', () => {
+describe('what a member forwards', () => {
   it('stays in order and below the bound, and all of it goes in the end', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300, size: 'max' }), (steps) => {

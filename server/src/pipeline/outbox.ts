@@ -5,9 +5,9 @@
  * The leader decides on writes in the order of their arrival. A member therefore bounds what it has
  * in flight to the leader, counted in changes: a multi of a thousand operations counts as a
  * thousand. There are two lanes, each with that bound: one for multis of more changes than a
- * connection may hand on at a time, one for all other writes, so a single write never waits for a
+ * connection may send at a time, one for all other writes, so a single write never waits for a
  * large multi of another client. Writes beyond the bound wait here, and the connections of a lane
- * are served by deficit round robin: whenever a connection is served it may hand on a quantum of
+ * are served by deficit round robin: whenever a connection is served it may send a quantum of
  * changes, and one whose next write is larger saves the credit of several quanta. The writes of one
  * connection stay in order: it waits in the lane of its oldest one. Every member counts by itself.
  * Requests, Handshake and Throttle call it. What it holds is discarded when the role ends.
@@ -28,14 +28,13 @@ import type { Connection } from './connection.js';
 import type { PipelineOptions } from './options.js';
 
 /**
- * A lane hands writes on while fewer changes than this, or than `outstandingMax` + 1 if that is
+ * A lane forwards writes while fewer changes than this, or than `outstandingMax` + 1 if that is
  * more, are in flight; the last write may exceed it. Single writes alone reach that only if more
  * than `outstandingMax` are pending, to which many clients with one each may lead: see Throttle.
  */
 const CHANGES_MAX = 1_024;
 /**
- * The quantum: the changes that a connection may hand on at a time. A larger write is a large
- * multi.
+ * The quantum: the changes that a connection may send at a time. A larger write is a large multi.
  */
 const QUANTUM_CHANGES = 64;
 /** After this number, attachments start again from 1; no attachment lives as long as that takes. */
@@ -48,12 +47,12 @@ export type ForLeader = ForwardedRequests | SyncRequest | Attach;
 
 interface Held {
   readonly entries: Fifo<QueueEntry>;
-  /** The changes that it may still hand on. */
+  /** The changes that it may still send. */
   credit: number;
 }
 
 interface Lane {
-  /** Changes that were handed on and are not answered. */
+  /** Changes that were forwarded and are not answered. */
   changes: number;
   /**
    * Connections whose oldest held write belongs to this lane, in the order in which they are
@@ -103,19 +102,19 @@ export class Outbox {
     return this.#small.changes + this.#large.changes;
   }
 
-  /** The write goes to the leader, now or when its connection is served. */
-  forward(connection: Connection, entry: QueueEntry): void {
+  /** Takes a write, which is forwarded now or, beyond the bound, when its connection is served. */
+  accept(connection: Connection, entry: QueueEntry): void {
     entry.changes = entry.opcode === OpCode.multi ? this.#operationsOf(entry) : 1;
     const held = this.#heldOf(connection);
     if (held !== undefined) return held.entries.push(entry);
     const lane = this.#laneOf(entry);
-    if (lane.held.size === 0 && lane.changes < this.#changesMax) return this.#handOn(entry);
+    if (lane.held.size === 0 && lane.changes < this.#changesMax) return this.#forward(entry);
     const entries = new Fifo<QueueEntry>();
     entries.push(entry);
     lane.held.set(connection, { entries, credit: 0 });
   }
 
-  /** A write that was handed on has been applied or refused. */
+  /** A write that was forwarded has been applied or refused. */
   onAnswered(entry: Pick<QueueEntry, 'changes'>): void {
     let lane = this.#laneOf(entry);
     lane.changes -= entry.changes;
@@ -123,14 +122,14 @@ export class Outbox {
   }
 
   /**
-   * The connection is gone: writes that were not handed on never will be. But a client that closes
-   * its session need not wait for the answer: the close is handed on, with everything that was sent
+   * The connection is gone: writes that were not forwarded never will be. But a client that closes
+   * its session need not wait for the answer: the close is forwarded, with everything that was sent
    * before it.
    */
   onConnectionGone(connection: Connection): void {
     const entries = this.#heldOf(connection)?.entries.takeAll() ?? [];
     for (const { held } of [this.#small, this.#large]) held.delete(connection);
-    if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#handOn(entry);
+    if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#forward(entry);
   }
 
   /** A new session is requested, which has a bound of its own: see Throttle. */
@@ -208,7 +207,7 @@ export class Outbox {
     return hasMoved;
   }
 
-  /** Hands on what the connection's credit allows. True if the lane's bound is reached before. */
+  /** Forwards what the connection's credit allows. True if the lane's bound is reached before. */
   #serve(lane: Lane, held: Held): boolean {
     let head = held.entries.first;
     if (head !== undefined && head.changes > held.credit) held.credit += QUANTUM_CHANGES;
@@ -216,14 +215,14 @@ export class Outbox {
       if (lane.changes >= this.#changesMax) return true;
       held.credit -= head.changes;
       held.entries.shift();
-      this.#handOn(head);
+      this.#forward(head);
       head = held.entries.first;
     }
     return false;
   }
 
-  /** The message has the body from now on, so the entry gives up its own. */
-  #handOn(entry: QueueEntry): void {
+  /** Writes it into the message, which has the body from now on: the entry gives up its own. */
+  #forward(entry: QueueEntry): void {
     entry.isForwarded = true;
     this.#laneOf(entry).changes += entry.changes;
     this.#writer.add(entry);

@@ -3,7 +3,7 @@
  * it.
  *
  * The pipeline appends whole frames to `writer` in the order in which a client must see them; net
- * sends them at the end of the turn. None of these methods may call back into the pipeline. After
+ * sends them in its next flush. None of these methods may call back into the pipeline. After
  * `end` or `close` the pipeline calls none of them again.
  */
 import type { Identity, Int64, JuteWriter } from '@rookery/protocol';
@@ -14,8 +14,9 @@ import type { Identity, Int64, JuteWriter } from '@rookery/protocol';
 export type ConnectionId = number;
 
 /**
- * Why no frames may be delivered: the handshake is not answered yet, too much is outstanding,
- * answers wait for room in the output, an attempt to log in waits, or it sends too many requests.
+ * Why no frames may be delivered: the handshake is not answered yet, too much is outstanding, an
+ * answer has to wait (`room`: see `isFullFor`), an attempt to log in waits, or it sends too many
+ * requests.
  */
 export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate';
 
@@ -58,8 +59,9 @@ export interface Output {
    */
   isFullFor(answerBytes: number): boolean;
   /**
-   * Whether the client was heard from since the last call. That a request is taken in says nothing:
-   * it may have waited in the member for long, because its client sends too many.
+   * Whether the client was heard from since the last call: bytes have come, or they may have,
+   * because the connection is not read at present. A request that is taken in does not say so: it
+   * may have waited in the member for long, because its client sends too many.
    */
   takeHeard(): boolean;
   /** The handshake is done. */
@@ -67,7 +69,7 @@ export interface Output {
   /**
    * No `onFrame` may come until every reason is released again, and none from inside `release`. For
    * `rate` alone, net reads ahead a little, so that it notices a client that is gone.
-   * `answerBytes` is about the size of the answer that waits for room.
+   * `answerBytes` is about the size of the answer that waits.
    */
   hold(reason: HoldReason, answerBytes?: number): void;
   release(reason: HoldReason): void;

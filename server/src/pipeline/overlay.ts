@@ -1,12 +1,12 @@
 /**
  * The changes that are prepared and not yet applied, as the next request must see them.
  *
- * It owns a record for each znode that a transaction in flight touches, the changes in flight of
- * data alone and the plain creates (DataInFlight, CreatesInFlight: nearly every write), and the
- * sessions that are being opened or closed (SessionsInFlight). Reads fall through to the tree. A
- * record belongs to the last transaction that changed it and is removed when that one is applied:
- * from then on the tree says the same. A record that is kept is never changed, so a failed multi is
- * undone by restoring the former ones.
+ * Nearly every write is a change of data alone or a plain create; those are in queues, which make
+ * no record (DataInFlight, CreatesInFlight). The overlay owns a record for each znode that any
+ * other transaction in flight touches, and the sessions that are being opened or closed
+ * (SessionsInFlight). Reads fall through to the tree. A record belongs to the last transaction that
+ * changed it and is removed when that one is applied: from then on the tree says the same. A record
+ * that is kept is never changed, so a failed multi is undone by restoring the former ones.
  *
  * Closing a session touches none of its ephemerals: while the close is in flight, whatever it owns
  * counts as absent, in the records and in the tree.
@@ -56,8 +56,8 @@ export class Overlay {
   /** No record is made for these changes; a record that is made later includes them. */
   readonly #data = new DataInFlight();
   readonly #creates = new CreatesInFlight();
-  /** The object that `viewOf` returns. */
-  readonly #view = absent();
+  /** The object that `nodeAt` and `parentAt` return. */
+  readonly #located = absent();
   /** The transaction that is being prepared. */
   #zxid: Zxid = 0;
   /** The index in `#inFlight` at which the changes of the open transaction begin. */
@@ -68,7 +68,7 @@ export class Overlay {
     this.sessions = new SessionsInFlight(state);
   }
 
-  /** The number of records of all kinds; 0 if nothing is in flight. */
+  /** The number of records and of entries in queues; 0 if nothing is in flight. */
   get size(): number {
     const nodes = this.#nodes.size + this.#children.size + this.#closingBelow.size;
     const plain = this.#data.length + this.#creates.length;
@@ -87,7 +87,7 @@ export class Overlay {
   }
 
   /**
-   * Points `op` at its znode, for `viewOf`. Returns false where `node` must be used, because the
+   * Points `op` at its znode, for `nodeAt`. Returns false where `node` must be used, because the
    * znode is not in the tree, or will differ in more than its data, or nobody may set its data.
    */
   locate(op: SetDataView): boolean {
@@ -103,12 +103,12 @@ export class Overlay {
    * Like `node`, for an operation that `locate` has pointed at its znode; valid until the next
    * call.
    */
-  viewOf(op: SetDataView): NodeView {
-    return this.#fill(this.#view, op.node);
+  nodeAt(op: SetDataView): NodeView {
+    return this.#fill(this.#located, op.node);
   }
 
   /**
-   * Points `op` at its parent, for `parentNodeOf`. Returns false where `node` must be used, because
+   * Points `op` at its parent, for `parentAt`. Returns false where `node` must be used, because
    * there is a record of any znode, the parent is not in the tree or is an ephemeral, or the znode
    * exists or will.
    */
@@ -126,9 +126,12 @@ export class Overlay {
     return this.#creates.find(op) === NONE;
   }
 
-  /** Like `node` of the parent; valid until the next call. */
-  parentNodeOf(op: CreateView): NodeView {
-    return this.#fill(this.#view, op.parent);
+  /**
+   * Like `node` of the parent, for an operation that `locateCreate` has pointed at it; valid until
+   * the next call.
+   */
+  parentAt(op: CreateView): NodeView {
+    return this.#fill(this.#located, op.parent);
   }
 
   hasChildren(path: string): boolean {
@@ -190,10 +193,10 @@ export class Overlay {
   ): void {
     const parentPath = parentOf(path);
     const child: ChildChange = { parent: parentPath, by: 1, owner: created.owner };
-    const below = this.#own(parent);
+    const below = this.#writable(parent);
     below.creates = (below.creates + 1) | 0;
     this.#set(parentPath, below, child);
-    const record = this.#own(absent());
+    const record = this.#writable(absent());
     record.exists = true;
     record.owner = created.owner;
     record.acl = created.acl;
@@ -204,22 +207,22 @@ export class Overlay {
   delete(path: string): void {
     const parentPath = parentOf(path);
     const child: ChildChange = { parent: parentPath, by: -1, owner: this.node(path).owner };
-    this.#set(parentPath, this.#own(this.node(parentPath)), child);
-    this.#set(path, this.#own(absent()), null);
+    this.#set(parentPath, this.#writable(this.node(parentPath)), child);
+    this.#set(path, this.#writable(absent()), null);
   }
 
   /**
    * `node` is the result of `node` for the path. Returns the version that the znode has afterwards.
    */
   setData(path: string, node: NodeRecord, dataBytes: number): number {
-    const record = this.#own(node);
+    const record = this.#writable(node);
     record.version = nextVersion(record.version);
     record.dataBytes = dataBytes;
     this.#set(path, record, null);
     return record.version;
   }
 
-  /** `node` is the result of `viewOf` for it. The operation is a whole transaction. */
+  /** `node` is the result of `nodeAt` for it. The operation is a whole transaction. */
   setDataView(op: SetDataView, node: NodeView): SetDataView {
     op.version = nextVersion(node.version);
     const { node: place, version } = op;
@@ -228,7 +231,7 @@ export class Overlay {
     return op;
   }
 
-  /** `parent` is the result of `parentNodeOf` for it. The operation is a whole transaction. */
+  /** `parent` is the result of `parentAt` for it. The operation is a whole transaction. */
   createView(op: CreateView, parent: NodeView): CreateView {
     const { acl } = op;
     const creates = (parent.creates + 1) | 0;
@@ -241,7 +244,7 @@ export class Overlay {
    * afterwards.
    */
   setAcl(path: string, node: NodeRecord, acl: readonly Acl[]): number {
-    const record = this.#own(node);
+    const record = this.#writable(node);
     record.aversion = nextVersion(record.aversion);
     record.acl = acl;
     this.#set(path, record, null);
@@ -358,7 +361,7 @@ export class Overlay {
    * Returns a record that may be changed: a copy of one that is kept, or what was made for `node`
    * itself.
    */
-  #own(node: NodeRecord): NodeRecord {
+  #writable(node: NodeRecord): NodeRecord {
     const record = node.zxid === 0 ? node : { ...node };
     record.zxid = this.#zxid;
     return record;

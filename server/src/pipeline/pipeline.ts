@@ -8,12 +8,14 @@
  * then lets net flush.
  */
 import {
+  type Attached,
   assert,
   type Detach,
   formatZxid,
   JuteReader,
   OpCode,
   type Stat,
+  type Synced,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -198,7 +200,7 @@ export class Pipeline {
     this.#take(connection, frame);
   }
 
-  /** The client of a connection that is held for `room` has taken enough of its output. */
+  /** A connection that is held for `room` may continue: see `Output.isFullFor`. */
   onRoom(id: ConnectionId, nowMs: number): void {
     this.#requests.onRoom(id, nowMs);
     this.#endFinished();
@@ -226,13 +228,14 @@ export class Pipeline {
   }
 
   /** A quorum confirmed the leader: the sync is answered when `zxid` is applied here. */
-  onSynced(request: number, zxid: Zxid): void {
-    this.#requests.onSynced(request, zxid);
+  onSynced(synced: Omit<Synced, 'kind'>, nowMs: number): void {
+    this.#requests.onSynced(synced, nowMs);
     this.#endFinished();
   }
 
   /** The leader's answer to an attach. */
-  onAttached(request: number, valid: boolean, timeoutMs: number): void {
+  onAttached({ request, valid, timeoutMs }: Omit<Attached, 'kind'>, nowMs: number): void {
+    this.#nowMs = nowMs;
     const connection = this.#handshake.take(request);
     if (connection === undefined) return;
     connection.timeoutMs = timeoutMs;
@@ -271,7 +274,7 @@ export class Pipeline {
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
     if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
-    this.#requests.runDueSyncs(zxid);
+    this.#requests.runDueSyncs(zxid, nowMs);
     this.#endFinished();
   }
 

@@ -116,7 +116,8 @@ function hasTooMany(overlay: Overlay, { session, ephemeralsMax }: DecisionContex
 }
 
 /**
- * The same for a plain create that was found in place: its path is legal, and it does not exist.
+ * Like decideCreate, for a plain create in place (`Overlay.locateCreate`): its path is legal, and
+ * the znode does not exist.
  */
 export function decideCreateView(
   overlay: Overlay,
@@ -124,7 +125,7 @@ export function decideCreateView(
   request: CreateView,
 ): Decision {
   if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
-  const parent = overlay.parentNodeOf(request);
+  const parent = overlay.parentAt(request);
   if (!mayDo(context, parent.acl, Perms.create)) return ErrorCode.noAuth;
   if (request.depth > context.pathDepthMax) return ErrorCode.badArguments;
   const dataBytes = Math.max(0, request.dataBytes);
@@ -173,14 +174,14 @@ export function decideSetData(
   return { kind: 'setData', path, data, version: overlay.setData(path, node, dataBytes) };
 }
 
-/** The same for a request that was found in place: its znode exists, and its path is legal. */
+/** Like decideSetData, for a request in place (`Overlay.locate`): its znode exists. */
 export function decideSetDataView(
   overlay: Overlay,
   context: DecisionContext,
   request: SetDataView,
 ): Decision {
   if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
-  const node = overlay.viewOf(request);
+  const node = overlay.nodeAt(request);
   const { dataBytes, version } = request;
   const asked = { request, dataBytes: Math.max(0, dataBytes), version };
   return errorOfSetData(context, node, asked) ?? overlay.setDataView(request, node);

@@ -6,6 +6,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
 import { mayDo, type Requester } from './access.js';
+import type { Connection } from './connection.js';
 import type { Output } from './output.js';
 
 export interface ReadScene {
@@ -17,6 +18,30 @@ export interface ReadScene {
   readonly session: SessionId;
   /** The operations of one multiRead. */
   readonly multiOpsMax: number;
+}
+
+/** Makes scenes. It keeps the last one, because the next read is mostly of the same connection. */
+export class ReadScenes {
+  readonly #parts: Pick<ReadScene, 'watches' | 'multiOpsMax'>;
+  #last: ReadScene | null = null;
+
+  constructor(parts: Pick<ReadScene, 'watches' | 'multiOpsMax'>) {
+    this.#parts = parts;
+  }
+
+  of(
+    state: ReplicatedState,
+    { id: watcher, session, output }: Pick<Connection, 'id' | 'session' | 'output'>,
+    requester: Requester,
+  ): ReadScene {
+    const last = this.#last;
+    const isSame = last?.watcher === watcher && last.requester === requester;
+    if (isSame && last.state === state) return last;
+    const { watches, multiOpsMax } = this.#parts;
+    const scene = { state, watches, multiOpsMax, watcher, output, requester, session };
+    this.#last = scene;
+    return scene;
+  }
 }
 
 /** Whether the client may read this node; every read of a node asks. */

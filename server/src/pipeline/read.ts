@@ -10,7 +10,6 @@ import {
   ErrorCode,
   ErrorResponse,
   type JuteReader,
-  type JuteWriter,
   MarshallingError,
   OpCode,
   PathRequest,
@@ -19,7 +18,7 @@ import {
   SetWatchesRequest,
   WhoAmIResponse,
 } from '@rookery/protocol';
-import { NO_NODE, type Tree } from '../state/tree.js';
+import { NO_NODE } from '../state/tree.js';
 import type { WatchKind } from '../state/watches.js';
 import { clientInfoOf } from './identities.js';
 import { readAcl } from './read-acl.js';
@@ -109,7 +108,7 @@ function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void 
   }
   if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });
   beginReply(writer, xid, zxid);
-  writeNode(state.tree, writer, { node, opcode });
+  writeNode(scene, header, node);
   writer.endFrame();
 }
 
@@ -122,12 +121,9 @@ function watchKindOf(opcode: number): WatchKind {
   return opcode === OpCode.getChildren || opcode === OpCode.getChildren2 ? 'child' : 'data';
 }
 
-function writeNode(
-  tree: Tree,
-  writer: JuteWriter,
-  asked: { readonly node: number; readonly opcode: number },
-): void {
-  const { node, opcode } = asked;
+function writeNode({ state, output }: ReadScene, { opcode }: ReadHeader, node: number): void {
+  const { tree } = state;
+  const { writer } = output;
   if (opcode === OpCode.getData) tree.writeData(node, writer);
   if (opcode === OpCode.getChildren || opcode === OpCode.getChildren2) {
     tree.writeChildren(node, writer);

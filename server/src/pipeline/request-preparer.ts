@@ -16,7 +16,7 @@ import {
   type PeerId,
   type Zxid,
 } from '@rookery/protocol';
-import { type ExpiredSessions, ExpiryNotes } from '../sessions/expired-sessions.js';
+import { ExpiredSessionNotes, type ExpiredSessions } from '../sessions/expired-sessions.js';
 import { Leases } from '../sessions/leases.js';
 import { Ownership } from '../sessions/ownership.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -76,10 +76,9 @@ export class RequestPreparer {
   readonly #ends: SessionEnds;
   readonly #random16: () => Uint8Array;
   #detaches: DetachOrder[] = [];
-  #inFlight = 0;
   /** The highest ensemble level that is reached or proposed. */
   #level: number;
-  readonly #expiryNotes = new ExpiryNotes();
+  readonly #expiredNotes = new ExpiredSessionNotes();
   #expiredCount = 0;
 
   /** Every session gets a fresh full timeout, from `time.nowMs` on. */
@@ -111,11 +110,6 @@ export class RequestPreparer {
     return this.#prepare.counterLeft();
   }
 
-  /** The number of transactions that are prepared and not applied yet. */
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
   /** The number of sessions that have expired in this term, or were ended by `endLease`. */
   get expiredCount(): number {
     return this.#expiredCount;
@@ -132,8 +126,8 @@ export class RequestPreparer {
   }
 
   /**
-   * The number of records that are kept for what is in flight: at least one for each znode that a
-   * transaction changes.
+   * The size of the overlay: the records that are kept for what is in flight, at least one for each
+   * znode that a transaction changes; 0 if nothing is in flight.
    */
   get recordsInFlight(): number {
     return this.#prepare.overlaySize;
@@ -164,7 +158,6 @@ export class RequestPreparer {
       this.#detaches.push({ member: origin, session, attachment, request });
       return null;
     }
-    this.#inFlight += 1;
     return this.#prepareOne(origin, item, time);
   }
 
@@ -174,9 +167,7 @@ export class RequestPreparer {
    */
   nextOfEnds(time: LeaderTime): PreparedTxn | null {
     if (this.#ends.waiting === 0 || this.#prepare.counterLeft() === 0) return null;
-    const prepared = this.#ends.next(time.wallMs);
-    if (prepared !== null) this.#inFlight += 1;
-    return prepared;
+    return this.#ends.next(time.wallMs);
   }
 
   /**
@@ -223,11 +214,11 @@ export class RequestPreparer {
   }
 
   /**
-   * Ends the lease of this session, if it has one, before its deadline, because an operator wants
-   * it: the next tick closes the session.
+   * Ends the lease of this session before its deadline, because an operator wants it: the next tick
+   * closes the session. Returns false if the session has ended or is ending already.
    */
-  endLease(session: SessionId): void {
-    this.#leases.end(session);
+  endLease(session: SessionId): boolean {
+    return this.#leases.end(session);
   }
 
   /**
@@ -242,7 +233,7 @@ export class RequestPreparer {
       if (!this.#prepare.overlay.sessions.isLive(session)) continue;
       const member = this.#ownership.memberOf(session);
       const ephemerals = this.#prepare.overlay.ephemeralsOwned(session);
-      this.#expiryNotes.add({ ...lease, member, ephemerals });
+      this.#expiredNotes.add({ ...lease, member, ephemerals });
       prepared.push(this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs));
       this.#expiredCount += 1;
     }
@@ -250,7 +241,6 @@ export class RequestPreparer {
       const deleted = this.#prepare.prepareReap(path, time.wallMs, this.#ages);
       if (deleted !== null) prepared.push(deleted);
     }
-    this.#inFlight += prepared.length;
     return prepared;
   }
 
@@ -258,20 +248,17 @@ export class RequestPreparer {
   raiseLevel(level: number, time: LeaderTime): PreparedTxn | null {
     if (level <= this.#level || this.#prepare.counterLeft() === 0) return null;
     this.#level = level;
-    this.#inFlight += 1;
     return this.#prepare.prepareRaise(level, time.wallMs);
   }
 
   /** Prepares the first transaction of an ensemble that begins with an ACL of its own. */
   foundEnsemble(acl: readonly Acl[], time: LeaderTime): PreparedTxn {
     assert(this.lastZxid === 0, () => `an ensemble at ${this.lastZxid} is founded already`);
-    this.#inFlight += 1;
     return this.#prepare.prepareFounding(acl, time.wallMs);
   }
 
   /** Called after each `Pipeline.apply`, in order. */
   onApplied(zxid: Zxid, txn: Txn): void {
-    this.#inFlight -= 1;
     this.#prepare.applied(zxid);
     this.#ends.applied(zxid);
     if (txn.op.kind === 'closeSession') {
@@ -287,7 +274,7 @@ export class RequestPreparer {
 
   /** The sessions that expired since the last call, for the log; null if there are none. */
   takeExpired(): ExpiredSessions | null {
-    return this.#expiryNotes.take();
+    return this.#expiredNotes.take();
   }
 
   /** The estimated size of the state once everything in flight is applied. */

@@ -176,9 +176,9 @@ it('keeps nothing of clients that are gone once their second is over', () => {
   expect([pipeline.rates.waiting, pipeline.rates.pauses]).toEqual([1, 1]);
   pipeline.onClosed(client.id);
   expect(pipeline.rates.waiting).toBe(0);
-  expect(pipeline.rates.clients).toBe(1);
+  expect(pipeline.rates.clientCount).toBe(1);
   pass(ensemble, 1_000);
-  expect(pipeline.rates.clients).toBe(0);
+  expect(pipeline.rates.clientCount).toBe(0);
 });
 
 /** Makes 30 connections of one address, which send whenever they are read from. */

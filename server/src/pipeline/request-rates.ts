@@ -7,7 +7,7 @@
  * round-robin, one request each, and other clients do not notice. Super users and this process
  * itself are not bounded. A connection that waits is asked regularly whether its client was heard
  * from, until it has waited for its session's timeout: so a session lives while its client sends
- * and its turn comes in time, and ends as usual once the client is gone, whatever still waits of
+ * and is served in time, and ends as usual once the client is gone, whatever still waits of
  * it. Off by default. Time is an argument.
  */
 import type { Identity } from '@rookery/protocol';
@@ -59,7 +59,7 @@ export class RequestRates {
   }
 
   /** The number of clients that are kept: those that wait, or have sent something of late. */
-  get clients(): number {
+  get clientCount(): number {
     return this.#buckets.size;
   }
 

@@ -1,6 +1,7 @@
 // Tests requests that are malformed, and clients that ask for too much.
 import { AuthPacket, encode, OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { resume, TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
 
 describe('bad requests', () => {
@@ -59,6 +60,52 @@ describe('bad requests', () => {
     const client = ensemble.connect();
     client.sendFrame(Buffer.alloc(7));
     expect(client.state).toBe('closed');
+  });
+});
+
+describe('an answer is counted with the time of the turn in which it is written', () => {
+  const timesOf = (client: TestClient) =>
+    client.stats.replies.map(({ operation, latencyMs, nowMs }) => [operation, latencyMs, nowMs]);
+
+  it('when a sync is confirmed, together with the read behind it', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    client.stats.replies.length = 0;
+    client.send(OpCode.sync, PathRequest, { path: '/' });
+    client.exists('/a');
+    ensemble.nowMs += 250;
+    ensemble.forward();
+    expect(timesOf(client)).toEqual([
+      ['SYNC', 250, ensemble.nowMs],
+      ['EXIS', 250, ensemble.nowMs],
+    ]);
+  });
+
+  it('when what a confirmed sync waits for is applied, be it the write of another member', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const writer = ensemble.connect(1);
+    const client = ensemble.connect(2);
+    client.stats.replies.length = 0;
+    writer.create('/a');
+    ensemble.forward();
+    client.send(OpCode.sync, PathRequest, { path: '/' });
+    client.exists('/a');
+    ensemble.forward();
+    expect(timesOf(client)).toEqual([]);
+    ensemble.nowMs += 250;
+    ensemble.apply(2);
+    expect(timesOf(client)).toEqual([
+      ['SYNC', 250, ensemble.nowMs],
+      ['EXIS', 250, ensemble.nowMs],
+    ]);
+  });
+
+  it('when the leader answers for a session that continues here', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const second = resume(ensemble, 2, ensemble.connect(1));
+    ensemble.nowMs += 250;
+    ensemble.forward();
+    expect(timesOf(second)).toEqual([['SESS', 0, ensemble.nowMs]]);
   });
 });
 

@@ -13,6 +13,7 @@ import {
   MarshallingError,
   OpCode,
   type Stat,
+  type Synced,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -28,17 +29,17 @@ import { operationName } from './operation-names.js';
 import type { ConnectionId, ReplyRecord } from './output.js';
 import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
+import { ReadScenes } from './read-scene.js';
 import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
-/** The zxid in the answer to an unknown operation. */
-const NO_ZXID = -1;
 /**
- * How much may be written beyond a full output because the write behind those answers is applied.
- * The queue estimates much less, but other sessions may have made the znodes larger since.
+ * When a write is applied, the reads that are parked before it are answered even if the output is
+ * full: up to this many bytes, beyond which the connection is closed. The queue has estimated much
+ * less, but other sessions may have made the znodes larger since.
  */
 const FORCED_BYTES_MAX = 8 << 20;
 
@@ -53,19 +54,22 @@ export class Requests {
    */
   readonly #byRequest = new Map<number, QueueEntry>();
   readonly #dueSyncs = new DueSyncs();
+  readonly #scenes: ReadScenes;
   #finished: Connection[] = [];
   readonly #header: Reused<ReadHeader> = { xid: 0, opcode: 0 };
   readonly #reply: Reused<ReplyRecord> = { operation: '', xid: 0, zxid: 0, latencyMs: 0, nowMs: 0 };
-  /** Connections whose output is full: their queued requests continue when there is room. */
+  /** Connections that are held for `room`: their queued requests continue with `onRoom`. */
   readonly #parked = new Set<Connection>();
   /** Requests that would change anything are refused. */
   isReadOnly = false;
   #state: ReplicatedState;
+  /** The time of the turn: every method that may answer a request sets it. */
   #nowMs = 0;
 
   constructor(state: ReplicatedState, parts: RequestsParts) {
     this.#state = state;
     this.#parts = parts;
+    this.#scenes = new ReadScenes(parts);
   }
 
   set state(state: ReplicatedState) {
@@ -112,8 +116,8 @@ export class Requests {
   }
 
   /**
-   * A transaction of this member is about to be applied: reads before it that wait for room run
-   * now. Returns the connection if that is too much for its output, for Pipeline to close.
+   * A transaction of this member is about to be applied: reads that are parked before it run now.
+   * Returns the connection if that is too much for its output, for Pipeline to close.
    */
   onApplying(txn: Txn, nowMs: number): Connection | null {
     if (this.#parked.size === 0) return null;
@@ -159,7 +163,9 @@ export class Requests {
     return this.#entryOfTxn(txn) !== undefined;
   }
 
-  onSynced(request: number, zxid: Zxid): void {
+  /** A quorum confirmed the leader for a sync, which is answered once `zxid` is applied here. */
+  onSynced({ request, zxid }: Omit<Synced, 'kind'>, nowMs: number): void {
+    this.#nowMs = nowMs;
     const entry = this.#byRequest.get(request);
     // The leader may answer only what was a sync; anything else keeps waiting.
     if (entry?.kind !== 'sync') return;
@@ -171,12 +177,13 @@ export class Requests {
   }
 
   /** `zxid` is applied, and everything that was to be answered for it is answered. */
-  runDueSyncs(zxid: Zxid): void {
+  runDueSyncs(zxid: Zxid, nowMs: number): void {
+    this.#nowMs = nowMs;
     const ready = this.#dueSyncs.takeUpTo(zxid);
     for (const connection of ready) if (connection.phase !== 'gone') this.#drain(connection);
   }
 
-  /** The output of a connection has room again. */
+  /** A connection that is held for `room` may continue. */
   onRoom(id: ConnectionId, nowMs: number): void {
     this.#nowMs = nowMs;
     const connection = this.#parts.connections.get(id);
@@ -197,10 +204,8 @@ export class Requests {
 
   /** The role has ended; every connection was dropped. */
   clear(): void {
-    assert(
-      this.#byRequest.size === 0,
-      () => `${this.#byRequest.size} requests wait after the role`,
-    );
+    const { size } = this.#byRequest;
+    assert(size === 0, () => `${size} requests wait after the role`);
     this.#dueSyncs.clear();
     this.#parts.auditor?.clear();
     this.#finished = [];
@@ -214,9 +219,8 @@ export class Requests {
 
   /** Without a quorum nothing is ever pending, so it is answered at once. */
   #refuse(connection: Connection, header: ReadHeader): void {
-    const { xid } = header;
     const code = ErrorCode.notReadOnly;
-    writeError(connection.output.writer, { xid, zxid: this.#state.lastZxid, code });
+    writeError(connection.output.writer, { xid: header.xid, zxid: this.#state.lastZxid, code });
     this.#count(connection, header, this.#nowMs);
   }
 
@@ -277,7 +281,6 @@ export class Requests {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
     const body = record.rest();
-    const { tree } = this.#state;
     const writeBytes = connection.queue.largestWriteBytes;
     return {
       connection: connection.id,
@@ -295,13 +298,14 @@ export class Requests {
       sinceMs: this.#nowMs,
       changes: 0,
       znode: kind === 'write' ? (this.#parts.auditor?.znodeOf(opcode, body) ?? null) : null,
-      answerBytes: kind === 'read' ? answerBytesOf(tree, { opcode, body, writeBytes }) : 0,
+      answerBytes:
+        kind === 'read' ? answerBytesOf(this.#state.tree, { opcode, body, writeBytes }) : 0,
       isForwarded: false,
       syncedAt: null,
     };
   }
 
-  /** Only what is not forwarded at once is copied: the frame is valid until this returns. */
+  /** The frame is valid until this returns: the body of what is not forwarded by then is copied. */
   #enqueue(connection: Connection, entry: QueueEntry): void {
     const { throttle, outbox } = this.#parts;
     const admission = connection.queue.accept(entry);
@@ -309,11 +313,11 @@ export class Requests {
     const hasSession = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
     if (entry.kind !== 'read' && !hasSession) this.#byRequest.set(entry.request, entry);
     if (entry.kind === 'sync') outbox.sync(entry.request);
-    else if (admission === 'forward') outbox.forward(connection, entry);
+    else if (admission === 'pass') outbox.accept(connection, entry);
     if (!entry.isForwarded) entry.body = Buffer.from(entry.body);
   }
 
-  /** Runs everything that can continue, in order, as long as the output has room. */
+  /** Runs everything that can continue, in order, until an answer has to wait for room. */
   #drain(connection: Connection): void {
     const { queue, output } = connection;
     if (this.#parked.has(connection)) return;
@@ -326,7 +330,7 @@ export class Requests {
       if (entry === undefined) break;
       if (entry.kind === 'read') this.#runQueued(connection, entry);
       else if (entry.kind === 'sync') this.#answerSync(connection, entry);
-      else this.#parts.outbox.forward(connection, entry);
+      else this.#parts.outbox.accept(connection, entry);
     }
     this.#maybeFinish(connection);
   }
@@ -351,11 +355,8 @@ export class Requests {
   ): void {
     const { output } = connection;
     const { xid, opcode } = header;
-    const { watches, multiOpsMax } = this.#parts;
     const state = this.#state;
-    if (classOf(opcode) === 'unknown') {
-      writeError(output.writer, { xid, zxid: NO_ZXID, code: ErrorCode.unimplemented });
-    } else if (!connection.isAdmitted && opcode !== OpCode.auth) {
+    if (!connection.isAdmitted && opcode !== OpCode.auth && classOf(opcode) !== 'unknown') {
       writeError(output.writer, { xid, zxid: 0, code: ErrorCode.sessionClosedRequireSaslAuth });
     } else if (opcode === OpCode.closeSession) {
       connection.hasClosedLocalSession = true;
@@ -363,8 +364,7 @@ export class Requests {
       output.writer.endFrame();
     } else {
       try {
-        const { id: watcher, session } = connection;
-        const scene = { state, watches, multiOpsMax, watcher, output, requester, session };
+        const scene = this.#scenes.of(state, connection, requester);
         if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;

@@ -115,6 +115,32 @@ it('keeps what one connection has begun apart from every other', () => {
   expect(whoIs(second)).toEqual(['ip 127.0.0.1']);
 });
 
+it('ends a client that stops in the middle of its login with its session, and not later', () => {
+  const ensemble = ensembleWith({ admission: new Set(['sasl']) });
+  const client = ensemble.connect();
+  expect(say(client, '')).toEqual([0, 'challenge']);
+  ensemble.touch();
+  // The timeout of its session, and what the leader waits for longer.
+  ensemble.nowMs += client.timeoutMs + 499;
+  ensemble.tick();
+  ensemble.settle();
+  expect(client.state).toBe('open');
+  ensemble.nowMs += 101;
+  ensemble.tick();
+  ensemble.settle();
+  expect(client.state).toBe('ended');
+  expect(ensemble.leader.state.sessions.count).toBe(0);
+});
+
+it('ends a client that only pings in the middle of its login where a login is asked', () => {
+  const ensemble = ensembleWith({ admission: new Set(['sasl']) });
+  const client = ensemble.connect();
+  say(client, '');
+  client.sendRaw(OpCode.ping, new Uint8Array(), -2);
+  expect(client.takeOne().error).toBe(ErrorCode.sessionClosedRequireSaslAuth);
+  expect(client.state).toBe('ended');
+});
+
 it('knows a client with a certificate from its first request on', () => {
   const ensemble = ensembleWith();
   const client = ensemble.connect(1, '127.0.0.1', X509);

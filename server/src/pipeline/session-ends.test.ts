@@ -57,6 +57,17 @@ function applyOneByOne(ensemble: TestEnsemble): readonly number[] {
 }
 
 describe('the end of a session with many ephemerals', () => {
+  it('is not ended again by an operator once it is decided', () => {
+    const ensemble = newEnsemble();
+    const session = Number(owner(ensemble, MANY).session);
+    expect(ensemble.preparer.endLease(session)).toBe(true);
+    expect(ensemble.preparer.endLease(session), 'before the next tick').toBe(false);
+    ensemble.tick();
+    ensemble.apply(1, 1);
+    expect(ensemble.leader.state.sessions.get(session)?.isClosing).toBe(true);
+    expect(ensemble.preparer.endLease(session), 'while it is closing').toBe(false);
+  });
+
   it('deletes a bounded number of them in each transaction, the session with the last', () => {
     const ensemble = newEnsemble();
     const session = Number(owner(ensemble, MANY).session);
@@ -77,7 +88,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(Math.max(...turns.map((turn) => turn.length))).toBe(3);
     expect(state.tree.ephemeralCount).toBe(0);
     expect(ensemble.member(2).state.digest()).toBe(state.digest());
-    expect(ensemble.preparer.inFlight).toBe(0);
+    expect(ensemble.preparer.recordsInFlight).toBe(0);
   });
 
   it('lets others be served in between, who see what is left of it', () => {

@@ -19,7 +19,7 @@ import type { Prepare, PreparedTxn, SessionEnd } from './prepare.js';
 
 /** The ephemerals that one transaction deletes for the end of a session: one or two ms. */
 export const EPHEMERALS_PER_PART_MAX = 256;
-/** The characters of their paths, except for a single one that has more. */
+/** The characters of the paths that it deletes, except for a single path that has more. */
 const PATHS_MAX = 32 << 10;
 /** Parts that may be proposed and not applied yet: one is decided while another one is applied. */
 const PARTS_IN_FLIGHT = 2;

@@ -127,7 +127,7 @@ describe('resuming a session', () => {
     first.create('/late');
     ensemble.settle();
     expect(first.state).toBe('ended');
-    ensemble.member(2).pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
+    ensemble.member(2).pipeline.onAttached(attached, ensemble.nowMs);
     expect(isExpired(second.takeConnectResponse())).toBe(false);
     expect(ensemble.leader.state.tree.find('/late')).toBe(-1);
   });
@@ -172,8 +172,13 @@ describe('resuming a session', () => {
     const answers = [preparer.onAttach(2, there, time), preparer.onAttach(1, again, time)];
     ensemble.sendDetaches();
     expect([first.state, back.state]).toEqual(['ended', 'open']);
-    two.onAttached(there.request, answers[0]?.valid === true, 10_000);
-    one.onAttached(again.request, answers[1]?.valid === true, 10_000);
+    const answerOf = (index: number) => ({
+      request: [there, again][index]?.request ?? 0,
+      valid: answers[index]?.valid === true,
+      timeoutMs: 10_000,
+    });
+    two.onAttached(answerOf(0), ensemble.nowMs);
+    one.onAttached(answerOf(1), ensemble.nowMs);
     expect(isExpired(back.takeConnectResponse())).toBe(false);
     // Member 2 heard of its loss before it heard of its gain; its first request reveals it.
     expect(isExpired(away.takeConnectResponse())).toBe(false);
@@ -247,7 +252,8 @@ describe('resuming a session', () => {
     ensemble.nowMs += 60_000;
     ensemble.tick();
     ensemble.apply(2);
-    ensemble.member(2).pipeline.onAttached(attach?.request ?? 0, true, 10_000);
+    const answer = { request: attach?.request ?? 0, valid: true, timeoutMs: 10_000 };
+    ensemble.member(2).pipeline.onAttached(answer, ensemble.nowMs);
     expect(isExpired(second.takeConnectResponse())).toBe(true);
   });
 });

@@ -31,6 +31,9 @@ import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
 
+/** The zxid in the answer to an unknown operation. */
+const NO_ZXID = -1;
+
 /** What one answer may list of a session's ephemerals, and the characters of their paths. */
 const EPHEMERALS_LISTED_MAX = 1 << 15;
 const EPHEMERALS_BYTES_MAX = 4 << 20;
@@ -39,13 +42,14 @@ const EPHEMERALS_BYTES_MAX = 4 << 20;
 const PAGE_BYTES_MAX = 256 << 10;
 
 /**
- * Reads after this much are answered -127: a frame of reads of one large znode would otherwise be
- * answered with more than any memory holds.
+ * In a multiRead, reads after this many bytes of answers are answered -127: a frame of reads of one
+ * large znode would otherwise be answered with more than any memory holds.
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
- * So are reads that take more work than this, in names of children, entries of ACLs and identities
- * examined: everything is answered in one turn, so that it shows the state of one zxid. Some 15 ms.
+ * In a multiRead, reads beyond this much work are answered -127, too. Work is counted in names of
+ * children, entries of ACLs and identities examined, and this much takes some 15 ms: everything is
+ * answered in one turn, so that it shows the state of one zxid.
  */
 const MULTI_READ_WORK_MAX = 1 << 17;
 /**
@@ -86,7 +90,12 @@ export function runSpecialRead(
     case OpCode.sasl:
       return answerSasl(scene, xid, SaslRequest.read(body));
     default:
-      return answer(scene, xid, ErrorCode.unimplemented);
+      // An unknown operation.
+      return writeError(scene.output.writer, {
+        xid,
+        zxid: NO_ZXID,
+        code: ErrorCode.unimplemented,
+      });
   }
 }
 

@@ -21,8 +21,9 @@ export class Touches {
 
   /**
    * Called when a request of the connection is taken in, and regularly while its requests wait for
-   * `requestsPerSecondMax`. The request may have come long ago, so neither says that the client is
-   * there: only what has come since the last call does.
+   * `requestsPerSecondMax`. The request may have arrived long ago. So the session counts as heard
+   * from only if bytes have come since the last call, or may have, because the connection is not
+   * read at present.
    */
   maybeHeard(connection: Connection): void {
     // One that is joining has no session yet, whatever it asks for.

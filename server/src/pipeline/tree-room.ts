@@ -6,8 +6,8 @@
  * adds nothing (deletes, smaller data, sessions, checks) always passes, so there is a way back.
  *
  * The growth of each transaction in flight is kept until it is applied, when the state's own count
- * includes it. Nothing drifts therefore, whatever a decision left out: quota statistics, an ACL
- * list that is no longer used, what a closing session takes with it. Called by Prepare and
+ * includes it. What a decision leaves out (quota statistics, an ACL list that is no longer used,
+ * what a closing session takes with it) is therefore missing only until then. Called by Prepare and
  * prepare-op.
  */
 import type { Zxid } from '@rookery/protocol';

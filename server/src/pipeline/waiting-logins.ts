@@ -5,7 +5,7 @@
  * that any number of connections guesses no faster than one. A connection is not read from
  * meanwhile; others of its address that do not log in, or as another user, go on. At most a few
  * attempts wait for an address: the connection of a further one is closed, and its client may ask
- * another member. It decides nothing of an attempt. Owned by Requests; time is an argument.
+ * another member. It decides nothing of an attempt. Owned by Logins; time is an argument.
  */
 import { addressGroup } from '../security/address-group.js';
 import type { LoginDelays } from '../security/login-delays.js';
@@ -19,9 +19,9 @@ export interface LoginAttempt extends ReadHeader {
   readonly body: Uint8Array;
 }
 
-/** The last of them waits for a quarter of an hour at the longest delay. */
+/** Attempts that may wait: the last one waits for a quarter of an hour at the longest delay. */
 const WAITING_MAX = 32;
-/** No identity that is taken is longer (IDENTITY_BYTES_MAX), and no token of SASL. */
+/** The size of an attempt: no identity (IDENTITY_BYTES_MAX) or token of SASL may be longer. */
 const ATTEMPT_BYTES_MAX = 8192;
 
 export class WaitingLogins {

@@ -63,7 +63,7 @@ it('keeps a bounded number of addresses, and forgets the one that failed longest
   for (const last of [1, 2, 3]) failing(delays, 10, last, { address: `10.0.0.${last}` });
   failing(delays, 1, 4, { address: '10.0.0.1' });
   failing(delays, 10, 5, { address: '10.0.0.4' });
-  expect(delays.addresses).toBe(3);
+  expect(delays.addressCount).toBe(3);
   expect(delays.waitMs({ ...HERE, address: '10.0.0.2' }, 5)).toBe(0);
   expect(delays.waitMs(HERE, 5)).toBeGreaterThan(0);
 });
@@ -89,7 +89,7 @@ it('counts all users of an address as one beyond a few, until one of those is fo
   expect(delays.waitMs(user(0), 0)).toBe(0);
   for (let count = 0; count < 100; count++) delays.failed(user(300 + count), 0);
   expect(delays.waitMs(user(999), 0)).toBe(LONGEST_DELAY_MS);
-  expect([delays.waitMs(user(999), 59_999 - 30_000), delays.addresses]).toEqual([1, 1]);
+  expect([delays.waitMs(user(999), 59_999 - 30_000), delays.addressCount]).toEqual([1, 1]);
   // After a minute without a failure of their own, there is room for others.
   failing(delays, FREE_FAILURES + 1, 60_000, user(999));
   expect(delays.waitMs(user(999), 60_000)).toBe(250);

@@ -86,7 +86,7 @@ export class LoginDelays {
   }
 
   /** The number of addresses that are kept. */
-  get addresses(): number {
+  get addressCount(): number {
     return this.#origins.size;
   }
 

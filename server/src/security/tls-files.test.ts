@@ -51,10 +51,15 @@ function secret(name: string, content: string | Buffer): string {
 
 it('loads PEM files with a list of revoked certificates, and names every file that it reads', () => {
   const files = { ...pem, crlFiles: [authority.revocationList('none')] };
-  const { certificate, authorities, options, listsEndWallMs } = loadTlsFiles(files);
+  const { certificate, authorities, options, ...first } = loadTlsFiles(files);
   expect(certificate.subject).toBe('CN=server');
-  expect(listsEndWallMs).toBeGreaterThan(Date.now());
-  expect(loadTlsFiles(pem).listsEndWallMs).toBeNull();
+  expect(first.firstListToExpire).toMatchObject({ file: files.crlFiles[0], block: 1 });
+  expect(first.firstListToExpire?.endsWallMs).toBeGreaterThan(Date.now());
+  expect(first.firstAuthorityToExpire?.subject).toBe('CN=authority');
+  expect(loadTlsFiles({ ...pem, caFile: null })).toMatchObject({
+    firstListToExpire: null,
+    firstAuthorityToExpire: null,
+  });
   expect(authorities.size).toBe(1);
   expect(options.minVersion).toBe('TLSv1.2');
   expect(pathsOf(files)).toHaveLength(4);

@@ -39,12 +39,22 @@ export interface TlsMaterial {
    * PKCS#12 file only the certificate itself is known.
    */
   readonly firstToExpire: X509Certificate;
-  /** When the first revocation list expires, ms since 1970; null where none does. */
-  readonly listsEndWallMs: number | null;
+  /** The one of `caFile` that expires first; null without a `caFile`. */
+  readonly firstAuthorityToExpire: X509Certificate | null;
+  /** The revocation list that expires first; null where none does, as far as is known. */
+  readonly firstListToExpire: RevocationListEnd | null;
   /** Node trusts the other certificates of such a file, too. */
   readonly isPkcs12: boolean;
   /** SHA-256 of each trusted authority, as Node writes fingerprints. */
   readonly authorities: ReadonlySet<string>;
+}
+
+export interface RevocationListEnd {
+  readonly file: string;
+  /** Which of the lists in the file it is; the first one is 1. */
+  readonly block: number;
+  /** Ms since 1970. */
+  readonly endsWallMs: number;
 }
 
 /** Every file that is read, for whoever watches them. */
@@ -66,7 +76,7 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
     ...(passphrase === null ? {} : { passphrase }),
     // An empty list trusts nobody; without one Node trusts every public authority.
     ca: authorities.map((one) => one.toString()),
-    ...(lists.length === 0 ? {} : { crl: lists }),
+    ...(lists.length === 0 ? {} : { crl: lists.map(({ pem }) => pem) }),
     minVersion: 'TLSv1.2',
   };
   const chain = chainOf(options, files);
@@ -75,20 +85,32 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
     options,
     certificate: chain[0],
     firstToExpire: firstToExpireOf(chain),
-    listsEndWallMs: listsEndOf(lists),
+    firstAuthorityToExpire: authorities.length === 0 ? null : firstToExpireOf(authorities),
+    firstListToExpire: firstListToExpireOf(lists),
     isPkcs12: files.pkcs12File !== null,
     authorities: fingerprints,
   };
 }
 
-function listsEndOf(lists: readonly string[]): number | null {
-  const ends = lists.map(listEndOf).filter((end) => end !== null);
-  return ends.length === 0 ? null : Math.min(...ends);
+interface RevocationList {
+  readonly file: string;
+  readonly block: number;
+  readonly pem: string;
 }
 
-function listEndOf(list: string): number | null {
+function firstListToExpireOf(lists: readonly RevocationList[]): RevocationListEnd | null {
+  let first: RevocationListEnd | null = null;
+  for (const { file, block, pem } of lists) {
+    const endsWallMs = listEndOf(pem);
+    if (endsWallMs === null || (first !== null && first.endsWallMs <= endsWallMs)) continue;
+    first = { file, block, endsWallMs };
+  }
+  return first;
+}
+
+function listEndOf(pem: string): number | null {
   try {
-    return revocationListEnd(Buffer.from(list, 'latin1'));
+    return revocationListEnd(Buffer.from(pem, 'latin1'));
   } catch (error) {
     // OpenSSL reads what is not quite DER; then the end is not known.
     if (error instanceof DerError) return null;
@@ -96,9 +118,10 @@ function listEndOf(list: string): number | null {
   }
 }
 
-function firstToExpireOf(chain: Chain): X509Certificate {
+/** `certificates` are one at least. */
+function firstToExpireOf(certificates: readonly X509Certificate[]): X509Certificate {
   const endOf = ({ validTo }: X509Certificate) => Date.parse(validTo);
-  return chain.reduce((first, one) => (endOf(one) < endOf(first) ? one : first));
+  return certificates.reduce((first, one) => (endOf(one) < endOf(first) ? one : first));
 }
 
 function ownPart(files: TlsFiles): SecureContextOptions {
@@ -119,7 +142,7 @@ function ownPart(files: TlsFiles): SecureContextOptions {
 }
 
 /** Every list in the files, each by itself, because Node reads only the first one of a text. */
-function revocationListsIn(crlFiles: readonly string[]): string[] {
+function revocationListsIn(crlFiles: readonly string[]): readonly RevocationList[] {
   const lists = crlFiles.flatMap(revocationListsOf);
   if (lists.length <= CRLS_MAX) return lists;
   throw new OperatorError(
@@ -127,22 +150,23 @@ function revocationListsIn(crlFiles: readonly string[]): string[] {
   );
 }
 
-function revocationListsOf(path: string): string[] {
+function revocationListsOf(path: string): readonly RevocationList[] {
   const text = readPublicFile(path, 'The revocation list').toString('latin1');
   const blocks = text.match(PEM_CRL) ?? [];
   if (blocks.length === 0 || blocks.length !== text.split(PEM_CRL_BEGIN).length - 1) {
     const problem = blocks.length === 0 ? 'no' : 'an incomplete';
     throw new OperatorError(`The revocation list ${path} has ${problem} PEM block "X509 CRL".`);
   }
-  blocks.forEach((block, index) => {
+  return blocks.map((pem, index) => {
+    const block = index + 1;
     try {
-      createSecureContext({ crl: block });
+      createSecureContext({ crl: pem });
     } catch (cause) {
-      const which = `block ${index + 1} of the revocation list ${path}`;
+      const which = `block ${block} of the revocation list ${path}`;
       throw new OperatorError(`The ${which} cannot be read: ${reasonOf(cause)}.`, { cause });
     }
+    return { file: path, block, pem };
   });
-  return blocks;
 }
 
 type Chain = readonly [X509Certificate, ...X509Certificate[]];

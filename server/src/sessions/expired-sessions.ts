@@ -21,7 +21,7 @@ export interface ExpiredSessions {
 
 export const NAMED_MAX = 10;
 
-export class ExpiryNotes {
+export class ExpiredSessionNotes {
   #count = 0;
   #sessions: ExpiredSession[] = [];
 

@@ -1,9 +1,10 @@
 /**
- * A clock for leases that does not count time in which this process was stopped.
+ * A clock for leases. Of the time between two readings it counts at most `stepMaxMs`, so it leaves
+ * out the time in which this process was suspended, or busy with one thing.
  *
- * A leader that was suspended heard no touches meanwhile, and its sessions must not pay for it. A
- * step between two readings therefore counts for at most `stepMaxMs`. A leader reads its clock at
- * least at every tick. LocalSessions reads one of its own, at each tick while clients are served.
+ * A leader hears no touches meanwhile, and its sessions must not pay for it. ClockKeeper owns the
+ * leader's clock, which is read at least at every tick. LocalSessions reads one of its own, at each
+ * tick while clients are served.
  */
 export class LeaseClock {
   readonly #stepMaxMs: number;

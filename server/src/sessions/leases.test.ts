@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ExpiryNotes } from './expired-sessions.js';
+import { ExpiredSessionNotes } from './expired-sessions.js';
 import { LeaseClock } from './lease-clock.js';
 import { type ExpiredLease, Leases } from './leases.js';
 
@@ -39,7 +39,10 @@ describe('Leases', () => {
   it('a session that is ended expires at the next check, once, however it is touched', () => {
     const leases = new Leases(OPTIONS);
     for (const session of [1, 2, 3, 4]) leases.add(session, 1_000, 0);
-    for (const session of [1, 2, 3, 9]) leases.end(session);
+    expect([1, 2, 3, 9, 3].map((session) => leases.end(session))).toEqual([
+      ...[true, true, true],
+      ...[false, false],
+    ]);
     leases.touch(1, 500);
     leases.remove(2);
     expect(sessionsOf(leases.expired(0, 1))).toEqual([1]);
@@ -90,14 +93,14 @@ describe('Leases', () => {
   });
 });
 
-describe('ExpiryNotes', () => {
+describe('ExpiredSessionNotes', () => {
   it('tells how long a session was silent, and whether an operator ended it', () => {
     const leases = new Leases(OPTIONS);
     leases.add(1, 1_000, 0);
     leases.add(2, 1_000, 0);
     leases.touch(1, 300);
     leases.end(2);
-    expect(leases.expired(500, 10)).toEqual([
+    expect(leases.expired(500.4, 10), 'in whole ms').toEqual([
       { session: 2, timeoutMs: 1_000, silentMs: 500, endedByOperator: true },
     ]);
     expect(leases.expired(1_500, 10)).toEqual([
@@ -106,7 +109,7 @@ describe('ExpiryNotes', () => {
   });
 
   it('counts all expiries and names the first ten', () => {
-    const notes = new ExpiryNotes();
+    const notes = new ExpiredSessionNotes();
     expect(notes.take()).toBeNull();
     const known = {
       timeoutMs: 1_000,

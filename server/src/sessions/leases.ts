@@ -17,8 +17,8 @@ export interface ExpiredLease {
   readonly session: SessionId;
   readonly timeoutMs: number;
   /**
-   * How long the session counts as silent, on the clock of the leases: since its last touch, or
-   * since its lease began. The client itself may have been silent for longer.
+   * For how many whole ms the session counts as silent, on the clock of the leases: since its last
+   * touch, or since its lease began. The client itself may have been silent for longer.
    */
   readonly silentMs: number;
   /** Whether `end` was called, so its deadline need not have passed. */
@@ -84,10 +84,12 @@ export class Leases {
 
   /**
    * The next call of `expired` that has room for it returns this session, whatever touches come
-   * before. Ignores unknown sessions, like `touch`.
+   * before. Returns false, and does nothing, if the session has no lease or was ended before.
    */
-  end(session: SessionId): void {
-    if (this.#leases.has(session)) this.#ended.add(session);
+  end(session: SessionId): boolean {
+    if (!this.#leases.has(session) || this.#ended.has(session)) return false;
+    this.#ended.add(session);
+    return true;
   }
 
   /** Removes and returns at most `max` leases that are over. */
@@ -119,7 +121,7 @@ export class Leases {
     const { session, timeoutMs, deadlineMs } = lease;
     this.#leases.delete(session);
     const lastTouchMs = deadlineMs - timeoutMs - this.#slackMs;
-    return { session, timeoutMs, silentMs: nowMs - lastTouchMs, endedByOperator };
+    return { session, timeoutMs, silentMs: Math.round(nowMs - lastTouchMs), endedByOperator };
   }
 
   /** Returns true if the whole bucket was examined, false if `max` was reached first. */

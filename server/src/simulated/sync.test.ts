@@ -66,7 +66,7 @@ describe('a sync', () => {
     expect([synced, shown].map((xid) => reader.errorOf(xid))).toEqual([ErrorCode.ok, ErrorCode.ok]);
   });
 
-  it('shows a write before it that its leader held back for company', async () => {
+  it('shows a write before it that its leader held back for a larger batch', async () => {
     const ensemble = await serving();
     const { leader } = ensemble;
     const [writer, reader] = [await connected(ensemble, leader), await connected(ensemble, leader)];

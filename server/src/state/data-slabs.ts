@@ -71,7 +71,7 @@ export class DataSlabs {
   readonly #chunks: (Chunk | null)[] = [];
   readonly #freeIds: number[] = [];
   /** Allocations with memory of their own. */
-  readonly #own: (Buffer | null)[] = [];
+  readonly #ownMemory: (Buffer | null)[] = [];
   readonly #freeOwn: number[] = [];
   readonly #spares: Buffer[] = [];
   /** By slot granules: the chunks that have free slots. */
@@ -147,7 +147,7 @@ export class DataSlabs {
       const { length } = this.#ownBytes(location);
       this.#reservedBytes -= length;
       this.#usedBytes -= length;
-      this.#own[id] = null;
+      this.#ownMemory[id] = null;
       this.#freeOwn.push(id);
       return;
     }
@@ -221,14 +221,14 @@ export class DataSlabs {
   }
 
   #ownBytes(location: number): Buffer {
-    const bytes = this.#own[OWN_FIRST - location];
+    const bytes = this.#ownMemory[OWN_FIRST - location];
     assert(bytes !== null && bytes !== undefined, 'a location has its memory');
     return bytes;
   }
 
   #allocateOwn(bytes: number): number {
-    const id = this.#freeOwn.pop() ?? this.#own.length;
-    this.#own[id] = this.#allocateBytes(bytes);
+    const id = this.#freeOwn.pop() ?? this.#ownMemory.length;
+    this.#ownMemory[id] = this.#allocateBytes(bytes);
     this.#reservedBytes += bytes;
     this.#usedBytes += bytes;
     return OWN_FIRST - id;

@@ -4,7 +4,7 @@
  * Encoding a hundred thousand names takes longer than sending them, and clients that request them
  * mostly do so again, many at once. A list is dropped with the first change of its directory, and
  * the least recently used one makes room. The cache is bounded in bytes and not replicated. Called
- * by Tree.
+ * by Listings.
  */
 
 /** Smaller directories are encoded each time. */

@@ -32,7 +32,7 @@ export const LONE_RECORD_BYTES = 4 << 10;
 /**
  * Free bytes before a block in its memory, so that what precedes it on disk needs no copy of it.
  */
-export const ROOM_BYTES = 4;
+export const HEADROOM_BYTES = 4;
 
 /**
  * Indexes of the words of a record; before them are the row's own words, which the digest covers.
@@ -155,7 +155,7 @@ export class BlockWriter {
     this.#ints[0] = BLOCK_FORMAT;
     this.#ints[1] = this.#nodes.length;
     const bytes = 4 * this.#length;
-    const value = Buffer.allocUnsafeSlow(ROOM_BYTES + bytes).subarray(ROOM_BYTES);
+    const value = Buffer.allocUnsafeSlow(HEADROOM_BYTES + bytes).subarray(HEADROOM_BYTES);
     this.#bytes.copy(value, 0, 0, bytes);
     const block = {
       value,

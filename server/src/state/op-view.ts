@@ -5,7 +5,8 @@
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
  * object serves one transaction after the other (txn-codec.ts, prepare.ts), so nobody may keep it.
- * The path of a create is ASCII. The functions of this file take an operation of either form.
+ * The path of a create is ASCII. `pathHashOf` and `beginsWith` take an operation in place or one
+ * whose path is a string.
  */
 import type { JuteReader } from '@rookery/protocol';
 import { hashPath, hashPathBytes } from './hash.js';
@@ -24,7 +25,7 @@ const NO_ACL: readonly Acl[] = [];
 const NO_BYTES = Buffer.alloc(0);
 const NO_VIEW = new DataView(new ArrayBuffer(0));
 
-/** Names the znode of a change. The path may be a getter that makes the string. */
+/** Names the znode of a change. Of an operation in place, `path` is made when it is read. */
 export interface WithPath {
   readonly path: string;
 }
@@ -32,7 +33,7 @@ export interface WithPath {
 /** The place of the data. */
 export interface DataRange {
   readonly bytes: Buffer;
-  /** A view of the same bytes. */
+  /** A DataView of the same bytes. */
   readonly view: DataView;
   readonly dataStart: number;
   /** -1 for null. */
@@ -153,6 +154,7 @@ export function pathHashOf(op: WithPath): number {
   return hashPathBytes(op.view, op.pathStart, op.pathEnd);
 }
 
+/** Whether its path begins with `text`, which is ASCII. */
 export function beginsWith(op: WithPath, text: string): boolean {
   if (!(op instanceof OpView)) return op.path.startsWith(text);
   if (op.pathEnd - op.pathStart < text.length) return false;

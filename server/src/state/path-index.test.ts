@@ -43,7 +43,7 @@ describe('the path index', () => {
         else if (number % 7 === 0 || number === NODES - 1) index.insertUpTo(node + 1);
         expected.set(hash, [...(expected.get(hash) ?? []), node]);
       }
-      expect(index.buckets).toBe(buckets);
+      expect(index.bucketCount).toBe(buckets);
       for (const [hash, nodes] of expected) expect(nodesOf(store, index, hash)).toEqual(nodes);
       for (let number = 0; number < NODES; number += 3) {
         const nodes = expected.get(hashOf(number % HASHES)) ?? [];

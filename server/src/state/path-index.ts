@@ -47,7 +47,7 @@ export class PathIndex {
   }
 
   /** For tests: the number of buckets. */
-  get buckets(): number {
+  get bucketCount(): number {
     return this.#buckets;
   }
 

@@ -24,7 +24,8 @@ export interface CheckpointRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
   /**
-   * The value has memory of its own, with ROOM_BYTES free right before it for whatever stores it.
+   * The value has memory of its own, with HEADROOM_BYTES free right before it for whatever stores
+   * it.
    */
   readonly hasChecksumRoom?: true;
 }

@@ -2,8 +2,8 @@
  * Changes the tree, for ReplicatedState only. TreeLoader recovers it.
  *
  * A change decides nothing: prepare has decided what it does, so what does not fit is an assertion.
- * The digest of the changed rows is maintained here. Nothing here knows of dirty sets, the session
- * table or watches.
+ * The fixed-size part of a znode is its row (`node-store.ts`); the digest of the changed rows is
+ * maintained here. Nothing here knows of dirty sets, the session table or watches.
  *
  * Invariants: each node but the root is in the path index and in its parent's list of children;
  * childCount is the length of that list; the digest contains every node once. The data of

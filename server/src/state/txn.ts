@@ -94,7 +94,11 @@ export type SessionOp = CreateSessionOp | BeginCloseOp | CloseSessionOp;
 export type TxnOp = NodeOp | MultiOp | ErrorOp | SessionOp | RaiseLevelOp;
 
 export interface Txn {
-  /** The member whose client sent the request, 0 for the leader itself (an expiry). */
+  /**
+   * The member whose client sent the request; 0 for what the leader decides by itself: an expiry,
+   * the parts of a session's end and the rest of an end that a former leader has begun, the
+   * deletion of a container or TTL znode, a raised level, the founding.
+   */
   readonly origin: PeerId;
   /** The number that the origin gave the request. */
   readonly request: number;

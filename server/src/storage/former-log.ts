@@ -1,7 +1,7 @@
 /**
  * Reads the log as releases up to meta format 5 kept it, to be written anew as files.
  *
- * It was a row of segments, see former-segment.ts. Reads from the segment of the checkpoint on;
+ * It was a chain of segments, see former-segment.ts. Reads from the segment of the checkpoint on;
  * whatever is not as it was written there is a DamagedError. Writes nothing.
  */
 import { formatZxid, type ProposalBatch, type Zxid } from '@rookery/protocol';

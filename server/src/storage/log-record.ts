@@ -1,6 +1,7 @@
 /**
- * The format of a batch of proposals in a file of the log, and how a record is distinguished from
- * other bytes there.
+ * The format of a record in a file of the log, and how it is distinguished from other bytes there.
+ * The payload is consecutive proposals that are written together, up to 1 MB, or one larger
+ * proposal.
  *
  * A record is: checksum of this header (4 bytes), length of the payload (4), flags (4), checksum of
  * the payload (4), the payload, zeros up to a multiple of 8; all big-endian. The header's checksum

@@ -1,5 +1,5 @@
 /**
- * One file of the log: a header, stored twice, and the records of batches after it.
+ * One file of the log: a header, stored twice, and the records of proposals after it.
  *
  * A segment is written only by the process that began it, from its header on, and nothing in it is
  * ever overwritten. It continues after `base`; what it contains after the base of its successor is
@@ -218,7 +218,7 @@ export function ownerOf(directory: LogDirectory): ResourceOwner<LogFile> {
   };
 }
 
-/** Divides batches into records of at most `bytesMax`, or of one larger batch. */
+/** Divides batches into records of at most `bytesMax`, or of one larger proposal. */
 function recordsOf(
   batches: readonly ProposalBatch[],
   bytesMax: number,

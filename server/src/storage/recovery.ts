@@ -3,8 +3,8 @@
  *
  * Reads before it writes; founds an empty member only where there is nothing at all, or what is
  * left of a founding that was interrupted. Destroys generations that are not live (a snapshot that
- * was not finished, an old tree after a flip), but never while the disk is damaged and its meta
- * unreadable.
+ * was not finished, the tree that an installed one replaced), but never while the disk is damaged
+ * and its meta unreadable.
  */
 import { epochOf, formatZxid, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';

@@ -1,9 +1,9 @@
 /**
  * Batches of proposals as they come from a disk: checked, and joined to larger ones.
  *
- * There is a record for each synced write, which may hold a single proposal: whoever reads many of
- * them wants fewer and larger ones. Owns no file; `log-reader.ts`, `log-recovery.ts` and
- * `former-segment.ts` read.
+ * Each synced write has a record of its own (or several), which may hold a single proposal. Whoever
+ * reads many records wants fewer and larger batches. Owns no file; `log-reader.ts`,
+ * `log-recovery.ts` and `former-segment.ts` read.
  */
 import { MarshallingError, ProposalBatch } from '@rookery/protocol';
 import { DamagedError } from './errors.js';

@@ -1,8 +1,8 @@
 /**
  * Removes files, and directories of files, little by little, one after the other.
  *
- * To give many blocks back at once stands in everybody's way: where the file system is mounted with
- * `discard` it tells the device, and every sync of every file waits meanwhile (ext4, 20 MB: 40 ms,
+ * Freeing many blocks at once delays everybody: where the file system is mounted with `discard` it
+ * tells the device of them, and every sync of every file waits meanwhile (ext4, 20 MB: 40 ms,
  * and syncs of 20 to 30 instead of 0.1). So large files are cut off from their ends, each cut is
  * synced (a file system with a journal would else save them up for one commit), and a pause comes
  * after it. Knows nothing of what it removes; what a crash leaves, its owner brings again.

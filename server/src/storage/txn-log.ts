@@ -22,10 +22,11 @@ const STEP_BYTES = 512 << 10;
 /** A small segment is preallocated in at least this many steps. */
 const STEPS_MIN = 8;
 /**
- * While records are larger than this, a new file is not filled with zeros: writing those takes as
- * much of the disk as the log itself, and makes only a few syncs cheaper.
+ * While the synced writes of the active segment are larger than this on average, the next file is
+ * not filled with zeros: writing those takes as much of the disk as the log itself, and makes only
+ * a few syncs cheaper. The size of records does not matter: one write has one sync.
  */
-const LARGE_RECORD_BYTES = 32 << 10;
+const LARGE_WRITE_BYTES = 32 << 10;
 /** The number of files that are kept for learners beyond the checkpoint. */
 const SEGMENTS_MAX = 64;
 
@@ -73,7 +74,8 @@ export class TxnLog {
   #next: { readonly file: LogFile; isPreallocating: boolean } | null = null;
   #isPreparing = false;
   #isWriting = false;
-  #recordCount = 0;
+  /** The number of synced writes to the active segment. */
+  #writeCount = 0;
   #writtenBytes = 0;
   #truncations = 0;
 
@@ -133,7 +135,7 @@ export class TxnLog {
     const before = active.bytes;
     await active.append(batches, this.#options.recordBytesMax);
     this.#writtenBytes += active.bytes - before;
-    this.#recordCount += 1;
+    this.#writeCount += 1;
     this.#last = active.last;
     this.#prepareNext(active);
     this.#isWriting = false;
@@ -295,7 +297,7 @@ export class TxnLog {
     const old = this.#active;
     this.#segments.push(segment);
     this.#active = segment;
-    this.#recordCount = 0;
+    this.#writeCount = 0;
     if (old !== null) this.#background.run(() => old.file.unpin());
     return segment;
   }
@@ -321,7 +323,7 @@ export class TxnLog {
       return;
     }
     const next = this.#next;
-    if (next.isPreallocating || active.bytes > this.#recordCount * LARGE_RECORD_BYTES) return;
+    if (next.isPreallocating || active.bytes > this.#writeCount * LARGE_WRITE_BYTES) return;
     // The file is complete shortly before the active segment is full, without bursts of writes.
     const filled = active.bytes / (1 - NEXT_FILE_AT) / this.#bytesMaxOf(active);
     const dueBytes = Math.min(1, filled) * segmentBytesMax;

@@ -133,7 +133,7 @@ export class Seat {
     this.#run = null;
     const ended = run.surroundings.end();
     run.member.abort();
-    // Its own turns are over, and nobody else may have one.
+    // This member has no further turn that would report the change, and the others may have none.
     this.#parts.hooks.onChange();
     await ended;
   }

@@ -2,7 +2,7 @@
  * Commits proposals at the leader and lets its learners know.
  *
  * A proposal is committed once a quorum has logged it. The leader counts as one of the members, but
- * need not be in that quorum. Active learners get a COMMIT or count the quorum themselves. Part of
+ * need not be in that quorum. Synced learners get a COMMIT or count the quorum themselves. Part of
  * the leader's role (`leading.ts`).
  */
 import { LEADER_DURABLE_SINCE, type Zxid } from '@rookery/protocol';
@@ -32,7 +32,7 @@ export class Commits {
     const { durable } = history;
     if (durable <= committed || durable > committed + FEW_PROPOSALS) return;
     const message = { kind: 'leaderDurable', zxid: durable } as const;
-    for (const learner of this.#learners.active()) {
+    for (const learner of this.#learners.synced()) {
       const { link } = learner;
       if (durable <= learner.toldDurable || link.version < LEADER_DURABLE_SINCE) continue;
       if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;
@@ -48,7 +48,7 @@ export class Commits {
     if (reached <= this.#member.committed) return null;
     this.#member.commit(reached);
     const message = { kind: 'commit', zxid: reached } as const;
-    for (const { link, toldDurable } of this.#learners.active()) {
+    for (const { link, toldDurable } of this.#learners.synced()) {
       if (toldDurable < reached) this.#member.send(link, message);
     }
     return reached;

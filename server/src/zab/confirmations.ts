@@ -38,7 +38,7 @@ export class Confirmations {
     if (this.#asked.length === 0) this.#begin();
   }
 
-  /** Includes a learner that has just become active in the round under way. */
+  /** Includes a learner that has just become synced in the round under way. */
   onActive(learner: Learner): void {
     if (this.#asked.length > 0) this.#send(learner);
   }
@@ -55,7 +55,7 @@ export class Confirmations {
     this.#round += 1;
     this.#asked = this.#waiting;
     this.#waiting = [];
-    for (const learner of this.#learners.active()) this.#send(learner);
+    for (const learner of this.#learners.synced()) this.#send(learner);
     this.#maybeComplete();
   }
 
@@ -65,7 +65,7 @@ export class Confirmations {
 
   #maybeComplete(): void {
     const round = this.#round;
-    const answered = (learner: Learner) => learner.active && learner.confirmedRound >= round;
+    const answered = (learner: Learner) => learner.synced && learner.confirmedRound >= round;
     if (!this.#learners.isQuorum(answered)) return;
     const done = this.#asked;
     this.#asked = [];

@@ -38,7 +38,7 @@ export function electorateOf(member: Member): Electorate {
         'no vote here (a new or wiped member, no ensemble id): waiting for a leader to sync with',
     };
   }
-  const needed = member.options.foundWithQuorum ? member.quorum : member.options.voters.length;
+  const needed = member.options.foundWithQuorum ? member.quorum : member.options.members.length;
   const ready = votes.filter((vote) => vote.sound).length + 1;
   if (ready < needed) {
     const reason = `no ensemble yet: ${needed} members must meet to found it, ${ready} have`;

@@ -162,7 +162,7 @@ export class Following implements Role {
       case 'snapshotDone':
         return this.#onSnapshotDone(message.zxid);
       case 'propose':
-        return this.#onPropose(message);
+        return this.#onProposeMessage(message);
       case 'newLeader':
         return this.#onNewLeader(link, message);
       case 'upToDate':
@@ -172,7 +172,7 @@ export class Following implements Role {
       case 'leaderDurable':
         return this.#onLeaderDurable(message.zxid);
       case 'confirm':
-        return this.#onConfirm(link, message.round);
+        return this.#onConfirmMessage(link, message.round);
       default:
         this.#violation(message.kind);
     }
@@ -189,6 +189,8 @@ export class Following implements Role {
     this.#countQuorum();
     this.#maybeServe();
   }
+
+  // Inputs for a leader. What this member's leader sends is handled further below.
 
   onPropose(): void {
     this.#member.note('following.ignored', { request: 'propose' });
@@ -293,7 +295,7 @@ export class Following implements Role {
     this.#phase = 'syncing';
   }
 
-  #onPropose({ batch }: Propose): void {
+  #onProposeMessage({ batch }: Propose): void {
     const open = this.#phase === 'syncing' || this.#phase === 'entering' || this.#broadcasting();
     const { history, acceptedEpoch } = this.#member;
     if (!open || !history.continues(batch, acceptedEpoch)) {
@@ -365,7 +367,7 @@ export class Following implements Role {
   }
 
   /** Answers from ACK(NEWLEADER) on, because no newer leader has this member's promise then. */
-  #onConfirm(link: Link, round: number): void {
+  #onConfirmMessage(link: Link, round: number): void {
     if (!this.#broadcasting()) return this.#violation('confirm');
     this.#member.send(link, { kind: 'confirmAck', round });
   }

@@ -38,7 +38,7 @@ const ACK_EPOCH: AckEpoch = {
 function memberInEpoch(epoch: number): Member {
   const options = {
     id: 1,
-    voters: [1, 2, 3],
+    members: [1, 2, 3],
     heartbeatMs: 100,
     peerTimeoutMs: 1000,
     settleMs: 200,

@@ -57,7 +57,7 @@ function implausibleVote(member: Member, link: Link, vote: VoteMessage): string 
   if (state === 'leading' && leader !== link.peer) return `it leads and calls ${leader} the leader`;
   if (state === 'following' && leader === link.peer) return 'it follows itself';
   if (leader === 0 && state !== 'looking') return 'it follows nobody';
-  if (leader !== 0 && !member.options.voters.includes(leader))
+  if (leader !== 0 && !member.options.members.includes(leader))
     return `there is no member ${leader}`;
   if (round > member.round + ROUND_JUMP_MAX) return `round ${round}, here it is ${member.round}`;
   if (former.length > FORMER_LISTS_MAX) return `it names ${former.length} former lists of members`;

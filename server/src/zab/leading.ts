@@ -73,8 +73,8 @@ export class Leading implements Role {
     return this.#learners.count(() => true);
   }
 
-  get activeLearners(): number {
-    return this.#learners.count((learner) => learner.active);
+  get syncedLearnerCount(): number {
+    return this.#learners.count((learner) => learner.synced);
   }
 
   start(): void {
@@ -287,12 +287,12 @@ export class Leading implements Role {
   #onAckNewLeader(learner: Learner, message: AckNewLeader): void {
     const legal =
       learner.caughtUp &&
-      !learner.active &&
+      !learner.synced &&
       message.epoch === this.#epoch &&
       message.last <= learner.sentThrough &&
       this.#member.knows(message.last);
     if (!legal) return this.#violation(learner, 'ackNewLeader');
-    learner.active = true;
+    learner.synced = true;
     learner.onAcknowledged(message.last, this.#member.nowMs);
     this.#progressAtMs = this.#member.nowMs;
     if (this.#phase !== 'broadcast') return this.#maybeEstablish();
@@ -305,7 +305,7 @@ export class Leading implements Role {
 
   #maybeEstablish(): void {
     if (this.#phase !== 'synchronization' || this.#catchUp === null || this.#established) return;
-    if (!this.#learners.isQuorum(({ active }) => active)) return;
+    if (!this.#learners.isQuorum(({ synced }) => synced)) return;
     this.#established = true;
     this.#member.tickets.after(this.#member.settleFounding(), () => this.#establish());
   }
@@ -323,7 +323,7 @@ export class Leading implements Role {
     if (this.#phase !== 'delivery' || delivered < history.last) return;
     this.#enterPhase('broadcast');
     this.#member.emit({ kind: 'role', role: 'leading', leader: id, epoch: this.#epoch });
-    for (const learner of this.#learners.active()) this.#sendUpToDate(learner);
+    for (const learner of this.#learners.synced()) this.#sendUpToDate(learner);
     this.#member.sendToAll(this.vote());
   }
 
@@ -334,7 +334,7 @@ export class Leading implements Role {
   // Broadcast
 
   #onAck(learner: Learner, zxid: Zxid): void {
-    if (!learner.active || zxid > learner.sentThrough || !this.#member.knows(zxid)) {
+    if (!learner.synced || zxid > learner.sentThrough || !this.#member.knows(zxid)) {
       return this.#violation(learner, `ack of ${formatZxid(zxid)}`);
     }
     learner.onAcknowledged(zxid, this.#member.nowMs);
@@ -369,7 +369,7 @@ export class Leading implements Role {
     this.#learners.delete(peer);
     if (learner.link.streaming) this.#member.drop(learner.link, `transfer given up: ${reason}`);
     const hasQuorum = this.#established
-      ? this.#learners.isQuorum(({ active }) => active)
+      ? this.#learners.isQuorum(({ synced }) => synced)
       : this.#member.reachesQuorum;
     if (!hasQuorum) this.#stepDown(`no quorum: ${reason}`);
   }

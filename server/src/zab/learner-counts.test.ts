@@ -12,8 +12,8 @@ const FIRST = makeZxid(2, 1);
 const batch = proposalsAfter(0, { epoch: 2, counter: 1, count: 1 });
 const leaderDurable = { kind: 'leaderDurable', zxid: FIRST } as const;
 
-function synchronized(voters?: readonly number[]): TestFollower {
-  const follower = new TestFollower(voters);
+function synchronized(members?: readonly number[]): TestFollower {
+  const follower = new TestFollower(members);
   follower.synchronize();
   follower.hear({ kind: 'upToDate', committed: 0 });
   return follower;

@@ -1,7 +1,7 @@
 /**
  * What a leader knows about its learners, each for as long as its link lasts.
  *
- * Invariant: an ACK counts only once the learner is `active`, and only on this link. ACK(NEWLEADER)
+ * Invariant: an ACK counts only once the learner is `synced`, and only on this link. ACK(NEWLEADER)
  * is the first one and covers everything that synchronization sent.
  */
 import type { AckEpoch, PeerId, Zxid } from '@rookery/protocol';
@@ -21,8 +21,11 @@ export class Learner {
   sentThrough: Zxid = 0;
   /** NEWLEADER has been sent. From then on the learner gets every proposal as it is made. */
   caughtUp = false;
-  /** The learner has acknowledged NEWLEADER. */
-  active = false;
+  /**
+   * The learner has acknowledged NEWLEADER. In its own phases it is `acked` then, and `active` once
+   * it has UPTODATE.
+   */
+  synced = false;
   /** Everything up to this zxid is durable at the learner, as it has acknowledged. */
   match: Zxid = 0;
   /** The learner knows that the leader has this durable, so it needs no COMMIT for it. */
@@ -55,12 +58,12 @@ type Patience = Pick<ZabOptions, 'syncTimeoutMs' | 'initTimeoutMs'>;
 export class Learners {
   readonly #byPeer = new Map<PeerId, Learner>();
   readonly #quorums: Quorums;
-  readonly #own: PeerId;
+  readonly #ownId: PeerId;
 
-  /** `own` is the leader, which counts as an active learner that has done everything. */
-  constructor(quorums: Quorums, own: PeerId) {
+  /** `ownId` is the leader's, which counts as a synced learner that has done everything. */
+  constructor(quorums: Quorums, ownId: PeerId) {
     this.#quorums = quorums;
-    this.#own = own;
+    this.#ownId = ownId;
   }
 
   get(peer: PeerId): Learner | undefined {
@@ -75,22 +78,25 @@ export class Learners {
   all(): Iterable<Learner> {
     return this.#byPeer.values();
   }
-  *active(): Iterable<Learner> {
-    for (const learner of this.#byPeer.values()) if (learner.active) yield learner;
+  *synced(): Iterable<Learner> {
+    for (const learner of this.#byPeer.values()) if (learner.synced) yield learner;
   }
   /** Learners whose acknowledgement is overdue. Joining may take longer than broadcast. */
   overdue(nowMs: number, patience: Patience): readonly Learner[] {
-    return [...this.#byPeer.values()].filter(({ ackPendingSinceMs, active }) => {
-      const patienceMs = active ? patience.syncTimeoutMs : patience.initTimeoutMs;
+    return [...this.#byPeer.values()].filter(({ ackPendingSinceMs, synced }) => {
+      const patienceMs = synced ? patience.syncTimeoutMs : patience.initTimeoutMs;
       return ackPendingSinceMs !== null && nowMs - ackPendingSinceMs > patienceMs;
     });
   }
-  /** The highest value that a quorum has reached, of active learners and this member (`own`). */
-  reached(own: number, of: (learner: Learner) => number): number {
+  /**
+   * The highest value that a quorum of synced learners and this leader has reached. This leader has
+   * reached `ownValue`.
+   */
+  reached(ownValue: number, of: (learner: Learner) => number): number {
     return this.#quorums.value((id) => {
-      if (id === this.#own) return own;
+      if (id === this.#ownId) return ownValue;
       const learner = this.#byPeer.get(id);
-      return learner?.active ? of(learner) : null;
+      return learner?.synced ? of(learner) : null;
     });
   }
   /** Whether the leader and the learners for which `is` holds are a quorum. */
@@ -105,7 +111,7 @@ export class Learners {
     );
   }
   #isOwnOr(id: PeerId, is: (learner: Learner) => boolean): boolean {
-    if (id === this.#own) return true;
+    if (id === this.#ownId) return true;
     const learner = this.#byPeer.get(id);
     return learner !== undefined && is(learner);
   }

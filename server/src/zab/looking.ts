@@ -251,7 +251,7 @@ export class Looking implements Role {
     const missing = `${needed}; ${this.#member.unreachableText()}`;
     if (barred.length === 0) return missing;
     const lacking = `without a vote (wiped, new or damaged disk): ${barred.join(', ')}`;
-    const away = this.#member.options.voters.length - links.size - 1;
+    const away = this.#member.options.members.length - links.size - 1;
     const advice = voters + away < quorum && !quorums.isChanging ? `; ${MAJORITY_LOST}` : '';
     return `${missing}; ${lacking}${advice}`;
   }

@@ -82,13 +82,13 @@ export class Member {
   #outputs: ZabOutput[] = [];
 
   constructor(options: ZabOptions, start: ZabStart) {
-    assert(options.voters.includes(options.id), `member ${options.id} is not among the voters`);
+    assert(options.members.includes(options.id), `member ${options.id} is not among the members`);
     assert(
       start.currentEpoch <= start.acceptedEpoch,
       `currentEpoch ${start.currentEpoch} above acceptedEpoch ${start.acceptedEpoch}`,
     );
     this.options = options;
-    this.quorums = new Quorums(options.voters, options.formerVoters);
+    this.quorums = new Quorums(options.members, options.formerMembers);
     this.#isSettled = !this.quorums.isChanging && (options.abstainMs ?? 0) === 0;
     this.history = new History(start.history, start.applied, start.suffix);
     this.lineage = new Lineage(start.lineage);
@@ -105,7 +105,7 @@ export class Member {
     return this.options.id;
   }
   get quorum(): number {
-    return majorityOf(this.options.voters.length);
+    return majorityOf(this.options.members.length);
   }
   /** False if the disk is damaged and no snapshot has replaced its content yet. */
   get sound(): boolean {
@@ -233,7 +233,7 @@ export class Member {
    */
   settleFounding(): Ticket {
     if (this.founded && this.#isSettled) return this.tickets.newest;
-    if (!this.#isSettled) this.note('list.settled', { members: this.options.voters });
+    if (!this.#isSettled) this.note('list.settled', { members: this.options.members });
     this.founded = true;
     this.#isSettled = true;
     this.quorums.settle();
@@ -369,7 +369,7 @@ export class Member {
 
   /** The unreachable members, as text for the log. */
   unreachableText(): string {
-    const missing = this.options.voters.filter((id) => id !== this.id && !this.links.has(id));
+    const missing = this.options.members.filter((id) => id !== this.id && !this.links.has(id));
     return missing.length === 0 ? 'all are reachable' : `unreachable: ${missing.join(', ')}`;
   }
 

@@ -11,27 +11,27 @@ describe('a majority', () => {
     [4, 3],
     [5, 3],
     [7, 4],
-  ])('of %i voters is %i', (voters, majority) => {
-    expect(majorityOf(voters)).toBe(majority);
+  ])('of %i members is %i', (members, majority) => {
+    expect(majorityOf(members)).toBe(majority);
   });
 
   it('always meets every other one', () => {
-    for (let voters = 1; voters <= 9; voters += 1) {
-      expect(2 * majorityOf(voters)).toBeGreaterThan(voters);
+    for (let members = 1; members <= 9; members += 1) {
+      expect(2 * majorityOf(members)).toBeGreaterThan(members);
     }
   });
 });
 
 describe('the value of a quorum', () => {
-  it('is the highest that a majority of all voters has reached, reported or not', () => {
-    const anyVoters = fc.integer({ min: 1, max: 7 });
+  it('is the highest that a majority of all members has reached, reported or not', () => {
+    const anyMembers = fc.integer({ min: 1, max: 7 });
     fc.assert(
-      fc.property(anyVoters, fc.array(fc.nat(20), { maxLength: 7 }), (voters, reported) => {
-        const values = reported.slice(0, voters);
+      fc.property(anyMembers, fc.array(fc.nat(20), { maxLength: 7 }), (members, reported) => {
+        const values = reported.slice(0, members);
         const reached = values.filter(
-          (value) => values.filter((other) => other >= value).length * 2 > voters,
+          (value) => values.filter((other) => other >= value).length * 2 > members,
         );
-        expect(quorumValue(values, voters)).toBe(Math.max(Number.NEGATIVE_INFINITY, ...reached));
+        expect(quorumValue(values, members)).toBe(Math.max(Number.NEGATIVE_INFINITY, ...reached));
       }),
     );
   });

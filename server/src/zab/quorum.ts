@@ -4,17 +4,17 @@
  */
 import type { PeerId } from '@rookery/protocol';
 
-/** How many of `voters` make a quorum. */
-export function majorityOf(voters: number): number {
-  return Math.floor(voters / 2) + 1;
+/** How many of `members` make a quorum. */
+export function majorityOf(members: number): number {
+  return Math.floor(members / 2) + 1;
 }
 
 /**
- * The highest value that a quorum has reached: `values` holds one number for each voter that has
- * reported, missing voters count as minus infinity.
+ * The highest value that a quorum has reached: `values` holds one number for each member that has
+ * reported, missing members count as minus infinity.
  */
-export function quorumValue(values: readonly number[], voters: number): number {
-  const needed = majorityOf(voters);
+export function quorumValue(values: readonly number[], members: number): number {
+  const needed = majorityOf(members);
   if (values.length < needed) return Number.NEGATIVE_INFINITY;
   const sorted = [...values].sort((a, b) => b - a);
   return sorted[needed - 1] ?? Number.NEGATIVE_INFINITY;
@@ -30,15 +30,15 @@ const NO_LISTS: readonly Members[] = [];
  * ask this object, so they change from joint quorums to simple ones at one moment.
  */
 export class Quorums {
-  readonly #voters: Members;
-  #own: readonly Members[];
+  readonly #members: Members;
+  #former: readonly Members[];
   #others: readonly Members[] = NO_LISTS;
   #lists: readonly Members[];
 
-  constructor(voters: Members, former: readonly Members[] = NO_LISTS) {
-    this.#voters = voters;
-    this.#own = former;
-    this.#lists = [voters, ...former];
+  constructor(members: Members, former: readonly Members[] = NO_LISTS) {
+    this.#members = members;
+    this.#former = former;
+    this.#lists = [members, ...former];
   }
 
   /** The lists of which each quorum has a majority; the configured one is the first. */
@@ -48,7 +48,7 @@ export class Quorums {
 
   /** The former lists of this member. While it is reachable, others count by them, too. */
   get own(): readonly Members[] {
-    return this.#own;
+    return this.#former;
   }
 
   /** Whether some member last served with another list of members. */
@@ -63,15 +63,15 @@ export class Quorums {
   include(others: readonly Members[]): void {
     if (others.length === 0 && this.#others.length === 0) return;
     this.#others = others;
-    const known = new Map([this.#voters, ...this.#own, ...others].map((one) => [one.join(), one]));
-    this.#lists = [...known.values()];
+    const all = [this.#members, ...this.#former, ...others];
+    this.#lists = [...new Map(all.map((one) => [one.join(), one])).values()];
   }
 
   /** Called when a leader is established. From then on only the configured list counts. */
   settle(): void {
-    this.#own = NO_LISTS;
+    this.#former = NO_LISTS;
     this.#others = NO_LISTS;
-    this.#lists = [this.#voters];
+    this.#lists = [this.#members];
   }
 
   isQuorum(has: (id: PeerId) => boolean): boolean {

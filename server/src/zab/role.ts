@@ -26,6 +26,7 @@ export interface Role {
   onMessage(link: Link, message: CoreMessage): void;
   /** Called when more is durable or delivered. */
   onProgress(): void;
+  /** The next four are inputs for a leader: any other role only notes or ignores them. */
   onPropose(batch: ProposalBatch): void;
   onConfirm(id: number): void;
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;

@@ -158,9 +158,9 @@ export type NoteFacts = Readonly<Record<string, number | string | readonly numbe
 export interface ZabOptions {
   readonly id: PeerId;
   /** All configured members, this one included. */
-  readonly voters: readonly PeerId[];
-  /** Lists of voters that may still be in force elsewhere: a quorum has a majority of each. */
-  readonly formerVoters?: readonly (readonly PeerId[])[];
+  readonly members: readonly PeerId[];
+  /** Lists of members that may still be in force elsewhere: a quorum has a majority of each. */
+  readonly formerMembers?: readonly (readonly PeerId[])[];
   /** How long a member takes no part in elections after its start, in ms: `served-with.ts`. */
   readonly abstainMs?: number;
   /** The time between two pings on a link, in ms. */
@@ -175,7 +175,7 @@ export interface ZabOptions {
   readonly settleMs: number;
   /** How long synchronization may make no progress, in ms. */
   readonly initTimeoutMs: number;
-  /** How long an active learner, or this disk, may take for an acknowledgement, in ms. */
+  /** How long a synced learner, or this disk, may take for an acknowledgement, in ms. */
   readonly syncTimeoutMs: number;
   /** Bytes of delivered proposals that are kept in memory for learners. */
   readonly windowBytesMax: number;

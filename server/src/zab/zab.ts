@@ -68,6 +68,7 @@ export class Zab {
   get last(): Zxid {
     return this.#member.history.last;
   }
+  /** The newest zxid up to which the log is durable. */
   get durable(): Zxid {
     return this.#member.history.durable;
   }
@@ -86,8 +87,8 @@ export class Zab {
     return this.#role instanceof Leading ? this.#role.learnerCount : 0;
   }
   /** Learners that have acknowledged NEWLEADER; 0 unless this member leads. */
-  get activeLearners(): number {
-    return this.#role instanceof Leading ? this.#role.activeLearners : 0;
+  get syncedLearnerCount(): number {
+    return this.#role instanceof Leading ? this.#role.syncedLearnerCount : 0;
   }
 
   /** The peer whose snapshot this member waits for; null if it waits for none. */
@@ -179,7 +180,7 @@ export class Zab {
 
   #onConnected({ peer, link: linkId, version }: ConnectedInput): void {
     const { options, nowMs } = this.#member;
-    assert(options.voters.includes(peer), () => `member ${peer} is not in the configuration`);
+    assert(options.members.includes(peer), () => `member ${peer} is not in the configuration`);
     const old = this.#member.linkOf(peer);
     if (old !== undefined) this.#onDisconnected(peer, old.link);
     const link: Link = {

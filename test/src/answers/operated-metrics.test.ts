@@ -16,8 +16,10 @@ const TEST_DEADLINE_MS = 120_000;
 const DEADLINE_MS = 30_000;
 const EXPIRIES = [
   'rookery_tls_certificate_expiry_seconds',
+  'rookery_tls_authority_expiry_seconds',
   'rookery_tls_revocation_list_expiry_seconds',
   'rookery_peer_tls_certificate_expiry_seconds',
+  'rookery_peer_tls_authority_expiry_seconds',
   'rookery_peer_tls_revocation_list_expiry_seconds',
 ];
 

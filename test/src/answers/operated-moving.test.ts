@@ -222,6 +222,8 @@ it(
     const log = await rookery('inspect', 'log', '--config', lost, '--id', '3', '--path', '/n7');
     expect(log).toMatch(/^0x1[\da-f]{8} {2}\S+Z {2}session 0x\S+ {2}create "\/n7" 6 bytes, /);
     expect(log.trimEnd().split('\n')).toHaveLength(1);
+    const ofSurvivor = ['inspect', 'log', '--config', lost, '--id', '3', '--path', '/n7', '--json'];
+    expect(JSON.parse(await rookery(...ofSurvivor))).toMatchObject({ origin: 3, kind: 'write' });
     const from = ['--from-config', lost, '--from', '3'];
     expect(await rookery('recover', ...from, '--config', file(1))).toContain('written');
     ensemble.start();

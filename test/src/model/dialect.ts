@@ -42,7 +42,7 @@ export const DIVERGENCES = {
   syncSeesEverything: {
     name: 'sync',
     what: 'sync by a client of the leader',
-    rookery: 'what was committed when the request arrived is applied before the reply',
+    rookery: 'what was proposed when the request arrived is applied before the reply',
     zooKeeper: 'answered like a read: a write that a follower has already answered may be missing',
     why: 'sync and a read are linearizable (there a write is the barrier instead)',
   },

@@ -12,7 +12,7 @@ export const broadcastMutants: readonly Mutant[] = [
     file: 'zab/commits.ts',
     find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
-    for (const learner of this.#learners.active()) matches.push(learner.match);
+    for (const learner of this.#learners.synced()) matches.push(learner.match);
     const enough = Math.max(0, this.#member.quorum - 2);
     const reached = matches.sort((a, b) => b - a)[enough] ?? 0;`,
   },
@@ -24,7 +24,7 @@ export const broadcastMutants: readonly Mutant[] = [
     find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
     for (const learner of this.#learners.all()) {
-      matches.push(learner.active ? learner.match : learner.sentThrough);
+      matches.push(learner.synced ? learner.match : learner.sentThrough);
     }
     const reached = matches.sort((a, b) => b - a)[this.#member.quorum - 1] ?? 0;`,
   },

@@ -41,7 +41,7 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'the next request sees the deletes in flight',
     file: 'pipeline/overlay.ts',
-    find: '    this.#set(path, this.#own(absent()), null);\n',
+    find: '    this.#set(path, this.#writable(absent()), null);\n',
     replace: '',
   },
   {

@@ -118,9 +118,9 @@ export const electionMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a leader serves once a quorum has acknowledged NEWLEADER',
     file: 'zab/leading.ts',
-    find: `    if (!this.#learners.isQuorum(({ active }) => active)) return;
+    find: `    if (!this.#learners.isQuorum(({ synced }) => synced)) return;
     this.#established = true;`,
-    replace: `    if (this.activeLearners + 2 < this.#member.quorum) return;
+    replace: `    if (this.syncedLearnerCount + 2 < this.#member.quorum) return;
     this.#established = true;`,
   },
   {

@@ -28,10 +28,10 @@ export const architectureMutants: readonly Mutant[] = [
     area: 'architecture',
     // It makes no difference with three or five members, but every difference with two, four and
     // six.
-    breaks: 'a quorum is more than half of the configured voters',
+    breaks: 'a quorum is more than half of the configured members',
     file: 'zab/quorum.ts',
-    find: 'return Math.floor(voters / 2) + 1;',
-    replace: 'return Math.ceil(voters / 2);',
+    find: 'return Math.floor(members / 2) + 1;',
+    replace: 'return Math.ceil(members / 2);',
   },
   {
     name: 'arch-same-epoch-from-anyone',

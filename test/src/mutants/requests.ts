@@ -21,10 +21,10 @@ export const requestMutants: readonly Mutant[] = [
       },
       {
         file: 'pipeline/pipeline.ts',
-        find: '    this.#requests.runDueSyncs(zxid);\n',
+        find: '    this.#requests.runDueSyncs(zxid, nowMs);\n',
         replace: `    for (const write of this.#late) write();
     this.#late = [];
-    this.#requests.runDueSyncs(zxid);
+    this.#requests.runDueSyncs(zxid, nowMs);
 `,
       },
     ],

@@ -186,13 +186,13 @@ export const sessionMutants: readonly Mutant[] = [
     // prepared.
     breaks: 'what was prepared and not proposed is discarded with the term',
     file: 'driver/driver.ts',
-    find: '      this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);\n',
-    replace: '      this.#leaderService ??= this.#newLeaderService(epoch, this.#zab.last);\n',
+    find: 'this.#leaderService = this.#newLeaderService(epoch, this.#zab.last);',
+    replace: 'this.#leaderService ??= this.#newLeaderService(epoch, this.#zab.last);',
     also: [
       {
         file: 'driver/driver.ts',
-        find: "    if (role === 'looking') {\n      this.#leaderService = null;\n",
-        replace: "    if (role === 'looking') {\n",
+        find: '      this.#leaderService?.onTermEnd();\n      this.#leaderService = null;\n',
+        replace: '      this.#leaderService?.onTermEnd();\n',
       },
     ],
   },

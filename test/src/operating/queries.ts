@@ -16,6 +16,7 @@ const WORDS = new Set([
     'avg',
     'rate',
     'increase',
+    'max_over_time',
     'floor',
     'histogram_quantile',
     'vector',

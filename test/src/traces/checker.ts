@@ -35,8 +35,8 @@ export class Checker {
   #newest: Zxid = 0;
   #founded = false;
 
-  constructor(voters: number) {
-    this.quorum = Math.floor(voters / 2) + 1;
+  constructor(members: number) {
+    this.quorum = Math.floor(members / 2) + 1;
   }
 
   /** The newest zxid that any member ever delivered. */

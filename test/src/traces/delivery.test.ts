@@ -42,15 +42,15 @@ function applyingLeader(): Session {
 interface View {
   readonly role: string;
   readonly serves: string;
-  readonly activeLearners: number;
+  readonly syncedLearnerCount: number;
   readonly hasMore: boolean;
 }
 
 function viewOf(session: Session, id: PeerId): View {
   const { zab, serves } = session.ensemble.member(id);
   assert(zab !== null, `member ${id} is down`);
-  const { role, activeLearners, hasMore } = zab;
-  return { role, serves, activeLearners, hasMore };
+  const { role, syncedLearnerCount, hasMore } = zab;
+  return { role, serves, syncedLearnerCount, hasMore };
 }
 
 /** All outputs except transfers. */
@@ -105,7 +105,7 @@ describe('a leader with much in memory for a learner', () => {
     exchange(session, [1, 3]);
     for (let parts = 1; parts <= MISSED; parts += 1) {
       expect(has()).toBe(before + parts);
-      expect(viewOf(session, 3).activeLearners).toBe(parts < MISSED ? 1 : 2);
+      expect(viewOf(session, 3).syncedLearnerCount).toBe(parts < MISSED ? 1 : 2);
       expect(ensemble.transfer(3) !== null).toBe(parts < MISSED);
       exchange(session, [1, 3]);
     }
@@ -142,11 +142,11 @@ describe('a new leader with much to apply', () => {
     const { ensemble } = session;
     ensemble.start(3);
     runFor(session, 100);
-    expect(viewOf(session, 2)).toMatchObject({ activeLearners: 2 });
+    expect(viewOf(session, 2)).toMatchObject({ syncedLearnerCount: 2 });
     ensemble.crash(3);
     ensemble.start(3);
     runFor(session, 100);
-    expect(viewOf(session, 2)).toMatchObject({ activeLearners: 2, hasMore: true });
+    expect(viewOf(session, 2)).toMatchObject({ syncedLearnerCount: 2, hasMore: true });
   });
 
   it('takes as much time as it needs', () => {

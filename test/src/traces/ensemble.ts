@@ -53,13 +53,13 @@ export class Ensemble {
   firstCounter = 1;
 
   constructor(setup: EnsembleSetup) {
-    const voters = Array.from({ length: setup.size }, (_, index) => index + 1);
-    for (const id of voters) this.members.set(id, new SimulatedMember(id));
+    const members = Array.from({ length: setup.size }, (_, index) => index + 1);
+    for (const id of members) this.members.set(id, new SimulatedMember(id));
     this.network = new Network(setup.pingsApart);
     this.checker = setup.checker ?? new Checker(setup.size);
     this.#onLine = setup.onLine;
     this.#options = {
-      voters,
+      members,
       heartbeatMs: HEARTBEAT_MS,
       peerTimeoutMs: 1000,
       settleMs: 200,

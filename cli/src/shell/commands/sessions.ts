@@ -34,9 +34,7 @@ export async function getSession(call: Call): Promise<number> {
   const session = sessionOf(call);
   const detail = await source.one(session, call.signal);
   if (detail === null) throw new NoAnswerError(`There is no session ${session}.`);
-  const { ephemeralPaths, watched } = detail;
-  const json = { ...sessionJson(detail), ephemeralPaths, watched: watched?.map(copyOf) ?? null };
-  await call.output.value(json, () => textOf(detail));
+  await call.output.value(detailJson(detail), () => textOf(detail));
   return await conclude(call, source);
 }
 
@@ -117,6 +115,17 @@ function sessionJson({ sinceMs, ...session }: Session) {
   };
 }
 
+function detailJson(detail: SessionDetail) {
+  const { ephemeralPaths, ephemeralPathsTruncated, watched, watchedTruncated } = detail;
+  return {
+    ...sessionJson(detail),
+    ephemeralPaths,
+    ephemeralPathsTruncated,
+    watched: watched?.map(copyOf) ?? null,
+    watchedTruncated,
+  };
+}
+
 function copyOf({ path, mode }: { readonly path: string; readonly mode: string | null }) {
   return { path, mode };
 }
@@ -140,7 +149,8 @@ function rounded(ms: number): string {
   return String(Math.round(ms * 10) / 10);
 }
 
-function textOf(detail: SessionDetail): string {
+/** A session with what it owns and watches, as a person reads it. */
+export function textOf(detail: SessionDetail): string {
   const cells = cellsOf(detail);
   const rows = HEAD.map((head, at) => `${head.toLowerCase().padEnd(12)} ${cells[at] ?? ''}`);
   const owned = detail.ephemeralPaths.map((path) => `  ${clean(path)}`);
@@ -149,11 +159,20 @@ function textOf(detail: SessionDetail): string {
   });
   return [
     ...rows,
-    `It owns ${owned.length === 0 ? 'nothing.' : `${owned.length} ephemeral znodes:`}`,
+    headOf('owns', owned, { what: 'ephemeral znodes', isCut: detail.ephemeralPathsTruncated }),
     ...owned,
     watched === undefined
       ? 'What it watches is not told.'
-      : `It watches ${watched.length === 0 ? 'nothing.' : `${watched.length} paths:`}`,
+      : headOf('watches', watched, { what: 'paths', isCut: detail.watchedTruncated === true }),
     ...(watched ?? []),
   ].join('\n');
+}
+
+function headOf(
+  verb: string,
+  listed: readonly string[],
+  { what, isCut }: { readonly what: string; readonly isCut: boolean },
+): string {
+  if (listed.length === 0) return `It ${verb} nothing.`;
+  return `It ${verb} ${listed.length} ${what}${isCut ? ', and more that are not listed' : ''}:`;
 }

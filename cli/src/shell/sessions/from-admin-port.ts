@@ -30,7 +30,9 @@ const sessionSchema = z.object({
 const pageSchema = z.object({ sessions: z.array(sessionSchema), next: z.string().nullable() });
 const detailSchema = sessionSchema.extend({
   ephemeralPaths: z.array(z.string()),
+  ephemeralPathsTruncated: z.boolean().optional(),
   watched: z.array(z.object({ path: z.string(), mode: z.string() })).nullable(),
+  watchedTruncated: z.boolean().nullable().default(null),
 });
 
 export class SessionsFromAdminPort implements SessionSource {
@@ -56,8 +58,16 @@ export class SessionsFromAdminPort implements SessionSource {
   async one(session: string, signal: AbortSignal): Promise<SessionDetail | null> {
     const answer = await this.#port.ask('GET', `/sessions/${session}`, signal, [404]);
     if (answer.status === 404) return null;
-    const { ephemeralPaths, watched, ...facts } = parsed(detailSchema, await answer.json());
-    return { ...(await this.#written(facts, signal)), ephemeralPaths, watched };
+    const told = parsed(detailSchema, await answer.json());
+    const { ephemeralPaths, ephemeralPathsTruncated, watched, watchedTruncated, ...facts } = told;
+    return {
+      ...(await this.#written(facts, signal)),
+      ephemeralPaths,
+      // A member of an earlier release tells the number alone.
+      ephemeralPathsTruncated: ephemeralPathsTruncated ?? facts.ephemerals > ephemeralPaths.length,
+      watched,
+      watchedTruncated,
+    };
   }
 
   /**

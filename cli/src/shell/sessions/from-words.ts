@@ -43,7 +43,9 @@ export class SessionsFromWords implements SessionSource {
     return {
       ...known,
       ephemeralPaths: dump?.ephemerals.get(session) ?? [],
+      ephemeralPathsTruncated: false,
       watched: told.size === 0 ? null : watched.map((path) => ({ path, mode: null })),
+      watchedTruncated: told.size === 0 ? null : false,
     };
   }
 

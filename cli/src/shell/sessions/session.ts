@@ -28,8 +28,12 @@ export interface Watched {
 
 export interface SessionDetail extends Session {
   readonly ephemeralPaths: readonly string[];
+  /** Whether it owns more than these. */
+  readonly ephemeralPathsTruncated: boolean;
   /** Null where no server tells. */
   readonly watched: readonly Watched[] | null;
+  /** Whether it watches more than that; null where no server tells. */
+  readonly watchedTruncated: boolean | null;
 }
 
 export interface SessionSource {

@@ -3,7 +3,7 @@
  * oneself out, and the version that was read.
  */
 import { useState } from 'react';
-import type { AclEntry, DigestAlg, NodeFacts } from '../../api/types.js';
+import type { AclEntry, NodeFacts } from '../../api/types.js';
 import { useConsole } from '../../console-context.js';
 import { Icon } from '../../ui/icon.js';
 import { Notice, ProblemNotice } from '../../ui/notice.js';
@@ -40,7 +40,7 @@ export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
   const [error, setError] = useState<unknown>(null);
   const [isSure, setIsSure] = useState(false);
   const entries = lines.map(({ entry }) => entry);
-  const wrong = wrongAcl(entries);
+  const wrong = wrongAcl(entries, acl);
   const { user, identities } = api.credentials;
   const mine = [...(user === null ? [] : [user]), ...identities];
   const kept = rightsUnder(entries, mine, index.digestAlgs ?? DIGEST_ALGS);
@@ -63,7 +63,7 @@ export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
         <EntryFields
           key={key}
           entry={entry}
-          likely={likelyAlg(acl)}
+          before={acl}
           onChange={(changed) =>
             setLines(lines.map((line) => (line.key === key ? { key, entry: changed } : line)))
           }
@@ -111,16 +111,16 @@ export function AclForm({ path, facts, acl, onEnd }: AclFormProps) {
 
 interface EntryFieldsProps {
   readonly entry: AclEntry;
-  /** The hash of new digests where the server does not tell one. */
-  readonly likely: DigestAlg;
+  /** The ACL as the server has it. */
+  readonly before: readonly AclEntry[];
   readonly onChange: (entry: AclEntry) => void;
   readonly onRemove: () => void;
 }
 
-function EntryFields({ entry, likely, onChange, onRemove }: EntryFieldsProps) {
+function EntryFields({ entry, before, onChange, onRemove }: EntryFieldsProps) {
   const { scheme, id, perms } = entry;
   const schemes = SCHEMES.some((one) => one === scheme) ? SCHEMES : [...SCHEMES, scheme];
-  const wrong = wrongEntry(entry);
+  const wrong = wrongEntry(entry, before);
   return (
     <fieldset className="acl-entry">
       <legend className="visually-hidden">Entry {scheme}</legend>
@@ -149,7 +149,10 @@ function EntryFields({ entry, likely, onChange, onRemove }: EntryFieldsProps) {
         onChange={({ target }) => onChange({ ...entry, id: target.value })}
       />
       {scheme === 'digest' ? (
-        <DigestMaker likely={likely} onMade={(made) => onChange({ ...entry, id: made })} />
+        <DigestMaker
+          likely={likelyAlg(before)}
+          onMade={(made) => onChange({ ...entry, id: made })}
+        />
       ) : null}
       <span className="acl-perms">
         {PERMISSIONS.map(({ letter, title, tells }) => (

@@ -44,7 +44,7 @@ it('says what is wrong with an entry', () => {
     { scheme: 'sasl', id: 'a/b@C', perms: 'r' },
     { scheme: 'x509', id: 'CN=a,O=b', perms: 'r' },
   ];
-  expect(good.map(wrongEntry)).toEqual(good.map(() => null));
+  expect(good.map((entry) => wrongEntry(entry))).toEqual(good.map(() => null));
   const bad = [
     { scheme: 'world', id: 'me', perms: 'r' },
     { scheme: 'digest', id: 'a:b', perms: 'r' },
@@ -56,6 +56,25 @@ it('says what is wrong with an entry', () => {
   ];
   expect(bad.filter((entry) => wrongEntry(entry) === null)).toEqual([]);
   expect(wrongAcl([])).not.toBeNull();
+});
+
+it('judges no id that is there already, so that another entry can be changed', () => {
+  // Servers take any hash, and some have schemes of their own.
+  const before = [
+    { scheme: 'digest', id: 'a:2jmj7l5rSw0yVb/vlWAYkK/YBwk', perms: 'r' },
+    { scheme: 'digest', id: 'b:x:', perms: 'r' },
+    { scheme: 'own', id: '', perms: 'cdrwa' },
+  ];
+  const added = { scheme: 'world', id: 'anyone', perms: 'r' };
+  expect(wrongAcl(before)).not.toBeNull();
+  expect(wrongAcl([...before, added], before)).toBeNull();
+  expect(aclValues([...before, added])[0]).toBe('digest:a:2jmj7l5rSw0yVb/vlWAYkK/YBwk:r');
+  const [first = added, second = added] = before;
+  expect(wrongEntry({ ...first, perms: 'rw' }, before)).toBeNull();
+  expect(wrongEntry({ ...first, perms: '' }, before)).toContain('without a permission');
+  expect(wrongEntry({ ...first, id: `${first.id}x` }, before)).toContain('base64');
+  expect(wrongEntry({ ...second, scheme: 'ip' }, before)).toContain('An address');
+  expect(wrongAcl([], before)).not.toBeNull();
 });
 
 it('tells what one could do under an ACL, by the hashes of the server', () => {

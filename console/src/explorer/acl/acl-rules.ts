@@ -76,10 +76,15 @@ function algOf(id: string): DigestAlg | null {
   return DIGEST_ALGS.find((alg) => BASE64[alg].test(hash)) ?? null;
 }
 
-/** Says what is wrong with an entry, in a sentence; null if nothing is. */
-export function wrongEntry({ scheme, id, perms }: AclEntry): string | null {
-  if (scheme === '' || /[:,\s]/.test(scheme)) return 'A scheme is a word.';
+/**
+ * Says what is wrong with an entry, in a sentence; null if nothing is. `before` is the ACL as the
+ * server has it: ids that are in it are not judged, because servers take those of other forms, too.
+ */
+export function wrongEntry(entry: AclEntry, before: readonly AclEntry[] = []): string | null {
+  const { scheme, id, perms } = entry;
   if (perms === '') return 'An entry without a permission allows nothing: remove it.';
+  if (before.some((one) => one.scheme === scheme && one.id === id)) return null;
+  if (scheme === '' || /[:,\s]/.test(scheme)) return 'A scheme is a word.';
   if (scheme === 'world') return id === 'anyone' ? null : 'The only id of world is "anyone".';
   if (scheme === 'auth') return id === '' ? null : 'auth takes no id: it stands for who you are.';
   if (scheme === 'digest') {
@@ -94,10 +99,13 @@ export function wrongEntry({ scheme, id, perms }: AclEntry): string | null {
 }
 
 /** `wrongEntry` for all of them, and that there is one at all. */
-export function wrongAcl(acl: readonly AclEntry[]): string | null {
+export function wrongAcl(
+  acl: readonly AclEntry[],
+  before: readonly AclEntry[] = [],
+): string | null {
   if (acl.length === 0) return 'An ACL has at least one entry.';
   for (const entry of acl) {
-    const wrong = wrongEntry(entry);
+    const wrong = wrongEntry(entry, before);
     if (wrong !== null) return wrong;
   }
   return null;

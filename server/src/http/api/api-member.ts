@@ -2,6 +2,7 @@
  * What `/api/v1` needs of a member.
  */
 import type { Identity } from '@rookery/protocol';
+import type { EndOutcome } from '../../driver/member-answers.js';
 import type { Asked } from '../../driver/peer-questions.js';
 import type { WordContext } from '../../net/four-letter/context.js';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
@@ -25,8 +26,8 @@ export interface ApiMember {
   sessionOf(watcher: WatcherId): SessionId;
   /** Which paths and sessions were asked for and asked most lately, at most `limit` of each. */
   hotRequests(limit: number): HotReport;
-  /** Ends a session while this member leads; false where another one does. */
-  expireSession(session: SessionId): boolean;
+  /** Ends a session if this member leads. */
+  expireSession(session: SessionId): EndOutcome;
   /** Asks another member for somebody. Resolves with JSON, or null if no answer comes. */
   askMember(id: number, asked: Asked): Promise<string | null>;
   /** A stream at its client port, from within the process. */

@@ -11,6 +11,7 @@ import { AuthPacket, type DigestAlg, encode } from '@rookery/protocol';
 import { digestOf } from '../../digest-of.js';
 import type { Identities, Requester } from '../../pipeline/access.js';
 import { Authenticator } from '../../pipeline/identities.js';
+import { addressGroup } from '../../security/address-group.js';
 import type { Admitted } from '../admin-access.js';
 import { credentialsOf } from '../credentials.js';
 import type { HttpLogins } from '../http-logins.js';
@@ -26,6 +27,11 @@ export interface Caller extends Admitted {
   readonly requester: Requester;
   /** Each `user:password`, as a client would send it. */
   readonly auths: readonly Uint8Array[];
+}
+
+/** A user who asks from one network is one asker, however many requests that are. */
+export function askerOf({ user, remoteAddress }: Pick<Caller, 'user' | 'remoteAddress'>): string {
+  return `${user ?? ''}@${addressGroup(remoteAddress)}`;
 }
 
 export interface CallerRules {

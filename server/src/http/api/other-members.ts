@@ -7,14 +7,17 @@
 
 import { z } from 'zod';
 import { HOT_MAX, type HotAnswer } from '../../driver/hot-answer.js';
-import { EVENTS_PER_ANSWER, SESSIONS_PER_QUESTION } from '../../driver/member-answers.js';
+import {
+  type EndOutcome,
+  EVENTS_PER_ANSWER,
+  SESSIONS_PER_QUESTION,
+} from '../../driver/member-answers.js';
 import type { Asked } from '../../driver/peer-questions.js';
 import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
-import { addressGroup } from '../../security/address-group.js';
 import type { SessionId } from '../../state/txn.js';
 import { socketAddress } from '../connection-facts.js';
-import type { Caller } from './caller.js';
+import { askerOf, type Caller } from './caller.js';
 
 /** Asks the member with that id for somebody. Resolves with null if no answer comes. */
 export type AskMember = (id: number, asked: Asked) => Promise<string | null>;
@@ -22,10 +25,9 @@ export type AskMember = (id: number, asked: Asked) => Promise<string | null>;
 /** Returns the other members, to be asked for this caller. */
 export type OthersFor = (caller: Pick<Caller, 'user' | 'remoteAddress'>) => OtherMembers;
 
-/** A user who asks from one network is one asker, however many requests that are. */
 export function othersFor(ids: readonly number[], ask: AskMember): OthersFor {
-  return ({ user, remoteAddress }) => {
-    const asker = `${user ?? ''}@${addressGroup(remoteAddress)}`;
+  return (caller) => {
+    const asker = askerOf(caller);
     return new OtherMembers(ids, (id, question) => ask(id, { question, asker }));
   };
 }
@@ -73,6 +75,8 @@ const sessionSchema = z
       maxLatencyMs: figure,
     }),
     watched: z.array(z.object({ path: z.string(), mode: z.enum(WATCH_MODES) })).max(WATCHED_MAX),
+    /** Members of an earlier release do not tell it. */
+    watchedTruncated: z.boolean().optional(),
     identities: z.array(z.object({ scheme: z.string(), id: z.string() })).optional(),
   })
   .nullable();
@@ -93,7 +97,7 @@ const hotSchema = z.object({
   writes: z.array(hotPathSchema).max(HOT_MAX),
   clients: z.array(hotClientSchema).max(HOT_MAX),
 });
-const endedSchema = z.object({ ended: z.boolean() });
+const endedSchema = z.object({ ended: z.boolean(), alreadyEnding: z.boolean().optional() });
 /** A question has 4096 characters at most, of which the sessions take the most. */
 const DIRECTORY_CHARACTERS_MAX = 500;
 
@@ -150,10 +154,12 @@ export class OtherMembers {
     return this.#answer(member, { kind: 'session', session: prefixedHex(session) }, sessionSchema);
   }
 
-  /** Ends a session at the member that leads; false if it does not lead or does not answer. */
-  async endSession(leader: number, session: SessionId): Promise<boolean> {
+  /** Ends a session at the member that leads. One that does not answer counts as not leading. */
+  async endSession(leader: number, session: SessionId): Promise<EndOutcome> {
     const question = { kind: 'end', session: prefixedHex(session) };
-    return (await this.#answer(leader, question, endedSchema))?.ended === true;
+    const answer = await this.#answer(leader, question, endedSchema);
+    if (answer?.ended !== true) return 'notLeading';
+    return answer.alreadyEnding === true ? 'alreadyEnding' : 'ended';
   }
 
   /**

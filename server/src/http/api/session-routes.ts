@@ -8,6 +8,7 @@
  */
 
 import type { Logger } from 'pino';
+import type { EndOutcome } from '../../driver/member-answers.js';
 import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import { listedEphemerals } from '../../state/ephemeral-listing.js';
@@ -87,22 +88,26 @@ export class SessionRoutes {
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
-    const { listed: ephemerals } = listedOf(listedEphemerals(tree, id), {
-      limit: OWNED_MAX,
-      textOf: (path) => path,
-    });
+    const { listed: ephemeralPaths, isTruncated: ephemeralPathsTruncated } = listedOf(
+      listedEphemerals(tree, id),
+      { limit: OWNED_MAX, textOf: (path) => path },
+    );
     const others = this.#others(caller);
     const [facts] = await this.#factsOf([id], others);
     const more = facts === undefined ? null : await this.#moreOf(id, facts, others);
-    return jsonAnswer({ ...facts, ...more, ephemeralPaths: ephemerals });
+    return jsonAnswer({ ...facts, ...more, ephemeralPaths, ephemeralPathsTruncated });
   };
 
   readonly end = async ({ names, caller }: ApiCall): Promise<HttpAnswer> => {
     const { user, remoteAddress: remote } = caller;
     requireServing(this.#member);
     const id = this.#known(names[0] ?? '');
-    if (!this.#member.expireSession(id)) await this.#endElsewhere(id, caller);
-    this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
+    const here = this.#member.expireSession(id);
+    const outcome = here === 'notLeading' ? await this.#endElsewhere(id, caller) : here;
+    // Whoever asks for what is happening anyway has not ended the session.
+    if (outcome === 'ended') {
+      this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
+    }
     return { status: 202, type: 'application/json', body: '{}\n' };
   };
 
@@ -114,10 +119,11 @@ export class SessionRoutes {
     return jsonAnswer({ watches: listed, truncated: isTruncated });
   };
 
-  async #endElsewhere(id: SessionId, caller: Caller): Promise<void> {
+  async #endElsewhere(id: SessionId, caller: Caller): Promise<EndOutcome> {
     const { leaderId } = this.#member.context().view.details;
     if (leaderId === 0) throw new HttpError(503, NO_LEADER, { 'retry-after': '5' });
-    if (await this.#others(caller).endSession(leaderId, id)) return;
+    const outcome = await this.#others(caller).endSession(leaderId, id);
+    if (outcome !== 'notLeading') return outcome;
     const sentence = `Member ${leaderId} leads and did not answer: ask again, or ask that member.`;
     throw new HttpError(409, sentence, {}, { leader: leaderId });
   }
@@ -157,14 +163,14 @@ export class SessionRoutes {
     const { member, address, connection } = facts;
     if (connection !== null) {
       const identities = shownIdentities(this.#member.identitiesOf(id) ?? []);
-      return { identities, watched: watchedBy(this.#member, id) };
+      return { identities, ...watchedBy(this.#member, id) };
     }
     // No member has watches of a session without a connection: its client sets them again.
-    if (member === null) return { identities: null, watched: [] };
+    if (member === null) return { identities: null, watched: [], watchedTruncated: false };
     const told = await others.session(member, id);
-    if (told === null) return { identities: null, watched: null };
-    const { traffic, watched, identities = null } = told;
-    return { identities, connection: { address, ...traffic }, watched };
+    if (told === null) return { identities: null, watched: null, watchedTruncated: null };
+    const { traffic, watched, watchedTruncated = null, identities = null } = told;
+    return { identities, connection: { address, ...traffic }, watched, watchedTruncated };
   }
 
   *#watches(query: URLSearchParams, clients: ClientsHere): Generator<WatchFacts> {

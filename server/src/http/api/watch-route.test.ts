@@ -11,7 +11,8 @@ async function useStream() {
     return () => undefined;
   });
   const { signal } = new AbortController();
-  const call = { query: new URLSearchParams('path=/a'), request: { signal }, caller: {} };
+  const caller = { user: 'ann', remoteAddress: '127.0.0.1' };
+  const call = { query: new URLSearchParams('path=/a'), request: { signal }, caller };
   const { body } = await streams.answer(call as unknown as ApiCall);
   if (typeof body === 'string' || !(Symbol.asyncIterator in body)) throw new Error('a stream');
   const parts = body[Symbol.asyncIterator]();

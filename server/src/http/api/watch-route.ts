@@ -7,11 +7,11 @@
  * stream, as when a member loses its leader; the reader then comes again.
  */
 import { eventStream, type StreamedEvent } from '../event-stream.js';
-import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
+import { StreamPlaces } from '../stream-places.js';
 import type { ApiCall } from './api-call.js';
 import { flag, pathOf } from './api-query.js';
-import type { Caller } from './caller.js';
+import { askerOf, type Caller } from './caller.js';
 
 const STREAMS_MAX = 8;
 /** The changes that wait for a reader, and the characters of their paths. */
@@ -45,7 +45,11 @@ export type OpenWatch = (asked: WatchAsked, hearing: Hearing) => Promise<() => v
 
 export class WatchStreams {
   readonly #open: OpenWatch;
-  #streams = 0;
+  readonly #places = new StreamPlaces({
+    max: STREAMS_MAX,
+    what: 'watch znodes',
+    otherwise: 'ask another member, or ask again later',
+  });
 
   constructor(open: OpenWatch) {
     this.#open = open;
@@ -53,22 +57,19 @@ export class WatchStreams {
 
   readonly answer = async ({ query, request, caller }: ApiCall): Promise<HttpAnswer> => {
     const asked = { path: pathOf(query), isRecursive: flag(query, 'recursive'), caller };
-    if (this.#streams >= STREAMS_MAX) {
-      throw new HttpError(429, `${STREAMS_MAX} others watch znodes.`, { 'retry-after': '5' });
-    }
-    this.#streams += 1;
+    const giveBack = this.#places.take(askerOf(caller));
     const changes = new Changes();
     try {
       const end = await this.#open(asked, changes);
       const close = async (): Promise<void> => {
         end();
-        this.#streams -= 1;
+        giveBack();
       };
       const signal = AbortSignal.any([request.signal, changes.ended]);
       const onNews = (wake: () => void) => changes.onNews(wake);
       return { ...eventStream(() => changes.take(), { signal, onNews }), close };
     } catch (problem) {
-      this.#streams -= 1;
+      giveBack();
       throw problem;
     }
   };

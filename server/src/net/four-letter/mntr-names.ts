@@ -78,7 +78,7 @@ export const SUMMARY_NAMES: readonly string[] = [
   'node_children_watch_count',
 ];
 
-/** Like the others, with percentiles. */
+/** Each has what SUMMARY_NAMES have, and percentiles. */
 export const PERCENTILE_NAMES: readonly string[] = [
   'readlatency',
   'updatelatency',

@@ -98,7 +98,8 @@ describe('a reply to a four-letter word', () => {
     const stats = new ServerStats();
     stats.packetsReceived = 94;
     stats.packetsSent = 106;
-    for (const ms of [0, 9, 0.5, 1.2]) stats.latency.record(ms);
+    for (const ms of [0.5, 9]) stats.readLatency.record(ms);
+    for (const ms of [0, 1.2]) stats.updateLatency.record(ms);
     const text = ask('srvr', { lastZxid: 0x1_0000_0033 }, { stats, clients: [] });
     expect(text).toContain('\nLatency min/avg/max: 0/2.675/9\nReceived: 94\nSent: 106\n');
     expect(text).toContain('\nZxid: 0x100000033\nMode: standalone\nNode count: 23\n');

@@ -1,6 +1,6 @@
 /** For tests: a leader's service on a state of its own; proposals are applied on demand. */
 import { makeZxid, RequestBatch } from '@rookery/protocol';
-import { LeaderService } from '../../driver/leader-service.js';
+import { LeaderService, type LeaderServiceHooks } from '../../driver/leader-service.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../../state/change-sink.js';
@@ -13,10 +13,12 @@ export class TestLeaderService {
   /** The id of the first session that is created. */
   readonly session: number = makeZxid(1, 1);
   nowMs = 0;
+  /** How many sessions each line about expired sessions counts. */
+  readonly expiryLines: number[] = [];
   readonly #txns = new TxnViews();
   #request = 0;
 
-  constructor(inFlightMax = Number.POSITIVE_INFINITY) {
+  constructor(recordsInFlightMax = Number.POSITIVE_INFINITY) {
     const ephemerals = { ephemeralsPerSessionMax: 1, ephemeralsPerPartMax: 1 };
     const bounds = { ...ephemerals, multiOpsMax: 4096, pathDepthMax: 2000 };
     const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
@@ -29,15 +31,15 @@ export class TestLeaderService {
       { state, ages: { ageMs: () => 0 }, options: { ...options, ...rules }, random16 },
       this.#time(),
     );
-    const hooks = {
+    const hooks: LeaderServiceHooks = {
       time: () => this.#time(),
-      onExpired: () => {},
+      onExpired: ({ count }) => void this.expiryLines.push(count),
       onQuotaExceeded: () => {},
       onTreeFull: () => {},
       confirm: () => {},
       answer: () => {},
     };
-    const limits = { shareMs: Number.POSITIVE_INFINITY, inFlightMax };
+    const limits = { shareMs: Number.POSITIVE_INFINITY, recordsInFlightMax };
     this.service = new LeaderService(preparer, hooks, { nowMs: () => this.nowMs }, limits);
   }
 

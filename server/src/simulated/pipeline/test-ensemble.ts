@@ -195,10 +195,12 @@ export class TestEnsemble {
         const attached = preparer.onAttach(id, attach, this.time);
         this.sendDetaches();
         if (attached === null) continue;
-        pipeline.onAttached(attached.request, attached.valid, attached.timeoutMs);
+        pipeline.onAttached(attached, this.nowMs);
       }
       const committed = this.#log.at(-1)?.zxid ?? 0;
-      for (const { request } of syncs) pipeline.onSynced(request, committed);
+      for (const { request } of syncs) {
+        pipeline.onSynced({ request, zxid: committed }, this.nowMs);
+      }
       this.sendDetaches();
     }
   }

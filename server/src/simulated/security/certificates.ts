@@ -36,11 +36,11 @@ export class TestAuthority {
   readonly #name: string;
 
   /** Files are written to the directory, which is the caller's to remove. */
-  constructor(directory: string, name = 'authority') {
+  constructor(directory: string, name = 'authority', days = 2) {
     this.#directory = directory;
     this.#name = name;
     openssl(
-      ...['req', '-x509', ...NEW_KEY, '-subj', `/CN=${name}`, '-days', '2', '-utf8'],
+      ...['req', '-x509', ...NEW_KEY, '-subj', `/CN=${name}`, '-days', `${days}`, '-utf8'],
       ...['-keyout', this.#file('key'), '-out', this.caFile],
     );
   }
@@ -82,7 +82,7 @@ export class TestAuthority {
     return { certFile, keyFile, cert: readFileSync(certFile), key: readFileSync(keyFile) };
   }
 
-  /** Writes a list in which these certificates are revoked, and returns its path. */
+  /** Writes a list in which these certificates are revoked, for two days, and returns its path. */
   revocationList(name: string, revoked: readonly TestCertificate[] = []): string {
     const file = (suffix: string) => join(this.#directory, `${name}.${suffix}`);
     const by = this.#keeping(name);

@@ -17,11 +17,11 @@ export class TestFollower {
   readonly #zab: Zab;
   #unwritten: Ticket | null = null;
 
-  constructor(voters: readonly PeerId[] = [1, 2, 3]) {
+  constructor(members: readonly PeerId[] = [1, 2, 3]) {
     this.#zab = new Zab(
       {
         id: 1,
-        voters,
+        members,
         heartbeatMs: 100,
         peerTimeoutMs: OWN_LEASE_MS,
         settleMs: 200,

@@ -72,12 +72,19 @@ it('lists the sessions of all servers, and tells what one owns and watches', asy
   expect(user.check('sessions get', JSON.parse(asked.out))).toMatchObject({
     session: second.session,
     server: hosts[1],
+    ephemeralPathsTruncated: false,
+    watchedTruncated: false,
   });
   const stranger = await user.run(['sessions', '--url', url]);
   expect([stranger.code, stranger.said]).toEqual([2, expect.stringContaining('ADMIN_USER')]);
   const unasked = await user.run(['sessions', 'end', first.session, '--url', url], { environment });
   expect([unasked.code, unasked.said]).toEqual([2, expect.stringContaining('--yes')]);
   expect(await second.client.exists('/mine')).not.toBe(null);
+  const loss = new Promise((resolve) => {
+    first.client.onState(({ state, lossCause }) => {
+      if (state === 'lost') resolve(lossCause);
+    });
+  });
   const ended = await user.run(
     ['sessions', 'end', first.session, '--yes', '--url', url, '-o', 'json'],
     { environment },
@@ -87,4 +94,5 @@ it('lists the sessions of all servers, and tells what one owns and watches', asy
   await until('what it owned is gone', 20_000, async () => {
     return (await second.client.exists('/mine')) === null ? true : undefined;
   });
+  expect(await loss).toBe('ended');
 });

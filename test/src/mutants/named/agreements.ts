@@ -14,13 +14,13 @@ export const agreementMutants: readonly NamedMutant[] = [
     name: 'former-list-not-counted',
     area: 'named',
     file: 'zab/quorum.ts',
-    find: 'this.#lists = [voters, ...former];',
-    replace: 'this.#lists = [voters];',
+    find: 'this.#lists = [members, ...former];',
+    replace: 'this.#lists = [members];',
     also: [
       {
         file: 'zab/quorum.ts',
-        find: 'new Map([this.#voters, ...this.#own, ...others].map(',
-        replace: 'new Map([this.#voters].map(',
+        find: 'const all = [this.#members, ...this.#former, ...others];',
+        replace: 'const all = [this.#members];',
       },
     ],
     breaks: 'a changed list serves only with a majority of the former list, too',

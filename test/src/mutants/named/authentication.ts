@@ -187,10 +187,8 @@ const ofClients: readonly NamedMutant[] = [
     name: 'enforced-authentication-forgets-an-opcode',
     area: 'named',
     file: 'pipeline/requests.ts',
-    find: '} else if (!connection.isAdmitted && opcode !== OpCode.auth) {',
-    replace:
-      '} else if (!connection.isAdmitted && opcode !== OpCode.auth && ' +
-      'opcode !== OpCode.getData) {',
+    find: 'opcode !== OpCode.auth && classOf',
+    replace: 'opcode !== OpCode.auth && opcode !== OpCode.getData && classOf',
     breaks: 'who must authenticate and has not gets nothing',
     scenario: {
       file: SASL,

@@ -6,7 +6,7 @@ export const durabilityMutants: readonly NamedMutant[] = [
     name: 'zk-3911-serves-before-acks',
     area: 'named',
     file: 'zab/leading.ts',
-    find: '    if (!this.#learners.isQuorum(({ active }) => active)) return;\n    this.#established = true;',
+    find: '    if (!this.#learners.isQuorum(({ synced }) => synced)) return;\n    this.#established = true;',
     replace:
       '    const sent = this.#learners.count((learner) => learner.caughtUp);\n' +
       '    if (sent + 1 < this.#member.quorum) return;\n    this.#established = true;',
