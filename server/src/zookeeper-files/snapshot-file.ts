@@ -12,6 +12,8 @@ import { FileError } from './byte-cursor.js';
 
 /** More than a tree that members could hold. */
 const BYTES_MAX = 2 ** 32;
+/** Each chunk is a wait for another thread; the default makes nine thousand of a large snapshot. */
+const CHUNK_BYTES = 1 << 20;
 const decompress = promisify(gunzip);
 
 export interface SnapshotFile {
@@ -39,7 +41,7 @@ function isGzip(file: Buffer): boolean {
 
 async function decompressed(file: Buffer): Promise<Buffer> {
   try {
-    return await decompress(file, { maxOutputLength: BYTES_MAX });
+    return await decompress(file, { maxOutputLength: BYTES_MAX, chunkSize: CHUNK_BYTES });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new FileError(`it cannot be decompressed: ${reason}`, 0);
