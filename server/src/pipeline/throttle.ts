@@ -124,7 +124,7 @@ export class Throttle {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#pendingConnections -= 1;
-    this.#outbox.onConnectionGone(connection);
+    this.#outbox.onConnectionGone(connection, entries);
     for (const { isForwarded, request, bytes, changes } of entries) {
       if (isForwarded) this.#orphans.set(request, { bytes, changes });
       else this.#subtract(bytes);
