@@ -114,7 +114,7 @@ export class LeaderService {
     return this.preparer.recordsInFlight < this.#limits.recordsInFlightMax;
   }
 
-  /** Whether the next turn has something to do. Requests beyond the overlay's bound do not. */
+  /** Whether the next turn has something to do. Requests that wait for the overlay do not count. */
   get hasMore(): boolean {
     const head = this.#waiting.first;
     return head !== undefined && this.#hasRoomFor(head);
