@@ -15,8 +15,8 @@ export type ConnectionId = number;
 
 /**
  * Why no frames may be delivered: the handshake is not answered yet, too much is outstanding, an
- * answer has to wait (`room`: see `isFullFor`), an attempt to log in waits, or it sends too many
- * requests.
+ * answer has to wait for its client or for a later turn (`room`: see `isFullFor`), an attempt to
+ * log in waits, or the client sends too many requests.
  */
 export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate';
 

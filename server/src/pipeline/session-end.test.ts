@@ -77,7 +77,7 @@ describe('closing a session', () => {
     expect(client.takeSummary()).toEqual(['reply 1 0']);
     expect(ensemble.leader.state.sessions.count).toBe(0);
     expect(ensemble.leader.state.lastZxid).toBe(0x1_0000_0002);
-    expect(ensemble.preparer.recordsInFlight).toBe(0);
+    expect(ensemble.preparer.overlaySize).toBe(0);
   });
 });
 
