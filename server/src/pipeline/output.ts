@@ -22,12 +22,12 @@ export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate'
 
 /** One answered request. */
 export interface ReplyRecord {
-  /** Four letters, as ZooKeeper's `cons` prints them. */
+  /** The four letters that `cons` prints, as CREA or GETD: see `operation-names.ts`. */
   readonly operation: string;
   readonly xid: number;
   readonly zxid: Int64;
   readonly latencyMs: number;
-  /** Monotonic, when the reply was written. */
+  /** When the reply was written, in monotonic ms. */
   readonly nowMs: number;
 }
 
