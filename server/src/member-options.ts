@@ -43,10 +43,10 @@ export interface MemberOptions {
 /** Votes settle for this long when not all reachable voters agree, ms. */
 const SETTLE_MS = 200;
 /**
- * The size of a leader's overlay in records, each of 100 to 300 bytes: several times what nine
+ * The number of entries in a leader's overlay, each of 100 to 300 bytes: several times what nine
  * members with the usual limits may ask for at once, and 30 MB at most.
  */
-const RECORDS_IN_FLIGHT_MAX = 100_000;
+const OVERLAY_SIZE_MAX = 100_000;
 const CHUNK_BYTES = 256 << 10;
 /**
  * Some two hundred proposals of 100 B, which take about 1 ms, and more in a process just started.
@@ -195,7 +195,7 @@ export function driverOptions(
     peerTimeoutMs: config.peerTimeoutMs,
     deliveryMsMax: options.tuning?.deliveryMs ?? DELIVERY_MS,
     leaderShareMsMax: options.tuning?.leaderShareMs ?? LEADER_SHARE_MS,
-    recordsInFlightMax: options.tuning?.inFlight ?? RECORDS_IN_FLIGHT_MAX,
+    overlaySizeMax: options.tuning?.inFlight ?? OVERLAY_SIZE_MAX,
     transferTimeoutMs: config.initLimit * config.tickTimeMs,
     unwrittenBytesMax: options.tuning?.unwrittenBytes ?? budget.unwrittenBytesMax,
     behindBytesMax: options.tuning?.behindBytes ?? budget.behindBytesMax,

@@ -170,7 +170,7 @@ export class Driver {
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // A detach made in `#sendAll` for a client here may have let the outbox forward held writes.
+    // A leader's `#sendAll` may refuse a client's write here; the outbox then forwards held ones.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();

@@ -16,7 +16,7 @@ class SlowPreparer {
   /** How many more it may prepare. */
   room = Number.POSITIVE_INFINITY;
 
-  get recordsInFlight(): number {
+  get overlaySize(): number {
     return -this.room;
   }
 
@@ -67,7 +67,7 @@ function bench() {
     preparer as unknown as RequestPreparer,
     hooks,
     { nowMs: () => preparer.nowMs },
-    { shareMs: SHARE_MS, recordsInFlightMax: 0 },
+    { shareMs: SHARE_MS, overlaySizeMax: 0 },
   );
   const turn = (): string[] => {
     service.renew();

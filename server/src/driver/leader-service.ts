@@ -60,8 +60,8 @@ interface Waiting {
 export interface ServiceLimits {
   /** The part of a turn that requests may take, in ms. */
   readonly shareMs: number;
-  /** The size of the overlay (`recordsInFlight`) from which on no request is prepared. */
-  readonly recordsInFlightMax: number;
+  /** The number of entries in the overlay from which on no request is prepared. */
+  readonly overlaySizeMax: number;
 }
 
 /** Requests between two readings of the clock. After a multi the clock is always read. */
@@ -111,10 +111,10 @@ export class LeaderService {
 
   /** Whether a further request may be prepared: the overlay is bounded. */
   get hasRoom(): boolean {
-    return this.preparer.recordsInFlight < this.#limits.recordsInFlightMax;
+    return this.preparer.overlaySize < this.#limits.overlaySizeMax;
   }
 
-  /** Whether the next turn has something to do. Requests beyond the overlay's bound do not. */
+  /** Whether the next turn has something to do. Requests that wait for the overlay do not count. */
   get hasMore(): boolean {
     const head = this.#waiting.first;
     return head !== undefined && this.#hasRoomFor(head);
@@ -182,9 +182,8 @@ export class LeaderService {
     const { expiredCount } = this.preparer;
     // These changes have room of their own beside that of requests, so no flood of requests keeps a
     // dead session's ephemerals alive.
-    const left =
-      this.#limits.recordsInFlightMax + CHANGES_PER_TICK_MAX - this.preparer.recordsInFlight;
-    const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.recordsInFlightMax, Math.max(0, left));
+    const left = this.#limits.overlaySizeMax + CHANGES_PER_TICK_MAX - this.preparer.overlaySize;
+    const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.overlaySizeMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
     for (const one of changes) this.#collect(one);
     this.#continueEnds();

@@ -51,8 +51,8 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
     onQuotaExceeded: (excess) => logger.warn({ ...excess }, 'quota.exceeded'),
     onTreeFull: (refusals) => treeBound.onRefused(refusals),
   };
-  const { leaderShareMsMax: shareMs, recordsInFlightMax } = options;
-  const limits = { shareMs, recordsInFlightMax };
+  const { leaderShareMsMax: shareMs, overlaySizeMax } = options;
+  const limits = { shareMs, overlaySizeMax };
   const service = new LeaderService(preparer, serviceHooks, parts.timers, limits);
   const { rootAcl } = options;
   // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before

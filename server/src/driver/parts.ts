@@ -46,8 +46,8 @@ export interface DriverOptions {
   readonly deliveryMsMax: number;
   /** The time that one turn of a leader spends on requests of members, in ms. */
   readonly leaderShareMsMax: number;
-  /** The size of the overlay, in records, at which a leader prepares no further request. */
-  readonly recordsInFlightMax: number;
+  /** The number of entries in the overlay at which a leader prepares no further request. */
+  readonly overlaySizeMax: number;
   /** The first counter of an epoch: 1, except in tests of the rollover. */
   readonly firstCounter: number;
   readonly checkpoint: Partial<CheckpointOptions>;

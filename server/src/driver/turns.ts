@@ -1,11 +1,12 @@
 /**
  * Divides a member's work into turns. What one iteration of the event loop brings is one turn, with
- * one reading of the clock and one end, at which sockets are flushed.
+ * one time and one end, at which sockets are flushed.
  *
- * Owns the readings of the clock and the ticks, at which a member does what depends on time alone.
- * After the process has been suspended, the first turn has a tick before it accepts input; a turn
- * that was suspended in its middle has one before it sends output. So no client is answered by a
- * role whose lease has run out meanwhile. An error in a turn is reported once and ends the member.
+ * Owns the time of a turn and the ticks, at which a member does what depends on time alone. After
+ * the process has been suspended, the first turn has a tick before it accepts input; a turn that
+ * was suspended before its end has one before that. So its answers are dropped if the lease of its
+ * role has run out meanwhile, unless they were sent before: during the end itself nothing is
+ * checked again. An error in a turn is reported once and ends the member.
  */
 import type { Timers } from '../net/timers.js';
 
@@ -37,7 +38,7 @@ export class Turns {
     this.#nowMs = timers.nowMs();
   }
 
-  /** The time of this turn, in monotonic ms. */
+  /** The time of whatever this turn decides or records, in monotonic ms. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -105,7 +106,7 @@ export class Turns {
     this.#hooks.onError(error);
   }
 
-  /** Ticks at the end of a turn in which the process was suspended, before output is sent. */
+  /** Ticks before the end of a turn in which the process was suspended. */
   #tickIfLate(): void {
     const nowMs = this.#timers.nowMs();
     if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;

@@ -4,9 +4,9 @@
  * Owns the stream from the moment at which its first four bytes have shown that it carries frames;
  * the protocol sniffer passes on these bytes and all later ones. It enforces the bounds: reading
  * stops while more than `outputSoftBytes` wait to be sent, while the handler holds the connection,
- * or while other connections are served first; above `outputHardBytes` the connection is dropped.
- * It never looks into a frame. Bytes are sent in the order in which they were put into `writer`.
- * Created by the client port; used by the driver and the pipeline.
+ * or while other connections are served first; above `outputHardBytes` and its largest answer the
+ * connection is dropped. It never looks into a frame. Bytes are sent in the order in which they
+ * were put into `writer`. Created by the client port; used by the driver and the pipeline.
  */
 import {
   FrameError,
@@ -15,11 +15,10 @@ import {
   type Int64,
   type JuteWriter,
 } from '@rookery/protocol';
+import type { HoldReason } from '../pipeline/output.js';
 import { ClientOutput } from './client-output.js';
-
 import { type Deferrable, LARGE_ANSWER_BYTES } from './client-share.js';
-
-import type { CloseCause, ConnectionOwner, HoldReason } from './connection-owner.js';
+import type { CloseCause, ConnectionOwner } from './connection-owner.js';
 import { prefixedHex } from './four-letter/format.js';
 import { type Hold, InputHolds } from './input-holds.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
@@ -55,9 +54,9 @@ export class ClientConnection implements Deferrable, PacedReader {
   #isDirty = false;
   #isHeavy = false;
   /**
-   * Which queue of the ClientShare the connection has just left. Having waited, it may deliver one
-   * frame, or give one answer, that does not wait again. A large answer is an exception if the
-   * connection has waited in the light queue only: it waits in the heavy one, too.
+   * In which queue of the ClientShare the connection has waited, while it may make one delivery for
+   * that: from `continueDelivery` on, until the first frame or answer, which does not wait again.
+   * But a large answer waits in the heavy queue if the connection has waited in the light one only.
    */
   #leftQueue: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;

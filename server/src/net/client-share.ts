@@ -4,9 +4,9 @@
  * One frame may cost a quarter of a second (the children of a huge directory), and with many such
  * clients in one turn the member would miss its heartbeats. Once the frames of a turn have produced
  * `outputBytesMax` or taken `durationMsMax`, further deliveries are deferred to the next turn, in
- * their order. Connections whose last answer was large, or whose next will be, wait behind all
- * others, but not for ever. Owned by the client port, which renews it at each flush; asked by its
- * connections.
+ * their order. Connections whose last answer was large, or whose next will be, wait in the heavy
+ * queue, which is served behind the light one of all others, but not for ever. Owned by the client
+ * port, which renews it at each flush; asked by its connections.
  */
 import type { Timers } from './timers.js';
 

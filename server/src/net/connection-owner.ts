@@ -12,14 +12,6 @@ import type { ServerStats } from './server-stats.js';
 import type { SharedBudget } from './shared-budget.js';
 import type { Timers } from './timers.js';
 
-/**
- * Why no frames are delivered: the handshake is not answered yet, too many requests are
- * outstanding, an answer has to wait (`room`), an attempt to log in waits, or the client sends too
- * many requests. An answer waits until its client takes output, or for the clients' share of a
- * later turn (ClientShare).
- */
-export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate';
-
 export interface ConnectionLimits {
   /** The largest frame before there is a session, which is a handshake. */
   readonly handshakeBytesMax: number;

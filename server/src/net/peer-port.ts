@@ -3,7 +3,7 @@
  *
  * Owns the listener, the diallers and every link. The member with the higher id dials; one with a
  * lower id connects once when it starts, to end the dialler's back-off. A link is up when both
- * hellos are accepted; PeerHandler gives the order of its events. Messages are sent in `flush()`.
+ * hellos are accepted; PeerHandler has the order of its events. Messages are sent in `flush()`.
  * The port decides who may connect, and encodes and decodes messages. Of their content it looks
  * only at what members say before a link is up, and at whether a message is a ping. Driven by the
  * driver.

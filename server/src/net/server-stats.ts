@@ -8,23 +8,13 @@ import type { Int64 } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
 import type { AuditFigures } from '../pipeline/audit.js';
+import type { ReplyRecord } from '../pipeline/output.js';
 import type { TlsFigures } from './tls-figures.js';
 
 /** Requests that change the state, by the names that `cons` prints. All others count as reads. */
 const UPDATES: ReadonlySet<string> = new Set([
   ...['CREA', 'DELE', 'SETD', 'SETA', 'MULT', 'RECO', 'CLOS', 'SESS'],
 ]);
-
-/** One answered request. */
-export interface ReplyRecord {
-  /** The name that `cons` prints: PING, CREA, GETD ...; see pipeline/operation-names.ts. */
-  readonly operation: string;
-  readonly xid: number;
-  readonly zxid: Int64;
-  readonly latencyMs: number;
-  /** When the reply was written, in monotonic ms. */
-  readonly nowMs: number;
-}
 
 export class ServerStats {
   packetsReceived = 0;

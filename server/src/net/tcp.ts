@@ -30,7 +30,10 @@ import {
 
 /** The largest read from a member: enough for its messages of one turn at full load. */
 const READ_BYTES = 256 << 10;
-/** The largest read from a client: input of thousands at once must not take long to copy. */
+/**
+ * The largest read from a client: what cannot be delivered in its turn is copied, and that must not
+ * take long for thousands at once.
+ */
 const CLIENT_READ_BYTES = 64 << 10;
 /**
  * Of the memory that was read into, views up to this size are kept and used again. It is the size

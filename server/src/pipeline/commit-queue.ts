@@ -16,7 +16,7 @@ import type { ConnectionId } from './output.js';
 /** It includes what is sent to the leader. */
 export interface QueueEntry extends ForwardedRequest {
   readonly connection: ConnectionId;
-  /** The connection's session; `session` is the same for all local ones, unknown to the leader. */
+  /** The connection's session. `session` is what the leader gets: LOCAL_SESSION for local ones. */
   readonly ownSession: SessionId;
   /** `close` is the write that ends the session. */
   readonly kind: 'read' | 'write' | 'close' | 'sync';
@@ -95,8 +95,8 @@ export class CommitQueue {
     if (entry.kind !== 'read') {
       this.#largestWriteBytes = Math.max(this.#largestWriteBytes, entry.body.length);
     }
-    if (!open || !this.#mayPass(entry)) return 'wait';
-    this.#pass(entry);
+    if (!open || !this.#mayMoveBarrierBehind(entry)) return 'wait';
+    this.#moveBarrierBehind(entry);
     return entry.kind === 'read' ? 'wait' : 'pass';
   }
 
@@ -140,19 +140,19 @@ export class CommitQueue {
   #nextPassingWrite(): QueueEntry | undefined {
     for (;;) {
       const entry = this.#entries.at(this.#barrier);
-      if (entry === undefined || !this.#mayPass(entry)) return undefined;
-      this.#pass(entry);
+      if (entry === undefined || !this.#mayMoveBarrierBehind(entry)) return undefined;
+      this.#moveBarrierBehind(entry);
       if (entry.kind !== 'read') return entry;
     }
   }
 
-  #mayPass({ kind }: QueueEntry): boolean {
+  #mayMoveBarrierBehind({ kind }: QueueEntry): boolean {
     if (kind === 'sync') return false;
     return kind === 'read' || this.#answersAheadBytes <= ANSWERS_AHEAD_BYTES_MAX;
   }
 
   /** Moves the barrier behind the entry. */
-  #pass(entry: QueueEntry): void {
+  #moveBarrierBehind(entry: QueueEntry): void {
     this.#barrier += 1;
     this.#answersAheadBytes += entry.answerBytes;
   }

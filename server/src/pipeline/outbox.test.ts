@@ -71,7 +71,7 @@ class Member {
   }
 
   drop(from: number): void {
-    this.outbox.onConnectionGone(this.connections[from] as Connection);
+    this.outbox.onConnectionGone(this.connections[from] as Connection, this.held[from] ?? []);
     this.held[from] = [];
     this.connections[from] = connectionOf(from);
   }
@@ -208,7 +208,7 @@ describe('what a member forwards', () => {
     member.close(2);
     member.drop(1);
     expect(member.underWay).toHaveLength(full);
-    member.outbox.onConnectionGone(member.connections[2] as Connection);
+    member.outbox.onConnectionGone(member.connections[2] as Connection, member.held[2] ?? []);
     member.take();
     expect(member.underWay.slice(full).map(({ from: sender }) => sender)).toEqual([2, 2, 2, 2]);
     while (member.underWay.length > 0) member.answerOldest();

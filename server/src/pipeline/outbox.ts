@@ -104,7 +104,7 @@ export class Outbox {
 
   /** Takes a write, which is forwarded now or, beyond the bound, when its connection is served. */
   accept(connection: Connection, entry: QueueEntry): void {
-    entry.changes = entry.opcode === OpCode.multi ? this.#operationsOf(entry) : 1;
+    entry.changes = this.#changesOf(entry);
     const held = this.#heldOf(connection);
     if (held !== undefined) return held.entries.push(entry);
     const lane = this.#laneOf(entry);
@@ -122,14 +122,19 @@ export class Outbox {
   }
 
   /**
-   * The connection is gone: writes that were not forwarded never will be. But a client that closes
-   * its session need not wait for the answer: the close is forwarded, with everything that was sent
-   * before it.
+   * The connection is gone, and `pending` is what was in its queue: writes that were not forwarded
+   * never will be. But a client that closes its session need not wait for the answer: the close is
+   * forwarded, with every write before it, whatever they waited for. They count in their lane, and
+   * may exceed its bound by what one connection may have pending: see Throttle.
    */
-  onConnectionGone(connection: Connection): void {
-    const entries = this.#heldOf(connection)?.entries.takeAll() ?? [];
+  onConnectionGone(connection: Connection, pending: readonly QueueEntry[]): void {
     for (const { held } of [this.#small, this.#large]) held.delete(connection);
-    if (entries.at(-1)?.kind === 'close') for (const entry of entries) this.#forward(entry);
+    if (pending.at(-1)?.kind !== 'close') return;
+    for (const entry of pending) {
+      if (entry.isForwarded || entry.kind === 'read' || entry.kind === 'sync') continue;
+      entry.changes = this.#changesOf(entry);
+      this.#forward(entry);
+    }
   }
 
   /** A new session is requested, which has a bound of its own: see Throttle. */
@@ -173,7 +178,8 @@ export class Outbox {
   }
 
   /** An empty or a malformed multi costs work, too; one beyond the limit is refused early. */
-  #operationsOf({ body }: QueueEntry): number {
+  #changesOf({ opcode, body }: QueueEntry): number {
+    if (opcode !== OpCode.multi) return 1;
     return Math.max(1, countMultiOps(new JuteReader(body), this.#multiOpsMax));
   }
 

@@ -15,19 +15,19 @@ export type ConnectionId = number;
 
 /**
  * Why no frames may be delivered: the handshake is not answered yet, too much is outstanding, an
- * answer has to wait (`room`: see `isFullFor`), an attempt to log in waits, or it sends too many
- * requests.
+ * answer has to wait for its client or for a later turn (`room`: see `isFullFor`), an attempt to
+ * log in waits, or the client sends too many requests.
  */
 export type HoldReason = 'handshake' | 'outstanding' | 'room' | 'login' | 'rate';
 
 /** One answered request. */
 export interface ReplyRecord {
-  /** Four letters, as ZooKeeper's `cons` prints them. */
+  /** The four letters that `cons` prints, as CREA or GETD: see `operation-names.ts`. */
   readonly operation: string;
   readonly xid: number;
   readonly zxid: Int64;
   readonly latencyMs: number;
-  /** Monotonic, when the reply was written. */
+  /** When the reply was written, in monotonic ms. */
   readonly nowMs: number;
 }
 

@@ -68,14 +68,17 @@ export class Overlay {
     this.sessions = new SessionsInFlight(state);
   }
 
-  /** The number of records and of entries in queues; 0 if nothing is in flight. */
+  /** The number of entries of any kind; 0 if nothing is in flight. */
   get size(): number {
     const nodes = this.#nodes.size + this.#children.size + this.#closingBelow.size;
     const plain = this.#data.length + this.#creates.length;
     return nodes + this.sessions.length + this.#inFlight.length + plain;
   }
 
-  /** The root is its own parent: callers must not create or delete it. */
+  /**
+   * The znode as it will be once everything in flight is applied. Callers that create or delete
+   * exclude the root, which is its own parent (`parentOf`).
+   */
   node(path: string): NodeRecord {
     const record = this.#nodes.get(path);
     if (record !== undefined) return this.#isClosed(record.owner) ? absent() : record;
@@ -358,8 +361,8 @@ export class Overlay {
   }
 
   /**
-   * Returns a record that may be changed: a copy of one that is kept, or what was made for `node`
-   * itself.
+   * Returns a record that may be changed: `node` itself if the method `node` has just made it, so
+   * that its zxid is 0, else a copy.
    */
   #writable(node: NodeRecord): NodeRecord {
     const record = node.zxid === 0 ? node : { ...node };

@@ -256,7 +256,7 @@ export class Pipeline {
   }
 
   /**
-   * Takes every delivered proposal, in order, whether serving or not. From the one on that ends a
+   * Takes every delivered proposal, in order, whether serving or not. Once a proposal ends a
    * session, the session receives nothing more, except the answer to the request for its end.
    */
   apply(zxid: Zxid, txn: Txn, nowMs: number): void {

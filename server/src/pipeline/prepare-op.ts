@@ -59,7 +59,8 @@ export interface DecisionContext extends Requester {
   /** The schemes of `WriteRules`. */
   readonly aclSchemes?: ReadonlySet<ProvenScheme> | undefined;
   readonly quotas: QuotaGuard;
-  readonly room: TreeRoom;
+  /** Whether the tree may grow by what the operation adds. */
+  readonly treeRoom: TreeRoom;
 }
 
 export function decideCreate(
@@ -95,7 +96,9 @@ export function decideCreate(
   if (context.quotas.refuses({ path: full }, { count: 1, bytes: dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
-  if (context.room.refusesCreate({ path: full }, dataBytes, acl)) return ErrorCode.quotaExceeded;
+  if (context.treeRoom.refusesCreate({ path: full }, dataBytes, acl)) {
+    return ErrorCode.quotaExceeded;
+  }
   const { mode, ttlMs } = created;
   const owner = mode === 'ephemeral' ? context.session : 0;
   overlay.create(full, parent, { owner, acl, dataBytes });
@@ -132,7 +135,7 @@ export function decideCreateView(
   if (context.quotas.refuses(request, { count: 1, bytes: dataBytes })) {
     return ErrorCode.quotaExceeded;
   }
-  if (context.room.refusesCreate(request, dataBytes, null)) return ErrorCode.quotaExceeded;
+  if (context.treeRoom.refusesCreate(request, dataBytes, null)) return ErrorCode.quotaExceeded;
   return overlay.createView(request, parent);
 }
 
@@ -152,7 +155,7 @@ export function decideDelete(
   if (!node.exists) return ErrorCode.noNode;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   if (overlay.hasChildren(path)) return ErrorCode.notEmpty;
-  context.room.deletes(request, node.dataBytes);
+  context.treeRoom.deletes(request, node.dataBytes);
   overlay.delete(path);
   return { kind: 'delete', path };
 }
@@ -199,8 +202,9 @@ function errorOfSetData(
     return ErrorCode.quotaExceeded;
   }
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  const { room } = context;
-  return room.refusesData(request, node.dataBytes, dataBytes) ? ErrorCode.quotaExceeded : null;
+  const { treeRoom } = context;
+  const isRefused = treeRoom.refusesData(request, node.dataBytes, dataBytes);
+  return isRefused ? ErrorCode.quotaExceeded : null;
 }
 
 export function decideSetAcl(
@@ -217,7 +221,7 @@ export function decideSetAcl(
   if (!node.exists) return ErrorCode.noNode;
   if (!mayDo(context, node.acl, Perms.admin)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.aversion) return ErrorCode.badVersion;
-  if (context.room.refusesAcl(acl)) return ErrorCode.quotaExceeded;
+  if (context.treeRoom.refusesAcl(acl)) return ErrorCode.quotaExceeded;
   return { kind: 'setAcl', path, acl, version: overlay.setAcl(path, node, acl) };
 }
 

@@ -54,7 +54,7 @@ import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
 
-/** A prepared transaction. The next one overwrites it, so it must be encoded before. */
+/** A prepared transaction, which may be kept, unless it is the result of `Prepare.prepare`. */
 export interface PreparedTxn {
   readonly zxid: Zxid;
   readonly txn: Txn;
@@ -129,7 +129,7 @@ export class Prepare {
     this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
     const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
-    this.#context = { ...nobody, ...allowed, quotas: this.#quotas, room: this.#room };
+    this.#context = { ...nobody, ...allowed, quotas: this.#quotas, treeRoom: this.#room };
     this.#overlay = new Overlay(state);
   }
 
@@ -142,7 +142,7 @@ export class Prepare {
     return this.#zxids.last;
   }
 
-  /** The number of records that the overlay keeps; 0 if everything prepared is applied. */
+  /** The number of entries of any kind in the overlay; 0 if everything prepared is applied. */
   get overlaySize(): number {
     return this.#overlay.size;
   }
@@ -161,6 +161,10 @@ export class Prepare {
     return this.#zxids.left;
   }
 
+  /**
+   * Decides a request. The result is one object, which the next call overwrites: it must be encoded
+   * before. The other methods return new objects, because `RequestPreparer.onTick` gathers them.
+   */
   prepare(
     origin: PeerId,
     request: ForwardedRequest,

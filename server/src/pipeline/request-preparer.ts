@@ -126,10 +126,10 @@ export class RequestPreparer {
   }
 
   /**
-   * The size of the overlay: the records that are kept for what is in flight, at least one for each
-   * znode that a transaction changes; 0 if nothing is in flight.
+   * The number of entries of any kind in the overlay, at least one for each operation in flight
+   * that changes something; 0 if nothing is in flight.
    */
-  get recordsInFlight(): number {
+  get overlaySize(): number {
     return this.#prepare.overlaySize;
   }
 
@@ -223,7 +223,7 @@ export class RequestPreparer {
 
   /**
    * Closes sessions whose lease has expired, and deletes containers and TTL nodes that have become
-   * due; at most `max` transactions in one call.
+   * due; at most `max` transactions in one call. The result may be kept.
    */
   onTick(time: LeaderTime, max: number): readonly PreparedTxn[] {
     const room = Math.min(max, this.#prepare.counterLeft());
@@ -241,6 +241,12 @@ export class RequestPreparer {
       const deleted = this.#prepare.prepareReap(path, time.wallMs, this.#ages);
       if (deleted !== null) prepared.push(deleted);
     }
+    // What `Prepare.prepare` returns could not be gathered.
+    const distinct = new Set(prepared.map(({ txn }) => txn)).size;
+    assert(
+      distinct === prepared.length,
+      () => `${prepared.length} transactions of a tick are distinct, not ${distinct}`,
+    );
     return prepared;
   }
 

@@ -192,7 +192,7 @@ export class Requests {
     if (!this.#parked.has(connection)) connection.output.release('room');
   }
 
-  /** The connection is gone: what it waited for is forgotten. */
+  /** The connection is gone: what it waited for is forgotten, unless it ends the session. */
   drop(connection: Connection): void {
     this.#parked.delete(connection);
     this.#parts.logins.waiting.forget(connection);

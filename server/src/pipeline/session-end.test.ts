@@ -1,7 +1,8 @@
 // Tests how sessions end (closed by the client, or expired by the leader), and how a member's role
 // ends.
-import { OpCode } from '@rookery/protocol';
+import { OpCode, PathRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { isExpired, resume, TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 
 describe('closing a session', () => {
@@ -76,7 +77,40 @@ describe('closing a session', () => {
     expect(client.takeSummary()).toEqual(['reply 1 0']);
     expect(ensemble.leader.state.sessions.count).toBe(0);
     expect(ensemble.leader.state.lastZxid).toBe(0x1_0000_0002);
-    expect(ensemble.preparer.recordsInFlight).toBe(0);
+    expect(ensemble.preparer.overlaySize).toBe(0);
+  });
+});
+
+describe('the close of a session whose client disconnects before it is answered', () => {
+  function closeAndLeave(sendFirst: (client: TestClient) => void): void {
+    const ensemble = new TestEnsemble();
+    const { pipeline, state } = ensemble.leader;
+    const client = ensemble.connect();
+    client.create('/ephemeral', { flags: 1 });
+    ensemble.settle();
+    client.take();
+    sendFirst(client);
+    client.create('/last');
+    client.sendRaw(OpCode.closeSession, new Uint8Array());
+    pipeline.onClosed(client.id);
+    expect(pipeline.outstanding).toBeGreaterThanOrEqual(2);
+    ensemble.settle();
+    expect([state.sessions.count, state.tree.find('/ephemeral')]).toEqual([0, -1]);
+    expect(state.tree.find('/last')).not.toBe(-1);
+    expect([client.take(), pipeline.outstanding]).toEqual([[], 0]);
+  }
+
+  it('is done after the writes before it, though a sync before them is not answered', () => {
+    closeAndLeave((client) => client.send(OpCode.sync, PathRequest, { path: '/' }));
+  });
+
+  it('is done after the writes before it, though these wait for reads with large answers', () => {
+    closeAndLeave((client) => {
+      client.setData('/ephemeral', 'x');
+      for (const path of ['/a', '/b']) {
+        client.send(OpCode.getEphemerals, PathRequest, { path });
+      }
+    });
   });
 });
 

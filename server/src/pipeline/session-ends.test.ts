@@ -88,7 +88,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(Math.max(...turns.map((turn) => turn.length))).toBe(3);
     expect(state.tree.ephemeralCount).toBe(0);
     expect(ensemble.member(2).state.digest()).toBe(state.digest());
-    expect(ensemble.preparer.recordsInFlight).toBe(0);
+    expect(ensemble.preparer.overlaySize).toBe(0);
   });
 
   it('lets others be served in between, who see what is left of it', () => {

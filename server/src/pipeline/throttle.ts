@@ -5,9 +5,9 @@
  * (`outstandingMax`), and their bytes, those of identities included (`outstandingBytesMax`). A
  * connection is paused when it has used its share of the requests or when a bound is reached, and
  * resumed at half of both, so that it does not flap. With n clients that have something pending,
- * the share is one part in n + 1, so there is room for one more client. Requests are small, so each
- * client that has none pending may add one; bytes are not, so at their bound every client is
- * paused.
+ * the share is one part in n + 1, so there is room for one more client. At the bound of requests a
+ * connection is paused only once it has queued one more, so that bound is exceeded by one request
+ * for each client at most. At the bound of bytes all connections are paused at once.
  *
  * Handshakes count too, from the moment at which the leader is asked for the session until it has
  * answered, even if the connection is gone by then. They may be a quarter of `outstandingMax`;
@@ -124,7 +124,7 @@ export class Throttle {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#pendingConnections -= 1;
-    this.#outbox.onConnectionGone(connection);
+    this.#outbox.onConnectionGone(connection, entries);
     for (const { isForwarded, request, bytes, changes } of entries) {
       if (isForwarded) this.#orphans.set(request, { bytes, changes });
       else this.#subtract(bytes);

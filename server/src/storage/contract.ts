@@ -78,7 +78,7 @@ export interface Recovered {
 }
 
 /**
- * A tree on its way to a learner; `zxid` of it is fixed, the log after it is pinned until close.
+ * A tree on its way to a learner; `zxid` of it is fixed, the log after it is kept until close.
  */
 export interface SnapshotSource {
   readonly zxid: Zxid;

@@ -148,6 +148,7 @@ export class Segment {
 
   /** Appends batches in one synced write. The caller has checked the chain. */
   async append(batches: readonly ProposalBatch[], bytesMax: number): Promise<void> {
+    // It is pinned since `begin`, and TxnLog unpins it when the next segment has begun.
     const file = await this.file.pin();
     const parts: Uint8Array[] = [];
     let offset = this.end;

@@ -21,8 +21,8 @@ export async function openSnapshotSource(
   log: TxnLog,
   chunkBytesMax: number,
 ): Promise<SnapshotSource> {
-  // Pinned first, because the log could otherwise be purged after a further checkpoint.
-  const pin = log.pin(tree.checkpoint.zxid);
+  // Protected first, because the log could otherwise be purged after a further checkpoint.
+  const protection = log.protect(tree.checkpoint.zxid);
   const open = await tree.database.acquire();
   const snapshot = open.snapshot();
   const { name } = tree.database;
@@ -38,7 +38,7 @@ export async function openSnapshotSource(
     async close() {
       if (state === 'closed') return;
       state = 'closed';
-      log.unpin(pin);
+      log.unprotect(protection);
       await snapshot.close();
       await tree.database.release();
     },

@@ -80,7 +80,8 @@ export class StorageQueue {
 
   async #run(): Promise<void> {
     try {
-      // The appends of the same turn come together in the first group.
+      // What is appended in the same callback of the event loop comes together in the first group:
+      // all that a leader proposes at the end of its turn, or that one read brings to a follower.
       await Promise.resolve();
       while (this.#waiting.length > 0 || this.#wantsEndMark) {
         if (this.#waiting.length === 0) {

@@ -292,10 +292,10 @@ export class Storage {
 
   /**
    * Returns the log in (after, through], in batches of bounded size; `after` is in the log or its
-   * base. It is pinned against purge while it is read. Throws HistoryGoneError if it is not, or no
-   * longer, there: a part that cannot be read and is before the checkpoint is given up (its cause
-   * is then an UnreadableHistoryError), and the base advances. Throws DamagedError for a part that
-   * every start reads.
+   * base. It is not purged while it is read. Throws HistoryGoneError if it is not, or no longer,
+   * there: a part that cannot be read and is before the checkpoint is given up (its cause is then
+   * an UnreadableHistoryError), and the base advances. Throws DamagedError for a part that every
+   * start reads.
    */
   async *readHistory(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
     const live = this.#liveGeneration();

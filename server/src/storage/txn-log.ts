@@ -65,7 +65,8 @@ export class TxnLog {
   readonly #background = new Background();
   /** Removes old segments. Nobody waits for this work. */
   readonly #removals = new Background();
-  readonly #pins = new Set<{ readonly after: Zxid }>();
+  /** What `protect` has returned and `unprotect` has not taken back. */
+  readonly #protections = new Set<{ readonly after: Zxid }>();
   #segments: Segment[];
   #active: Segment | null = null;
   #last: Zxid;
@@ -167,24 +168,24 @@ export class TxnLog {
     this.#isWriting = false;
   }
 
-  /** Protects everything after `after` from being purged until it is unpinned. */
-  pin(after: Zxid): { readonly after: Zxid } {
-    const pin = { after };
-    this.#pins.add(pin);
-    return pin;
+  /** Protects everything after `after` from being purged until `unprotect` takes the result. */
+  protect(after: Zxid): { readonly after: Zxid } {
+    const protection = { after };
+    this.#protections.add(protection);
+    return protection;
   }
 
-  unpin(pin: { readonly after: Zxid }): void {
-    this.#pins.delete(pin);
+  unprotect(protection: { readonly after: Zxid }): void {
+    this.#protections.delete(protection);
   }
 
   /** Reads (after, through], which is not purged meanwhile. Throws the errors of `readLog`. */
   async *read(after: Zxid, through: Zxid): AsyncGenerator<ProposalBatch> {
-    const pin = this.pin(after);
+    const protection = this.protect(after);
     try {
       yield* readLog(this, { after, through }, this.#options.recordBytesMax);
     } finally {
-      this.unpin(pin);
+      this.unprotect(protection);
     }
   }
 
@@ -215,9 +216,9 @@ export class TxnLog {
   }
 
   /**
-   * Drops the oldest segments that neither a restart from `checkpoint` nor a pin needs, as long as
-   * `keepBytes` remain before the checkpoint. Returns the new base. Files are removed in the
-   * background.
+   * Drops the oldest segments that a restart from `checkpoint` does not need and that are not
+   * protected, as long as `keepBytes` remain before the checkpoint. Returns the new base. Files are
+   * removed in the background.
    */
   purge(checkpoint: Zxid, keepBytes: number): Zxid {
     while (this.#mayDropFirst(checkpoint, keepBytes)) this.#dropFirst();
@@ -346,7 +347,7 @@ export class TxnLog {
   #mayDropFirst(checkpoint: Zxid, keepBytes: number): boolean {
     const [first, second] = this.#segments;
     if (first === undefined || second === undefined || second.base > checkpoint) return false;
-    for (const pin of this.#pins) if (pin.after < first.last) return false;
+    for (const { after } of this.#protections) if (after < first.last) return false;
     if (this.#segments.length > SEGMENTS_MAX) return true;
     let kept = 0;
     for (const segment of this.#segments) {

@@ -60,12 +60,12 @@ export class ValueDatabase implements KeyValueDatabase {
   }
 
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    const unpin = this.#files.pin();
+    const unprotect = this.#files.protect();
     try {
       const stored = await this.#database.get(key);
       return stored === undefined ? undefined : await this.#resolved(key, stored);
     } finally {
-      await unpin();
+      await unprotect();
     }
   }
 
@@ -91,18 +91,18 @@ export class ValueDatabase implements KeyValueDatabase {
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
-    const unpin = this.#files.pin();
-    return this.#entries(this.#database.iterate(range), unpin);
+    const unprotect = this.#files.protect();
+    return this.#entries(this.#database.iterate(range), unprotect);
   }
 
   snapshot(): KeyValueSnapshot {
-    const unpin = this.#files.pin();
+    const unprotect = this.#files.protect();
     const snapshot = this.#database.snapshot();
     return {
       iterate: (range) => this.#entries(snapshot.iterate(range), async () => undefined),
       close: async () => {
         await snapshot.close();
-        await unpin();
+        await unprotect();
       },
     };
   }
@@ -122,7 +122,7 @@ export class ValueDatabase implements KeyValueDatabase {
 
   async *#entries(
     source: AsyncIterable<readonly Entry[]>,
-    unpin: () => Promise<void>,
+    unprotect: () => Promise<void>,
   ): AsyncGenerator<readonly Entry[]> {
     try {
       for await (const entries of source) {
@@ -133,7 +133,7 @@ export class ValueDatabase implements KeyValueDatabase {
         }
       }
     } finally {
-      await unpin();
+      await unprotect();
     }
   }
 

@@ -72,8 +72,8 @@ export class ValueFiles {
   #active: ValueFile | null = null;
   #lastNumber = 0;
   #batches = 0;
-  /** For each pin, how many batches had been written when it was made. */
-  readonly #pins = new Set<{ readonly since: number }>();
+  /** For each `protect`, how many batches had been written when it was called. */
+  readonly #protections = new Set<{ readonly since: number }>();
 
   private constructor(home: ValueHome, limits: ValueLimits) {
     this.#home = home;
@@ -168,11 +168,11 @@ export class ValueFiles {
   }
 
   /** Whatever is referred to now can be read until the returned function is called. */
-  pin(): () => Promise<void> {
-    const pin = { since: this.#batches };
-    this.#pins.add(pin);
+  protect(): () => Promise<void> {
+    const protection = { since: this.#batches };
+    this.#protections.add(protection);
     return async () => {
-      this.#pins.delete(pin);
+      this.#protections.delete(protection);
       await this.#removeDead();
     };
   }
@@ -217,7 +217,7 @@ export class ValueFiles {
   }
 
   async #removeDead(): Promise<void> {
-    const oldest = Math.min(...[...this.#pins].map(({ since }) => since));
+    const oldest = Math.min(...[...this.#protections].map(({ since }) => since));
     for (const file of [...this.#files.values()]) {
       if (file.deadSince === null || file.deadSince > oldest) continue;
       this.#files.delete(file.number);

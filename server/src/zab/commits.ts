@@ -9,7 +9,7 @@ import { LEADER_DURABLE_SINCE, type Zxid } from '@rookery/protocol';
 import type { Learners } from './learner.js';
 import type { Member } from './member.js';
 
-/** With more proposals than this not committed, learners wait for COMMIT. */
+/** With more proposals than this durable here and not committed, learners wait for COMMIT. */
 const FEW_PROPOSALS = 2;
 
 export class Commits {
@@ -24,8 +24,8 @@ export class Commits {
   /**
    * Tells learners what is durable here, if this leader and one learner are a quorum. Such a
    * learner commits what is durable at both, one round trip before a COMMIT could arrive. This is
-   * done only while few proposals are not committed: under load a COMMIT travels with later
-   * proposals, and a message of its own for each batch would cost throughput.
+   * done only while few proposals that are durable here are not committed: under load a COMMIT
+   * travels with later proposals, and a message of its own for each batch would cost throughput.
    */
   tellDurable(): void {
     const { id, history, committed, quorums } = this.#member;

@@ -60,7 +60,10 @@ export class Learners {
   readonly #quorums: Quorums;
   readonly #ownId: PeerId;
 
-  /** `ownId` is the leader's, which counts as a synced learner that has done everything. */
+  /**
+   * `ownId` is the leader's, which counts as synced. `reached` is told its value; `isQuorum` and
+   * `mayElect` take every condition as met by it.
+   */
   constructor(quorums: Quorums, ownId: PeerId) {
     this.#quorums = quorums;
     this.#ownId = ownId;

@@ -116,9 +116,9 @@ export const decisionMutants: readonly Mutant[] = [
     breaks: 'a set with a version changes only that version',
     file: 'pipeline/prepare-op.ts',
     find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  const { room } = context;`,
+  const { treeRoom } = context;`,
     replace: `  if (version !== ANY_VERSION && version > node.version) return ErrorCode.badVersion;
-  const { room } = context;`,
+  const { treeRoom } = context;`,
   },
   {
     name: 'delete-ignores-its-version',

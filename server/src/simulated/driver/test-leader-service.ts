@@ -18,7 +18,7 @@ export class TestLeaderService {
   readonly #txns = new TxnViews();
   #request = 0;
 
-  constructor(recordsInFlightMax = Number.POSITIVE_INFINITY) {
+  constructor(overlaySizeMax = Number.POSITIVE_INFINITY) {
     const ephemerals = { ephemeralsPerSessionMax: 1, ephemeralsPerPartMax: 1 };
     const bounds = { ...ephemerals, multiOpsMax: 4096, pathDepthMax: 2000 };
     const allowed = { skipAcl: true, extendedTypes: true, ...bounds };
@@ -39,7 +39,7 @@ export class TestLeaderService {
       confirm: () => {},
       answer: () => {},
     };
-    const limits = { shareMs: Number.POSITIVE_INFINITY, recordsInFlightMax };
+    const limits = { shareMs: Number.POSITIVE_INFINITY, overlaySizeMax };
     this.service = new LeaderService(preparer, hooks, { nowMs: () => this.nowMs }, limits);
   }
 
