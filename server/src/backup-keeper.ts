@@ -118,9 +118,9 @@ export class BackupKeeper implements BackupTaker {
     });
     const ended = new Promise<void>((resolve, reject) => {
       child.once('error', reject);
-      child.once('close', (code) => {
+      child.once('close', (code, killedBy) => {
         if (code === 0) resolve();
-        else reject(new Error(reason.trim() || 'the process that writes the backup was killed'));
+        else reject(new Error(reason.trim() || endOf(killedBy)));
       });
     });
     // The message of the process says more than the error that its input was closed.
@@ -142,4 +142,11 @@ export class BackupKeeper implements BackupTaker {
 function parsed(answer: string): Omit<SavedBackup, 'path'> {
   const { zxid, znodes, bytes }: Record<string, unknown> = JSON.parse(answer);
   return { zxid: Number(zxid), znodes: Number(znodes), bytes: Number(bytes) };
+}
+
+/** Why a process has ended that said nothing, by the signal that ended it. */
+function endOf(killedBy: NodeJS.Signals | null): string {
+  const what = `the process that writes the backup was ended by ${killedBy ?? 'itself'}`;
+  if (killedBy !== 'SIGKILL') return what;
+  return `${what}: mostly the kernel does so where memory ends, and it holds a copy of the tree`;
 }

@@ -290,11 +290,11 @@ export interface Config {
   readonly treeBytesMax: number | null;
   /**
    * Free bytes below which the disk of `dataDir` or `dataLogDir` counts as full. The default null
-   * means 500 MB or 2 % of the disk, whichever is more, but at most a tenth of a small disk. While
-   * the disk of the leader, or of a member that follows it, is full, create, setData and setACL are
-   * answered -125 (QuotaExceeded); deletes, sessions, reads and sync continue. It ends by itself
-   * when a tenth more than this is free. The member warns below a fifth of the disk, or twice this.
-   * 0 turns it off for this member.
+   * means 500 MB or 2 % of the disk, whichever is more, but at most a quarter of a small disk.
+   * While the disk of the leader, or of a member that follows it, is full, create, setData and
+   * setACL are answered -125 (QuotaExceeded); deletes, sessions, reads and sync continue. It ends
+   * by itself when a tenth more than this is free. The member warns below a fifth of the disk, or
+   * twice this. 0 turns it off for this member.
    */
   readonly diskReserveBytes: number | null;
   /**

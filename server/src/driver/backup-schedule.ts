@@ -179,7 +179,10 @@ export class BackupSchedule {
       figures.isFailing = true;
       this.#notBeforeMs = timers.nowMs() + RETRY_MS;
       const reason = error instanceof Error ? error.message : String(error);
-      logger.error({ reason }, 'backup.failed: another member tries, and this one again later');
+      logger.error(
+        { reason },
+        'backup.failed: another member tries if there is one, and this one again in ten minutes',
+      );
     } finally {
       figures.isUnderWay = false;
       this.#toldMs = Number.NEGATIVE_INFINITY;

@@ -36,8 +36,9 @@ function toldBy(space: DiskSpace, role: 'following' | 'leading' = 'following'): 
 }
 
 it.each([
-  [1 * GB, 100 * MB],
-  [5 * GB, 500 * MB],
+  [0.4 * GB, 100 * MB],
+  [1 * GB, 250 * MB],
+  [2 * GB, 500 * MB],
   [25 * GB, 500 * MB],
   [100 * GB, 2 * GB],
 ])('of %i bytes the reserve is %i', (total, reserve) => {

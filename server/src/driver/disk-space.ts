@@ -30,14 +30,18 @@ export interface DiskShortage {
 
 const MEASURE_MS = 1000;
 const RESERVE_BYTES = 500_000_000;
-/** The reserve is at most this part of a disk, however small the disk is. */
-const RESERVE_SHARE_MAX = 0.1;
+/**
+ * The reserve is at most this part of a disk, however small the disk is. A smaller part of a disk
+ * of 1 GB is less than what a member still writes after its disk has counted as full: a second of
+ * the log until it is measured, the proposals under way, and a checkpoint of 64 MB.
+ */
+const RESERVE_SHARE_MAX = 0.25;
 const RESERVE_SHARE_MIN = 0.02;
 const NEARLY_FULL_SHARE = 0.2;
 /** A shortage is over when this times the bytes are free at which it began. */
 const RECOVERY = 1.1;
 
-/** 500 MB or 2 % of the disk, whichever is more, but at most a tenth of a small disk. */
+/** 500 MB or 2 % of the disk, whichever is more, but at most a quarter of a small disk. */
 export function defaultReserve(totalBytes: number): number {
   const small = Math.min(RESERVE_BYTES, totalBytes * RESERVE_SHARE_MAX);
   return Math.floor(Math.max(small, totalBytes * RESERVE_SHARE_MIN));

@@ -2,6 +2,7 @@
  * Any state, written as a snapshot of ZooKeeper and restored into directories, is the same state
  * afterwards but for sessions and what they own; and a directory that is not empty is left alone.
  */
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';
 import type { CreateOp, TxnOp } from '../state/txn.js';
+import { openStores, Storage } from '../storage/index.js';
 import { readSnapshot, type SnapshotNode, snapshotParts } from '../zookeeper-files/index.js';
 import {
   exportedNodes,
@@ -142,6 +144,32 @@ it('a directory that is not empty is refused before anything is written', async 
   const restoring = restoreMembers({ config, ids: [1, 2, 3], ensembleId: 'e', plan });
   await expect(restoring).rejects.toThrow(`${used} is not empty`);
   expect(await readdir(config.dataDir)).toEqual(['2']);
+});
+
+it('a directory of a restore that was interrupted is damaged, and founds nothing', async () => {
+  const config = loadEnsembleConfig(await newConfig());
+  const builder = new Builder();
+  builder.create('/a', 10, 'persistent');
+  const planner = new RestorePlanner();
+  for (const node of exportedNodes(builder.state)) planner.add(node);
+  const plan = planner.plan(BigInt(builder.state.lastZxid));
+  const cut = Object.create(plan, {
+    zxid: {
+      get: () => {
+        throw new Error('the process is killed here');
+      },
+    },
+  });
+  const restoring = restoreMembers({ config, ids: [1, 3], ensembleId: 'e', plan: cut });
+  await expect(restoring).rejects.toThrow('is killed here');
+  for (const memberId of [1, 3]) {
+    const stores = await openStores({ ...config, memberId });
+    const loader = new ReplicatedState();
+    const opened = await Storage.open({ ...stores, memberId, randomBytes, loader });
+    expect(opened.recovered.damaged).toContain('has not ended');
+    expect(opened.recovered.founded).toBe(false);
+    await opened.storage.close();
+  }
 });
 
 it('what Rookery cannot hold is said before anything is written', () => {

@@ -5,7 +5,8 @@
  * counts as one that has served before, so that a majority is enough to begin. A directory that is
  * not empty is refused before anything is written. What was written is read again and compared by
  * its digest before a directory becomes a member's. A failure may leave directories behind that are
- * incomplete; they belong to no member, and the message says to remove them.
+ * incomplete. Each counts as damaged before the next one is made, and until it is complete, so a
+ * member that is started on it has no vote, says why, and founds no empty ensemble.
  */
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
@@ -26,6 +27,10 @@ export interface MembersToRestore {
   /** It can be used once. */
   readonly plan: RestorePlan;
 }
+
+/** What `server.damaged` says of a directory into which a restore was interrupted. */
+const INCOMPLETE =
+  'a restore or an import into this directory has not ended: remove it, and do that again';
 
 /** Resolves with the digest of the state when everything is durable. Rejects with OperatorError. */
 export async function restoreMembers(setup: MembersToRestore): Promise<string> {
@@ -53,10 +58,11 @@ async function writeAll(setup: MembersToRestore): Promise<string> {
     }
     for (const { storage, sink } of members) {
       await sink.verify(plan.zxid, new ReplicatedState());
-      await storage.installSnapshot(plan.zxid);
       const epoch = epochOf(plan.zxid);
       const { ensembleId } = setup;
       await storage.saveEpochs({ accepted: epoch, current: epoch, ensembleId, founded: true });
+      // Last, because it ends the damage: the directory is complete, or it is none of a member's.
+      await storage.installSnapshot(plan.zxid);
     }
   } finally {
     for (const { storage } of members) await storage.close();
@@ -96,6 +102,7 @@ async function openAll({ config, ids }: MembersToRestore): Promise<readonly Open
     const stores = await openStores({ ...config, memberId });
     const loader = new ReplicatedState();
     const { storage } = await Storage.open({ ...stores, memberId, randomBytes, loader });
+    await storage.giveUp(INCOMPLETE);
     members.push({ storage, sink: await storage.beginSnapshot() });
   }
   return members;

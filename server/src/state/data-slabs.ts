@@ -13,6 +13,7 @@
  * Payloads and PayloadCompaction.
  */
 import { assert, viewOf } from '@rookery/protocol';
+import type { NamePrefix } from './name-prefix.js';
 
 const CHUNK_BYTES = 1 << 17;
 const GRANULE_BITS = 3;
@@ -212,6 +213,13 @@ export class DataSlabs {
       if (view.getUint8(own + at) !== bytes.getUint8(start + at)) return false;
     }
     return true;
+  }
+
+  /** The key of the name of `size` ASCII bytes, at least one, with which a location begins. */
+  keyAt(location: number, size: number, prefix: NamePrefix): number {
+    if (location < 0) return prefix.keyOfAscii(viewOf(this.#ownBytes(location)), 0, size);
+    const chunk = this.#chunk(location);
+    return prefix.keyOfAscii(chunk.view, (location & SLOT_MASK) * chunk.slotBytes, size);
   }
 
   #chunk(location: number): Chunk {

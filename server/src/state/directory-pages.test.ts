@@ -37,6 +37,11 @@ class Directory {
     this.names.add(child);
   }
 
+  addNeighbour(): void {
+    this.#create('/e');
+    for (const one of numbered()) this.#create(`/e/${one}`);
+  }
+
   page(startAfter: string, limit: number) {
     const { tree } = this.#state;
     return tree.childPage(tree.find('/d'), { startAfter, limit, bytesMax: ROOMY });
@@ -71,11 +76,18 @@ it('gives the first names behind the given one, however the directory was made',
       fc.option(name, { nil: '' }),
       fc.integer({ min: 1, max: 300 }),
       fc.constantFrom('as made', 'ascending', 'descending'),
-      (some, startAfter, limit, order) => {
+      fc.boolean(),
+      (some, startAfter, limit, order, hasNeighbour) => {
         const all = [...new Set([...some, ...numbered()])];
         if (order !== 'as made') all.sort();
         if (order === 'descending') all.reverse();
-        new Directory(all).expectPage(startAfter, limit);
+        const directory = new Directory(all);
+        // Beside as many others, its children are found by their links, otherwise by their rows.
+        if (hasNeighbour) directory.addNeighbour();
+        // Rows that are free again still tell whose child they had.
+        for (const gone of all.slice(0, 20)) directory.toggle(gone);
+        directory.expectPage(startAfter, limit);
+        directory.expectPage('', 2 * SEVERAL);
       },
     ),
     { numRuns: 25 },

@@ -5,9 +5,10 @@
  * A child is the number of its node and a key, which decides most of the order (name-prefix.ts), so
  * there is no string and no object for each. They are partitioned into runs, each of which precedes
  * the next as a whole. The run that is read is sorted; a large one is first cut in two, again and
- * again, until the part that is read is small. The first read therefore looks at each key about
- * twice and at few names, later ones at next to nothing, and nobody waits for a complete sort.
- * Changes are kept beside their run until it is read. Called by ChildPages.
+ * again, until the part that is read is small. Children come divided around the first read, if
+ * possible (divided-children.ts), so it looks at each key about once and at few names, later ones
+ * at next to nothing, and nobody waits for a complete sort. Changes are kept beside their run until
+ * it is read. Called by ChildPages.
  */
 import { assert } from '@rookery/protocol';
 import type { KeyedRandom } from './keyed-random.js';
@@ -34,15 +35,23 @@ export interface NodeNames {
   keyOf(node: number, prefix: NamePrefix): number;
 }
 
+/** The names of the nodes before index `at` are below `text`; those from there on are not. */
+export interface Cut {
+  readonly at: number;
+  readonly text: string;
+}
+
 export interface Children {
   readonly prefix: NamePrefix;
   readonly nodes: Int32Array;
   /** The key of each node's name, by the prefix. */
   readonly keys: Float64Array;
+  /** Where they are divided already: the texts ascend and are not empty. */
+  readonly cuts: readonly Cut[];
 }
 
 /** A name that is compared with many others. */
-interface Pivot {
+export interface Pivot {
   readonly text: string;
   readonly key: number;
 }
@@ -75,14 +84,18 @@ export class LazyOrder {
   #count: number;
 
   /** Takes ownership of the children, each of which has a name of its own. */
-  constructor(names: NodeNames, { prefix, nodes, keys }: Children, random: KeyedRandom) {
+  constructor(names: NodeNames, { prefix, nodes, keys, cuts }: Children, random: KeyedRandom) {
     this.#names = names;
     this.#prefix = prefix;
     this.#random = random;
     this.#firstCount = nodes.length;
     this.#count = nodes.length;
-    const from = this.#pivotOf('');
-    this.#runs = [{ from, nodes, keys, isSorted: false, changes: null }];
+    const starts = [{ at: 0, text: '' }, ...cuts];
+    this.#runs = starts.map(({ at, text }, index) => {
+      const end = starts[index + 1]?.at ?? nodes.length;
+      const part = { nodes: nodes.subarray(at, end), keys: keys.subarray(at, end) };
+      return { from: this.#pivotOf(text), ...part, isSorted: false, changes: null };
+    });
   }
 
   get count(): number {

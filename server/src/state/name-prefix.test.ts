@@ -1,4 +1,5 @@
 /** Goal: keys never contradict the order of names, whatever the prefix, and decide most of it. */
+import { viewOf } from '@rookery/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { NamePrefix } from './name-prefix.js';
@@ -20,7 +21,7 @@ it('orders names as their code units do, or leaves it open', () => {
       for (const one of [a, b]) {
         // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what it asks for.
         if (!/^[\x00-\x7f]*$/.test(one)) continue;
-        const bytes = Buffer.from(`??${one}??`);
+        const bytes = viewOf(Buffer.from(`??${one}??`));
         expect(prefix.keyOfAscii(bytes, 2, one.length)).toBe(prefix.keyOf(one));
       }
     }),
@@ -43,5 +44,20 @@ it('tells apart what differs within six characters behind the prefix', () => {
 it('is empty where there is nothing to share', () => {
   for (const names of [[], ['only'], ['a', 'b'], ['ä1', 'ä2']]) {
     expect(new NamePrefix(names).text).toBe('');
+  }
+});
+
+it('gives bytes the keys of their names, however long the prefix is and wherever they differ', () => {
+  for (let length = 0; length < 14; length++) {
+    const text = 'service-number'.slice(0, length);
+    const prefix = new NamePrefix([`${text}0`, `${text}1`]);
+    expect(prefix.text).toBe(text);
+    for (let at = 0; at <= length; at++) {
+      for (const tail of ['', '!', '~', '!000000', '~000000', 'number-0000001']) {
+        const name = text.slice(0, at) + tail;
+        const bytes = viewOf(Buffer.from(`??${name}`));
+        expect(prefix.keyOfAscii(bytes, 2, name.length), name).toBe(prefix.keyOf(name));
+      }
+    }
   }
 });

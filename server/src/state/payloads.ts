@@ -257,9 +257,7 @@ export class Payloads {
     const row = this.#store.intBase(node);
     const shape = ints[row + INT.shape] ?? 0;
     if ((shape & FLAG.wide) !== 0) return prefix.keyOf(this.name(node));
-    const location = ints[row + INT.location] ?? NONE;
-    const start = this.#slabs.offset(location);
-    return prefix.keyOfAscii(this.#slabs.bytes(location), start, nameBytesOf(shape));
+    return this.#slabs.keyAt(ints[row + INT.location] ?? NONE, nameBytesOf(shape), prefix);
   }
 
   /** Writes the name as a jute string. */

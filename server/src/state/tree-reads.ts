@@ -15,12 +15,11 @@ import {
 } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
 import type { Page, PageRequest } from './child-pages.js';
+import { dividedChildren } from './divided-children.js';
 import { type Family, familiesOf } from './ephemeral-paths.js';
 import { Ephemerals } from './ephemerals.js';
-import type { Children } from './lazy-order.js';
 import { type ListingLimits, Listings } from './listings.js';
 import { MODE, NODE_MODES } from './modes.js';
-import { NamePrefix } from './name-prefix.js';
 import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
 import type { CreateView } from './op-view.js';
 import { PathFinder } from './path-finder.js';
@@ -34,9 +33,6 @@ import { visibleCversion } from './versions.js';
 /** What `find` returns if there is no such node. */
 export const NO_NODE = NONE;
 export const ROOT_NODE = 0;
-
-/** The rows that are looked at for children whose names are typical of a directory. */
-const ROWS_SAMPLED = 256;
 
 /** How long ago, at least, a znode was modified, whatever clocks say. */
 export interface NodeAges {
@@ -208,7 +204,7 @@ export class TreeReads {
   /** The names in code-unit order, as many as fit a page. */
   childPage(node: number, asked: PageRequest): Page {
     const count = this.childCount(node);
-    const list = () => this.#listChildren(node, count);
+    const list = () => dividedChildren({ store: this.store, payloads: this.payloads }, node, asked);
     const listNames = () => this.children(node);
     return this.listings.pages.page({ node, count, list, listNames }, asked);
   }
@@ -311,29 +307,6 @@ export class TreeReads {
   /** The sessions that own ephemerals, in ascending order. */
   sessionsWithEphemerals(): readonly SessionId[] {
     return [...this.ephemerals.sessions()].sort((a, b) => a - b);
-  }
-
-  /** Everything of a child that its order needs, in one pass over the rows. */
-  #listChildren(node: number, count: number): Children {
-    const prefix = new NamePrefix(this.#someChildren(node).map((one) => this.payloads.name(one)));
-    const nodes = new Int32Array(count);
-    const keys = new Float64Array(count);
-    let child = this.intOf(node, INT.firstChild);
-    for (let at = 0; child !== NONE; at++) {
-      nodes[at] = child;
-      keys[at] = this.payloads.keyOf(child, prefix);
-      child = this.store.int(child, INT.nextSibling);
-    }
-    return { prefix, nodes, keys };
-  }
-
-  /** A few children, if there are many, from all over the tree: neighbours have similar names. */
-  #someChildren(node: number): readonly number[] {
-    const { limit } = this.store;
-    const rows = Array.from({ length: ROWS_SAMPLED }, (_, at) => {
-      return Math.floor((at * limit) / ROWS_SAMPLED);
-    });
-    return rows.filter((row) => this.store.isLive(row) && this.store.int(row, INT.parent) === node);
   }
 
   #encodeChildren(node: number, writer: JuteWriter): void {

@@ -25,7 +25,7 @@ import type { WireClient } from '../harness/wire-client.js';
 const TEST_DEADLINE_MS = 120_000;
 const DEADLINE_MS = 30_000;
 const DISK_BYTES = 400 << 20;
-/** A tenth of the disk is its reserve; so much is left free. */
+/** A quarter of the disk is its reserve; so much is left free. */
 const LEFT_BYTES = DISK_BYTES / 20;
 
 function onSmallDisks(): Product {

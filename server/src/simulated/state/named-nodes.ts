@@ -52,7 +52,7 @@ export class NamedNodes implements NodeNames {
     const prefix = new NamePrefix(names.filter((_, at) => at % step === 0));
     const nodes = Int32Array.from(this.#numbers.values());
     const keys = Float64Array.from(nodes, (node) => this.keyOf(node, prefix));
-    return { prefix, nodes, keys };
+    return { prefix, nodes, keys, cuts: [] };
   }
 
   keyOf(node: number, prefix: NamePrefix): number {
