@@ -19,22 +19,27 @@ interface WordFacts {
   /** Whether its work grows with the number of connections, sessions or watches. */
   readonly isListing: boolean;
   /**
-   * Whether it is refused while the member does not serve, as in ZooKeeper. A word that ZooKeeper
-   * does not have is refused then if its answer says something of a leader or of its followers.
+   * Whether it is refused while the member does not serve, with ZooKeeper's sentence. ZooKeeper's
+   * words have the value that ZooKeeper gives them; any other word has true if it tells of a leader
+   * or of its followers.
    */
   readonly needsServing: boolean;
 }
 
 /**
- * All words that exist, in alphabetical order. At present they are those of ZooKeeper 3.8.0. Any
- * other first four bytes of a connection are read as the length of a frame.
+ * All words that exist, in alphabetical order: those of ZooKeeper 3.8.0, and Rookery's own if there
+ * are any. Any other first four bytes of a connection are read as the length of a frame.
  *
  * A new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
  * reports that it is missing. An answer is never empty, because an empty one means that the server
- * does not know the word: where its facts do not exist, such as those of a leader at a follower, it
- * says so in a sentence. Facts that no word has yet are fields of `MemberView`, or of `LeaderView`
- * if only a leader has them (`net/member-view.ts`). `driver/member-status.ts` fills them in, and
- * `memberView` of `simulated/net/fixtures.ts` for the tests.
+ * does not know the word. A member that serves and does not have the facts of a word, such as those
+ * of a leader at a follower, in read-only mode or standalone, answers with a sentence that says so.
+ *
+ * Facts that no word has yet are fields of `MemberView`, or of `LeaderView` if only a leader has
+ * them (`net/member-view.ts`). `driver/member-status.ts` fills them in from the member's parts; for
+ * the tests, `memberView` and `LEADER_VIEW` of `simulated/net/fixtures.ts` do. A fact that the core
+ * alone has needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if only
+ * a leader has it; then CONTRIBUTING.md's row for the core applies, too.
  *
  * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and
  * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;

@@ -82,7 +82,7 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
       committed: prefixedHex(zxids.committed),
       applied: prefixedHex(zxids.applied),
     },
-    behind: health.behind,
+    behind: health.unapplied,
     roleForMs: Math.floor(health.roleForMs),
     uptimeMs: Math.floor(view.uptimeMs),
     wallMs,

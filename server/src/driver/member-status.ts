@@ -232,7 +232,7 @@ export class MemberStatus implements MemberView {
       isReadOnly: pipeline.isReadOnly,
       writeWaitMs: counters.writeWaitMs(nowMs()),
       writeWaitMsMax: config.syncLimit * config.tickTimeMs,
-      behind: transactionsBetween(zab.delivered, zab.committed),
+      unapplied: transactionsBetween(zab.delivered, zab.committed),
       diskShortage: diskSpace.shortage,
     };
   }

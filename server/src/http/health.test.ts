@@ -1,7 +1,7 @@
 /** Which facts make a member not live, and which only not ready. */
 import { expect, it } from 'vitest';
 import { memberView } from '../simulated/net/fixtures.js';
-import { BEHIND_MAX, healthAnswer } from './health.js';
+import { healthAnswer, UNAPPLIED_MAX } from './health.js';
 
 const { health } = memberView();
 const FULL = { diskShortage: { freeBytes: 412_000_000, reserveBytes: 500_000_000 } };
@@ -49,8 +49,8 @@ it('a full disk makes a member not ready, and leaves it live', () => {
 });
 
 it('one that has much to apply is not ready', () => {
-  expect(ask('/readyz', { behind: BEHIND_MAX }).status).toBe(200);
-  expect(ask('/readyz', { behind: BEHIND_MAX + 1 }).status).toBe(503);
+  expect(ask('/readyz', { unapplied: UNAPPLIED_MAX }).status).toBe(200);
+  expect(ask('/readyz', { unapplied: UNAPPLIED_MAX + 1 }).status).toBe(503);
 });
 
 it('tells each check when asked to, leaves some out, and has each as a path', () => {

@@ -11,7 +11,7 @@ import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
 
 /** Clients would see what is so many transactions old. */
-export const BEHIND_MAX = 10_000;
+export const UNAPPLIED_MAX = 10_000;
 
 export interface HealthFacts {
   readonly health: HealthView;
@@ -36,8 +36,8 @@ const READY: Readonly<Record<string, Check>> = {
     if (health.role !== 'looking') return null;
     return `no leader for ${secondsOf(health.roleForMs)}`;
   },
-  caught_up: ({ health: { behind } }) =>
-    behind <= BEHIND_MAX ? null : `${behind} committed transactions are not applied yet`,
+  caught_up: ({ health: { unapplied } }) =>
+    unapplied <= UNAPPLIED_MAX ? null : `${unapplied} committed transactions are not applied yet`,
   disk: ({ health: { diskShortage: short } }) =>
     short === null
       ? null

@@ -7,7 +7,7 @@ import { Durations } from '../measures/durations.js';
 import { ServerStats } from '../net/server-stats.js';
 import { TlsFigures } from '../net/tls-figures.js';
 import { readExposition } from '../simulated/http/exposition.js';
-import { memberView } from '../simulated/net/fixtures.js';
+import { LEADER_VIEW, memberView } from '../simulated/net/fixtures.js';
 import { histogram } from './histogram.js';
 import { textOf } from './metric.js';
 import { metricsRouter } from './metrics-router.js';
@@ -56,16 +56,9 @@ it('is read by the rules of the text format, every series once', async () => {
 });
 
 it('has what only a leader has on a leader alone', async () => {
-  const leader = {
-    learners: 2,
-    syncedFollowers: 2,
-    syncedObservers: 0,
-    pendingSyncs: 0,
-    leadsForMs: 5,
-    proposalSizes: { last: 1, min: 1, max: 1 },
-  };
   expect(readExposition(await scrape()).series.has('synced_followers')).toBe(false);
-  expect(readExposition(await scrape({ leader })).series.get('synced_followers')).toBe(2);
+  const { series } = readExposition(await scrape({ leader: LEADER_VIEW }));
+  expect(series.get('synced_followers')).toBe(2);
 });
 
 it('has counters that end in _total and units in seconds or bytes in its own family', async () => {

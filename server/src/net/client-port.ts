@@ -102,7 +102,8 @@ export class ClientPort {
   readonly #sessionless: SessionlessStreams;
   readonly #tokens: ConnectionTokens;
   readonly #words: WordService;
-  readonly #sniffers = new Set<ProtocolSniffer>();
+  /** Of the streams that carry no frames, by their ids. */
+  readonly #sniffers = new Map<number, ProtocolSniffer>();
   readonly #countByAddress = new Map<string, number>();
   #dirty: ClientConnection[] = [];
   #flushed: ClientConnection[] = [];
@@ -136,6 +137,7 @@ export class ClientPort {
       timers: parts.timers,
       // The other half is for those who have a session.
       placesMax: Math.max(1, Math.floor(parts.options.streamsMax / 2)),
+      isClientWaiting: (id) => this.#sniffers.get(id)?.isClientWaiting === true,
       onExpired: (id) => this.#onExpired(id),
       onEvicted: (id) => this.#onEvicted(id),
     });
@@ -218,7 +220,7 @@ export class ClientPort {
     this.#isClosed = true;
     this.#sessionless.close();
     await Promise.all(this.#listeners.splice(0).map((listener) => listener.close()));
-    for (const sniffer of this.#sniffers) sniffer.drop();
+    for (const sniffer of this.#sniffers.values()) sniffer.drop();
     this.endAll('the port closes');
     this.rateLimited.close();
   }
@@ -290,15 +292,15 @@ export class ClientPort {
       onAnswerDrained: (answer) => this.#words.onDrain(answer),
       onFrames: (first) => {
         if (!this.#mayCome(stream)) return null;
-        this.#sniffers.delete(sniffer);
+        this.#sniffers.delete(id);
         const connection = this.#open(id, stream);
         connection.onData(first);
         return connection;
       },
       onLeft: () => this.#sessionless.leave(id),
-      onClosed: (purpose) => this.#onStreamClosed(id, stream, { sniffer, purpose }),
+      onClosed: (purpose) => this.#onStreamClosed(id, stream, purpose),
     });
-    this.#sniffers.add(sniffer);
+    this.#sniffers.set(id, sniffer);
     this.#sessionless.add(id, () => sniffer.drop(), stream.remoteAddress);
     sniffer.open();
   }
@@ -332,11 +334,10 @@ export class ClientPort {
     return connection;
   }
 
-  #onStreamClosed(id: number, stream: ByteStream, was: StreamOwner): void {
+  #onStreamClosed(id: number, stream: ByteStream, purpose: StreamPurpose): void {
     this.#sessionless.delete(id);
     this.#countAddress(stream.remoteAddress, -1);
-    this.#sniffers.delete(was.sniffer);
-    const { purpose } = was;
+    this.#sniffers.delete(id);
     if (purpose === null) return;
     if (purpose instanceof WordAnswer) {
       this.#words.forget(purpose);
@@ -373,10 +374,8 @@ export class ClientPort {
   }
 }
 
-interface StreamOwner {
-  readonly sniffer: ProtocolSniffer;
-  readonly purpose: ClientConnection | WordAnswer | null;
-}
+/** What a stream was used for; null for nothing. */
+type StreamPurpose = ClientConnection | WordAnswer | null;
 
 const IGNORE = {
   onData: (): void => {},

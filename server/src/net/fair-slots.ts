@@ -4,7 +4,8 @@
  * When all places are taken, a newcomer gets that of the oldest one of the address that has most,
  * which may be its own. So one address cannot keep others out, and whoever only holds places loses
  * them to those who come later. Every operation takes constant time, because strangers cause it.
- * Used for TLS handshakes and for streams without a session.
+ * Used for TLS handshakes, for streams without a session, and for answers to four-letter words that
+ * their clients do not take.
  */
 
 export interface FairSlot {
@@ -42,13 +43,14 @@ export class FairSlots<Slot extends FairSlot> {
     return oldest;
   }
 
-  /** Ignores one that has no place. */
-  delete(slot: Slot): void {
+  /** Returns false for one that has no place. */
+  delete(slot: Slot): boolean {
     const own = this.#slots.get(slot.group);
-    if (own?.delete(slot) !== true) return;
+    if (own?.delete(slot) !== true) return false;
     this.#size -= 1;
     if (own.size === 0) this.#slots.delete(slot.group);
     this.#move(slot.group, own.size + 1, own.size);
+    return true;
   }
 
   #oldestOfLargest(): Slot | null {

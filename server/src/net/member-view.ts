@@ -22,9 +22,13 @@ export interface ProposalSizes {
 
 /** What only the leader of an ensemble has; a standalone server leads, too, but has none of it. */
 export interface LeaderView {
+  /** Members that this leader brings up to date or keeps up to date. */
   readonly learners: number;
+  /** Those of them that have acknowledged NEWLEADER. */
   readonly syncedFollowers: number;
+  /** Always 0, because there are no observers. */
   readonly syncedObservers: number;
+  /** Answers that wait for a quorum or for being applied, as to a `sync`. */
   readonly pendingSyncs: number;
   /** How long it has served as the leader. */
   readonly leadsForMs: number;
@@ -70,7 +74,7 @@ export interface WatchSummary {
   readonly all: number;
 }
 
-/** The listings of watches have a null for whatever they listed before: see watch-listing.ts. */
+/** A listing of watches yields null in place of each element that it has listed before. */
 export interface PathWatch {
   readonly path: string;
   /**
@@ -130,8 +134,11 @@ export interface HealthView {
   readonly writeWaitMs: number;
   /** The setting `syncLimit`, in ms. */
   readonly writeWaitMsMax: number;
-  /** The number of transactions that are committed and not applied here yet. */
-  readonly behind: number;
+  /**
+   * The number of transactions that are committed and not applied here yet. It is not the lag,
+   * which compares a member with its leader (ARCHITECTURE.md, glossary).
+   */
+  readonly unapplied: number;
   /** The disk of this member that is full, in bytes; null for none. */
   readonly diskShortage: { readonly freeBytes: number; readonly reserveBytes: number } | null;
 }

@@ -53,6 +53,11 @@ export class ProtocolSniffer {
     });
   }
 
+  /** Whether the client of a four-letter word waits for this member to produce the answer. */
+  get isClientWaiting(): boolean {
+    return this.#answer?.isClientWaiting === true;
+  }
+
   drop(): void {
     this.#parts.stream.destroy();
   }

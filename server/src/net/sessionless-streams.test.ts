@@ -36,10 +36,12 @@ function streams(most = Number.POSITIVE_INFINITY) {
   const expired: number[] = [];
   timers.done = () => dropped.length;
   const evicted: number[] = [];
+  const waiting = new Set<number>();
   const parts = {
     timeoutMs: TIMEOUT_MS,
     timers,
     placesMax: most,
+    isClientWaiting: (id: number) => waiting.has(id),
     onExpired: (id: number) => expired.push(id),
     onEvicted: (id: number) => evicted.push(id),
   };
@@ -47,7 +49,7 @@ function streams(most = Number.POSITIVE_INFINITY) {
   const add = (id: number, address = '10.0.0.1') => {
     list.add(id, () => dropped.push(id), address);
   };
-  return { timers, list, add, dropped, expired, evicted };
+  return { timers, list, add, dropped, expired, evicted, waiting };
 }
 
 describe('streams without a session', () => {
@@ -99,6 +101,24 @@ describe('streams without a session', () => {
     await timers.advance(2 * TIMEOUT_MS);
     expect(dropped.length).toBe(last - 1);
     expect(dropped).not.toContain(last);
+  });
+
+  it('stay for as long as their clients wait for this member, and are bounded all the same', async () => {
+    const { timers, list, add, dropped, expired, evicted, waiting } = streams(2);
+    for (const id of [1, 2]) add(id);
+    waiting.add(1).add(2);
+    await timers.advance(5 * TIMEOUT_MS);
+    expect([evicted, dropped, expired]).toEqual([[], [], []]);
+    add(3);
+    await timers.advance(1);
+    list.delete(1);
+    expect([evicted, dropped, expired]).toEqual([[1], [1], []]);
+    waiting.delete(2);
+    await timers.advance(2 * TIMEOUT_MS);
+    expect([dropped, expired]).toEqual([
+      [1, 2, 3],
+      [2, 3],
+    ]);
   });
 
   it('make room for others when they are too many, the oldest of the busiest address first', async () => {

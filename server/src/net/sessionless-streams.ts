@@ -3,10 +3,11 @@
  * to a word.
  *
  * A stream that has no session in time is dropped, and so is one that ends its side before it sent
- * a whole word or frame. Their number is bounded: when there is one too many, the oldest stream of
- * the address with the most is dropped (fair-slots.ts). Strangers may open as many streams as there
- * are files at one moment, and dropping one takes some microseconds, so each turn drops at most
- * 256. Owned by the client port, which reports each stream that comes, goes, or gets a session.
+ * a whole word or frame. The time of a stream whose client waits for this member begins anew. The
+ * number of streams is bounded: when there is one too many, the oldest stream of the address with
+ * the most is dropped (fair-slots.ts). Strangers may open as many streams as there are files at one
+ * moment, and dropping one takes some microseconds, so each turn drops at most 256. Owned by the
+ * client port, which reports each stream that comes, goes, or gets a session.
  */
 import { Fifo } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -17,6 +18,8 @@ export interface SessionlessParts {
   readonly timeoutMs: number;
   readonly timers: Timers;
   readonly placesMax: number;
+  /** Whether the stream's client can do nothing but wait for this member. */
+  isClientWaiting(id: number): boolean;
   /** A stream has lost its place to another one, and is dropped. */
   onEvicted(id: number): void;
   /** Drops a stream that had no session in time. */
@@ -109,9 +112,9 @@ export class SessionlessStreams {
     });
   }
 
-  /** Takes at most as many as one turn drops. */
+  /** Looks at no more streams than one turn drops. */
   #expire(): void {
-    const { timers, timeoutMs, onExpired } = this.#parts;
+    const { timers, timeoutMs, isClientWaiting, onExpired } = this.#parts;
     const nowMs = timers.nowMs();
     let left = DROPS_PER_TURN;
     for (const [id, { place, sinceMs, drop }] of this.#streams) {
@@ -121,6 +124,10 @@ export class SessionlessStreams {
         return;
       }
       left -= 1;
+      if (isClientWaiting(id)) {
+        this.renew(id);
+        continue;
+      }
       this.#streams.delete(id);
       this.#places.delete(place);
       onExpired(id);

@@ -8,6 +8,8 @@
  * protocol sniffer reports events of the stream.
  */
 import type { FourLetterWord } from '../four-letter-words.js';
+import { addressGroup } from '../security/address-group.js';
+import type { FairSlot } from './fair-slots.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
 import type { ByteStream } from './transport.js';
@@ -39,8 +41,9 @@ const WAIT_BYTES = 64 << 10;
 /** The number of pieces in one step; most pieces are lines. */
 const STEP_PIECES = 128;
 
-export class WordAnswer {
+export class WordAnswer implements FairSlot {
   readonly isListing: boolean;
+  readonly group: string;
   readonly #parts: WordAnswerParts;
   #text = '';
   #isOver = false;
@@ -48,7 +51,13 @@ export class WordAnswer {
 
   constructor(parts: WordAnswerParts) {
     this.isListing = parts.isListing;
+    this.group = addressGroup(parts.stream.remoteAddress);
     this.#parts = parts;
+  }
+
+  /** Whether the client has taken everything so far and the answer is not complete. */
+  get isClientWaiting(): boolean {
+    return !this.#isOver && this.#parts.stream.bufferedBytes === 0;
   }
 
   /** Produces some more pieces. Not called after the end. */
@@ -66,6 +75,13 @@ export class WordAnswer {
       stream.destroy();
       return { kind: 'over', characters: 0 };
     }
+  }
+
+  /** Gives the answer up, which its client does not take. `onStreamClosed` follows. */
+  drop(): void {
+    const { word, stream, rateLimited } = this.#parts;
+    rateLimited.warn('client.word_dropped', { word, remote: stream.remoteAddress });
+    stream.destroy();
   }
 
   /** Called when the stream is gone. */

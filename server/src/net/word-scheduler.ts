@@ -4,10 +4,14 @@
  * An answer may be as long as there are connections, sessions or watches, and strangers may ask for
  * many at once. So words get slices, bounded in time and characters. After a slice that was used up
  * there is a pause, so words take at most a third of the member's time. Short answers come before
- * listings, but after a slice without time for listings the next one begins with a listing. Few
- * listings are under way at a time, in the order of their questions; others wait and use no memory.
- * Owned by the word service.
+ * listings, but after a slice without time for listings the next one begins with a listing.
+ *
+ * Listings begin in the order of their questions, and only while few are being produced; those that
+ * have not begun use no memory. An answer whose client does not take what was written is blocked
+ * and keeps no listing from beginning. Few answers may be blocked: when there is one too many, the
+ * oldest one of the address with the most is dropped (fair-slots.ts). Owned by the word service.
  */
+import { FairSlots } from './fair-slots.js';
 import type { Timers } from './timers.js';
 import type { WordAnswer } from './word-answer.js';
 
@@ -17,8 +21,10 @@ export interface WordLimits {
   readonly charactersMax: number;
   /** The pause after a slice that was used up, in ms. */
   readonly pauseMs: number;
-  /** The number of listings under way at a time. */
+  /** No listing begins while so many are being produced. */
   readonly listingsMax: number;
+  /** The number of answers that may be blocked, because their clients do not take them. */
+  readonly blockedMax: number;
 }
 
 export const WORD_LIMITS: WordLimits = {
@@ -26,6 +32,7 @@ export const WORD_LIMITS: WordLimits = {
   charactersMax: 256 << 10,
   pauseMs: 4,
   listingsMax: 4,
+  blockedMax: 16,
 };
 
 /** A step without output takes time, too, so it counts as this number of characters. */
@@ -36,9 +43,10 @@ export class WordScheduler {
   readonly #limits: WordLimits;
   /** Short answers, in the order in which they continue. */
   readonly #short = new Set<WordAnswer>();
+  /** Listings that have begun and are not blocked, in the order in which they continue. */
   readonly #listings = new Set<WordAnswer>();
   /** Answers that wait until their clients take what was written. */
-  readonly #blocked = new Set<WordAnswer>();
+  readonly #blocked: FairSlots<WordAnswer>;
   /** Listings that have not begun yet. */
   readonly #waiting = new Set<WordAnswer>();
   #isListingOwed = false;
@@ -50,6 +58,7 @@ export class WordScheduler {
   constructor(timers: Timers, limits: WordLimits) {
     this.#timers = timers;
     this.#limits = limits;
+    this.#blocked = new FairSlots(limits.blockedMax);
   }
 
   /** Adds an answer, which begins in the next slice. */
@@ -120,19 +129,16 @@ export class WordScheduler {
     const { kind, characters } = answer.step();
     this.#charactersLeft -= Math.max(characters, STEP_CHARACTERS_MIN);
     if (kind === 'more') queue.add(answer);
-    else if (kind === 'waits') this.#blocked.add(answer);
+    else if (kind === 'waits') this.#blocked.add(answer)?.drop();
     return true;
   }
 
-  /** Begins as many listings as may be under way. */
+  /** Begins as many listings as may be produced at a time. */
   #begin(): void {
-    let underWay = this.#listings.size;
-    for (const answer of this.#blocked) if (answer.isListing) underWay += 1;
     for (const answer of this.#waiting) {
-      if (underWay >= this.#limits.listingsMax) return;
+      if (this.#listings.size >= this.#limits.listingsMax) return;
       this.#waiting.delete(answer);
       this.#listings.add(answer);
-      underWay += 1;
     }
   }
 }

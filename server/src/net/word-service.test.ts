@@ -1,6 +1,7 @@
 /**
  * Goal: whatever strangers ask by four-letter words, the member goes on: a turn's work is bounded,
- * an answer is made no faster than it is taken, and an error in one closes that connection alone.
+ * an answer is made no faster than it is taken, whoever takes nothing keeps nobody else waiting, and
+ * an error in one closes that connection alone.
  * Method: the client port over the network in memory, with a member that lists whatever a test
  * wants, on a clock that passes only where a test lets it.
  */
@@ -19,6 +20,7 @@ import { FourLetterWhitelist } from './four-letter/words.js';
 import type { MemberView } from './member-view.js';
 import { ServerStats } from './server-stats.js';
 import type { Timer } from './timers.js';
+import { WORD_LIMITS } from './word-scheduler.js';
 
 const ADDRESS = { host: 'server', port: 2181 };
 
@@ -56,13 +58,13 @@ async function bench(view: Partial<MemberView>, changes: Partial<ClientPortOptio
     handler,
   });
   await port.listen();
-  const connect = async (): Promise<FarEnd> => {
-    const dialled = network.transport('client').dial(ADDRESS, 1000);
+  const connect = async (from = 'client'): Promise<FarEnd> => {
+    const dialled = network.transport(from).dial(ADDRESS, 1000);
     await timers.advance(1);
     return new FarEnd(await dialled);
   };
-  const ask = async (word: string): Promise<FarEnd> => {
-    const end = await connect();
+  const ask = async (word: string, from = 'client'): Promise<FarEnd> => {
+    const end = await connect(from);
     end.stream.write(Buffer.from(word));
     return end;
   };
@@ -77,6 +79,11 @@ function watchedPathsOf(count: number, onPath: () => void = () => {}) {
       yield { path: `/watched/path/${number}`, sessions: [1] };
     }
   };
+}
+
+/** Whether it has got all of a listing of watches. */
+function isWhole(asker: FarEnd): boolean {
+  return asker.text.endsWith('\n\n');
 }
 
 describe('an error in the answer to a word', () => {
@@ -142,7 +149,7 @@ describe('a listing', () => {
     await timers.advance(1000);
     expect(asker.hasEnded).toBe(true);
     expect(asker.text.match(/\n\t0x1/g)?.length).toBe(paths);
-    expect(asker.text.endsWith('\n\n')).toBe(true);
+    expect(isWhole(asker)).toBe(true);
   });
 
   it('takes 2 ms of every 6, however many ask at once, and clients have theirs in between', async () => {
@@ -175,29 +182,68 @@ describe('a listing', () => {
     expect(answeredAtMs - startMs).toBeLessThan(sliceMsMax);
   });
 
-  it('waits while four others are under way, and holds nothing meanwhile', async () => {
+  it('waits while four others are produced, and holds nothing meanwhile', async () => {
     let begun = 0;
     const { timers, ask } = await bench({
       *watchedPaths() {
         begun += 1;
-        yield* watchedPathsOf(100_000)();
+        yield* watchedPathsOf(10_000, () => {
+          timers.lateMs += 0.01;
+        })();
       },
     });
     const askers: FarEnd[] = [];
-    for (let count = 0; count < 6; count++) {
-      const asker = await ask('wchp');
-      asker.stream.pause();
-      askers.push(asker);
-    }
-    await timers.advance(100);
+    for (let count = 0; count < 6; count++) askers.push(await ask('wchp'));
+    await timers.advance(50);
     expect(begun).toBe(4);
     askers[0]?.stream.destroy();
-    await timers.advance(10);
+    await timers.advance(50);
     expect(begun).toBe(5);
-    askers[1]?.stream.resume();
-    await timers.advance(200);
+    await timers.advance(5000);
     expect(begun).toBe(6);
-    expect(askers[1]?.hasEnded).toBe(true);
+    expect(askers.slice(1).every(isWhole)).toBe(true);
+  });
+
+  it('waits for none whose client takes nothing; the oldest of those are dropped', async () => {
+    const { timers, log, ask } = await bench({ watchedPaths: watchedPathsOf(20_000) });
+    const slow: FarEnd[] = [];
+    for (let count = 0; count < WORD_LIMITS.blockedMax + 2; count++) {
+      const asker = await ask('wchp', 'slow');
+      asker.stream.pause();
+      slow.push(asker);
+    }
+    await timers.advance(500);
+    const other = await ask('wchp', 'other');
+    await timers.advance(500);
+    expect(isWhole(other)).toBe(true);
+    for (const asker of slow) asker.stream.resume();
+    await timers.advance(1000);
+    const lost = slow.filter((asker) => !isWhole(asker));
+    // The first two lost their places to the last of their own address; another one may have lost
+    // its place to the other address.
+    expect(slow.indexOf(lost[1] ?? other)).toBe(1);
+    expect(lost.length).toBeLessThan(4);
+    expect(lost.every((asker) => asker.isClosed)).toBe(true);
+    const lines = log.lines.filter(({ msg }) => msg === 'client.word_dropped');
+    expect(lines[0]).toMatchObject({ word: 'wchp', remote: 'slow' });
+  });
+
+  it('is not given up for the time that the member takes, before it begins or later', async () => {
+    const { timers, log, ask } = await bench({
+      watchedPaths: watchedPathsOf(2000, () => {
+        timers.lateMs += 1;
+      }),
+    });
+    const askers: FarEnd[] = [];
+    for (let count = 0; count < 2 * WORD_LIMITS.listingsMax; count++) {
+      askers.push(await ask('wchp'));
+    }
+    // No part is written before 2000 paths are listed, and four listings take more than 20 s.
+    await timers.advance(CLIENT_PORT_DEFAULTS.sessionlessTimeoutMs);
+    expect(askers.some(isWhole)).toBe(false);
+    await timers.advance(60_000);
+    expect(askers.every(isWhole)).toBe(true);
+    expect(log.lines.filter(({ msg }) => msg === 'client.sessionless_expired')).toEqual([]);
   });
 
   it('is given up when its client takes nothing for the time of a connection without a session', async () => {
@@ -213,9 +259,9 @@ describe('a listing', () => {
     expect(log.lines.filter(({ msg }) => msg === 'client.sessionless_expired').length).toBe(1);
     for (const asker of [idle, slow]) asker.stream.resume();
     await timers.advance(1000);
-    expect([idle.isClosed, idle.text.endsWith('\n\n')]).toEqual([true, false]);
+    expect([idle.isClosed, isWhole(idle)]).toEqual([true, false]);
     expect(slow.hasEnded).toBe(true);
-    expect(slow.text.endsWith('\n\n')).toBe(true);
+    expect(isWhole(slow)).toBe(true);
   });
 
   it('does not keep a short answer waiting, nor do short ones keep a listing waiting', async () => {

@@ -1,7 +1,7 @@
 /**
  * Decides who may vote, by pure questions about a member and the last votes of its peers.
  *
- * A member counts once it has durably synced with its ensemble (it then has the ensemble id) and
+ * A member counts once a leader has brought it up to date durably (it then has the ensemble id), if
  * its disk is sound. So a wiped member is never mistaken for a new one. An ensemble is founded only
  * if no member says that it was founded before, and only with every configured member present.
  */

@@ -11,7 +11,7 @@ import type { ZabOptions } from './types.js';
 
 export class Learner {
   readonly link: Link;
-  /** Whether its vote counts in discovery, which that of a wiped or new member does not. */
+  /** Whether its vote counts in discovery. That of a wiped or new member does not. */
   readonly voter: boolean;
   readonly acceptedEpoch: number;
   epochSent = false;

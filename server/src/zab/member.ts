@@ -215,8 +215,9 @@ export class Member {
 
   /**
    * A damaged disk may have lost what this member acknowledged, so the member becomes like a wiped
-   * one and has no vote until it has synced. This is saved, too: otherwise a crash right after the
-   * snapshot would leave a sound disk with an ensemble id and a gap in what was acknowledged.
+   * one and has no vote until a leader has brought it up to date. This is saved, too: otherwise a
+   * crash right after the snapshot would leave a sound disk with an ensemble id and a gap in what
+   * was acknowledged.
    */
   giveUpMembership(): void {
     assert(!this.sound, 'a sound member keeps its ensemble id');

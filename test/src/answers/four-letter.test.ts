@@ -1,6 +1,7 @@
 /**
- * Four-letter words of running members: answers have the lines of those that were recorded from
- * ZooKeeper 3.8.0, and words that are not whitelisted are refused with exactly its text.
+ * Four-letter words of running members: answers to ZooKeeper's words have the lines of those that
+ * were recorded from ZooKeeper 3.8.0, and words that are not whitelisted are refused with exactly
+ * its text.
  */
 import { readFileSync } from 'node:fs';
 import { CreateFlag } from '@rookery/protocol';

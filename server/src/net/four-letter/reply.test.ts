@@ -1,11 +1,12 @@
 /**
- * Each word's reply against what a real ZooKeeper 3.8.0 answered (test/vectors): the same lines
- * with the same keys in the same order; numbers, addresses and versions are masked.
+ * The reply to each of ZooKeeper's words against what a real ZooKeeper 3.8.0 answered
+ * (test/vectors): the same lines with the same keys in the same order; numbers, addresses and
+ * versions are masked. Replies to words of our own belong here, too.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { Summary } from '../../measures/summary.js';
-import { memberView } from '../../simulated/net/fixtures.js';
+import { LEADER_VIEW, memberView } from '../../simulated/net/fixtures.js';
 import { counter } from '../figures.js';
 import type { MemberView } from '../member-view.js';
 import { ConnectionStats, ServerStats } from '../server-stats.js';
@@ -71,15 +72,6 @@ const ENVI_LEFT_OUT = [
 /** The keys that only our envi has, with the reason. */
 const ENVI_OURS = [['node.version', 'the runtime, as java.version is for ZooKeeper']] as const;
 
-const LEADER = {
-  learners: 2,
-  syncedFollowers: 2,
-  syncedObservers: 0,
-  pendingSyncs: 0,
-  leadsForMs: 10.5,
-  proposalSizes: { last: 36, min: 32, max: 98 },
-};
-
 describe('a reply to a four-letter word', () => {
   it('is the recorded one but for numbers, except for mntr, dump, envi, hash and stmk', () => {
     const words = ['srvr', 'stat', 'cons', 'conf', 'wchs', 'wchc', 'wchp'];
@@ -106,7 +98,7 @@ describe('a reply to a four-letter word', () => {
   });
 
   it('tells proposal sizes on a leader only, as the last line of srvr and stat', () => {
-    const changes = { mode: 'leader', quorum: QUORUM, leader: LEADER } as const;
+    const changes = { mode: 'leader', quorum: QUORUM, leader: LEADER_VIEW } as const;
     expect(ask('srvr', changes).endsWith('\nProposal sizes last/min/max: 36/32/98\n')).toBe(true);
     expect(ask('srvr')).not.toContain('Proposal');
   });
@@ -195,7 +187,7 @@ describe('a reply to a four-letter word', () => {
   });
 
   it('has, for mntr on a leader, its followers under the new and the old name', () => {
-    const text = ask('mntr', { mode: 'leader', quorum: QUORUM, leader: LEADER });
+    const text = ask('mntr', { mode: 'leader', quorum: QUORUM, leader: LEADER_VIEW });
     expect(text).toContain('zk_server_state\tleader\nzk_peer_state\tleading - broadcast\n');
     for (const line of ['learners\t2', 'synced_followers\t2', 'followers\t2', 'quorum_size\t3']) {
       expect(text).toContain(`\nzk_${line}\n`);

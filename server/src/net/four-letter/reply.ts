@@ -4,8 +4,8 @@
  * A short reply is one piece. A listing has about one piece per line, and empty pieces where the
  * member may do something else. Nothing is read or changed before the first piece is taken. A word
  * that is not whitelisted is refused; most other words are refused while the member does not serve.
- * `server/src/four-letter-words.ts` says what a new word needs. The test beside this file
- * compares replies with those that were recorded from ZooKeeper. The word service calls it.
+ * `server/src/four-letter-words.ts` says what a new word needs. The test beside this file compares
+ * replies to ZooKeeper's words with those that were recorded from it. The word service calls it.
  */
 import { unreachable } from '@rookery/protocol';
 import {

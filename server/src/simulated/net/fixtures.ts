@@ -8,7 +8,7 @@ import { type Logger, pino } from 'pino';
 import { Counters } from '../../driver/counters.js';
 import type { ClientConnection } from '../../net/client-connection.js';
 import type { ClientHandler } from '../../net/client-handler.js';
-import type { MemberView } from '../../net/member-view.js';
+import type { LeaderView, MemberView } from '../../net/member-view.js';
 import type { Address, ByteStream } from '../../net/transport.js';
 import type { ManualTimers } from './manual-timers.js';
 import type { MemoryNetwork } from './memory-transport.js';
@@ -26,6 +26,16 @@ export function keptLog(): { readonly logger: Logger; readonly lines: LogLine[] 
   };
   return { logger: pino({ level: 'info' }, { write }), lines };
 }
+
+/** What a leader with two followers has; `memberView` is of a standalone server, which has none. */
+export const LEADER_VIEW: LeaderView = {
+  learners: 2,
+  syncedFollowers: 2,
+  syncedObservers: 0,
+  pendingSyncs: 0,
+  leadsForMs: 10.5,
+  proposalSizes: { last: 36, min: 32, max: 98 },
+};
 
 export function memberView(changes: Partial<MemberView> = {}): MemberView {
   return {
@@ -66,7 +76,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       isReadOnly: false,
       writeWaitMs: 0,
       writeWaitMsMax: 10_000,
-      behind: 0,
+      unapplied: 0,
       diskShortage: null,
     },
     details: {
