@@ -49,7 +49,7 @@ export class WaitingLogins {
     { xid, opcode }: ReadHeader,
     { user, body, nowMs }: Pick<LoginAttempt, 'user' | 'body'> & { readonly nowMs: number },
   ): 'none' | 'waits' | 'full' {
-    const { remoteAddress: address } = connection.output;
+    const { remoteAddress: address } = connection.channel;
     // Whoever asks by HTTP is delayed there.
     if (address === '') return 'none';
     const group = addressGroup(address);
@@ -62,25 +62,26 @@ export class WaitingLogins {
     const attempt = { connection, xid, opcode, user, body: Buffer.from(body) };
     const waiting = line ?? new Map<Connection, LoginAttempt>();
     this.#lines.set(group, waiting.set(connection, attempt));
-    connection.output.hold('login');
+    connection.channel.hold('login');
     return 'waits';
   }
 
   /** Whether the connection is not read from because of its attempt. */
   has(connection: Connection): boolean {
     if (this.#lines.size === 0) return false;
-    return this.#lines.get(addressGroup(connection.output.remoteAddress))?.has(connection) === true;
+    const group = addressGroup(connection.channel.remoteAddress);
+    return this.#lines.get(group)?.has(connection) === true;
   }
 
   /** Calls `look` for each attempt that may be looked at now. */
   onTick(nowMs: number, look: (attempt: LoginAttempt) => void): void {
     for (const [group, line] of this.#lines) {
       for (const [connection, attempt] of line) {
-        const { remoteAddress: address } = connection.output;
+        const { remoteAddress: address } = connection.channel;
         // One that has failed just now makes those behind it wait longer.
         if (this.#delays.waitMs({ address, user: attempt.user }, nowMs) > 0) continue;
         line.delete(connection);
-        connection.output.release('login');
+        connection.channel.release('login');
         look(attempt);
       }
       if (line.size === 0) this.#lines.delete(group);
@@ -90,7 +91,7 @@ export class WaitingLogins {
   /** The connection is gone. */
   forget(connection: Connection): void {
     if (this.#lines.size === 0) return;
-    const group = addressGroup(connection.output.remoteAddress);
+    const group = addressGroup(connection.channel.remoteAddress);
     const line = this.#lines.get(group);
     if (line?.delete(connection) === true && line.size === 0) this.#lines.delete(group);
   }
