@@ -3,9 +3,11 @@
  *
  * Those of a user are looked at one after the other, each when the delay of that user is over, so
  * that any number of connections guesses no faster than one. A connection is not read from
- * meanwhile; others of its address that do not log in, or as another user, go on. At most a few
- * attempts wait for an address: the connection of a further one is closed, and its client may ask
- * another member. It decides nothing of an attempt. Owned by Logins; time is an argument.
+ * meanwhile, and its session not heard from: a client that gets no answers resumes it by another
+ * connection before its timeout. Other connections of its address that do not log in, or as another
+ * user, go on. At most a few attempts wait for an address: the connection of a further one is
+ * closed, and its client may ask another member. It decides nothing of an attempt. Owned by Logins;
+ * time is an argument.
  */
 import { addressGroup } from '../security/address-group.js';
 import type { LoginDelays } from '../security/login-delays.js';
