@@ -58,6 +58,14 @@ it('writes each change of state to pino, with the session and without its passwo
   expect(lines.records.some(({ event }) => event === 'session.attempt_failed')).toBe(true);
 });
 
+it('writes the id of a local session, which is negative, as servers do', async () => {
+  const lines = new Lines();
+  const scripted = new ScriptedClient({ logger: pino({}, lines) });
+  await scripted.accept(-2);
+  expect(lines.records[0]).toMatchObject({ session: '0xfffffffffffffffe' });
+  await scripted.client.close();
+});
+
 it('puts the sentence first for a console', async () => {
   const lines = new Lines();
   const scripted = new ScriptedClient({ logger: new Console(lines) });

@@ -129,7 +129,7 @@ export interface Config {
    */
   readonly syncLimit: number;
   /**
-   * The time between heartbeats on an idle link between members, in ms; default 100. It bounds how
+   * The time between heartbeats on each link between members, in ms; default 100. It bounds how
    * late a session's touch reaches the leader. It must be less than half of `peerTimeoutMs`.
    */
   readonly peerHeartbeatMs: number;

@@ -8,7 +8,10 @@ export type LeaseLossCause =
    * The connection was lost, so the lock may soon be lost too. Only if `onSuspended` is 'abort'.
    */
   | 'suspended'
-  /** The session has expired, or is so close to expiry that the client cannot tell. */
+  /**
+   * The session is over, or so close to its expiry that the client cannot tell: whatever the
+   * `lossCause` of the session is, whose values are others (SessionLossCause).
+   */
   | 'expired'
   /**
    * The znode of the lease was deleted. It may have been deleted by the server, which reports the

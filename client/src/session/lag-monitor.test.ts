@@ -59,3 +59,18 @@ it('tells each dangerous lag on its channel and warns once in a while', () => {
   expect(surroundings.callback).toBeNull();
   unsubscribe('rookery:client:lag', onLag);
 });
+
+it('warns of the lag before a loss, however short a time after another warning', () => {
+  const surroundings = new Jumping();
+  const warnings: string[] = [];
+  const monitor = new LagMonitor({ surroundings, log: warningsInto(warnings), name: 'one' });
+  monitor.start(12_000);
+  surroundings.jump(4_000);
+  surroundings.jump(5_000);
+  expect(warnings.length).toBe(1);
+  surroundings.now += 9_000;
+  monitor.measureNow();
+  expect(warnings.length).toBe(2);
+  expect(warnings[1]).toContain('8000 ms');
+  monitor.stop();
+});

@@ -1,6 +1,7 @@
 /**
  * Measures the lag of the event loop while heartbeats depend on it, and reports lag that endangers
- * the session: each time on the channel `rookery:client:lag`, and at most once a minute in the log.
+ * the session: each time on the channel `rookery:client:lag`, and at most once a minute in the log,
+ * and before the session is given up.
  */
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
@@ -24,7 +25,8 @@ export class LagMonitor {
   #cancelTimer: (() => void) | null = null;
   /** Ends the measurement whose timer is set, and begins the next one. */
   #finish: (() => void) | null = null;
-  #warnedAtMs = Number.NEGATIVE_INFINITY;
+  /** No line is logged before this time. */
+  #quietUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: LagMonitorOptions) {
     this.#options = options;
@@ -44,9 +46,11 @@ export class LagMonitor {
 
   /**
    * Measures without waiting for the timer. Called before the session is given up: after a lag, all
-   * timers are late, and that of this monitor may be behind the one that ends the session.
+   * timers are late, and that of this monitor may be behind the one that ends the session. The log
+   * tells such a lag in any case, because it explains the loss.
    */
   measureNow(): void {
+    this.#quietUntilMs = Number.NEGATIVE_INFINITY;
     this.#cancelTimer?.();
     this.#finish?.();
   }
@@ -67,8 +71,8 @@ export class LagMonitor {
   #tell(lag: { readonly lagMs: number; readonly sessionTimeoutMs: number }): void {
     publishLag({ client: this.#options.name, ...lag });
     const nowMs = this.#options.surroundings.nowMs();
-    if (nowMs - this.#warnedAtMs < WARNING_PAUSE_MS) return;
-    this.#warnedAtMs = nowMs;
+    if (nowMs < this.#quietUntilMs) return;
+    this.#quietUntilMs = nowMs + WARNING_PAUSE_MS;
     const message =
       `the event loop was blocked for ${Math.round(lag.lagMs)} ms, so no heartbeats were sent; ` +
       `the timeout of the session is ${lag.sessionTimeoutMs} ms. The option "worker" avoids this.`;

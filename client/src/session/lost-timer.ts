@@ -4,9 +4,10 @@
  *
  * The deadline counts from when the last answered request was sent. The server received that
  * request, so its own clock started no earlier. When the deadline has passed, answers that arrived
- * while this process was busy may still be unread. They are read first if an answer to the newest
- * request would move the deadline past now. Otherwise the session is lost at once, before data in
- * other sockets is handled as if the session still existed.
+ * while this process was busy may still be unread. They prove no more than that the session lived
+ * when the newest request was sent (`provableMs`). If that is too long ago as well, they cannot
+ * help, and the session is lost at once, before data in other sockets is handled as if it still
+ * existed. Otherwise they are read first.
  */
 import type { Surroundings } from '../api/surroundings.js';
 import type { Contact } from './contact.js';

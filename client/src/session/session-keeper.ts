@@ -315,7 +315,11 @@ export class SessionKeeper {
     this.#finishClosing();
   }
 
-  /** No server expires a session earlier; of one that is to be resumed nothing is known. */
+  /**
+   * Whether the session's timeout has passed since the last answered request was sent. No server
+   * expires it before that. True for a session to be resumed, of whose last contact nothing is
+   * known.
+   */
   #mayBeExpired(): boolean {
     const expiresMs = this.#contact.lastAnsweredMs + (this.#session?.timeoutMs ?? 0);
     return this.#options.surroundings.nowMs() >= expiresMs;

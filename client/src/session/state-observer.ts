@@ -36,9 +36,11 @@ export function observeStates(states: StateFeed, options: StateObserverOptions):
     publishState({ ...change, client: name, from, fromMs: lastedMs, server });
     const { state, sessionId, newSession, readOnly, error, lossCause } = change;
     log[LEVELS[state]](`session.${state}`, sentenceOf(change), {
-      ...(sessionId === null ? {} : { session: `0x${sessionId.toString(16)}` }),
-      ...(state === 'connected' ? { server, newSession, readOnly } : {}),
-      ...(state === 'connected' && session !== null ? { timeoutMs: session.timeoutMs } : {}),
+      // As servers and their audit log print it; ids of local sessions are negative.
+      ...(sessionId === null ? {} : { session: `0x${BigInt.asUintN(64, sessionId).toString(16)}` }),
+      ...(state === 'connected'
+        ? { server, newSession, readOnly, timeoutMs: session?.timeoutMs }
+        : {}),
       ...(error === null ? {} : { err: error }),
       ...(lossCause === undefined ? {} : { lossCause }),
       from,
@@ -50,16 +52,12 @@ export function observeStates(states: StateFeed, options: StateObserverOptions):
 }
 
 function sentenceOf({ state, newSession, error }: StateChange): string {
-  switch (state) {
-    case 'connecting':
-      return 'a new session is being opened';
-    case 'connected':
-      return newSession ? 'a session has been opened' : 'the session goes on';
-    case 'suspended':
-      return 'the connection is lost; the session goes on at the next server, if it can';
-    case 'lost':
-      return 'the session is over, or may soon be; its ephemeral znodes go with it';
-    case 'closed':
-      return error === null ? 'the client is closed' : 'the client has ended by an error';
-  }
+  const sentences: Readonly<Record<ClientState, string>> = {
+    connecting: 'a new session is being opened',
+    connected: newSession ? 'a session has been opened' : 'the session goes on',
+    suspended: 'the connection is lost; the session goes on at the next server, if it can',
+    lost: 'the session is over, or may soon be; its ephemeral znodes go with it',
+    closed: error === null ? 'the client is closed' : 'the client has ended by an error',
+  };
+  return sentences[state];
 }

@@ -15,6 +15,16 @@ it('an event has a sentence, by its facts, its own words or its name', () => {
     'leads and serves, in epoch 5',
   );
   expect(sentenceOf(of('sessions.expired', { count: 1 }))).toBe('expired one session');
+  const sessions = [{ endedByOperator: true }, { endedByOperator: false }];
+  expect(sentenceOf(of('sessions.expired', { count: 2, sessions }))).toBe(
+    'ended 2 sessions, some of them for an operator',
+  );
+  expect(sentenceOf(of('sessions.expired', { count: 1, sessions: sessions.slice(0, 1) }))).toBe(
+    'ended one session for an operator',
+  );
+  expect(sentenceOf(of('sessions.expired', { count: 1, sessions: sessions.slice(1) }))).toBe(
+    'expired one session',
+  );
   // A fact is missing, as in another release: nothing is invented.
   expect(sentenceOf(of('role.following'))).toBe('role.following');
   expect(sentenceOf(of('clock.new: the clock went back'))).toBe('the clock went back');

@@ -96,7 +96,12 @@ const SENTENCES: Readonly<Record<string, (facts: MemberEvent['facts']) => string
   'election.decided': ({ leader }) => `knows that member ${text(leader)} is elected`,
   'election.waiting': ({ reason }) => `waits for a majority${because(reason)}`,
   'log.slow_sync': ({ ms }) => `needed ${text(ms)} ms to sync a write to its disk`,
-  'sessions.expired': ({ count }) => `expired ${plural(count, 'session')}`,
+  'sessions.expired': ({ count, sessions }) => {
+    const asked = numberEndedByOperator(sessions);
+    if (asked === 0) return `expired ${plural(count, 'session')}`;
+    const some = asked === count ? '' : ', some of them';
+    return `ended ${plural(count, 'session')}${some} for an operator`;
+  },
   'peer.connected': ({ peer }) => `is connected to member ${text(peer)}`,
   'peer.disconnected': ({ peer, reason }) =>
     `lost its connection to member ${text(peer)}${because(reason)}`,
@@ -130,6 +135,12 @@ export function sentenceOf(event: MemberEvent): string {
 
 function because(reason: unknown): string {
   return typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
+}
+
+/** Of the sessions that the line names, the first ten. */
+function numberEndedByOperator(sessions: unknown): number {
+  if (!Array.isArray(sessions)) return 0;
+  return sessions.filter((one) => one?.endedByOperator === true).length;
 }
 
 /** Stands for a fact that is missing, as in another release, and leads back to the event's name. */

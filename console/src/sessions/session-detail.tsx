@@ -91,7 +91,8 @@ function Facts(props: { readonly detail: SessionDetail; readonly isEnded: boolea
               {spanText(timeoutMs)}
               {expiresInMs === null || isEnded ? null : (
                 <span className="soft">
-                  , expires in {spanText(expiresInMs)} unless its client is heard from
+                  , expires in {spanText(expiresInMs)}, twice peerTimeoutMs included, unless its
+                  client is heard from
                 </span>
               )}
             </dd>

@@ -9,7 +9,7 @@ export interface Session {
   readonly session: string;
   readonly timeoutMs: number | null;
   readonly closing?: boolean;
-  /** Known to the leader alone. */
+  /** Up to the timeout and twice `peerTimeoutMs`; known to the leader alone. */
   readonly expiresInMs?: number | null;
   readonly ephemerals?: number | null;
   readonly member?: number | string | null;

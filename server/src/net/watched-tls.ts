@@ -6,7 +6,7 @@
  * from then on. Files that cannot be used leave everything as it is (watched-files.ts), and
  * `figures.isStale` says so. When the files are loaded, the log says which of the own certificates,
  * of the authorities and of the revocation lists expires first, and when; it warns some time before
- * that, says so when it happens, and repeats both every day (expiry-notes.ts).
+ * that, says so when it happens, and repeats both every day (tls-expiry-log.ts).
  */
 import type { X509Certificate } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -18,11 +18,11 @@ import {
   type TlsMaterial,
 } from '../security/tls-files.js';
 import { WatchedFiles } from '../security/watched-files.js';
-import { type Expiring, ExpiryNotes } from './expiry-notes.js';
 import { FairSlots } from './fair-slots.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import type { Timers } from './timers.js';
 import { type HandshakeSlot, TlsAcceptor, type TlsAcceptorOptions } from './tls-acceptor.js';
+import { type Expiring, TlsExpiryLog } from './tls-expiry-log.js';
 import { TlsFigures } from './tls-figures.js';
 
 export interface WatchedTlsParts {
@@ -74,18 +74,18 @@ export class WatchedTls {
   readonly #rateLimited: RateLimitedLog;
   readonly #slots: FairSlots<HandshakeSlot>;
   readonly #acceptors: TlsAcceptor[] = [];
-  readonly #certificate: ExpiryNotes;
-  readonly #authority: ExpiryNotes;
-  readonly #revocationList: ExpiryNotes;
+  readonly #certificate: TlsExpiryLog;
+  readonly #authority: TlsExpiryLog;
+  readonly #revocationList: TlsExpiryLog;
 
   /** Reads the files. Throws OperatorError with a sentence that names what is wrong. */
   constructor(parts: WatchedTlsParts) {
     const { settings, name, logger, timers } = parts;
     this.#parts = parts;
     this.#slots = new FairSlots(parts.handshakesMax);
-    this.#certificate = new ExpiryNotes({ ...CERTIFICATE, logger, timers });
-    this.#authority = new ExpiryNotes({ ...AUTHORITY, logger, timers });
-    this.#revocationList = new ExpiryNotes({ ...REVOCATION_LIST, logger, timers });
+    this.#certificate = new TlsExpiryLog({ ...CERTIFICATE, logger, timers });
+    this.#authority = new TlsExpiryLog({ ...AUTHORITY, logger, timers });
+    this.#revocationList = new TlsExpiryLog({ ...REVOCATION_LIST, logger, timers });
     this.#rateLimited = new RateLimitedLog(logger, timers);
     this.#files = new WatchedFiles({
       name,
@@ -107,12 +107,12 @@ export class WatchedTls {
   /** Starts to follow the files, and the time. */
   start(): void {
     this.#files.start();
-    for (const notes of this.#expiries) notes.start();
+    for (const log of this.#expiries) log.start();
   }
 
   close(): void {
     this.#files.close();
-    for (const notes of this.#expiries) notes.close();
+    for (const log of this.#expiries) log.close();
     this.#rateLimited.close();
   }
 
@@ -129,7 +129,7 @@ export class WatchedTls {
     return acceptor;
   }
 
-  get #expiries(): readonly ExpiryNotes[] {
+  get #expiries(): readonly TlsExpiryLog[] {
     return [this.#certificate, this.#authority, this.#revocationList];
   }
 

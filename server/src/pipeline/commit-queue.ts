@@ -11,7 +11,7 @@
 import { assert, Fifo, type ForwardedRequest, type Zxid } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
 import type { Requester } from './access.js';
-import type { ConnectionId } from './output.js';
+import type { ConnectionId } from './client-channel.js';
 
 /** It includes what is sent to the leader. */
 export interface QueueEntry extends ForwardedRequest {

@@ -1,7 +1,7 @@
 /**
  * What the pipeline knows of one client connection.
  *
- * It owns its output and its queue. A connection is `open` until its ConnectRequest, `joining`
+ * It owns its channel and its queue. A connection is `open` until its ConnectRequest, `joining`
  * until that is answered, then `live`. One that is `leaving` has its last request in the queue, and
  * nothing more is read from it. Plain data; Pipeline changes it.
  */
@@ -9,15 +9,15 @@
 import type { SaslExchange } from '../security/sasl.js';
 import type { SessionId } from '../state/txn.js';
 import type { Identities, Requester } from './access.js';
+import type { ClientChannel, ConnectionId } from './client-channel.js';
 import { CommitQueue } from './commit-queue.js';
 import { identitiesOf, identityBytesOf } from './identities.js';
-import type { ConnectionId, Output } from './output.js';
 
 export type Phase = 'open' | 'joining' | 'live' | 'leaving' | 'gone';
 
 export class Connection {
   readonly id: ConnectionId;
-  readonly output: Output;
+  readonly channel: ClientChannel;
   readonly queue = new CommitQueue();
   phase: Phase = 'open';
   /** Replaced by each authentication. A request keeps the one that was valid when it came. */
@@ -52,15 +52,15 @@ export class Connection {
   /** `admission`: it must authenticate by one of these schemes, unless there are none. */
   constructor(
     id: ConnectionId,
-    output: Output,
+    channel: ClientChannel,
     { skipAcl, admission }: { readonly skipAcl: boolean; readonly admission: ReadonlySet<string> },
   ) {
     this.id = id;
-    this.output = output;
+    this.channel = channel;
     this.#admission = admission;
     // A connection without an address comes from this process, which checks passwords by itself.
-    this.isAdmitted = admission.size === 0 || output.remoteAddress === '';
-    const identities = identitiesOf(output.remoteAddress);
+    this.isAdmitted = admission.size === 0 || channel.remoteAddress === '';
+    const identities = identitiesOf(channel.remoteAddress);
     this.requester = { identities, skipAcl };
     this.identityBytes = identityBytesOf(identities);
   }

@@ -6,8 +6,8 @@
  */
 
 import type { SessionId } from '../state/txn.js';
+import type { ConnectionId } from './client-channel.js';
 import type { Connection } from './connection.js';
-import type { ConnectionId } from './output.js';
 
 export class Connections {
   readonly #byId = new Map<ConnectionId, Connection>();

@@ -26,10 +26,10 @@ export interface WatchEvent {
 
 /** Notifies the watcher of the change, unless the ACL forbids it. */
 export function tellWatcher(connection: Connection, event: GuardedEvent, zxid: number): void {
-  const { requester, output } = connection;
+  const { requester, channel } = connection;
   const { type, path, acl } = event;
   if (!mayDo(requester, acl, Perms.read)) return;
-  output.stats.sentEvent(writeEvent(output.writer, { zxid, type, path }));
+  channel.stats.sentEvent(writeEvent(channel.writer, { zxid, type, path }));
 }
 
 /** Returns how many bytes it has. */

@@ -251,7 +251,7 @@ function writeResponse(
   connection: Connection,
   session: OpenedSession & { readonly sessionId: SessionId; readonly isReadOnly: boolean },
 ): void {
-  const { writer } = connection.output;
+  const { writer } = connection.channel;
   writer.beginFrame();
   ConnectResponse.write(writer, {
     protocolVersion: 0,

@@ -56,7 +56,7 @@ export class Logins {
 
   /** A new connection is what its certificate says. False if that is too long. */
   takeProven(connection: Connection): boolean {
-    const { proven = [] } = connection.output;
+    const { proven = [] } = connection.channel;
     if (proven.length === 0) return true;
     const { identities } = connection.requester;
     const joined = this.#parts.authenticator.join(identities, proven);
@@ -112,7 +112,7 @@ export class Logins {
     const outcome = sent === null ? null : authenticator.answerSasl(connection, sent);
     const isAccepted = outcome?.kind === 'answer';
     if (isAccepted) connection.becomes(outcome.identities);
-    const { writer } = connection.output;
+    const { writer } = connection.channel;
     writer.beginFrame();
     const error = isAccepted ? ErrorCode.ok : ErrorCode.authFailed;
     ReplyHeader.write(writer, { xid, zxid: 0, error });
@@ -132,8 +132,8 @@ export class Logins {
     this.waiting.onTick(nowMs, look);
   }
 
-  #failed({ output }: Connection, { user, nowMs }: { user: string; nowMs: number }): void {
-    const { remoteAddress: address } = output;
+  #failed({ channel }: Connection, { user, nowMs }: { user: string; nowMs: number }): void {
+    const { remoteAddress: address } = channel;
     // Whoever asks by HTTP is judged there.
     if (address !== '') this.#parts.delays.failed({ address, user }, nowMs);
   }

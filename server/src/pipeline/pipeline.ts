@@ -25,6 +25,7 @@ import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
 import { Applier } from './apply.js';
 import { Auditor } from './audit.js';
+import type { ClientChannel, ConnectionId } from './client-channel.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
 import { tellWatcher } from './event.js';
@@ -36,7 +37,6 @@ import { Logins } from './logins.js';
 import { operationName } from './operation-names.js';
 import type { PipelineDependencies, PipelineOptions } from './options.js';
 import { type ForLeader, Outbox } from './outbox.js';
-import type { ConnectionId, Output } from './output.js';
 import { RequestRates } from './request-rates.js';
 import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
@@ -178,10 +178,10 @@ export class Pipeline {
     this.#applier = this.#applierOf(state);
   }
 
-  onOpen(id: ConnectionId, output: Output, nowMs: number): void {
+  onOpen(id: ConnectionId, channel: ClientChannel, nowMs: number): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
     const { skipAcl, admission = NO_SCHEMES } = this.#options;
-    const connection = new Connection(id, output, { skipAcl, admission });
+    const connection = new Connection(id, channel, { skipAcl, admission });
     this.#connections.add(connection);
     if (!this.logins.takeProven(connection)) this.#close(connection, 'its name is too long');
     else this.rates.onOpen(connection, nowMs);
@@ -200,7 +200,7 @@ export class Pipeline {
     this.#take(connection, frame);
   }
 
-  /** A connection that is held for `room` may continue: see `Output.isFullFor`. */
+  /** A connection that is held for `room` may continue: see `ClientChannel.isFullFor`. */
   onRoom(id: ConnectionId, nowMs: number): void {
     this.#requests.onRoom(id, nowMs);
     this.#endFinished();
@@ -324,10 +324,10 @@ export class Pipeline {
       case 'resume':
         this.#disconnect(connection.session);
         connection.phase = 'joining';
-        return connection.output.hold('handshake');
+        return connection.channel.hold('handshake');
       case 'wait':
         connection.phase = 'joining';
-        return connection.output.hold('handshake');
+        return connection.channel.hold('handshake');
       case 'expired':
         return this.#refuse(connection);
       case 'close':
@@ -360,7 +360,7 @@ export class Pipeline {
    * the leader's answer and now.
    */
   #welcome(connection: Connection): void {
-    const { session, output } = connection;
+    const { session, channel } = connection;
     const opened = this.localSessions.get(session) ?? this.#state.sessions.get(session);
     if (opened === undefined) return this.#refuse(connection);
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
@@ -369,12 +369,12 @@ export class Pipeline {
     this.#connections.bind(connection);
     writeWelcome(connection, opened, this.isReadOnly);
     this.#auditor?.onSession(connection, this.#state.lastZxid);
-    output.bindSession({ id: session, timeoutMs: connection.timeoutMs });
+    channel.bindSession({ id: session, timeoutMs: connection.timeoutMs });
     const operation = operationName(OpCode.createSession);
     const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
-    output.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
+    channel.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
     this.throttle.onLive(connection);
-    output.release('handshake');
+    channel.release('handshake');
     this.#takeEarly(connection);
   }
 
@@ -410,12 +410,12 @@ export class Pipeline {
 
   #end(connection: Connection): void {
     this.#forget(connection);
-    connection.output.end();
+    connection.channel.end();
   }
 
   #close(connection: Connection, reason: string, cause?: 'fault' | 'state'): void {
     this.#forget(connection);
-    connection.output.close(reason, cause);
+    connection.channel.close(reason, cause);
   }
 
   #forget(connection: Connection): void {

@@ -13,7 +13,7 @@ import { beginReply, writeError } from './reply.js';
 
 export function readAcl(scene: ReadScene, xid: number, path: string): void {
   const { requester, state } = scene;
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   const zxid = state.lastZxid;
   const node = state.tree.find(path);
   if (node === NO_NODE) return writeError(writer, { xid, zxid, code: ErrorCode.noNode });

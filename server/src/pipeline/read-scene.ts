@@ -6,14 +6,14 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
 import { mayDo, type Requester } from './access.js';
+import type { ClientChannel } from './client-channel.js';
 import type { Connection } from './connection.js';
-import type { Output } from './output.js';
 
 export interface ReadScene {
   readonly state: ReplicatedState;
   readonly watches: WatchTable;
   readonly watcher: WatcherId;
-  readonly output: Output;
+  readonly channel: ClientChannel;
   readonly requester: Requester;
   readonly session: SessionId;
   /** The operations of one multiRead. */
@@ -31,14 +31,14 @@ export class ReadScenes {
 
   of(
     state: ReplicatedState,
-    { id: watcher, session, output }: Pick<Connection, 'id' | 'session' | 'output'>,
+    { id: watcher, session, channel }: Pick<Connection, 'id' | 'session' | 'channel'>,
     requester: Requester,
   ): ReadScene {
     const last = this.#last;
     const isSame = last?.watcher === watcher && last.requester === requester;
     if (isSame && last.state === state) return last;
     const { watches, multiOpsMax } = this.#parts;
-    const scene = { state, watches, multiOpsMax, watcher, output, requester, session };
+    const scene = { state, watches, multiOpsMax, watcher, channel, requester, session };
     this.#last = scene;
     return scene;
   }

@@ -50,7 +50,7 @@ function readMissed(scene: ReadScene, { xid, opcode }: ReadHeader, body: JuteRea
       ? catchUp(scene, SetWatchesRequest.read(body))
       : catchUpWithPersistent(scene, SetWatches2Request.read(body));
   if (!isSet) return false;
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
   writer.endFrame();
   return true;
@@ -59,7 +59,7 @@ function readMissed(scene: ReadScene, { xid, opcode }: ReadHeader, body: JuteRea
 function runPlainRead(scene: ReadScene, header: ReadHeader, body: JuteReader): void {
   const { xid, opcode } = header;
   const { state } = scene;
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   switch (opcode) {
     case OpCode.getData:
     case OpCode.exists:
@@ -92,7 +92,7 @@ function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void 
   if (pathBytes === -1) throw new MarshallingError('a path is null');
   const end = body.position;
   const watch = body.bool();
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   const zxid = state.lastZxid;
   const node = state.tree.findBytes(body.view, end - pathBytes, end);
   if (node === NO_NODE && opcode === OpCode.exists && pathAt(body, start).includes('\0')) {
@@ -121,9 +121,9 @@ function watchKindOf(opcode: number): WatchKind {
   return opcode === OpCode.getChildren || opcode === OpCode.getChildren2 ? 'child' : 'data';
 }
 
-function writeNode({ state, output }: ReadScene, { opcode }: ReadHeader, node: number): void {
+function writeNode({ state, channel }: ReadScene, { opcode }: ReadHeader, node: number): void {
   const { tree } = state;
-  const { writer } = output;
+  const { writer } = channel;
   if (opcode === OpCode.getData) tree.writeData(node, writer);
   if (opcode === OpCode.getChildren || opcode === OpCode.getChildren2) {
     tree.writeChildren(node, writer);

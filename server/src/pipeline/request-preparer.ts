@@ -215,7 +215,8 @@ export class RequestPreparer {
 
   /**
    * Ends the lease of this session before its deadline, because an operator wants it: the next tick
-   * closes the session. Returns false if the session has ended or is ending already.
+   * closes the session, unless the role ends before that. Returns false if the session has ended or
+   * is ending already.
    */
   endLease(session: SessionId): boolean {
     return this.#leases.end(session);

@@ -31,7 +31,9 @@ interface Known {
   readonly bucket: Bucket | null;
 }
 
-/** Connections that wait are asked this often: several times within the shortest timeout. */
+/**
+ * Connections that wait are asked this often: several times within a timeout of some seconds. A
+ * session with a timeout of less than a second may have been heard from last when the wait began.
 const ASK_MS = 500;
 
 export class RequestRates {
@@ -97,7 +99,7 @@ export class RequestRates {
           left -= 1;
           bucket.waiting.delete(connection);
           this.#waiting -= 1;
-          connection.output.release('rate');
+          connection.channel.release('rate');
         } else if (!isAsked) {
           break;
         } else if (nowMs - sinceMs <= connection.timeoutMs) {
@@ -121,7 +123,7 @@ export class RequestRates {
     bucket.waiting.set(connection, nowMs);
     this.#waiting += 1;
     this.#pauses += 1;
-    connection.output.hold('rate');
+    connection.channel.hold('rate');
   }
 
   #bucketOf(connection: Connection, nowMs: number): Bucket | null {
@@ -159,14 +161,14 @@ export class RequestRates {
 }
 
 /** Null for a connection that is not bounded. */
-function keyOf({ requester, output }: Connection): string | null {
+function keyOf({ requester, channel }: Connection): string | null {
   const { identities } = requester;
-  if (output.remoteAddress === '') return null;
+  if (channel.remoteAddress === '') return null;
   if (identities.some(({ scheme }) => scheme === SUPER_SCHEME)) return null;
   // The oldest one, so that a client changes nothing by proving a further one.
   const proven = identities.findLast(isProven);
   if (proven !== undefined) return `${proven.scheme}:${proven.id}`;
-  return `ip:${addressGroup(output.remoteAddress)}`;
+  return `ip:${addressGroup(channel.remoteAddress)}`;
 }
 
 function isProven({ scheme }: Identity): boolean {

@@ -21,12 +21,12 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
 import type { Requester } from './access.js';
 import { answerBytesOf, isListing, LARGE_BYTES } from './answer-size.js';
+import type { ConnectionId, ReplyRecord } from './client-channel.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import { DueSyncs } from './due-syncs.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
-import type { ConnectionId, ReplyRecord } from './output.js';
 import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
 import { ReadScenes } from './read-scene.js';
@@ -125,11 +125,11 @@ export class Requests {
     const entry = this.#entryOfTxn(txn);
     if (entry === undefined) return null;
     const connection = this.#connectionOf(entry);
-    const { queue, output } = connection;
+    const { queue, channel } = connection;
     if (queue.head === entry) return null;
-    const end = output.writer.length + FORCED_BYTES_MAX;
+    const end = channel.writer.length + FORCED_BYTES_MAX;
     while (queue.head !== entry) {
-      if (output.writer.length > end) return connection;
+      if (channel.writer.length > end) return connection;
       const read = queue.next(this.#state.lastZxid);
       assert(read?.kind === 'read', () => `only reads wait before request ${txn.request}`);
       this.#runQueued(connection, read);
@@ -150,8 +150,8 @@ export class Requests {
       () => `request ${txn.request} of session ${txn.session} is the oldest when it is applied`,
     );
     const { xid, opcode } = entry;
-    const { output, queue } = connection;
-    writeTxnReply(output.writer, this.#state.tree, { xid, zxid, txn, stats });
+    const { channel, queue } = connection;
+    writeTxnReply(channel.writer, this.#state.tree, { xid, zxid, txn, stats });
     queue.shift();
     this.#answered(connection, entry);
     if (opcode === OpCode.closeSession) this.#finished.push(connection);
@@ -189,7 +189,7 @@ export class Requests {
     const connection = this.#parts.connections.get(id);
     if (connection === undefined || !this.#parked.delete(connection)) return;
     this.#drain(connection);
-    if (!this.#parked.has(connection)) connection.output.release('room');
+    if (!this.#parked.has(connection)) connection.channel.release('room');
   }
 
   /** The connection is gone: what it waited for is forgotten, unless it ends the session. */
@@ -220,7 +220,7 @@ export class Requests {
   /** Without a quorum nothing is ever pending, so it is answered at once. */
   #refuse(connection: Connection, header: ReadHeader): void {
     const code = ErrorCode.notReadOnly;
-    writeError(connection.output.writer, { xid: header.xid, zxid: this.#state.lastZxid, code });
+    writeError(connection.channel.writer, { xid: header.xid, zxid: this.#state.lastZxid, code });
     this.#count(connection, header, this.#nowMs);
   }
 
@@ -234,9 +234,9 @@ export class Requests {
   }
 
   #onRead(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const { queue, output } = connection;
+    const { queue, channel } = connection;
     const isIdle = queue.length === 0;
-    if (isIdle && !(isListing(header.opcode) && output.isFullFor(LARGE_BYTES))) {
+    if (isIdle && !(isListing(header.opcode) && channel.isFullFor(LARGE_BYTES))) {
       this.#run(connection, header, body);
       return this.#count(connection, header, this.#nowMs);
     }
@@ -319,11 +319,11 @@ export class Requests {
 
   /** Runs everything that can continue, in order, until an answer has to wait for room. */
   #drain(connection: Connection): void {
-    const { queue, output } = connection;
+    const { queue, channel } = connection;
     if (this.#parked.has(connection)) return;
     for (;;) {
       const { head } = queue;
-      if (head !== undefined && output.isFullFor(head.answerBytes)) {
+      if (head !== undefined && channel.isFullFor(head.answerBytes)) {
         return this.#park(connection, head.answerBytes);
       }
       const entry = queue.next(this.#state.lastZxid);
@@ -338,7 +338,7 @@ export class Requests {
   /** A parked connection is not read from either, so that no write comes behind what waits. */
   #park(connection: Connection, answerBytes: number): void {
     this.#parked.add(connection);
-    connection.output.hold('room', answerBytes);
+    connection.channel.hold('room', answerBytes);
   }
 
   #runQueued(connection: Connection, entry: QueueEntry): void {
@@ -353,15 +353,15 @@ export class Requests {
     body: JuteReader,
     requester: Requester = connection.requester,
   ): void {
-    const { output } = connection;
+    const { channel } = connection;
     const { xid, opcode } = header;
     const state = this.#state;
     if (!connection.isAdmitted && opcode !== OpCode.auth && classOf(opcode) !== 'unknown') {
-      writeError(output.writer, { xid, zxid: 0, code: ErrorCode.sessionClosedRequireSaslAuth });
+      writeError(channel.writer, { xid, zxid: 0, code: ErrorCode.sessionClosedRequireSaslAuth });
     } else if (opcode === OpCode.closeSession) {
       connection.hasClosedLocalSession = true;
-      beginReply(output.writer, xid, state.lastZxid);
-      output.writer.endFrame();
+      beginReply(channel.writer, xid, state.lastZxid);
+      channel.writer.endFrame();
     } else {
       try {
         const scene = this.#scenes.of(state, connection, requester);
@@ -369,14 +369,14 @@ export class Requests {
       } catch (error) {
         if (!(error instanceof MarshallingError)) throw error;
         const zxid = state.lastZxid;
-        writeError(output.writer, { xid, zxid, code: ErrorCode.marshallingError });
+        writeError(channel.writer, { xid, zxid, code: ErrorCode.marshallingError });
       }
     }
   }
 
   #answerSync(connection: Connection, entry: QueueEntry): void {
     const { xid, body } = entry;
-    writeSyncReply(connection.output.writer, { xid, zxid: this.#state.lastZxid, body });
+    writeSyncReply(connection.channel.writer, { xid, zxid: this.#state.lastZxid, body });
     this.#answered(connection, entry);
   }
 
@@ -392,7 +392,7 @@ export class Requests {
     reply.zxid = this.#state.lastZxid;
     reply.latencyMs = this.#nowMs - sinceMs;
     reply.nowMs = this.#nowMs;
-    connection.output.stats.replied(reply);
+    connection.channel.stats.replied(reply);
   }
 
   #giveUp(connection: Connection, reason: string): void {

@@ -57,6 +57,6 @@ function maybeTell(
 }
 
 function tell(scene: ReadScene, type: EventType, path: string): void {
-  const { stats, writer } = scene.output;
+  const { stats, writer } = scene.channel;
   stats.sentEvent(writeEvent(writer, { zxid: CATCH_UP_ZXID, type, path }));
 }

@@ -91,7 +91,7 @@ export function runSpecialRead(
       return answerSasl(scene, xid, SaslRequest.read(body));
     default:
       // An unknown operation.
-      return writeError(scene.output.writer, {
+      return writeError(scene.channel.writer, {
         xid,
         zxid: NO_ZXID,
         code: ErrorCode.unimplemented,
@@ -113,7 +113,7 @@ function readMany(scene: ReadScene, xid: number, ops: readonly MultiReadRequestO
     bytes += sizeOf(result);
     return result;
   });
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
   MultiReadResponse.write(writer, { results });
   writer.endFrame();
@@ -163,7 +163,7 @@ function readEphemerals(scene: ReadScene, xid: number, prefix: string): void {
   const wanted = prefix.trim();
   const ephemerals =
     wanted === '' || wanted === '/' ? all : all.filter((path) => path.startsWith(prefix));
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
   GetEphemeralsResponse.write(writer, { ephemerals });
   writer.endFrame();
@@ -174,7 +174,7 @@ function countDescendants(scene: ReadScene, xid: number, path: string): void {
   const node = tree.find(path);
   const refused = refusal(scene, node);
   if (refused !== ErrorCode.ok) return answer(scene, xid, refused);
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
   GetAllChildrenNumberResponse.write(writer, { totalNumber: tree.descendantCount(node) });
   writer.endFrame();
@@ -191,7 +191,7 @@ function readPage(scene: ReadScene, xid: number, request: GetChildrenPageRequest
     return answer(scene, xid, ErrorCode.systemError);
   }
   const page = tree.childPage(node, { startAfter, limit, bytesMax: PAGE_BYTES_MAX });
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
   const { names: children, more } = page;
   GetChildrenPageResponse.write(writer, { children, stat: tree.stat(node), more });
@@ -202,7 +202,7 @@ function readPage(scene: ReadScene, xid: number, request: GetChildrenPageRequest
  * Nobody here can negotiate: this is the answer that ZooKeeper without SASL gives, zxid 0 included.
  */
 function answerSasl(scene: ReadScene, xid: number, _request: SaslRequest): void {
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   beginReply(writer, xid, 0);
   SaslResponse.write(writer, { token: null });
   writer.endFrame();
@@ -210,14 +210,14 @@ function answerSasl(scene: ReadScene, xid: number, _request: SaslRequest): void 
 
 function answerAddWatch(scene: ReadScene, xid: number, code: ErrorCode): void {
   if (code !== ErrorCode.ok) return answer(scene, xid, code);
-  const { writer } = scene.output;
+  const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
   ErrorResponse.write(writer, { error: ErrorCode.ok });
   writer.endFrame();
 }
 
 function answer(scene: ReadScene, xid: number, code: ErrorCode): void {
-  writeError(scene.output.writer, { xid, zxid: scene.state.lastZxid, code });
+  writeError(scene.channel.writer, { xid, zxid: scene.state.lastZxid, code });
 }
 
 /** `ok` if the node exists and may be read. */

@@ -93,7 +93,7 @@ export class Throttle {
     this.#requests += 1;
     this.#bytes += entry.bytes;
     if (own === 1) this.#pendingConnections += 1;
-    connection.output.stats.outstanding = own;
+    connection.channel.stats.outstanding = own;
     if (this.#requests >= outstandingMax) this.#isFull = true;
     if (this.#bytes >= outstandingBytesMax && !this.#isFullOfBytes) this.#pauseAll();
     if (this.#isFull || own >= this.#connectionShare) this.#pause(connection);
@@ -110,7 +110,7 @@ export class Throttle {
     if (entry.isForwarded) this.#outbox.onAnswered(entry);
     const own = connection.queue.length;
     if (own === 0) this.#pendingConnections -= 1;
-    connection.output.stats.outstanding = own;
+    connection.channel.stats.outstanding = own;
     if (connection.throttled) this.#maybeResume(connection);
     this.#maybeOpen();
   }
@@ -185,7 +185,7 @@ export class Throttle {
     this.#pauses += 1;
     connection.throttled = true;
     this.#throttled.add(connection);
-    connection.output.hold('outstanding');
+    connection.channel.hold('outstanding');
   }
 
   #maybeResume(connection: Connection): void {
@@ -193,6 +193,6 @@ export class Throttle {
     if (this.#isFull || own * 2 > Math.max(2, this.#connectionShare)) return;
     connection.throttled = false;
     this.#throttled.delete(connection);
-    connection.output.release('outstanding');
+    connection.channel.release('outstanding');
   }
 }

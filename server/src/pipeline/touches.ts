@@ -21,13 +21,13 @@ export class Touches {
 
   /**
    * Called when a request of the connection is taken in, and regularly while its requests wait for
-   * `requestsPerSecondMax`. The request may have arrived long ago. So the session counts as heard
-   * from only if bytes have come since the last call, or may have, because the connection is not
-   * read at present.
+   * `requestsPerSecondMax`. A request that has waited for that alone may have arrived long ago, so
+   * taking it in proves nothing: bytes must have come since the last call. A connection that is not
+   * read at present gets the benefit of the doubt.
    */
   maybeHeard(connection: Connection): void {
     // One that is joining has no session yet, whatever it asks for.
-    if (connection.phase !== 'live' || !connection.output.takeHeard()) return;
+    if (connection.phase !== 'live' || !connection.channel.takeHeard()) return;
     if (isLocalId(connection.session)) return this.#local.touch(connection.session);
     if (connection.touched) return;
     connection.touched = true;

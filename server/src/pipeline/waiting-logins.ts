@@ -3,9 +3,11 @@
  *
  * Those of a user are looked at one after the other, each when the delay of that user is over, so
  * that any number of connections guesses no faster than one. A connection is not read from
- * meanwhile; others of its address that do not log in, or as another user, go on. At most a few
- * attempts wait for an address: the connection of a further one is closed, and its client may ask
- * another member. It decides nothing of an attempt. Owned by Logins; time is an argument.
+ * meanwhile, and its session not heard from: a client that gets no answers resumes it by another
+ * connection before its timeout. Other connections of its address that do not log in, or as another
+ * user, go on. At most a few attempts wait for an address: the connection of a further one is
+ * closed, and its client may ask another member. It decides nothing of an attempt. Owned by Logins;
+ * time is an argument.
  */
 import { addressGroup } from '../security/address-group.js';
 import type { LoginDelays } from '../security/login-delays.js';
@@ -49,7 +51,7 @@ export class WaitingLogins {
     { xid, opcode }: ReadHeader,
     { user, body, nowMs }: Pick<LoginAttempt, 'user' | 'body'> & { readonly nowMs: number },
   ): 'none' | 'waits' | 'full' {
-    const { remoteAddress: address } = connection.output;
+    const { remoteAddress: address } = connection.channel;
     // Whoever asks by HTTP is delayed there.
     if (address === '') return 'none';
     const group = addressGroup(address);
@@ -62,25 +64,26 @@ export class WaitingLogins {
     const attempt = { connection, xid, opcode, user, body: Buffer.from(body) };
     const waiting = line ?? new Map<Connection, LoginAttempt>();
     this.#lines.set(group, waiting.set(connection, attempt));
-    connection.output.hold('login');
+    connection.channel.hold('login');
     return 'waits';
   }
 
   /** Whether the connection is not read from because of its attempt. */
   has(connection: Connection): boolean {
     if (this.#lines.size === 0) return false;
-    return this.#lines.get(addressGroup(connection.output.remoteAddress))?.has(connection) === true;
+    const group = addressGroup(connection.channel.remoteAddress);
+    return this.#lines.get(group)?.has(connection) === true;
   }
 
   /** Calls `look` for each attempt that may be looked at now. */
   onTick(nowMs: number, look: (attempt: LoginAttempt) => void): void {
     for (const [group, line] of this.#lines) {
       for (const [connection, attempt] of line) {
-        const { remoteAddress: address } = connection.output;
+        const { remoteAddress: address } = connection.channel;
         // One that has failed just now makes those behind it wait longer.
         if (this.#delays.waitMs({ address, user: attempt.user }, nowMs) > 0) continue;
         line.delete(connection);
-        connection.output.release('login');
+        connection.channel.release('login');
         look(attempt);
       }
       if (line.size === 0) this.#lines.delete(group);
@@ -90,7 +93,7 @@ export class WaitingLogins {
   /** The connection is gone. */
   forget(connection: Connection): void {
     if (this.#lines.size === 0) return;
-    const group = addressGroup(connection.output.remoteAddress);
+    const group = addressGroup(connection.channel.remoteAddress);
     const line = this.#lines.get(group);
     if (line?.delete(connection) === true && line.size === 0) this.#lines.delete(group);
   }

@@ -3,10 +3,11 @@
  * and each member those of its local ones (LocalSessions).
  *
  * A session expires at its last reported touch + its timeout + a slack. The leader's slack is 2 H,
- * because a leader may serve for H after its quorum last answered, and its followers for H after
- * that. Sessions are in buckets of time: they never expire earlier, and at most one bucket later,
- * unless more are due than `expired` may return. A touch only changes a number; the session is
- * examined again when its former bucket is due. The leader closes an expired session in
+ * in which clients may still be answered by members of which it hears nothing: a deposed leader
+ * serves for H after its quorum last answered, and each of its followers for H after it last
+ * answered that. Sessions are in buckets of time: they never expire earlier, and at most one bucket
+ * later, unless more are due than `expired` may return. A touch only changes a number; the session
+ * is examined again when its former bucket is due. The leader closes an expired session in
  * `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
@@ -84,7 +85,9 @@ export class Leases {
 
   /**
    * The next call of `expired` that has room for it returns this session, whatever touches come
-   * before. Returns false, and does nothing, if the session has no lease or was ended before.
+   * before. A leader that loses its role before that call has not ended it, because leases are in
+   * its memory only. Returns false, and does nothing, if the session has no lease or was ended
+   * before.
    */
   end(session: SessionId): boolean {
     if (!this.#leases.has(session) || this.#ended.has(session)) return false;

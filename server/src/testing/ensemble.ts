@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path';
 import type { Int64, PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
 import type { Config } from '../config.js';
+import { prefixedHex } from '../net/four-letter/format.js';
 import { TcpTransport } from '../net/tcp.js';
 import { SharedClock } from './ending-timers.js';
 import { EnsembleError } from './ensemble-error.js';
@@ -163,12 +164,13 @@ class Ensemble implements TestEnsemble {
 
   async expireSession(sessionId: Int64): Promise<void> {
     const session = Number(sessionId);
+    const id = prefixedHex(sessionId);
     const hasIt = (seat: Seat) => seat.member?.knowsSession(session) ?? false;
     await this.leader();
     if (!Number.isSafeInteger(session) || !this.#seats.some(hasIt)) {
-      throw new EnsembleError('noSuchSession', `there is no session 0x${sessionId.toString(16)}`);
+      throw new EnsembleError('noSuchSession', `there is no session ${id}`);
     }
-    await this.#watchers.until(`session 0x${sessionId.toString(16)} to end`, () => {
+    await this.#watchers.until(`session ${id} to end`, () => {
       // Again and again: the leader that was asked before may be gone.
       const leader = this.#leadingSeat();
       leader?.member?.expireSession(session);

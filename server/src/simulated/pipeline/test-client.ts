@@ -1,5 +1,5 @@
 /**
- * For tests: a client's end of a connection, and the Output to which the pipeline writes.
+ * For tests: a client's end of a connection, and the channel to it that the pipeline uses.
  *
  * `send` gives the pipeline a frame at once. `take` returns what has been written since, decoded as
  * far as its kind is known.
@@ -24,7 +24,12 @@ import {
   WATCH_XID,
   WatcherEvent,
 } from '@rookery/protocol';
-import type { HoldReason, Output, OutputStats, ReplyRecord } from '../../pipeline/output.js';
+import type {
+  ChannelStats,
+  ClientChannel,
+  HoldReason,
+  ReplyRecord,
+} from '../../pipeline/client-channel.js';
 
 export const OPEN_ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const FRAME_BYTES_MAX = 8 << 20;
@@ -36,7 +41,7 @@ export interface Reply {
   readonly body: Uint8Array;
 }
 
-class TestStats implements OutputStats {
+class TestStats implements ChannelStats {
   outstanding = 0;
   events = 0;
   readonly replies: ReplyRecord[] = [];
@@ -54,7 +59,7 @@ export interface ClientAddress {
   readonly proven?: readonly Identity[];
 }
 
-export class TestClient implements Output {
+export class TestClient implements ClientChannel {
   readonly id: number;
   readonly remoteAddress: string;
   readonly proven: readonly Identity[];

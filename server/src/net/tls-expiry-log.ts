@@ -18,7 +18,7 @@ export interface Expiring {
 
 type Validity = 'lasting' | 'ending' | 'expired';
 
-export interface ExpiryNotesParts {
+export interface TlsExpiryLogParts {
   /** The names of the lines in the log. */
   readonly events: Readonly<Record<Validity, string>>;
   readonly warnMs: number;
@@ -29,15 +29,15 @@ export interface ExpiryNotesParts {
 const DAY_MS = 24 * 3_600_000;
 const LAST_SECOND_MS = 1_000;
 
-export class ExpiryNotes {
-  readonly #parts: ExpiryNotesParts;
+export class TlsExpiryLog {
+  readonly #parts: TlsExpiryLogParts;
   #noted: Expiring | null = null;
   /** What the log has said last of what is noted. */
   #said: Validity = 'lasting';
   #isFollowing = false;
   #timer: Timer | null = null;
 
-  constructor(parts: ExpiryNotesParts) {
+  constructor(parts: TlsExpiryLogParts) {
     this.#parts = parts;
   }
 

@@ -2,46 +2,46 @@
 import { expect, it } from 'vitest';
 import { keptLog } from '../simulated/net/fixtures.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
-import { ExpiryNotes } from './expiry-notes.js';
+import { TlsExpiryLog } from './tls-expiry-log.js';
 
 const HOUR_MS = 3_600_000;
 
-function useNotes() {
+function useLog() {
   const timers = new ManualTimers();
   const { logger, lines } = keptLog();
   const events = { lasting: 'lasting', ending: 'ending', expired: 'expired' };
-  const notes = new ExpiryNotes({ events, warnMs: HOUR_MS, logger, timers });
+  const log = new TlsExpiryLog({ events, warnMs: HOUR_MS, logger, timers });
   const told = () => lines.splice(0).map(({ msg, name }) => `${msg} ${name}`);
   const expiring = (name: string, inMs: number) => {
     return { endsWallMs: timers.wallMs() + inMs - 1_000, facts: { name } };
   };
-  return { timers, notes, told, expiring };
+  return { timers, log, told, expiring };
 }
 
 it('follows what is noted later, and what was there before no more', async () => {
-  const { timers, notes, told, expiring } = useNotes();
-  notes.note(null);
-  notes.start();
-  notes.note(expiring('first', 3 * HOUR_MS));
+  const { timers, log, told, expiring } = useLog();
+  log.note(null);
+  log.start();
+  log.note(expiring('first', 3 * HOUR_MS));
   expect(told()).toEqual(['lasting first']);
   await timers.advance(2 * HOUR_MS);
   expect(told()).toEqual(['ending first']);
-  notes.note(expiring('second', 3 * HOUR_MS));
+  log.note(expiring('second', 3 * HOUR_MS));
   expect(told()).toEqual(['lasting second']);
   await timers.advance(2 * HOUR_MS - 1);
   expect(told()).toEqual([]);
   await timers.advance(1);
   expect(told()).toEqual(['ending second']);
-  notes.note(null);
+  log.note(null);
   await timers.advance(48 * HOUR_MS);
   expect(told()).toEqual([]);
 });
 
 it('follows nothing after its close, also what is noted then', async () => {
-  const { timers, notes, told, expiring } = useNotes();
-  notes.start();
-  notes.close();
-  notes.note(expiring('late', HOUR_MS + 1));
+  const { timers, log, told, expiring } = useLog();
+  log.start();
+  log.close();
+  log.note(expiring('late', HOUR_MS + 1));
   await timers.advance(48 * HOUR_MS);
   expect(told()).toEqual(['lasting late']);
 });

@@ -32,7 +32,7 @@ export interface ReplyRecord {
 }
 
 /** Counters for the four-letter words. Nothing reads them to decide anything. */
-export interface OutputStats {
+export interface ChannelStats {
   /** The number of requests that were taken in and are not answered yet. */
   outstanding: number;
   /** The record is lent: what is kept of it must be copied. */
@@ -41,7 +41,7 @@ export interface OutputStats {
   sentEvent(bytes: number): void;
 }
 
-export interface Output {
+export interface ClientChannel {
   /** The client's address, IPv4-mapped or not; '' if there is none. */
   readonly remoteAddress: string;
   /** What the connection has proved by itself, as by a certificate; absent for nothing. */
@@ -51,7 +51,7 @@ export interface Output {
    * because that is how net learns that there is something to flush.
    */
   readonly writer: JuteWriter;
-  readonly stats: OutputStats;
+  readonly stats: ChannelStats;
   /**
    * Whether an answer of about so many bytes should wait: the client has to take others first, or
    * the part of this turn that such answers may use is used up. A connection that is held for
@@ -60,7 +60,7 @@ export interface Output {
   isFullFor(answerBytes: number): boolean;
   /**
    * Whether the client was heard from since the last call: bytes have come, or they may have,
-   * because the connection is not read at present. A request that is taken in does not say so: it
+   * because the connection is not read at present. That a request is taken in does not say so: it
    * may have waited in the member for long, because its client sends too many.
    */
   takeHeard(): boolean;
