@@ -15,7 +15,7 @@ import {
   type Int64,
   type JuteWriter,
 } from '@rookery/protocol';
-import type { HoldReason } from '../pipeline/output.js';
+import type { HoldReason } from '../pipeline/client-channel.js';
 import { ClientOutput } from './client-output.js';
 import { type Deferrable, LARGE_ANSWER_BYTES } from './client-share.js';
 import type { CloseCause, ConnectionOwner } from './connection-owner.js';

@@ -5,7 +5,7 @@
  * because its client sends too many requests (`rate`) is read ahead up to a bound, so that a client
  * that is gone is noticed, and one that is still there is heard from. Owned by a client connection.
  */
-import type { HoldReason } from '../pipeline/output.js';
+import type { HoldReason } from '../pipeline/client-channel.js';
 import type { ByteStream } from './transport.js';
 
 export type Hold = HoldReason | 'output' | 'share' | 'pace';

@@ -8,7 +8,7 @@ import type { Int64 } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
 import type { AuditFigures } from '../pipeline/audit.js';
-import type { ReplyRecord } from '../pipeline/output.js';
+import type { ReplyRecord } from '../pipeline/client-channel.js';
 import type { TlsFigures } from './tls-figures.js';
 
 /** Requests that change the state, by the names that `cons` prints. All others count as reads. */
