@@ -1,7 +1,7 @@
 /**
  * Goal: whatever strangers ask by four-letter words, the member goes on: a turn's work is bounded,
- * an answer is made no faster than it is taken, whoever takes nothing keeps nobody else waiting, and
- * an error in one closes that connection alone.
+ * an answer is made no faster than it is taken, whoever takes nothing keeps nobody else waiting,
+ * and an error in one closes that connection alone.
  * Method: the client port over the network in memory, with a member that lists whatever a test
  * wants, on a clock that passes only where a test lets it.
  */
