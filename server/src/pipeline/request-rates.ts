@@ -34,6 +34,7 @@ interface Known {
 /**
  * Connections that wait are asked this often: several times within a timeout of some seconds. A
  * session with a timeout of less than a second may have been heard from last when the wait began.
+ */
 const ASK_MS = 500;
 
 export class RequestRates {
