@@ -63,7 +63,7 @@ it('writes the id of a local session, which is negative, as servers do', async (
   const scripted = new ScriptedClient({ logger: pino({}, lines) });
   await scripted.accept(-2);
   expect(lines.records[0]).toMatchObject({ session: '0xfffffffffffffffe' });
-  await scripted.client.close();
+  await scripted.pass(0);
 });
 
 it('puts the sentence first for a console', async () => {
