@@ -18,7 +18,7 @@ import {
 } from '@rookery/server';
 import {
   bindCheck,
-  clockCheck,
+  clockChecks,
   dialCheck,
   directoryCheck,
   type Finding,
@@ -62,8 +62,7 @@ async function* findings(config: Config, id: number | null): AsyncGenerator<Find
   const others = servers.filter((server) => server !== self);
   const dialled = await Promise.all(others.map((server) => dialCheck(server, servers.length)));
   yield* dialled.flat();
-  const clocks = await Promise.all(others.map((server) => clockCheck(server, config)));
-  yield* clocks.filter((finding) => finding !== null);
+  yield* await clockChecks(others, config);
   const root = await rootAclCheck(config);
   if (root !== null) yield root;
 }

@@ -170,23 +170,77 @@ function dialError(host: string, port: number): Promise<string | null> {
   });
 }
 
+/** What was found out about a clock. */
+export interface ClockFinding extends Finding {
+  /** Whether the clock to be repaired is the one of this machine. */
+  readonly isHere: boolean;
+}
+
 /**
- * Compares clocks by the Date header of an HTTP answer, in whole seconds. Null if the member has no
- * HTTP port.
+ * Compares clocks by the Date header of an HTTP answer, in whole seconds. Members without an HTTP
+ * port are left out. Where more than half of the members, and two at least, agree on a time that is
+ * not the one here, the clock of this machine is the wrong one, and members are compared with them.
  */
-export async function clockCheck(server: ServerAddress, config: Config): Promise<Finding | null> {
+export async function clockChecks(
+  servers: readonly ServerAddress[],
+  config: Config,
+): Promise<ClockFinding[]> {
+  const asked = await Promise.all(servers.map((server) => memberClock(server, config)));
+  const clocks = asked.filter((clock) => clock !== null);
+  const agreedMs = agreedOf(clocks.flatMap(({ aheadMs }) => aheadMs ?? []));
+  const isWrongHere = agreedMs !== null && apartOf(agreedMs) > CLOCK_MS_MAX;
+  const baseMs = isWrongHere ? agreedMs : 0;
+  const others = isWrongHere ? 'most members' : 'this machine';
+  const found = clocks.map(({ id, aheadMs }) => {
+    if (aheadMs === null) {
+      const text = `the clock of member ${id} could not be asked for`;
+      return { ...finding('warning', text), isHere: false };
+    }
+    const apart = `the clocks of member ${id} and of ${others}`;
+    return { ...clockFinding(apart, aheadMs - baseMs), isHere: false };
+  });
+  if (!isWrongHere) return found;
+  const here = clockFinding('the clocks of this machine and of its members', agreedMs);
+  return [{ ...here, isHere: true }, ...found];
+}
+
+function clockFinding(what: string, differenceMs: number): Finding {
+  const apartMs = apartOf(differenceMs);
+  if (apartMs <= CLOCK_MS_MAX) return finding('ok', `${what} agree`);
+  const seconds = (apartMs / 1000).toFixed(1);
+  return finding('FAIL', `${what} are ${seconds} s apart: repair time synchronization`);
+}
+
+/** What is certain of a difference between times of which one is in whole seconds. */
+function apartOf(differenceMs: number): number {
+  return Math.max(0, Math.abs(differenceMs) - 500);
+}
+
+/** On which difference more than half of two or more agree; null if they do not. */
+function agreedOf(differencesMs: readonly number[]): number | null {
+  if (differencesMs.length < 2) return null;
+  const sorted = differencesMs.toSorted((a, b) => a - b);
+  const middle = sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
+  const agreeing = sorted.filter((one) => apartOf(one - middle) <= CLOCK_MS_MAX);
+  return 2 * agreeing.length > sorted.length ? middle : null;
+}
+
+interface MemberClock {
+  readonly id: number;
+  /** How far it is ahead of the clock of this machine; null if it could not be asked for. */
+  readonly aheadMs: number | null;
+}
+
+/** Resolves with null for a member that has no HTTP port. */
+async function memberClock(server: ServerAddress, config: Config): Promise<MemberClock | null> {
   const { metricsPort, id } = server;
   if (metricsPort === undefined) return null;
   const host = config.metricsHost === null ? server.host : metricsHostOf(config, server);
   const askedMs = Date.now();
   const date = await dateOf(host, metricsPort);
-  if (date === null) return finding('warning', `the clock of member ${id} could not be asked for`);
+  if (date === null) return { id, aheadMs: null };
   const hereMs = (askedMs + Date.now()) / 2;
-  const apartMs = Math.max(0, Math.abs(Date.parse(date) + 500 - hereMs) - 500);
-  const apart = `the clocks of member ${id} and of this machine`;
-  if (apartMs <= CLOCK_MS_MAX) return finding('ok', `${apart} agree`);
-  const seconds = (apartMs / 1000).toFixed(1);
-  return finding('FAIL', `${apart} are ${seconds} s apart: repair time synchronization`);
+  return { id, aheadMs: Date.parse(date) + 500 - hereMs };
 }
 
 function dateOf(host: string, port: number): Promise<string | null> {

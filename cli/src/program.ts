@@ -17,10 +17,24 @@ import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
 import { addTarget, register } from './shell/registration.js';
 import { COMMANDS } from './shell/table.js';
+import { endWithOutput, outputWritten } from './standard-output.js';
 import { wholeNumber } from './whole-number.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
+/** Commands that print, and have no session that must be closed when that fails. */
+const PRINTING: ReadonlySet<string> = new Set([
+  'status',
+  'health',
+  'inspect',
+  'config',
+  'backup',
+  'restore',
+  'recover',
+  'import',
+  'export',
+  'completion',
+]);
 
 /** Resolves with the exit code; never rejects. */
 export async function runProgram(): Promise<number> {
@@ -79,6 +93,9 @@ export async function runProgram(): Promise<number> {
   addConsole(program, onEnd);
   addDataCommands(program, onEnd);
   addCompletion(program);
+  for (const command of program.commands.filter((one) => PRINTING.has(one.name()))) {
+    command.hook('preAction', endWithOutput).hook('postAction', outputWritten);
+  }
   try {
     await program.parseAsync();
     return code;

@@ -4,7 +4,8 @@
  *
  * One mistake only the other members can notice: the data directory of another ensemble.
  */
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, cpSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -12,7 +13,8 @@ import { fingerprint } from '../harness/disk.js';
 import { type Ensemble, newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { create } from '../harness/operations.js';
 import { freePorts } from '../harness/ports.js';
-import { runServerToEnd } from '../harness/run-to-end.js';
+import { ROOKERY_MAIN } from '../harness/product.js';
+import { type Ended, runServerToEnd } from '../harness/run-to-end.js';
 import { useClient } from '../harness/use-client.js';
 import { never, until } from '../harness/wait.js';
 
@@ -37,6 +39,23 @@ it.each(['clientPort', 'peerPort'] as const)(
     expect(said).toContain(String(own[key]));
     expect(said).toMatch(/in use/i);
     expect(fingerprint(join(directory, 'data'))).toEqual([]);
+  },
+);
+
+it.runIf(process.platform === 'linux').each(['config check FILE', 'completion bash'])(
+  '%s ends without a word if its reader has gone, and says why if the disk of its output is full',
+  async (line) => {
+    const { directory, config } = await useStandalone();
+    const file = writeConfig(directory, config);
+    const args = line.split(' ').map((word) => (word === 'FILE' ? file : word));
+    expect(await runPrinting(args, 'pipe')).toEqual({ code: 0, said: '' });
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const { code, said } = await runPrinting(args, full);
+    expect([code, said]).toEqual([
+      1,
+      expect.stringMatching(/^rookery: standard output cannot be written: ENOSPC[^\n]*\n$/),
+    ]);
   },
 );
 
@@ -228,5 +247,21 @@ function useListener(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen({ port, host: '127.0.0.1' }, resolve);
+  });
+}
+
+/** Runs a command whose standard output is a file, or a pipe of which nobody reads. */
+function runPrinting(args: readonly string[], output: number | 'pipe'): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [ROOKERY_MAIN, ...args], {
+      stdio: ['ignore', output, 'pipe'],
+    });
+    child.stdout?.destroy();
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, said }));
   });
 }

@@ -6,7 +6,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root, sourceFiles } from '../tidy/source.js';
-import { anchorsOf, codeSpansOf, linksOf, pages, paragraphsOf } from './pages.js';
+import { anchorsOf, codeSpansOf, linksOf, pages, paragraphsOf, proseOf } from './pages.js';
 
 const WORDS_MAX = 120;
 const LINES_MAX: Readonly<Record<string, number>> = { 'README.md': 120, 'ARCHITECTURE.md': 150 };
@@ -29,6 +29,18 @@ const sources = sourceFiles();
 const sourceNames = new Set(sources.map(({ path }) => posix.basename(path)));
 
 describe('a document', () => {
+  it('has no row of a table without its header', () => {
+    const broken = all.flatMap(({ path, text }) => {
+      const lines = proseOf(text).split('\n');
+      return lines.flatMap((line, at) => {
+        const isFirst = line.startsWith('|') && lines[at - 1]?.startsWith('|') !== true;
+        const hasHeader = /^\|[ :|-]+\|$/.test(lines[at + 1] ?? '');
+        return isFirst && !hasHeader ? [`${path}: ${line.slice(0, 60)}`] : [];
+      });
+    });
+    expect(broken).toEqual([]);
+  });
+
   it('has no paragraph that is longer than 120 words', () => {
     const long = all.flatMap(({ path, text }) =>
       paragraphsOf(text)

@@ -17,6 +17,7 @@ interface Scripted {
   readonly mode: string;
   /** The zxid that it tells, each time it is asked. */
   readonly zxid: () => string;
+  readonly host?: string;
   readonly clockMs?: number;
   readonly readiness?: readonly [status: number, text: string];
 }
@@ -46,7 +47,7 @@ function answerTo(word: string, { mode, zxid }: Scripted): string {
 }
 
 async function member(id: number, scripted: Scripted) {
-  const { clockMs = 0, readiness = [200, 'ok\n'] } = scripted;
+  const { host = '127.0.0.1', clockMs = 0, readiness = [200, 'ok\n'] } = scripted;
   const client = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', (word) => socket.end(answerTo(String(word), scripted)));
@@ -56,7 +57,7 @@ async function member(id: number, scripted: Scripted) {
     response.writeHead(status, { date: new Date(Date.now() + clockMs).toUTCString() }).end(text);
   });
   const [clientPort, metricsPort] = [await listening(client), await listening(http)];
-  return { id, host: '127.0.0.1', clientPort, peerPort: 1000 + id, metricsPort };
+  return { id, host, clientPort, peerPort: 1000 + id, metricsPort };
 }
 
 async function checked(all: readonly Scripted[]) {
@@ -118,10 +119,32 @@ it('does not blame a member that catches up while it is looked at', async () => 
   expect(asked).toBe(3);
 });
 
+it('does not say to start a member whose name does not resolve', async () => {
+  const { findings } = await checked([LEADER, { ...FOLLOWER, host: 'nobody.invalid' }, FOLLOWER]);
+  const [unknown] = findings.filter(({ kind }) => kind === 'no-service');
+  expect(unknown?.what).toMatch(/^member 2 does not serve: getaddrinfo /);
+  expect(unknown?.remedy).toContain('does not resolve on this machine');
+});
+
 it('names the member whose clock is apart', async () => {
   const { code, findings } = await checked([LEADER, { ...FOLLOWER, clockMs: -60_000 }]);
   expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['clock']]);
   expect(findings[0]?.what).toMatch(/clocks of member 2 and of this machine are (59|60)\.\d s/);
+});
+
+it('names this machine where its clock is the one that is apart', async () => {
+  const late = { clockMs: -60_000 };
+  const here = await checked([{ ...LEADER, ...late }, { ...FOLLOWER, ...late }, FOLLOWER]);
+  expect(here.findings.map(({ what, remedy }) => [what, remedy])).toEqual([
+    [
+      expect.stringMatching(/^the clocks of this machine and of its members are (59|60)\.\d s/),
+      'Look at chrony or ntpd on this machine.',
+    ],
+    [
+      expect.stringMatching(/^the clocks of member 3 and of most members are (59|60)\.\d s/),
+      'Look at chrony or ntpd there.',
+    ],
+  ]);
 });
 
 it('names the member whose disk is full, and what to do', async () => {

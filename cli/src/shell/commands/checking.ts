@@ -6,7 +6,7 @@
  * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
  */
 import { type FourLetterWord, loadEnsembleConfig } from '@rookery/server';
-import { clockCheck } from '../../config-checks.js';
+import { clockChecks, codeOf } from '../../config-checks.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
 import { parseStatus, reasonOf, type ServerStatus } from '../../status/server-status.js';
@@ -30,12 +30,16 @@ interface Server {
 interface Asked extends Server {
   readonly status: ServerStatus | null;
   readonly problem: string | null;
+  /** False if its name does not resolve. */
+  readonly hasName: boolean;
 }
 
 const TIMEOUT_MS = 2_000;
 /** How long members may take to apply what the leader had; one that keeps up takes far less. */
 const CATCH_UP_MS = 3_000;
 const AGAIN_MS = 100;
+/** Codes of a look-up that found no address. */
+const NAME_UNKNOWN: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 
 export async function check(call: Call): Promise<number> {
@@ -63,10 +67,12 @@ async function membersFindings(
   const asked = await Promise.all(servers.map(look));
   const findings: Finding[] = asked
     .filter(({ status }) => status === null)
-    .map(({ name, problem }) => ({
+    .map(({ name, problem, hasName }) => ({
       kind: 'no-service',
       what: `${name} does not serve: ${problem}.`,
-      remedy: 'Start it, or look at the end of its log.',
+      remedy: hasName
+        ? 'Start it, or look at the end of its log.'
+        : 'Its name does not resolve on this machine: correct it, or look at the name server.',
     }));
   const serving = asked.filter(({ status }) => status !== null);
   const leaders = serving.filter(({ status }) => LEADING.has(status?.mode ?? ''));
@@ -94,10 +100,10 @@ async function look(server: Server): Promise<Asked> {
   try {
     const text = await askWord(server, 'srvr', TIMEOUT_MS);
     const status = parseStatus(text);
-    return { ...server, status, problem: status === null ? reasonOf(text) : null };
+    return { ...server, status, problem: status === null ? reasonOf(text) : null, hasName: true };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    return { ...server, status: null, problem };
+    return { ...server, status: null, problem, hasName: !NAME_UNKNOWN.has(codeOf(error)) };
   }
 }
 
@@ -163,19 +169,19 @@ async function compareDigests(
 /** Clocks and readiness, where members have a port for them. */
 async function portFindings(file: string): Promise<readonly Finding[]> {
   const config = loadEnsembleConfig(file);
-  const found = await Promise.all(
-    config.servers.map(async (server): Promise<readonly Finding[]> => {
-      const clock = await clockCheck(server, config);
-      const ready = await readiness(server);
-      return [
-        ...(clock?.verdict === 'FAIL'
-          ? [{ kind: 'clock', what: `${clock.text}.`, remedy: 'Look at chrony or ntpd there.' }]
-          : []),
-        ...(ready === null ? [] : [ready]),
-      ];
-    }),
-  );
-  return found.flat();
+  const [clocks, ready] = await Promise.all([
+    clockChecks(config.servers, config),
+    Promise.all(config.servers.map(readiness)),
+  ]);
+  const apart = clocks.filter(({ verdict }) => verdict === 'FAIL');
+  return [
+    ...apart.map(({ text, isHere }) => ({
+      kind: 'clock',
+      what: `${text}.`,
+      remedy: `Look at chrony or ntpd ${isHere ? 'on this machine' : 'there'}.`,
+    })),
+    ...ready.filter((finding) => finding !== null),
+  ];
 }
 
 async function readiness(server: {

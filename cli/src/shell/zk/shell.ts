@@ -64,6 +64,8 @@ export async function runZkShell(
   options: ZkShellOptions,
   parts: ProcessParts = processParts(),
 ): Promise<number> {
+  // As zkCli.sh does, it goes on without a reader: commands are carried out, the session is closed.
+  for (const stream of [parts.stdout, parts.stderr]) stream.on('error', () => undefined);
   const shell = new ZkShell(options, parts);
   return await shell.run();
 }
