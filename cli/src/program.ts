@@ -3,8 +3,9 @@
  * code.
  *
  * 0 is a clean stop, 2 a mistake of the caller (arguments, config, a port in use, a directory that
- * belongs to somebody else), 1 everything else. A mistake prints only its message on standard
- * error; anything unexpected prints its stack. Called by `main.ts`.
+ * belongs to somebody else), 141 an output whose reader has gone, 1 everything else. A mistake
+ * prints only its message on standard error; anything unexpected prints its stack. Called by
+ * `main.ts`.
  */
 import { readFileSync } from 'node:fs';
 import { OperatorError, StorageFault } from '@rookery/server';
@@ -94,7 +95,9 @@ export async function runProgram(): Promise<number> {
   addDataCommands(program, onEnd);
   addCompletion(program);
   for (const command of program.commands.filter((one) => PRINTING.has(one.name()))) {
-    command.hook('preAction', endWithOutput).hook('postAction', outputWritten);
+    command
+      .hook('preAction', endWithOutput)
+      .hook('postAction', () => outputWritten(process.stdout));
   }
   try {
     await program.parseAsync();

@@ -6,19 +6,32 @@
  * their own writes, because they close their session first. Called by `program.ts`.
  */
 const EXIT_FAILURE = 1;
+/**
+ * What a shell reports of a program that SIGPIPE ended, 128 + 13. No other code says that the
+ * reader has gone: 0 would be a verdict of such commands as `inspect diff`.
+ */
+export const EXIT_BROKEN_PIPE = 141;
 
-/** From now on the process ends when a write fails: quietly with 0 if the reader has gone. */
+/** From now on the process ends when a write fails: without a word if the reader has gone. */
 export function endWithOutput(): void {
-  process.stdout.on('error', (error: Error & { readonly code?: string }) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    process.stderr.write(`rookery: standard output cannot be written: ${error.message}\n`);
+  process.stdout.on('error', (error) => {
+    if (isBrokenPipe(error)) process.exit(EXIT_BROKEN_PIPE);
+    process.stderr.write(`rookery: ${unwritable(error)}\n`);
     process.exit(EXIT_FAILURE);
   });
 }
 
-/** Resolves when all that was written before is with the system, or has ended the process. */
-export function outputWritten(): Promise<void> {
+/** Resolves when all that was written before is with the system, or its error was emitted. */
+export function outputWritten(stdout: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
-    process.stdout.write('', () => setImmediate(resolve));
+    stdout.write('', () => setImmediate(resolve));
   });
+}
+
+export function isBrokenPipe(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
+}
+
+export function unwritable(error: Error): string {
+  return `standard output cannot be written: ${error.message}`;
 }

@@ -30,7 +30,7 @@ export interface Tuning {
   readonly deliveryMs?: number;
   /** The time in which one turn of a leader decides requests, ms: with 0 it decides one. */
   readonly leaderShareMs?: number;
-  /** The size of a leader's overlay, in records, at which it prepares no further request. */
+  /** The size of a leader's overlay, in entries, at which it prepares no further request. */
   readonly inFlight?: number;
   /** Proposals waiting for a leader's disk, bytes, past which it proposes no more. */
   readonly unwrittenBytes?: number;

@@ -3,7 +3,8 @@
  *
  * 3 is the answer no: a znode that is missing, exists already, or is not as the caller expected it.
  * 4 is no answer: no connection, no quorum, or a session that ended. 2 is a mistake of the caller,
- * 1 everything else. Errors are recognized by their class, never by their text.
+ * 141 an output whose reader has gone, 1 everything else. Errors are recognized by their class,
+ * never by their text.
  */
 import {
   AuthFailedError,
@@ -28,6 +29,7 @@ import {
   TransactionError,
 } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
+import { EXIT_BROKEN_PIPE, isBrokenPipe } from '../standard-output.js';
 import { EXIT } from './command.js';
 
 /** A command answers no: its sentence, and exit code 3. */
@@ -61,7 +63,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof OperationAbortedError) {
     return { code: EXIT.failed, sentence: 'It was interrupted.' };
   }
-  if (isBrokenPipe(error)) return { code: EXIT.done, sentence: null };
+  if (isBrokenPipe(error)) return { code: EXIT_BROKEN_PIPE, sentence: null };
   return keeperFailure(error) ?? { code: EXIT.failed, sentence: error.message };
 }
 
@@ -108,8 +110,4 @@ function connectionFailure(error: Error): Failure | null {
   if (error instanceof ConnectionLossError) return lost('The connection is lost.');
   if (error instanceof ClientClosedError) return lost('The client is closed.');
   return null;
-}
-
-export function isBrokenPipe(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }

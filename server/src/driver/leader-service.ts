@@ -56,7 +56,7 @@ interface Waiting {
   done: number;
 }
 
-/** How much may be done in one turn, and how much may be in flight. */
+/** How long a turn may prepare requests, and the size of the overlay at which none is prepared. */
 export interface ServiceLimits {
   /** The part of a turn that requests may take, in ms. */
   readonly shareMs: number;

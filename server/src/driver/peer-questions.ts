@@ -81,7 +81,7 @@ export class PeerQuestions {
   /**
    * Resolves with JSON, or null if the member is not reached, is too old, or is too busy, or if too
    * many questions of this asker, or of all together, wait already. A question beyond the rate is
-   * asked in the next second.
+   * asked in one of the next seconds.
    */
   ask(peer: PeerId, { question, asker }: Asked): Promise<string | null> {
     const isReached = this.#port().reaches(peer, ASKING_SINCE);

@@ -3,9 +3,9 @@
  *
  * Each member has bounds of its own, so that a silent one takes no place from the others. Of these
  * bounds one asker has a part only, so that whoever asks without a pause leaves the others theirs.
- * A question beyond the rate waits for the next second, as long as there is a place to wait. An
- * asker that waits for nothing is forgotten when a question comes in a later second. Used by
- * PeerQuestions.
+ * A question beyond the rate waits for one of the next seconds, as long as there is a place to
+ * wait. An asker that waits for nothing is forgotten when a question comes in a later second. Used
+ * by PeerQuestions.
  */
 import { assert, type PeerId } from '@rookery/protocol';
 

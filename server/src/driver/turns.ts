@@ -3,10 +3,11 @@
  * one time and one end, at which sockets are flushed.
  *
  * Owns the time of a turn and the ticks, at which a member does what depends on time alone. After
- * the process has been suspended, the first turn has a tick before it accepts input; a turn that
- * was suspended before its end has one before that. So its answers are dropped if the lease of its
- * role has run out meanwhile, unless they were sent before: during the end itself nothing is
- * checked again. An error in a turn is reported once and ends the member.
+ * the process has been suspended, the first turn has a tick before it accepts input; a turn in
+ * which the process was suspended has a tick before its sockets are flushed. So its answers are
+ * dropped if the lease of its role has run out meanwhile, unless they were sent before. A
+ * suspension while the sockets are flushed is not noticed in that turn. An error in a turn is
+ * reported once and ends the member.
  */
 import type { Timers } from '../net/timers.js';
 

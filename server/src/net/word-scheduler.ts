@@ -7,9 +7,11 @@
  * listings, but after a slice without time for listings the next one begins with a listing.
  *
  * Listings begin in the order of their questions, and only while few are being produced; those that
- * have not begun use no memory. An answer whose client does not take what was written is blocked
- * and keeps no listing from beginning. Few answers may be blocked: when there is one too many, the
- * oldest one of the address with the most is dropped (fair-slots.ts). Owned by the word service.
+ * have not begun use no memory. An answer is blocked while its client has not taken what was
+ * written, and keeps no listing from beginning. Few answers may be blocked: when there is one too
+ * many, one of the address with the most is dropped (fair-slots.ts), the one that has been blocked
+ * longest, also if its client only takes parts more slowly than they are made. Owned by the word
+ * service.
  */
 import { FairSlots } from './fair-slots.js';
 import type { Timers } from './timers.js';
@@ -23,7 +25,7 @@ export interface WordLimits {
   readonly pauseMs: number;
   /** No listing begins while so many are being produced. */
   readonly listingsMax: number;
-  /** The number of answers that may be blocked, because their clients do not take them. */
+  /** The number of answers that may be blocked, because their clients have not taken a part yet. */
   readonly blockedMax: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Goal: whatever others have sent, a client's write is on its way soon; nothing is lost, reordered
- * or handed on beyond the bound. Method: connections with multis of any size against the rules,
+ * or forwarded beyond the bound. Method: connections with multis of any size against the rules,
  * with the answers in any order of events; and a whole member whose good client has bad neighbours.
  */
 import { encode, MultiRequest, OpCode } from '@rookery/protocol';

@@ -125,7 +125,7 @@ export class Outbox {
    * The connection is gone, and `pending` is what was in its queue: writes that were not forwarded
    * never will be. But a client that closes its session need not wait for the answer: the close is
    * forwarded, with every write before it, whatever they waited for. They count in their lane, and
-   * may exceed its bound by what one connection may have pending: see Throttle.
+   * may exceed its bound by what all connections that leave so have pending: see Throttle.
    */
   onConnectionGone(connection: Connection, pending: readonly QueueEntry[]): void {
     for (const { held } of [this.#small, this.#large]) held.delete(connection);

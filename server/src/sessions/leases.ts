@@ -4,11 +4,11 @@
  *
  * A session expires at its last reported touch + its timeout + a slack. The leader's slack is 2 H,
  * in which clients may still be answered by members of which it hears nothing: a deposed leader
- * serves for H after its quorum last answered, and each of its followers for H after it last
- * answered that. Sessions are in buckets of time: they never expire earlier, and at most one bucket
- * later, unless more are due than `expired` may return. A touch only changes a number; the session
- * is examined again when its former bucket is due. The leader closes an expired session in
- * `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock), in ms.
+ * serves until H after its quorum last answered it, and each of its followers serves until H after
+ * its leader last answered it. Sessions are in buckets of time: they never expire earlier, and at
+ * most one bucket later, unless more are due than `expired` may return. A touch only changes a
+ * number; the session is examined again when its former bucket is due. The leader closes an expired
+ * session in `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';

@@ -39,7 +39,7 @@ export class Confirmations {
   }
 
   /** Includes a learner that has just become synced in the round under way. */
-  onActive(learner: Learner): void {
+  onSynced(learner: Learner): void {
     if (this.#asked.length > 0) this.#send(learner);
   }
 

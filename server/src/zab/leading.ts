@@ -300,7 +300,7 @@ export class Leading implements Role {
     // (ZOOKEEPER-4394).
     this.#sendUpToDate(learner);
     this.#maybeCommit();
-    this.#confirmations.onActive(learner);
+    this.#confirmations.onSynced(learner);
   }
 
   #maybeEstablish(): void {

@@ -48,7 +48,7 @@ it.runIf(process.platform === 'linux').each(['config check FILE', 'completion ba
     const { directory, config } = await useStandalone();
     const file = writeConfig(directory, config);
     const args = line.split(' ').map((word) => (word === 'FILE' ? file : word));
-    expect(await runPrinting(args, 'pipe')).toEqual({ code: 0, said: '' });
+    expect(await runPrinting(args, 'pipe')).toEqual({ code: 141, said: '' });
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
     const { code, said } = await runPrinting(args, full);

@@ -5,8 +5,8 @@
  * server's address are masked in both.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
 import { useServingEnsemble } from '../harness/ensemble.js';
 import { productUnderTest, ROOKERY_MAIN } from '../harness/product.js';
 
@@ -36,6 +36,38 @@ it.skipIf(productUnderTest().name === 'apache')(
     expect(transcripts[0]?.input.length).toBeGreaterThan(100);
   },
 );
+
+it.runIf(process.platform === 'linux' && productUnderTest().name !== 'apache')(
+  'a full disk of the output is said once, and the command ends without waiting for a line',
+  async () => {
+    const ensemble = await useServingEnsemble({ size: 1 });
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const server = `127.0.0.1:${ensemble.ports[0]}`;
+    for (const words of [[], ['ls', '/']]) {
+      const { code, err } = await runOnto(full, ['zk', '-server', server, ...words]);
+      expect({ words, code, err }).toEqual({
+        words,
+        code: 1,
+        err: expect.stringMatching(/^rookery: standard output cannot be written: ENOSPC[^\n]*\n$/),
+      });
+    }
+  },
+);
+
+/** Standard output is the file, and standard input stays open. */
+function runOnto(file: number, args: readonly string[]) {
+  const child = spawn(process.execPath, [ROOKERY_MAIN, ...args], { stdio: ['pipe', file, 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let err = '';
+  child.stderr?.setEncoding('utf8').on('data', (text) => {
+    err += text;
+  });
+  return new Promise<{ code: number | null; err: string }>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, err }));
+  });
+}
 
 function run(args: readonly string[], input: string) {
   const child = spawn(process.execPath, [ROOKERY_MAIN, ...args], { stdio: 'pipe' });

@@ -8,6 +8,7 @@
 import { createInterface } from 'node:readline';
 import { AuthFailedError, type Client, type WatchEvent } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
+import { isBrokenPipe, outputWritten, unwritable } from '../../standard-output.js';
 import { type ProcessParts, processParts } from '../one-command.js';
 import { openClient, type Target } from '../target.js';
 import { ZkArguments, ZkError, zkWords } from './arguments.js';
@@ -15,6 +16,7 @@ import { ZK_COMMANDS, type ZkPrinter } from './commands.js';
 import { zkErrorText, zkEvent } from './texts.js';
 import { allUsages, isZkCommand, usageOf, type ZkCommandName } from './usage.js';
 
+const EXIT_FAILURE = 1;
 const EXIT_UNKNOWN = 127;
 const HISTORY_SHOWN = 10;
 
@@ -64,15 +66,24 @@ export async function runZkShell(
   options: ZkShellOptions,
   parts: ProcessParts = processParts(),
 ): Promise<number> {
-  // As zkCli.sh does, it goes on without a reader: commands are carried out, the session is closed.
-  for (const stream of [parts.stdout, parts.stderr]) stream.on('error', () => undefined);
-  const shell = new ZkShell(options, parts);
-  return await shell.run();
+  const failing = new AbortController();
+  parts.stderr.on('error', () => undefined);
+  parts.stdout.on('error', (error) => {
+    // As zkCli.sh does, it goes on without a reader: commands are carried out.
+    if (isBrokenPipe(error) || failing.signal.aborted) return;
+    parts.stderr.write(`rookery: ${unwritable(error)}\n`);
+    failing.abort();
+  });
+  const code = await new ZkShell(options, parts, failing.signal).run();
+  await outputWritten(parts.stdout);
+  return failing.signal.aborted ? EXIT_FAILURE : code;
 }
 
 class ZkShell {
   readonly #options: ZkShellOptions;
   readonly #parts: ProcessParts;
+  /** Aborted when the output cannot be written: no further command begins. */
+  readonly #failing: AbortSignal;
   readonly #history: string[] = [];
   #client: Client | null = null;
   #target: Target;
@@ -80,9 +91,10 @@ class ZkShell {
   #code = 0;
   #isOver = false;
 
-  constructor(options: ZkShellOptions, parts: ProcessParts) {
+  constructor(options: ZkShellOptions, parts: ProcessParts, failing: AbortSignal) {
     this.#options = options;
     this.#parts = parts;
+    this.#failing = failing;
     this.#target = options.target;
   }
 
@@ -106,8 +118,9 @@ class ZkShell {
   }
 
   async #runLines(): Promise<void> {
-    for await (const line of createInterface({ input: this.#parts.stdin })) {
-      if (this.#isOver) return;
+    const signal = this.#failing;
+    for await (const line of createInterface({ input: this.#parts.stdin, signal })) {
+      if (this.#isOver || signal.aborted) return;
       if (line.trim() === '') continue;
       this.#history.push(line);
       await this.#runWords(zkWords(line));
