@@ -53,7 +53,7 @@ it.runIf(process.platform === 'linux')(
       });
     try {
       await expect(keeper.save(open, 0)).rejects.toThrow(/ended by SIGKILL: .* where memory ends/);
-      expect(closed).toBe(1);
+      expect(closed).toBeGreaterThan(0);
     } finally {
       rmSync(directory, { recursive: true });
     }

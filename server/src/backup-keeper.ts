@@ -117,7 +117,7 @@ export class BackupKeeper implements BackupTaker {
       reason = (reason + text).slice(0, REASON_CHARACTERS_MAX);
     });
     const ended = new Promise<void>((resolve, reject) => {
-      child.once('error', reject);
+      child.once('error', (error) => reject(signal.aborted ? this.#abortedBecause() : error));
       child.once('close', (code, killedBy) => {
         if (code === 0) resolve();
         else reject(new Error(reason.trim() || endOf(killedBy)));
@@ -125,12 +125,18 @@ export class BackupKeeper implements BackupTaker {
     });
     // The message of the process says more than the error that its input was closed.
     const [written, end] = await Promise.allSettled([
-      pipeline(Readable.from(encodedBackup(source)), child.stdin),
+      // The member needs not keep its log for what the process does with it.
+      pipeline(Readable.from(encodedBackup(source)), child.stdin).finally(() => source.close()),
       ended,
     ]);
     if (end.status === 'rejected') throw end.reason;
     if (written.status === 'rejected') throw written.reason;
     return parsed(answer);
+  }
+
+  #abortedBecause(): Error {
+    if (this.#stopping.signal.aborted) return new Error('the member stops');
+    return new Error('it has taken three hours: no processor was idle for long enough');
   }
 
   async #prune(): Promise<void> {

@@ -17,6 +17,7 @@ export interface BackupSource {
   records(): AsyncIterable<readonly TreeRecord[]>;
   /** The log behind it. It is read once, after the records. */
   batches(): AsyncIterable<ProposalBatch>;
+  /** Lets the log be purged. Safe to call again. */
   close(): Promise<void>;
 }
 

@@ -31,6 +31,7 @@ export {
   type StateHolder,
   type StoppedMember,
   type Transaction,
+  whileMemberWaits,
   writeSnapshot,
   zooKeeperTransactions,
   zxidName,

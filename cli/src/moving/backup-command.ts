@@ -17,6 +17,7 @@ import {
   readSnapshotFile,
   removeBackups,
   SnapshotFileError,
+  whileMemberWaits,
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
@@ -42,7 +43,8 @@ export async function runBackupSave(
 ): Promise<number> {
   // A member on this machine goes on as if nothing happened.
   lowerPriority();
-  const member = 'url' in from ? await fetchState(from) : await readMember(from);
+  const member =
+    'url' in from ? await whileMemberWaits(() => fetchState(from)) : await readMember(from);
   const path = join(directory, `snapshot.${zxidName(member)}.gz`);
   const { znodes, bytes } = await writeSnapshot(member, path, { withChecksum: true });
   process.stdout.write(`saved and verified: ${path}, ${znodes} znodes, ${bytes} bytes\n`);

@@ -8,14 +8,14 @@
  * standard error, and the code is 1. Started by `backup-keeper.ts` alone.
  */
 import { readBackup } from './backup-stream.js';
-import { lowerPriority } from './lower-priority.js';
+import { lowerPriority, whileMemberWaits } from './lower-priority.js';
 import { writeSnapshot } from './snapshot-output.js';
 
 const [, , path = '', part = ''] = process.argv;
 
 try {
   lowerPriority();
-  const state = await readBackup(process.stdin);
+  const state = await whileMemberWaits(() => readBackup(process.stdin));
   const how = { withChecksum: true, part };
   const { zxid, znodes, bytes } = await writeSnapshot({ state }, path, how);
   process.stdout.write(`${JSON.stringify({ zxid: Number(zxid), znodes, bytes })}\n`);

@@ -33,6 +33,7 @@ export interface StreamedBackup {
 }
 
 export interface OpenedBackup extends StreamedBackup {
+  /** Safe to call again. */
   close(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ export {
 export { type CheckpointFacts, readCheckpointFacts } from './checkpoint-facts.js';
 export { checkChecksum } from './checksum-file.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
-export { lowerPriority } from './lower-priority.js';
+export { lowerPriority, whileMemberWaits } from './lower-priority.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';
 export {

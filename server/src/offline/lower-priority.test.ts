@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 
 const MODULE = new URL('../../dist/offline/lower-priority.js', import.meta.url).href;
-/** Its number in the kernel. */
+/** Their numbers in the kernel. */
+const SCHED_OTHER = '0';
 const SCHED_IDLE = '5';
 
 /** The priorities of all threads of a process that has called it in this way. */
@@ -48,6 +49,26 @@ onLinux('leaves the processors to all other processes, with threads that begin l
   const policies: readonly string[] = JSON.parse(execFileSync(process.execPath, args).toString());
   expect(policies.length).toBeGreaterThan(1);
   expect(new Set(policies)).toEqual(new Set([SCHED_IDLE]));
+});
+
+onLinux('leaves the idle class while a member waits for long, and enters it again', () => {
+  const script = `
+    import { readFileSync } from 'node:fs';
+    import { setTimeout as sleep } from 'node:timers/promises';
+    import { lowerPriority, whileMemberWaits } from ${JSON.stringify(MODULE)};
+    const policy = () => readFileSync('/proc/self/stat', 'utf8').split(') ')[1].split(' ')[38];
+    lowerPriority();
+    const seen = [policy()];
+    await whileMemberWaits(async () => {
+      while (policy() === seen[0]) await sleep(1);
+      seen.push(policy());
+    }, 1);
+    seen.push(policy());
+    process.stdout.write(JSON.stringify(seen));
+  `;
+  const args = ['--input-type=module', '--eval', script];
+  const seen = JSON.parse(execFileSync(process.execPath, args).toString());
+  expect(seen).toEqual([SCHED_IDLE, SCHED_OTHER, SCHED_IDLE]);
 });
 
 onLinux('lowers the others where a thread has ended since it was listed', () => {

@@ -10,9 +10,11 @@ import { constants, setPriority } from 'node:os';
 /** Linux kills the process with the highest score first. */
 const OOM_SCORE = '/proc/self/oom_score_adj';
 const OOM_SCORE_MAX = '1000';
-/** Node has no call for it. The command is part of util-linux, which nearly every Linux has. */
-const IDLE_CLASS = ['chrt', '--all-tasks', '--idle', '--pid', '0'] as const;
+/** Options of `chrt`. */
+type SchedulingClass = '--idle' | '--other';
 const COMMAND_MS = 5_000;
+/** For how long what a member waits for may take in the idle class. */
+const PATIENCE_MS = 30_000;
 
 /**
  * Holds for the rest of this process. Where the machine does not allow it, nothing changes.
@@ -30,10 +32,35 @@ export function lowerPriority(listThreads: () => readonly number[] = ownThreads)
   }
   asAllowed(() => writeFileSync(OOM_SCORE, OOM_SCORE_MAX));
   // By its priority alone a thread keeps a processor for some ms after a member wants to run.
-  const [command, ...args] = IDLE_CLASS;
-  if (process.platform === 'linux') {
-    spawnSync(command, [...args, `${process.pid}`], { stdio: 'ignore', timeout: COMMAND_MS });
+  enter('--idle');
+}
+
+/**
+ * Does what a member waits for: meanwhile it keeps all of its log. Where no processor is idle, this
+ * process leaves the idle class after half a minute and goes on by its low priority alone.
+ */
+export async function whileMemberWaits<T>(
+  work: () => Promise<T>,
+  patienceMs = PATIENCE_MS,
+): Promise<T> {
+  let hasLeft = false;
+  const timer = setTimeout(() => {
+    hasLeft = true;
+    enter('--other');
+  }, patienceMs);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+    if (hasLeft) enter('--idle');
   }
+}
+
+/** Node has no call for it. The command is part of util-linux, which nearly every Linux has. */
+function enter(schedulingClass: SchedulingClass): void {
+  if (process.platform !== 'linux') return;
+  const args = ['--all-tasks', schedulingClass, '--pid', '0', `${process.pid}`];
+  spawnSync('chrt', args, { stdio: 'ignore', timeout: COMMAND_MS });
 }
 
 function asAllowed(step: () => void): void {

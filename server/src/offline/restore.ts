@@ -30,7 +30,7 @@ export interface MembersToRestore {
 
 /** What `server.damaged` says of a directory into which a restore was interrupted. */
 const INCOMPLETE =
-  'a restore or an import into this directory has not ended: remove it, and do that again';
+  'a restore or an import has not ended: remove the directories of all members, and begin anew';
 
 /** Resolves with the digest of the state when everything is durable. Rejects with OperatorError. */
 export async function restoreMembers(setup: MembersToRestore): Promise<string> {

@@ -42,6 +42,11 @@ export class ReadScenes {
     this.#last = scene;
     return scene;
   }
+
+  /** Keeps nothing of the state and of the connection that were read last. */
+  forget(): void {
+    this.#last = null;
+  }
 }
 
 /** Whether the client may read this node; every read of a node asks. */

@@ -74,6 +74,7 @@ export class Requests {
 
   set state(state: ReplicatedState) {
     this.#state = state;
+    this.#scenes.forget();
   }
 
   /** Takes a frame of a live connection, which is at its header. */
@@ -208,6 +209,7 @@ export class Requests {
     assert(size === 0, () => `${size} requests wait after the role`);
     this.#dueSyncs.clear();
     this.#parts.auditor?.clear();
+    this.#scenes.forget();
     this.#finished = [];
   }
 
