@@ -124,14 +124,16 @@ export class PendingRequest<T> implements Request, AbortFollower {
 
   expire(): void {
     const { trouble } = this.#options.owner;
-    const cause = trouble === null ? {} : { cause: trouble };
-    this.fail(new OperationTimeoutError(this.path, { ambiguous: isAmbiguous(this), ...cause }));
+    const ambiguous = isAmbiguous(this);
+    this.fail(
+      new OperationTimeoutError(this.path, { ambiguous, ...(trouble && { cause: trouble }) }),
+    );
   }
 
   onAbort(signal: AbortSignal): void {
-    const path = this.path === undefined ? {} : { path: this.path };
-    const ambiguous = isAmbiguous(this);
-    this.fail(new OperationAbortedError(signal.reason, { ambiguous, ...path }));
+    const { path } = this;
+    const facts = { ambiguous: isAmbiguous(this), ...(path !== undefined && { path }) };
+    this.fail(new OperationAbortedError(signal.reason, facts));
   }
 
   #settle(error: Error | null): void {

@@ -37,12 +37,15 @@ export function observeStates(states: StateFeed, options: StateObserverOptions):
     const { state, sessionId, newSession, readOnly, error, lossCause } = change;
     log[LEVELS[state]](`session.${state}`, sentenceOf(change), {
       // As servers and their audit log print it; ids of local sessions are negative.
-      ...(sessionId === null ? {} : { session: `0x${BigInt.asUintN(64, sessionId).toString(16)}` }),
-      ...(state === 'connected'
-        ? { server, newSession, readOnly, timeoutMs: session?.timeoutMs }
-        : {}),
-      ...(error === null ? {} : { err: error }),
-      ...(lossCause === undefined ? {} : { lossCause }),
+      ...(sessionId !== null && { session: `0x${BigInt.asUintN(64, sessionId).toString(16)}` }),
+      ...(state === 'connected' && {
+        server,
+        newSession,
+        readOnly,
+        timeoutMs: session?.timeoutMs,
+      }),
+      ...(error && { err: error }),
+      ...(lossCause && { lossCause }),
       from,
       fromMs: Math.round(lastedMs),
     });
@@ -57,7 +60,7 @@ function sentenceOf({ state, newSession, error }: StateChange): string {
     connected: newSession ? 'a session has been opened' : 'the session goes on',
     suspended: 'the connection is lost; the session goes on at the next server, if it can',
     lost: 'the session is over, or may soon be; its ephemeral znodes go with it',
-    closed: error === null ? 'the client is closed' : 'the client has ended by an error',
+    closed: `the client ${error === null ? 'is closed' : 'has ended by an error'}`,
   };
   return sentences[state];
 }
