@@ -47,6 +47,11 @@ const sizes = fc.array(
   },
 );
 
+/** Most of them arrive in several chunks. */
+const longFrames = fc.array(fc.uint8Array({ minLength: 500, maxLength: LIMIT }), { maxLength: 8 });
+/** How many frames are taken at most after each chunk. */
+const takes = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 8 });
+
 describe('FrameReader', () => {
   it('gives frames of their own where chunks are lent, however the stream is cut', () => {
     holds(
@@ -89,14 +94,15 @@ describe('FrameReader', () => {
 
   it('finds them also in chunks that are only lent, wherever it points a reader', () => {
     holds(
-      fc.property(frames, sizes, fc.integer({ min: 0, max: 3 }), (list, cuts, takenAtOnce) => {
+      fc.property(longFrames, sizes, takes, (list, cuts, taken) => {
         const reader = new FrameReader(LIMIT);
         const frame = new JuteReader(new Uint8Array(0));
         const found: string[] = [];
-        for (const chunk of cut(framed(...list), cuts)) {
+        for (const [index, chunk] of cut(framed(...list), cuts).entries()) {
           const lent = Buffer.from(chunk);
           reader.push(lent);
-          for (let left = takenAtOnce; left > 0 && reader.pointAtNext(frame); left--) {
+          const most = taken[index % taken.length] ?? 0;
+          for (let left = most; left > 0 && reader.pointAtNext(frame); left--) {
             found.push(Buffer.from(frame.rest()).toString('hex'));
           }
           reader.giveBack();
@@ -107,6 +113,24 @@ describe('FrameReader', () => {
         expect(reader.bufferedBytes).toBe(0);
       }),
     );
+  });
+
+  it('loses no complete frame that is not taken while half of the next one arrives', () => {
+    const reader = new FrameReader(LIMIT);
+    const stream = framed(Buffer.alloc(1000, 'first'), Buffer.alloc(1000, 'second'));
+    let at = 0;
+    for (const end of [600, 1004, 1604, stream.length]) {
+      const lent = Buffer.from(stream.subarray(at, end));
+      reader.push(lent);
+      reader.giveBack();
+      lent.fill(0xee);
+      at = end;
+    }
+    const frame = new JuteReader(new Uint8Array(0));
+    const found: string[] = [];
+    while (reader.pointAtNext(frame)) found.push(Buffer.from(frame.rest()).toString());
+    expect(found.map((text) => text.slice(0, 11))).toEqual(['firstfirstf', 'secondsecon']);
+    expect(reader.bufferedBytes).toBe(0);
   });
 
   it('gives a view of the chunk when the frame is whole in it', () => {

@@ -155,9 +155,12 @@ export class FrameReader {
     return this.#buffered < HEADER_BYTES + length ? NO_FRAME : length;
   }
 
-  /** Whether at least half of the next frame, but not all of it, is in the chunks. */
+  /**
+   * Whether at least half of the next frame, but not all of it, is in the chunks. False while a
+   * frame before it, which may be complete and not taken yet, has memory of its own.
+   */
   get #hasHalfOfFrame(): boolean {
-    if (this.#buffered < HEADER_BYTES) return false;
+    if (this.#whole !== null || this.#buffered < HEADER_BYTES) return false;
     const length = this.#peekLength();
     const arrived = this.#buffered - HEADER_BYTES;
     return arrived < length && arrived * 2 >= length && length <= this.#frameBytesMax;
