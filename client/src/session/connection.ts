@@ -191,8 +191,7 @@ export class Connection {
   }
 
   #onLinkClosed(error: Error | null): void {
-    const cause = error === null ? {} : { cause: error };
-    const loss = new ConnectionLossError(undefined, cause);
+    const loss = new ConnectionLossError(undefined, { ...(error && { cause: error }) });
     if (this.#heldEvent === null) this.fail(loss);
     else this.#endedBy = loss;
   }

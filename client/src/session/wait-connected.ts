@@ -67,6 +67,6 @@ function outcomeOf(keeper: SessionKeeper, wanted: bigint | undefined): Session |
 }
 
 function timeoutError(keeper: SessionKeeper): Error {
-  const cause = keeper.trouble === null ? {} : { cause: keeper.trouble };
-  return new OperationTimeoutError(undefined, cause);
+  const { trouble } = keeper;
+  return new OperationTimeoutError(undefined, { ...(trouble && { cause: trouble }) });
 }
