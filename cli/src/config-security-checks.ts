@@ -10,6 +10,7 @@ import { dirname } from 'node:path';
 import { connect, createServer, type SecureContextOptions, type TLSSocket } from 'node:tls';
 import {
   type Config,
+  EXPIRY_WARN_MS,
   loadTlsFiles,
   OperatorError,
   peerCertificateProblem,
@@ -22,9 +23,6 @@ import {
 } from '@rookery/server';
 import { codeOf, directoryCheck, type Finding, finding } from './config-checks.js';
 
-const DAY_MS = 24 * 3_600_000;
-const WARN_MS = 14 * DAY_MS;
-const AUTHORITY_WARN_MS = 30 * DAY_MS;
 const HANDSHAKE_MS = 5_000;
 
 /** `self` is the member that is to run on this machine; null if none is named. */
@@ -167,7 +165,10 @@ function validity({ certificate, firstToExpire }: TlsMaterial, what: string): Fi
   const which = named(firstToExpire);
   const leftMs = Date.parse(validTo) - Date.now();
   if (leftMs <= 0) return finding('FAIL', `${which} has expired on ${validTo}`);
-  return finding(leftMs < WARN_MS ? 'warning' : 'ok', `${which} expires on ${validTo}`);
+  return finding(
+    leftMs < EXPIRY_WARN_MS.certificate ? 'warning' : 'ok',
+    `${which} expires on ${validTo}`,
+  );
 }
 
 /** Says nothing of authorities that last. Perhaps nothing of one that has expired is in use. */
@@ -178,7 +179,7 @@ function authorityChecks(
   if (first === null) return [];
   const { validTo } = first;
   const leftMs = Date.parse(validTo) - Date.now();
-  if (leftMs > AUTHORITY_WARN_MS) return [];
+  if (leftMs > EXPIRY_WARN_MS.authority) return [];
   const which = `the authority of ${signedFor} in caFile (${subjectOf(first)})`;
   const text =
     leftMs <= 0

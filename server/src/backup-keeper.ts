@@ -125,7 +125,7 @@ export class BackupKeeper implements BackupTaker {
     });
     // The message of the process says more than the error that its input was closed.
     const [written, end] = await Promise.allSettled([
-      // The member needs not keep its log for what the process does with it.
+      // What the process does with it afterwards needs nothing of the member's log.
       pipeline(Readable.from(encodedBackup(source)), child.stdin).finally(() => source.close()),
       ended,
     ]);
@@ -136,7 +136,7 @@ export class BackupKeeper implements BackupTaker {
 
   #abortedBecause(): Error {
     if (this.#stopping.signal.aborted) return new Error('the member stops');
-    return new Error('it has taken three hours: no processor was idle for long enough');
+    return new Error('it had not ended after three hours, as where no processor is ever idle');
   }
 
   async #prune(): Promise<void> {
@@ -152,7 +152,9 @@ function parsed(answer: string): Omit<SavedBackup, 'path'> {
 
 /** Why a process has ended that said nothing, by the signal that ended it. */
 function endOf(killedBy: NodeJS.Signals | null): string {
-  const what = `the process that writes the backup was ended by ${killedBy ?? 'itself'}`;
-  if (killedBy !== 'SIGKILL') return what;
-  return `${what}: mostly the kernel does so where memory ends, and it holds a copy of the tree`;
+  const what = 'the process that writes the backup';
+  if (killedBy === null) return `${what} has ended without a reason`;
+  const ended = `${what} was ended by ${killedBy}`;
+  if (killedBy !== 'SIGKILL') return ended;
+  return `${ended}: mostly the kernel does so where memory ends, and it holds a copy of the tree`;
 }

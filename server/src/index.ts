@@ -44,7 +44,12 @@ export { rootAclOf } from './root-acl.js';
 export { revocationListEnd } from './security/revocation-list.js';
 export { readSaslUsers } from './security/sasl-users.js';
 export { readSecretFile } from './security/secret-file.js';
-export { loadTlsFiles, type TlsFiles, type TlsMaterial } from './security/tls-files.js';
+export {
+  EXPIRY_WARN_MS,
+  loadTlsFiles,
+  type TlsFiles,
+  type TlsMaterial,
+} from './security/tls-files.js';
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { StorageFault } from './storage/index.js';

@@ -11,6 +11,7 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Logger } from 'pino';
 import {
+  EXPIRY_WARN_MS,
   loadTlsFiles,
   pathsOf,
   type RevocationListEnd,
@@ -36,17 +37,13 @@ export interface WatchedTlsParts {
   readonly timers: Timers;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
-
 const CERTIFICATE = {
   events: {
     lasting: 'tls.certificate',
     ending: 'tls.certificate_expires_soon',
     expired: 'tls.certificate_expired',
   },
-  /** Whoever renews certificates a month before they expire is in time. */
-  warnMs: 14 * DAY_MS,
+  warnMs: EXPIRY_WARN_MS.certificate,
 };
 const AUTHORITY = {
   events: {
@@ -54,8 +51,7 @@ const AUTHORITY = {
     ending: 'tls.authority_expires_soon',
     expired: 'tls.authority_expired',
   },
-  /** Until then every certificate that it has signed needs another one in its place. */
-  warnMs: 30 * DAY_MS,
+  warnMs: EXPIRY_WARN_MS.authority,
 };
 const REVOCATION_LIST = {
   events: {
@@ -63,8 +59,7 @@ const REVOCATION_LIST = {
     ending: 'tls.revocation_list_expires_soon',
     expired: 'tls.revocation_list_expired',
   },
-  /** Lists are renewed every few hours or days, so a longer time would warn of healthy ones. */
-  warnMs: HOUR_MS,
+  warnMs: EXPIRY_WARN_MS.revocationList,
 };
 
 export class WatchedTls {

@@ -121,13 +121,9 @@ it('ends a client that stops in the middle of its login with its session, and no
   expect(say(client, '')).toEqual([0, 'challenge']);
   ensemble.touch();
   // The timeout of its session, and what the leader waits for longer.
-  ensemble.nowMs += client.timeoutMs + 499;
-  ensemble.tick();
-  ensemble.settle();
+  ensemble.tickIn(client.timeoutMs + 499);
   expect(client.state).toBe('open');
-  ensemble.nowMs += 101;
-  ensemble.tick();
-  ensemble.settle();
+  ensemble.tickIn(101);
   expect(client.state).toBe('ended');
   expect(ensemble.leader.state.sessions.count).toBe(0);
 });

@@ -124,13 +124,9 @@ describe('expiry', () => {
       ensemble.touch();
       ensemble.tick();
     }
-    ensemble.nowMs += 10_499;
-    ensemble.tick();
-    ensemble.settle();
+    ensemble.tickIn(10_499);
     expect(client.state).toBe('open');
-    ensemble.nowMs += 101;
-    ensemble.tick();
-    ensemble.settle();
+    ensemble.tickIn(101);
     expect(client.state).toBe('ended');
     expect(ensemble.preparer.sessionCount).toBe(0);
   });
@@ -155,9 +151,7 @@ describe('expiry', () => {
     const client = ensemble.connect(2);
     ensemble.nowMs += 10_000;
     ensemble.preparer.onTouch(1, [Number(client.session)], ensemble.time);
-    ensemble.nowMs += 700;
-    ensemble.tick();
-    ensemble.settle();
+    ensemble.tickIn(700);
     expect(client.state).toBe('ended');
   });
 });

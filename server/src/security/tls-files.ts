@@ -14,6 +14,18 @@ import { DerError } from './der-reader.js';
 import { revocationListEnd } from './revocation-list.js';
 import { readPublicFile, readSecretFile, readSecretLine } from './secret-file.js';
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** How long before something expires a member and `config check` warn of it, in ms. */
+export const EXPIRY_WARN_MS = {
+  /** Whoever renews certificates a month before they expire is in time. */
+  certificate: 14 * DAY_MS,
+  /** Until then every certificate that it has signed needs another one in its place. */
+  authority: 30 * DAY_MS,
+  /** Lists are renewed every few hours or days, so a longer time would warn of healthy ones. */
+  revocationList: HOUR_MS,
+} as const;
+
 /** Absolute paths. Either `certFile` and `keyFile`, or `pkcs12File`. */
 export interface TlsFiles {
   /** PEM: the certificate, then the intermediate ones. */

@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { AuthFailedError, type Client, type WatchEvent } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { isBrokenPipe, outputWritten, unwritable } from '../../standard-output.js';
+import { EXIT } from '../command.js';
 import { type ProcessParts, processParts } from '../one-command.js';
 import { openClient, type Target } from '../target.js';
 import { ZkArguments, ZkError, zkWords } from './arguments.js';
@@ -16,7 +17,6 @@ import { ZK_COMMANDS, type ZkPrinter } from './commands.js';
 import { zkErrorText, zkEvent } from './texts.js';
 import { allUsages, isZkCommand, usageOf, type ZkCommandName } from './usage.js';
 
-const EXIT_FAILURE = 1;
 const EXIT_UNKNOWN = 127;
 const HISTORY_SHOWN = 10;
 
@@ -76,7 +76,7 @@ export async function runZkShell(
   });
   const code = await new ZkShell(options, parts, failing.signal).run();
   await outputWritten(parts.stdout);
-  return failing.signal.aborted ? EXIT_FAILURE : code;
+  return failing.signal.aborted ? EXIT.failed : code;
 }
 
 class ZkShell {

@@ -221,6 +221,13 @@ export class TestEnsemble {
     this.#propose(this.preparer.onTick(this.time, 1_000));
   }
 
+  /** Time passes, a tick comes, and what it proposes is applied. */
+  tickIn(ms: number): void {
+    this.nowMs += ms;
+    this.tick();
+    this.settle();
+  }
+
   /** The member applies up to `count` of the proposals that it has not applied. */
   apply(memberId: PeerId = LEADER, count = Number.POSITIVE_INFINITY): void {
     const member = this.member(memberId);
