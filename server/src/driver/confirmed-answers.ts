@@ -30,6 +30,7 @@ export interface ConfirmingHooks {
 
 export class ConfirmedAnswers {
   readonly #hooks: ConfirmingHooks;
+  /** Answers whose confirmation was asked for, by its id. */
   readonly #asked = new Map<number, Unconfirmed[]>();
   #gathering: Unconfirmed[] = [];
   /** Confirmed answers that wait to be applied, in the order of their zxids. */
@@ -45,7 +46,9 @@ export class ConfirmedAnswers {
 
   /** The number of answers that wait for a quorum or for being applied. */
   get pending(): number {
-    return this.#asked.size + this.#gathering.length + this.#unapplied.length;
+    let asked = 0;
+    for (const { length } of this.#asked.values()) asked += length;
+    return asked + this.#gathering.length + this.#unapplied.length;
   }
 
   /** The answer is sent once the next confirmation has come. */
