@@ -2,11 +2,11 @@
  * Cuts a byte stream into frames: a 4-byte big-endian length, then that many bytes.
  *
  * Chunks are queued as they come and a frame is only copied when it spans chunks. So the work is
- * linear. Memory is bounded by twice what has really arrived: memory for a whole frame is allocated
- * only once half of it is there. The length is checked as soon as it is known. A pushed chunk
- * belongs to the reader, and nobody else writes to it again, unless the caller only lends it
- * (`giveBack`). Used by client connections and by peer links, with limits of their own. `withHead`
- * makes frames of what was written with space for their head.
+ * linear. Memory is bounded by twice what has really arrived, or by about 8 KB if that is more:
+ * memory for a whole frame is allocated only once half of it is there. The length is checked as
+ * soon as it is known. A pushed chunk belongs to the reader, and nobody else writes to it again,
+ * unless the caller only lends it (`giveBack`). Used by client connections and by peer links, with
+ * limits of their own. `withHead` makes frames of what was written with space for their head.
  */
 import { assert } from './assert.js';
 import type { JuteReader } from './jute/reader.js';

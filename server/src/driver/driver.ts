@@ -66,7 +66,7 @@ export class Driver {
   readonly #level: EnsembleLevel;
   readonly #txns = new TxnViews();
   readonly #delivery: DeliveryHooks = {
-    next: () => this.#step({ kind: 'deliver' }),
+    next: () => this.#step({ kind: 'deliverMore' }),
     sendAll: () => this.#sendAll(),
   };
   readonly keeper: StateKeeper;
@@ -164,27 +164,33 @@ export class Driver {
 
   // Turns
 
+  /**
+   * On a leader `#sendAll` also decides on the writes of its own clients. One that it refuses makes
+   * room in the outbox, which then forwards writes that it has held: those need another turn.
+   */
   #endTurn(): void {
     this.#leaderService?.runWaiting();
     if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // A leader's `#sendAll` may refuse a client's write here; the outbox then forwards held ones.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
+  /** Peers come first, so that a client with its answer soon finds its write at other members. */
   #sendAll(): void {
     for (const message of this.#pipeline.takeForLeader()) this.#sendToLeader(message);
     this.#propose();
-    // Peers come first, so a client that has its answer finds the write at the other members.
     this.#parts.peerPort().flush();
     this.#parts.clientPort().flush();
   }
 
-  /** Proposes nothing while this member's disk lags behind; the queue of requests is bounded. */
+  /**
+   * Proposes nothing while this member's disk lags behind. Meanwhile the overlay bounds what is
+   * prepared, and every member bounds what it forwards (Throttle, Outbox).
+   */
   #propose(): void {
     const service = this.#leaderService;
     if (service === null) return;
@@ -383,7 +389,7 @@ export class Driver {
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
-      const ended = this.#pipeline.stopServing(this.#turns.standstill);
+      const ended = this.#pipeline.stopServing(this.#turns.dropReason);
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }

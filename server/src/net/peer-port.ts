@@ -128,8 +128,9 @@ export class PeerPort {
   }
 
   /**
-   * Encodes a message now and queues it for the next flush. Messages other than pings arrive in
-   * this order. A message for a link that is gone is dropped; its end is reported.
+   * Encodes a message now and queues it for the next flush. Messages arrive in this order, except
+   * that a ping may overtake others. A message for a link that is gone is dropped; its end is
+   * reported.
    */
   send(peer: PeerId, link: number, message: PeerMessage): void {
     const to = this.#linkOf(peer, link);

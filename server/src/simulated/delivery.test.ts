@@ -89,8 +89,8 @@ describe('a long way to what is committed', () => {
     const client = await connected(ensemble, 1);
     await write(ensemble, client, names('many', BEFORE));
     spy.mockRestore();
-    const course = events.filter((kind) => kind === 'flush' || kind === 'deliver').join(' ');
-    expect(course).toContain('deliver deliver flush deliver');
+    const course = events.filter((kind) => kind === 'flush' || kind === 'deliverMore').join(' ');
+    expect(course).toContain('deliverMore deliverMore flush deliverMore');
   });
 
   it('is gone in small parts even if all of it came in one piece', async () => {

@@ -1,5 +1,5 @@
 /**
- * Whole members and the moments that depend on a clock: a process that was stopped does not make
+ * Whole members and the moments that depend on a clock: a leader that was suspended does not make
  * its sessions pay for it, and reads without a quorum begin no earlier than they may.
  */
 import { ErrorCode } from '@rookery/protocol';
@@ -8,7 +8,7 @@ import type { MemoryClient } from './memory-client.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, serving } from './scenario.js';
 
-const STOPPED_MS = 60_000;
+const SUSPENDED_MS = 60_000;
 const SESSION_MS = 4_000;
 
 async function isThere(ensemble: MemoryEnsemble, client: MemoryClient): Promise<boolean> {
@@ -23,7 +23,7 @@ function timeOf(ensemble: MemoryEnsemble, event: string, member: number): number
   return lines.findLast((line) => line.msg === event && line.member === member)?.time;
 }
 
-describe('a leader whose process is stopped for a minute', () => {
+describe('a leader whose process is suspended for a minute', () => {
   it('does not count it against its sessions, which then expire after their timeout', async () => {
     const ensemble = await serving({ size: 1 });
     const client = await ensemble.client(1);
@@ -33,7 +33,7 @@ describe('a leader whose process is stopped for a minute', () => {
     client.drop();
     // What was heard of it is reported: nothing but the clock speaks for it afterwards.
     await ensemble.timers.advance(3 * ensemble.config.peerHeartbeatMs);
-    await ensemble.timers.stop(STOPPED_MS);
+    await ensemble.timers.suspend(SUSPENDED_MS);
     const watcher = await connected(ensemble, 1);
     await ensemble.timers.advance(SESSION_MS / 2);
     expect(await isThere(ensemble, watcher)).toBe(true);

@@ -32,7 +32,7 @@ export class ProposalWindow {
     this.#bytes += heldBytes(batch);
   }
 
-  /** Forgets everything after `after`, none of which may be delivered. */
+  /** Forgets everything after `after`, none of which has been delivered. */
   truncate(after: Zxid): void {
     assert(after >= this.#base, 'truncation below what was delivered');
     const batches = this.#batches;
