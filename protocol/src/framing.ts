@@ -99,8 +99,8 @@ export class FrameReader {
 
   /**
    * Returns the next complete frame without its length field, or null. It is a view that is valid
-   * until the next push. Throws FrameError for a length that is negative or above the limit, and
-   * from then on at each call.
+   * until the next push, or until the lender of the chunk uses its memory again. Throws FrameError
+   * for a length that is negative or above the limit, and from then on at each call.
    */
   next(): Uint8Array | null {
     if (this.#whole !== null) return this.#takeWhole();

@@ -101,7 +101,7 @@ export class ClientConnection implements Deferrable, PacedReader {
     return this.#output.bytes;
   }
 
-  /** Bytes that were read and are not delivered yet. */
+  /** The memory of what was read and is not delivered yet, in bytes. */
   get inputBytes(): number {
     return this.#inputBytes;
   }

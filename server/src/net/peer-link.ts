@@ -138,7 +138,7 @@ export class PeerLink {
     });
   }
 
-  /** Writes a frame at once: a proof or a hello, before anything is queued. */
+  /** Writes a frame at once: one of the exchange of proofs, or a hello. Nothing is queued yet. */
   write(frame: Uint8Array): void {
     if (this.#phase !== 'down') this.#parts.stream.write(frame);
   }

@@ -1,5 +1,5 @@
 /**
- * The port through which members communicate, with exactly one link for each pair.
+ * The port through which members communicate, with at most one link for each pair.
  *
  * Owns the listener, the diallers and every link. The member with the higher id dials; one with a
  * lower id connects once when it starts, to end the dialler's back-off. A link is up when both
@@ -164,7 +164,7 @@ export class PeerPort {
     for (const link of this.#links.values()) link.flush();
   }
 
-  /** Bytes queued on this link; 0 if it is gone. Paces snapshots. */
+  /** Bytes queued on this link; 0 if it is gone. They pace what is sent of old history. */
   queuedBytes(peer: PeerId, link: number): number {
     return this.#linkOf(peer, link)?.queuedBytes ?? 0;
   }

@@ -22,8 +22,8 @@ import { Tickets } from './tickets.js';
 import type { LinkId, NoteFacts, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
 /**
- * While a learner is brought up, this many times the usual bytes of proposals are kept in memory:
- * more than is written, even of large values, while the missing log is read from disk.
+ * While a learner is brought up, up to this many times the usual bytes of proposals are kept in
+ * memory: more than is written, even of large values, while the missing log is read from disk.
  */
 const STREAMING_WINDOWS = 128;
 
