@@ -109,7 +109,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'window-trims-what-is-not-delivered',
     area: 'zab',
     breaks: 'the window contains at least everything that is not delivered yet',
-    file: 'zab/window.ts',
+    file: 'zab/history.ts',
     find: 'oldest === undefined || oldest.last > delivered',
     replace: 'oldest === undefined || delivered < 0',
   },
