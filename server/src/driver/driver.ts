@@ -188,7 +188,7 @@ export class Driver {
   #propose(): void {
     const service = this.#leaderService;
     if (service === null) return;
-    if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
+    if (this.keeper.queue.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const hasUnapplied = this.#zab.delivered < this.#zab.last;
     const prepared = { proposals: service.preparedCount, hasUnapplied };
     if (!this.#batcher.isDue(prepared, this.#turns.nowMs)) return;
@@ -295,7 +295,7 @@ export class Driver {
 
   #onCoreMessage(peer: PeerId, link: number, message: CoreMessage): void {
     const { behindBytesMax } = this.#parts.options;
-    if (message.kind === 'propose' && this.keeper.pendingBytes > behindBytesMax) {
+    if (message.kind === 'propose' && this.keeper.queue.pendingBytes > behindBytesMax) {
       return this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
     }
     if (this.#receiver.holds(peer, link, message)) return;
@@ -319,12 +319,14 @@ export class Driver {
     switch (output.kind) {
       case 'installSnapshot':
         this.#readOnly.end();
-        return this.keeper.enqueue(output);
-      case 'giveUp':
+        return this.keeper.queue.enqueue(output);
       case 'append':
+        this.#parts.counters.appended += output.batch.count;
+        return this.keeper.queue.enqueue(output);
+      case 'giveUp':
       case 'truncate':
       case 'saveEpochs':
-        return this.keeper.enqueue(output);
+        return this.keeper.queue.enqueue(output);
       case 'send':
         this.#digests.onSend(output.message, this.keeper.state);
         return this.#parts.peerPort().send(output.peer, output.link, output.message);
