@@ -5,7 +5,7 @@
  * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
  * end the prepared transactions are proposed, unless they wait for a larger batch
  * (`proposal-batcher.ts`), and every socket is flushed; both happen once more before that where the
- * turn applies a long history (`delivery.ts`). This file holds the wiring; its main parts are
+ * turn applies a long history. This file holds the wiring; its main parts are
  * `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
  */
 import {
@@ -26,7 +26,6 @@ import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
 import { ClockKeeper } from './clock-keeper.js';
 import type { Answer } from './confirmed-answers.js';
-import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
@@ -50,6 +49,9 @@ import { Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
 
+/** Most turns deliver no more parts than these, and then everything is sent together. */
+const PARTS_BEFORE_SENDING = 2;
+
 export class Driver {
   readonly clients: ClientHandler;
   readonly peers: PeerHandler;
@@ -65,10 +67,6 @@ export class Driver {
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
   readonly #txns = new TxnViews();
-  readonly #delivery: DeliveryHooks = {
-    next: () => this.#step({ kind: 'deliver' }),
-    sendAll: () => this.#sendAll(),
-  };
   readonly keeper: StateKeeper;
   readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
@@ -166,7 +164,7 @@ export class Driver {
 
   #endTurn(): void {
     this.#leaderService?.runWaiting();
-    if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
+    if (this.#zab.hasMore) this.#deliverMore();
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
@@ -174,6 +172,23 @@ export class Driver {
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
+  }
+
+  /**
+   * Delivers parts of the committed history for some ms, and at least one. A part is bounded in
+   * bytes, which say little about its time, because large values are applied as fast as small ones.
+   * With one part in each turn a member would fall behind where turns are long, as with many
+   * readers. With everything in one turn heartbeats and clients would wait. What is ready to be
+   * sent leaves after the first parts.
+   */
+  #deliverMore(): void {
+    const { timers, options } = this.#parts;
+    const untilMs = timers.nowMs() + options.deliveryMsMax;
+    for (let parts = 0; this.#zab.hasMore; parts++) {
+      if (parts === PARTS_BEFORE_SENDING) this.#sendAll();
+      this.#step({ kind: 'deliver' });
+      if (timers.nowMs() >= untilMs) return;
+    }
   }
 
   #sendAll(): void {
