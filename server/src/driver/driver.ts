@@ -21,7 +21,7 @@ import type { ClientHandler } from '../net/client-handler.js';
 import type { PeerHandler } from '../net/peer-handler.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
-import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import type { Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
 import { ClockKeeper } from './clock-keeper.js';
@@ -40,7 +40,6 @@ import {
   type MessageToDriver,
   peerEvents,
 } from './port-events.js';
-import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
@@ -59,7 +58,6 @@ export class Driver {
   readonly #zab: Zab;
   readonly #pipeline: Pipeline;
   readonly #turns: Turns;
-  readonly #batcher: ProposalBatcher;
   readonly #readOnly: ReadOnlyMode;
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
@@ -88,27 +86,23 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
-    // A turn without input ends like any other: it proposes what waits.
-    const endTurn = () => this.#turns.run(() => undefined);
-    this.#batcher = new ProposalBatcher(parts.timers, endTurn);
     this.#clock = new ClockKeeper(parts);
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     const port = () => parts.peerPort();
     this.#digests = new DigestWatch(parts, { port, distrust });
     this.questions = new PeerQuestions(parts.timers, port, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
-    const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
+    const step = (input: ZabInput) => this.#turns.run(() => this.#step(input));
     this.keeper = new StateKeeper(parts, {
-      onPersisted: (ticket) => this.#onPersisted(ticket),
-      onPurged,
+      onPersisted: (ticket) => step({ kind: 'persisted', ticket }),
+      onPurged: (base) => step({ kind: 'purged', base }),
       onFatal: (error) => this.fail(error),
     });
     const { transfers, receiver } = bulkTransfers(parts, {
       keeper: this.keeper,
-      step: (input) => this.#turns.run(() => this.#step(input)),
+      step,
       send: (peer, link, message) =>
         this.#turns.run(() => parts.peerPort().send(peer, link, message)),
-      onPurged,
       fail: (error) => this.fail(error),
     });
     this.#transfers = transfers;
@@ -205,9 +199,9 @@ export class Driver {
     if (service === null) return;
     if (this.keeper.queue.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const hasUnapplied = this.#zab.delivered < this.#zab.last;
-    const prepared = { proposals: service.preparedCount, hasUnapplied };
-    if (!this.#batcher.isDue(prepared, this.#turns.nowMs)) return;
-    for (const batch of service.takeBatches()) {
+    const batches = service.batcher.takeDue(hasUnapplied, this.#turns.nowMs);
+    if (batches === null) return;
+    for (const batch of batches) {
       this.#step({ kind: 'propose', batch });
       this.#parts.counters.onProposed(this.#zab.last, batch.count, this.#turns.nowMs);
     }
@@ -319,10 +313,6 @@ export class Driver {
 
   // The core
 
-  #onPersisted(ticket: Ticket): void {
-    this.#turns.run(() => this.#step({ kind: 'persisted', ticket }));
-  }
-
   #step(input: ZabInput): void {
     const outputs = this.#zab.step(input);
     this.#parts.observer?.onStep(input, outputs);
@@ -419,6 +409,8 @@ export class Driver {
     const term = { epoch, lastZxid, state, ages };
     return newLeaderService(this.#parts, term, {
       time: () => time(this.#turns.nowMs),
+      // A turn without input ends like any other: it proposes what waits.
+      wake: () => this.#turns.run(() => undefined),
       confirm: (id) => this.#step({ kind: 'confirm', id }),
       answer: (member, answer) => this.#answer(member, answer),
     });
