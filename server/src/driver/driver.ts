@@ -34,17 +34,11 @@ import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
-import {
-  type ConnectedLink,
-  clientEvents,
-  type MessageToDriver,
-  peerEvents,
-} from './port-events.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
 import type { Transfers } from './transfers.js';
-import { Turns } from './turns.js';
+import { clientsInTurns, type MessageInTurn, peersInTurns, Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
 
@@ -107,9 +101,9 @@ export class Driver {
     });
     this.#transfers = transfers;
     this.#receiver = receiver;
-    this.clients = clientEvents(this.#pipeline, this.#turns);
-    this.peers = peerEvents(this.#turns, this.questions, {
-      onConnected: (at, hello) => this.#onConnected(at, hello),
+    this.clients = clientsInTurns(this.#turns, this.#pipeline);
+    this.peers = peersInTurns(this.#turns, this.questions, {
+      onConnected: (...at) => this.#onConnected(...at),
       onMessage: (peer, link, message) => this.#onMessage(peer, link, message),
       onDisconnected: (peer, link) => this.#onDisconnected(peer, link),
     });
@@ -250,16 +244,18 @@ export class Driver {
     else this.#parts.peerPort().sendTo(member, answer);
   }
 
-  #onConnected(at: ConnectedLink, hello: Hello): void {
+  #onConnected(peer: PeerId, link: number, hello: Hello, version: number): void {
     const isServing = this.#role !== 'looking';
-    const distrust = checkStarts(this.#parts, { peer: at.peer, hello, isServing });
+    const distrust = checkStarts(this.#parts, { peer, hello, isServing });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    if (this.#clock.onConnected(at)) this.#parts.peerPort().sendTo(at.peer, this.#clock.message);
-    this.#level.onConnected(at.peer, hello);
-    this.#parts.treeBound.onConnected(at.peer, hello);
-    this.#step({ kind: 'connected', ...at });
+    if (this.#clock.onConnected(peer, version)) {
+      this.#parts.peerPort().sendTo(peer, this.#clock.message);
+    }
+    this.#level.onConnected(peer, hello);
+    this.#parts.treeBound.onConnected(peer, hello);
+    this.#step({ kind: 'connected', peer, link, version });
   }
 
   #onDisconnected(peer: PeerId, link: number): void {
@@ -271,7 +267,7 @@ export class Driver {
     this.#step({ kind: 'disconnected', peer, link });
   }
 
-  #onMessage(peer: PeerId, link: number, message: MessageToDriver): void {
+  #onMessage(peer: PeerId, link: number, message: MessageInTurn): void {
     switch (message.kind) {
       case 'requests':
       case 'sync':
