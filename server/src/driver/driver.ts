@@ -5,8 +5,8 @@
  * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
  * end the prepared transactions are proposed, unless they wait for a larger batch
  * (`proposal-batcher.ts`), and every socket is flushed; both happen once more before that where the
- * turn applies a long history. This file holds the wiring; its main parts are
- * `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
+ * turn applies a long history. This file holds the wiring; its main parts are `turns.ts`,
+ * `leader-service.ts` and `bulk-transfers.ts`.
  */
 import {
   type CoreMessage,
