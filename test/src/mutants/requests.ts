@@ -131,12 +131,13 @@ export const requestMutants: readonly Mutant[] = [
     replace: '    const isIdle = queue.length === 0 || header.opcode === OpCode.ping;\n',
   },
   {
-    name: 'writes-decided-in-pairs-reversed',
+    name: 'writes-decided-in-threes-reversed',
     area: 'pipeline',
     breaks: "a session's writes are applied in the order in which they were sent",
     file: 'driver/leader-service.ts',
+    // The run without faults has messages of one, two and many requests, and none of three.
     find: 'const item = items[next];',
-    replace: 'const item = items[items.length === 2 ? 1 - next : next];',
+    replace: 'const item = items[items.length === 3 ? 2 - next : next];',
   },
   {
     name: 'write-forwarded-twice',
