@@ -6,8 +6,8 @@
  */
 import type { Ask, Hello, JuteReader, PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import type { ClientConnection } from '../net/client-connection.js';
-import type { ClientHandler } from '../net/client-handler.js';
-import type { PeerHandler } from '../net/peer-handler.js';
+import type { ClientHandler } from '../net/client-port.js';
+import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import type { PeerQuestions } from './peer-questions.js';
 import type { Turns } from './turns.js';
