@@ -12,7 +12,6 @@ import {
   JuteReader,
   MarshallingError,
   OpCode,
-  type Stat,
   type Synced,
   unreachable,
   type Zxid,
@@ -21,6 +20,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
 import type { Requester } from './access.js';
 import { answerBytesOf, isListing, LARGE_BYTES } from './answer-size.js';
+import type { Applier } from './apply.js';
 import type { ConnectionId, ReplyRecord } from './client-channel.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -30,7 +30,7 @@ import { operationName } from './operation-names.js';
 import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
 import { ReadScenes } from './read-scene.js';
-import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
+import { beginReply, writeError, writeSyncReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
 
@@ -139,7 +139,7 @@ export class Requests {
   }
 
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
-  onApplied(zxid: Zxid, txn: Txn, stats: readonly Stat[], nowMs: number): void {
+  onApplied(zxid: Zxid, txn: Txn, applier: Pick<Applier, 'writeReply'>, nowMs: number): void {
     this.#nowMs = nowMs;
     const entry = this.#entryOfTxn(txn);
     this.#parts.auditor?.onApplied(zxid, txn, entry);
@@ -152,7 +152,7 @@ export class Requests {
     );
     const { xid, opcode } = entry;
     const { channel, queue } = connection;
-    writeTxnReply(channel.writer, this.#state.tree, { xid, zxid, txn, stats });
+    applier.writeReply(channel.writer, xid, txn);
     queue.shift();
     this.#answered(connection, entry);
     if (opcode === OpCode.closeSession) this.#finished.push(connection);
