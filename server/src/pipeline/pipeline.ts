@@ -159,7 +159,6 @@ export class Pipeline {
     this.#handshake.clear();
     this.#outbox.clear();
     this.#requests.clear();
-    this.throttle.clear();
     this.#touches.clear();
     assert(this.throttle.requests === 0, 'nothing is outstanding when the role has ended');
     return ended;
@@ -247,8 +246,7 @@ export class Pipeline {
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
-    this.throttle.onOrphanEnded(request);
-    this.#auditor?.onRefused(request);
+    this.throttle.takeOrphan(request);
   }
 
   /**

@@ -10,7 +10,6 @@ import {
   assert,
   ErrorCode,
   JuteReader,
-  MarshallingError,
   OpCode,
   type Synced,
   unreachable,
@@ -141,9 +140,12 @@ export class Requests {
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
   onApplied(zxid: Zxid, txn: Txn, applier: Pick<Applier, 'writeReply'>, nowMs: number): void {
     this.#nowMs = nowMs;
-    const entry = this.#entryOfTxn(txn);
-    this.#parts.auditor?.onApplied(zxid, txn, entry);
-    if (entry === undefined) return this.#parts.throttle.onOrphanEnded(txn.request);
+    const { throttle, auditor } = this.#parts;
+    const waiting = this.#entryOfTxn(txn);
+    const entry = waiting ?? throttle.takeOrphan(txn.request);
+    if (entry === undefined) return;
+    auditor?.onApplied(zxid, txn, entry);
+    if (waiting === undefined) return;
     this.#byRequest.delete(txn.request);
     const connection = this.#connectionOf(entry);
     assert(
@@ -200,7 +202,6 @@ export class Requests {
     const pending = connection.queue.takeAll();
     for (const { request } of pending) this.#byRequest.delete(request);
     this.#parts.throttle.onConnectionGone(connection, pending);
-    this.#parts.auditor?.onDropped(pending);
   }
 
   /** The role has ended; every connection was dropped. */
@@ -208,7 +209,8 @@ export class Requests {
     const { size } = this.#byRequest;
     assert(size === 0, () => `${size} requests wait after the role`);
     this.#dueSyncs.clear();
-    this.#parts.auditor?.clear();
+    const { throttle, auditor } = this.#parts;
+    for (const orphan of throttle.clear()) auditor?.onUnknown(orphan);
     this.#scenes.forget();
     this.#finished = [];
   }
@@ -248,17 +250,11 @@ export class Requests {
 
   /** An attempt that has to wait comes back in `onTick`. */
   #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const { logins } = this.#parts;
     const packet = body.rest();
-    const user = logins.guessedUser(connection, header, packet);
-    if (user !== null) {
-      const attempt = { user, body: packet, nowMs: this.#nowMs };
-      const verdict = logins.waiting.judge(connection, header, attempt);
-      if (verdict === 'waits') return;
-      if (verdict === 'full')
-        return this.#giveUp(connection, 'too many logins of its address wait');
-    }
-    this.#login(connection, header, new JuteReader(packet));
+    const attempt = { body: packet, nowMs: this.#nowMs };
+    const verdict = this.#parts.logins.judge(connection, header, attempt);
+    if (verdict === 'none') this.#login(connection, header, new JuteReader(packet));
+    if (verdict === 'full') this.#giveUp(connection, 'too many logins of its address wait');
   }
 
   /**
@@ -345,8 +341,7 @@ export class Requests {
 
   #runQueued(connection: Connection, entry: QueueEntry): void {
     this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
-    this.#count(connection, entry, entry.sinceMs);
-    this.#parts.throttle.onAnswered(connection, entry);
+    this.#answered(connection, entry);
   }
 
   #run(
@@ -365,14 +360,8 @@ export class Requests {
       beginReply(channel.writer, xid, state.lastZxid);
       channel.writer.endFrame();
     } else {
-      try {
-        const scene = this.#scenes.of(state, connection, requester);
-        if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
-      } catch (error) {
-        if (!(error instanceof MarshallingError)) throw error;
-        const zxid = state.lastZxid;
-        writeError(channel.writer, { xid, zxid, code: ErrorCode.marshallingError });
-      }
+      const scene = this.#scenes.of(state, connection, requester);
+      if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
     }
   }
 
