@@ -74,8 +74,9 @@ export class LagMonitor {
     if (nowMs < this.#quietUntilMs) return;
     this.#quietUntilMs = nowMs + WARNING_PAUSE_MS;
     const message =
-      `the event loop was blocked for ${Math.round(lag.lagMs)} ms, so no heartbeats were sent; ` +
-      `the timeout of the session is ${lag.sessionTimeoutMs} ms. The option "worker" avoids this.`;
+      `the event loop was blocked, or the process suspended, for ${Math.round(lag.lagMs)} ms, so ` +
+      `no heartbeats were sent; the timeout of the session is ${lag.sessionTimeoutMs} ms. The ` +
+      'option "worker" sends them while the event loop is blocked.';
     this.#options.log.warn('session.lag', message, lag);
   }
 }
