@@ -11,7 +11,7 @@ import type { Int64, PeerId, Zxid } from '@rookery/protocol';
 import type { Durations } from '../measures/durations.js';
 import type { SummaryView } from '../measures/summary.js';
 
-export type ServerMode = 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only';
+export type ServerMode = 'standalone' | 'leader' | 'follower' | 'read-only';
 
 export interface ProposalSizes {
   /** Sizes of the last, smallest and largest proposal, in bytes; -1 before the first. */
