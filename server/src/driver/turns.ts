@@ -33,7 +33,7 @@ export class Turns {
   #tickedAtMs = Number.NEGATIVE_INFINITY;
   #open = false;
   #stopped = false;
-  #stoodStill = false;
+  #wasSuspended = false;
   /** Made once, because there are tens of thousands of turns a second. */
   readonly #endLater = (): void => this.#end();
 
@@ -51,7 +51,7 @@ export class Turns {
 
   /** The reason if a role that ends now must drop the answers of this turn; otherwise null. */
   get standstill(): string | null {
-    return this.#stoodStill ? 'this member stood still' : null;
+    return this.#wasSuspended ? 'this member was suspended or busy' : null;
   }
 
   start(): void {
@@ -117,9 +117,9 @@ export class Turns {
     const nowMs = this.#timers.nowMs();
     if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;
     this.#nowMs = nowMs;
-    this.#stoodStill = true;
+    this.#wasSuspended = true;
     this.#tick();
-    this.#stoodStill = false;
+    this.#wasSuspended = false;
   }
 
   #tick(): void {

@@ -54,9 +54,9 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   #isDirty = false;
   #isHeavy = false;
   /**
-   * In which queue of the ClientShare the connection has waited, while it may make one delivery for
-   * that: from `continueDelivery` on, until the first frame or answer, which does not wait again.
-   * But a large answer waits in the heavy queue if the connection has waited in the light one only.
+   * The queue of the ClientShare in which the connection has waited. From `continueDelivery` on,
+   * its first frame or answer does not wait again; but a large answer waits in the heavy queue if
+   * the connection has waited in the light one only.
    */
   #leftQueue: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;

@@ -150,7 +150,7 @@ export class Prepare {
 
   /**
    * Decides a request. The result is one object, which the next call overwrites: it must be encoded
-   * before. The other methods return new objects, because `RequestPreparer.onTick` gathers them.
+   * before. The other methods return new objects, because `RequestPreparer.onTick` keeps several.
    */
   prepare(
     origin: PeerId,

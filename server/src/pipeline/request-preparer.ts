@@ -241,7 +241,8 @@ export class RequestPreparer {
       const deleted = this.#prepare.prepareReap(path, time.wallMs, this.#ages);
       if (deleted !== null) prepared.push(deleted);
     }
-    // What `Prepare.prepare` returns could not be gathered.
+    // They are kept in an array, so each must be an object of its own. `Prepare.prepare` returns
+    // the same one each time.
     const distinct = new Set(prepared.map(({ txn }) => txn)).size;
     assert(
       distinct === prepared.length,
