@@ -1,27 +1,30 @@
-/** How many answers wait for a confirmation, and when each is sent. */
+/** What waits for a confirmation by a quorum, and what waits longer. */
 import { expect, it } from 'vitest';
-import { ConfirmedAnswers } from './confirmed-answers.js';
+import { type Answer, ConfirmedAnswers } from './confirmed-answers.js';
 
-it('counts every answer, while it is gathered, asked for, or waits to be applied', () => {
+function bench(applied: number) {
+  const sent: Answer[] = [];
   const asked: number[] = [];
-  const sent: unknown[] = [];
   const answers = new ConfirmedAnswers(
-    { confirm: (id) => asked.push(id), answer: (_, answer) => sent.push(answer) },
-    7,
+    { confirm: (id) => asked.push(id), answer: (_member, answer) => sent.push(answer) },
+    applied,
   );
   const add = (request: number, afterApply: boolean) =>
-    answers.add({
-      origin: 1,
-      afterApply,
-      answer: (zxid) => ({ kind: 'synced', request, zxid }),
-    });
-  for (const request of [1, 2, 3]) add(request, request === 3);
-  expect(answers.pending, 'gathered').toBe(3);
+    answers.add({ origin: 2, afterApply, answer: (zxid) => ({ kind: 'synced', request, zxid }) });
+  return { answers, asked, sent, add };
+}
+
+it('counts each answer that waits, before, during and after its confirmation', () => {
+  const { answers, asked, sent, add } = bench(6);
+  add(1, false);
+  add(2, true);
+  expect(answers.pending).toBe(2);
   answers.ask();
-  add(4, false);
-  expect([asked, answers.pending], 'asked for, and one that came later').toEqual([[1], 4]);
-  answers.onConfirmed(1, 8);
-  expect([sent.length, answers.pending], 'one waits until 8 is applied').toEqual([2, 2]);
-  answers.onApplied(8);
-  expect([sent.length, answers.pending]).toEqual([3, 1]);
+  add(3, false);
+  expect([asked, answers.pending]).toEqual([[1], 3]);
+  answers.onConfirmed(1, 7);
+  // The second one waits until the zxid of the confirmation is applied.
+  expect([sent, answers.pending]).toEqual([[{ kind: 'synced', request: 1, zxid: 7 }], 2]);
+  answers.onApplied(7);
+  expect([sent.length, answers.pending]).toEqual([2, 1]);
 });

@@ -46,9 +46,9 @@ export class ConfirmedAnswers {
 
   /** The number of answers that wait for a quorum or for being applied. */
   get pending(): number {
-    let asked = 0;
-    for (const { length } of this.#asked.values()) asked += length;
-    return asked + this.#gathering.length + this.#unapplied.length;
+    let pending = this.#gathering.length + this.#unapplied.length;
+    for (const answers of this.#asked.values()) pending += answers.length;
+    return pending;
   }
 
   /** The answer is sent once the next confirmation has come. */

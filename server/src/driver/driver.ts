@@ -17,8 +17,8 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { ClientHandler } from '../net/client-handler.js';
-import type { PeerHandler } from '../net/peer-handler.js';
+import type { ClientHandler } from '../net/client-port.js';
+import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
 import type { Zab, ZabInput, ZabOutput } from '../zab/index.js';
@@ -64,7 +64,7 @@ export class Driver {
   #leaderService: LeaderService | null = null;
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
-  #roleSinceMs = 0;
+  #roleSinceMs: number;
   /** When touches, clocks and the like were last reported to other members. */
   #heartbeatAtMs = 0;
   #stopped = false;
@@ -80,6 +80,7 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
+    this.#roleSinceMs = this.#turns.nowMs;
     this.#clock = new ClockKeeper(parts);
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     const port = () => parts.peerPort();
@@ -374,9 +375,8 @@ export class Driver {
       // Observers may keep what they get, so it is not a view.
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
-    const at = { through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
-    const { count } = batch;
-    this.#parts.counters.onDelivered({ count, ...at, wallMs: this.#parts.wallMs() }, this.#role);
+    const at = { count: batch.count, through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
+    this.#parts.counters.onDelivered({ ...at, wallMs: this.#parts.timers.wallMs() }, this.#role);
   }
 
   #onRole(output: RoleOutput): void {
@@ -386,7 +386,7 @@ export class Driver {
     this.#parts.counters.onRole(role, this.#turns.nowMs);
     this.#role = role;
     this.#leader = leader;
-    this.#roleSinceMs = this.#turns.nowMs;
+    if (role !== was) this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
       this.#leaderService?.onTermEnd();
       this.#leaderService = null;

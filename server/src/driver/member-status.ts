@@ -243,7 +243,6 @@ export class MemberStatus implements MemberView {
     return {
       memberId: self.id,
       ensembleId: zab.ensembleId,
-      role: driver.role,
       leaderId: driver.leader,
       epoch: zab.currentEpoch,
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },

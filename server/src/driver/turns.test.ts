@@ -1,4 +1,4 @@
-/** The rhythm of a member that is suspended, between its turns and in the middle of one. */
+/** The rhythm of a member whose process is suspended between its turns or in the middle of one. */
 import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { Turns } from './turns.js';
@@ -39,7 +39,7 @@ describe('a turn', () => {
     timers.suspendNow(3 * TICK_MS);
     turns.run(() => told.push(`in ${turns.nowMs}`));
     await timers.advance(0);
-    const late = 'tick 79 this member was suspended';
+    const late = 'tick 79 this member was suspended or busy';
     expect(told.slice(0, 4)).toEqual(['in 19', 'in 19', late, 'end 79']);
     expect(turns.dropReason).toBeNull();
   });

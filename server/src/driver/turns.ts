@@ -11,8 +11,8 @@
  */
 import type { Ask, JuteReader, PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import type { ClientConnection } from '../net/client-connection.js';
-import type { ClientHandler } from '../net/client-handler.js';
-import type { PeerHandler } from '../net/peer-handler.js';
+import type { ClientHandler } from '../net/client-port.js';
+import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Timers } from '../net/timers.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 
@@ -55,7 +55,7 @@ export class Turns {
    * the tick runs that follows a suspension in the middle of the turn.
    */
   get dropReason(): string | null {
-    return this.#wasSuspended ? 'this member was suspended' : null;
+    return this.#wasSuspended ? 'this member was suspended or busy' : null;
   }
 
   start(): void {

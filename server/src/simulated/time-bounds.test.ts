@@ -31,7 +31,7 @@ describe('a leader whose process is suspended for a minute', () => {
     const xid = client.create('/ephemeral', '', 1);
     await ensemble.until(() => client.errorOf(xid) === ErrorCode.ok, 'was it created');
     client.drop();
-    // What was heard of it is reported: nothing but the clock speaks for it afterwards.
+    // What was heard from it is reported, so only the clock decides from here on.
     await ensemble.timers.advance(3 * ensemble.config.peerHeartbeatMs);
     await ensemble.timers.suspend(SUSPENDED_MS);
     const watcher = await connected(ensemble, 1);
