@@ -83,6 +83,7 @@ export class Driver {
     this.#parts = parts;
     this.#zab = parts.zab;
     this.#pipeline = parts.pipeline;
+    this.#roleSinceMs = parts.timers.nowMs();
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
       onTick: (nowMs) => this.#onTick(nowMs),
@@ -90,7 +91,6 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
-    this.#roleSinceMs = this.#turns.nowMs;
     // A turn without input ends like any other: it proposes what waits.
     const endTurn = () => this.#turns.run(() => undefined);
     this.#batcher = new ProposalBatcher(parts.timers, endTurn);
