@@ -18,7 +18,6 @@ import { LEVEL } from '../state/level.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
 import type { DriverParts } from './parts.js';
-import type { ConnectedLink } from './port-events.js';
 
 /** The clock of a leader for one term. */
 export interface TermClock {
@@ -97,7 +96,7 @@ export class ClockKeeper {
   }
 
   /** Returns whether the peer understands messages about clocks. */
-  onConnected({ peer, version }: ConnectedLink): boolean {
+  onConnected(peer: PeerId, version: number): boolean {
     if (version < CLOCKS_SINCE) return false;
     this.listeners.add(peer);
     return true;

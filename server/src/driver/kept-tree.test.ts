@@ -15,7 +15,6 @@ const UNHEARD: ChangeSink = {
   created: () => undefined,
   deleted: () => undefined,
   dataChanged: () => undefined,
-  sessionClosed: () => undefined,
 };
 
 function stateWith(count: number, data: Buffer | null): ReplicatedState {

@@ -169,7 +169,7 @@ export class MemberStatus implements MemberView {
       syncedObservers: 0,
       pendingSyncs: driver.leaderService.pendingSyncs,
       leadsForMs: driver.roleForMs,
-      proposalSizes: driver.leaderService.proposalSizes,
+      proposalSizes: driver.leaderService.batcher.sizes,
     };
   }
 

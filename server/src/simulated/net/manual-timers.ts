@@ -55,7 +55,7 @@ export class ManualTimers implements Timers {
       next.action();
       await settlePromises();
     }
-    this.#nowMs = untilMs;
+    this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
   /** The process is suspended for so long: nothing runs meanwhile, what is overdue after it. */
