@@ -181,12 +181,12 @@ export interface Config {
   readonly globalOutstandingLimit: number;
   /**
    * The requests per second that each member takes from one client; default 0, for no bound. A
-   * client is known by its certificate or by SASL, and otherwise by its address (of IPv6 the network
-   * of 64 bits), however many connections it has. The requests of a second may come at once. Past
-   * the bound, the client's requests wait, as by ZooKeeper's throttling, and its connections are
-   * served round-robin. No request fails. Super users are not bounded. Pings are requests, too: if
-   * it is too small for the number of a client's sessions, their pings are answered too late, and
-   * the client gives them up.
+   * client is known by its certificate or by SASL, and otherwise by its address (of IPv6 the
+   * network of 64 bits), however many connections it has. The requests of a second may come at
+   * once. Past the bound, the client's requests wait, as by ZooKeeper's throttling, and its
+   * connections are served round-robin. No request fails. Super users are not bounded. Pings are
+   * requests, too: if it is too small for the number of a client's sessions, their pings are
+   * answered too late, and the client gives them up.
    */
   readonly requestsPerSecondMax: number;
   /**
