@@ -73,6 +73,7 @@ export class Driver {
     this.#parts = parts;
     this.#zab = parts.zab;
     this.#pipeline = parts.pipeline;
+    this.#roleSinceMs = parts.timers.nowMs();
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
       onTick: (nowMs) => this.#onTick(nowMs),
@@ -80,7 +81,6 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
-    this.#roleSinceMs = this.#turns.nowMs;
     this.#clock = new ClockKeeper(parts);
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     const port = () => parts.peerPort();
