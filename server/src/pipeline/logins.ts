@@ -131,8 +131,8 @@ export class Logins {
   }
 
   /**
-   * The user whose password this step can guess; null for a step that proves nothing that not
-   * everybody may have, such as the question for a challenge.
+   * The user whose password this step can guess; null for a step that needs none, such as the
+   * question for a challenge.
    */
   #guessedUser(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): string | null {
     const { authenticator } = this.#parts;

@@ -385,7 +385,7 @@ export class Prepare {
   }
 }
 
-/** What nobody has requested. */
+/** A transaction of the leader's own: no client has requested it. */
 function ownTxn(op: TxnOp, wallMs: number): Txn {
   return { origin: 0, request: 0, session: 0, time: wallMs, op };
 }
