@@ -3,7 +3,7 @@
  *
  * Half-open streams are allowed, Nagle's algorithm is off, and `::ffff:` is removed from addresses.
  * Names are looked up at each dial (ZOOKEEPER-1506) by `PeerNames`, so that a lookup that hangs
- * delays no other dial.
+ * delays hardly any other dial.
  */
 import net from 'node:net';
 import tls from 'node:tls';

@@ -120,14 +120,14 @@ async function courseOfWrites({ partMs }: { readonly partMs: number }): Promise<
     onRecovered: () => undefined,
     onApplied: () => undefined,
     onStep: ({ kind }: ZabInput) => {
-      if (kind !== 'deliver') return;
-      events.push(kind);
+      if (kind !== 'deliverMore') return;
+      events.push('deliver');
       takeTime();
     },
   });
   const ensemble = await serving({ size: 1, tuning: { ...tuning, deliveryMs: 10 }, observer });
   const client = await connected(ensemble, 1);
-  takeTime = () => ensemble.timers.standStill(partMs);
+  takeTime = () => ensemble.timers.suspendNow(partMs);
   await write(ensemble, client, names('many', BEFORE));
   spy.mockRestore();
   return events.join(' ');
