@@ -185,8 +185,8 @@ export interface Config {
    * network of 64 bits), however many connections it has; a second's worth may come at once. Past
    * it, the client's requests wait, as by ZooKeeper's throttling, and its connections are served
    * round-robin. No request fails. Super users are not bounded. Pings are requests, too: if it is
-   * too small for the number of a client's sessions, those expire that wait for longer than their
-   * timeout.
+   * too small for the number of a client's sessions, their pings are answered too late, and the
+   * client gives them up.
    */
   readonly requestsPerSecondMax: number;
   /**

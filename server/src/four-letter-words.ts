@@ -20,33 +20,37 @@ interface WordFacts {
   readonly isListing: boolean;
   /**
    * Whether it is refused while the member does not serve, with ZooKeeper's sentence. ZooKeeper's
-   * words have the value that ZooKeeper gives them; any other word has true if it tells of a leader
-   * or of its followers.
+   * words have the value that ZooKeeper gives them. Any other word has true, unless a member that
+   * looks for a leader can answer it, too.
    */
   readonly needsServing: boolean;
 }
 
 /**
  * All words that exist, in alphabetical order: those of ZooKeeper 3.8.0, and Rookery's own if there
- * are any. Any other first four bytes of a connection are read as the length of a frame.
+ * are any. Other first four bytes of a connection are read as the length of a frame, except
+ * those that telnet sends when it closes.
  *
  * A new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
  * reports that it is missing. An answer is never empty, because an empty one means that the server
- * does not know the word. A member that serves and does not have the facts of a word, such as those
- * of a leader at a follower, in read-only mode or standalone, answers with a sentence that says so.
+ * does not know the word. A member that serves may lack the facts of a word: a follower, a member
+ * in read-only mode and a standalone one have none of a leader's (`LeaderView`). It answers with a
+ * sentence that says so.
  *
- * Facts that no word has yet are fields of `MemberView`, or of `LeaderView` if only a leader has
- * them (`net/member-view.ts`). `driver/member-status.ts` fills them in from the member's parts; for
- * the tests, `memberView` and `LEADER_VIEW` of `simulated/net/fixtures.ts` do. A fact that the core
- * alone has needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if only
- * a leader has it; then CONTRIBUTING.md's row for the core applies, too.
+ * A fact that `MemberView` (`net/member-view.ts`) does not have yet becomes a field of it, or of
+ * `LeaderView` if only the leader of an ensemble has it. `driver/member-status.ts` fills the field
+ * in from the member's parts; for the tests of the words, `memberView` and `LEADER_VIEW` of
+ * `simulated/net/fixtures.ts` do. A fact of the driver needs a getter of `Driver`
+ * (`driver/driver.ts`), and a test in `simulated/` that reads `member.status`. A fact of the core
+ * needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if only a leader
+ * has it. CONTRIBUTING.md's row for the driver or for the core applies then, too.
  *
  * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and
  * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;
  * `config.test.ts` names the words for strangers. `test/src/documents/four-letter-words.test.ts`
  * compares the reference, docs/limits.md and the recorded answers with the table. Nothing checks
  * SECURITY.md, which tells what strangers learn by words, and docs/operations/README.md, which
- * tells operators which word is for what. Users of the package notice a new word, so it needs a
+ * names the words that operators use most. Users of the package notice a new word, so it needs a
  * changeset (CONTRIBUTING.md).
  *
  * A word that ZooKeeper does not have is a divergence: it needs a row in docs/compatibility.md, a

@@ -15,7 +15,8 @@ import {
   zabStart,
 } from './member-options.js';
 import type { MemoryBudget } from './memory-budget.js';
-import { PeerPort, type PeerPortParts } from './net/peer-port.js';
+import { PeerPort } from './net/peer-port.js';
+import type { PeerPortParts } from './net/peer-port-parts.js';
 import { ServerStats } from './net/server-stats.js';
 import { Pipeline } from './pipeline/pipeline.js';
 import type { ServingPlan } from './served-with.js';

@@ -86,7 +86,6 @@ export class Member {
       new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
     const state = newState();
     const instance = surroundings.uuid();
-    const counters = new Counters();
     const begunMs = surroundings.timers.nowMs();
     const { storage, recovered } = await Storage.open({
       treeStore: surroundings.treeStore,
@@ -101,7 +100,9 @@ export class Member {
         firstPart: firstPartsOf(config.servers, options.id).segment,
       },
     });
-    counters.starts.record(surroundings.timers.nowMs() - begunMs);
+    const recoveredMs = surroundings.timers.nowMs();
+    const counters = new Counters(recoveredMs);
+    counters.starts.record(recoveredMs - begunMs);
     counters.startTransactions.record(recovered.suffix.length);
     const wallMs = surroundings.timers.wallMs();
     counters.checkpoint = { zxid: recovered.checkpointZxid, wallMs };
@@ -161,7 +162,6 @@ export class Member {
       openRoot: new OpenRoot(rootAclOf(config), options.logger),
       newState: parts.newState,
       logger: options.logger,
-      wallMs: () => timers.wallMs(),
       random16: () => surroundings.randomBytes(16),
       clientPort: () => this.#clientPort,
       peerPort: () => this.#peerPort,

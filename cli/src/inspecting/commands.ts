@@ -89,7 +89,11 @@ function addLog(inspect: Command, onEnd: OnEnd): void {
     .option('--config <file>', 'the config file of the member')
     .option('--id <n>', 'and its id', wholeNumber(1, 255))
     .option('--path <path>', 'only what touches it or something below it', znodePath)
-    .option('--session <hex>', 'only what this session did', sessionId)
+    .option(
+      '--session <hex>',
+      'only this session: its beginning, its writes and its end',
+      sessionId,
+    )
     .option('--since <time>', 'only from this time on: 2026-01-31T12:00:00Z', timeMs)
     .option('--json', 'one JSON object a line')
     .addOption(zooKeeperFormat('TxnLogToolkit'))

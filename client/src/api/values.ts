@@ -181,9 +181,9 @@ export type SessionLossCause =
    */
   | 'ended'
   /**
-   * A server has said that it is over, and its timeout may have passed: this process was stopped or
-   * busy, or this client was given a session of another process to resume, of whose last contact it
-   * knows nothing.
+   * A server has said that it is over, and its timeout may have passed: this process was suspended
+   * or busy, or this client was given a session of another process to resume, of whose last contact
+   * it knows nothing.
    */
   | 'expired'
   /** No server has answered for so long that one may soon expire it: the client has given it up. */

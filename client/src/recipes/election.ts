@@ -4,9 +4,9 @@
  *
  * **Guarantee.** At most one term has an unaborted signal at a time, provided that processes do not
  * stand still and clocks run at nearly the same rate, and `token` strictly increases from term to
- * term. That a candidate is the first in line does not mean that it knows. Only its acknowledgement
- * shows that: it makes it when its procedure for becoming the leader has run, and the server
- * commits it only while the term lasts.
+ * term. A candidate that is the first in line need not know that yet. Its acknowledgement shows
+ * that it does: the candidate writes it once its procedure for becoming the leader has run, and the
+ * server commits it only while the term lasts.
  *
  * **Znodes.** As in the ZooKeeper documentation: `<path>` (a container), with `<guid>-n_<number>`
  * for each candidate, ephemeral, whose data is its id. The lowest number leads, and each other

@@ -74,8 +74,8 @@ export class LagMonitor {
     if (nowMs < this.#quietUntilMs) return;
     this.#quietUntilMs = nowMs + WARNING_PAUSE_MS;
     const message =
-      `the event loop was blocked for ${Math.round(lag.lagMs)} ms, so no heartbeats were sent; ` +
-      `the timeout of the session is ${lag.sessionTimeoutMs} ms. The option "worker" avoids this.`;
+      `the process was blocked or suspended for ${Math.round(lag.lagMs)} ms and sent no ` +
+      `heartbeats; the session's timeout is ${lag.sessionTimeoutMs} ms. Option "worker" avoids the former.`;
     this.#options.log.warn('session.lag', message, lag);
   }
 }

@@ -67,5 +67,5 @@ it('warns of the lag that costs the session, also when the timer of the loss run
   for (let second = 1; second <= 10; second++) surroundings.jump(1_000);
   expect(warnings).toEqual([]);
   surroundings.jump(20_000);
-  expect(told).toEqual([[expect.stringContaining('blocked for 19000 ms')]]);
+  expect(told).toEqual([[expect.stringContaining('blocked or suspended for 19000 ms')]]);
 });

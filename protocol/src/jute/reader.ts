@@ -67,13 +67,13 @@ export class JuteReader {
   }
 
   int(): number {
-    return this.#intAt(this.#advance(4));
+    return intAt(this.#bytes, this.#advance(4));
   }
 
   long(): Int64 {
     const at = this.#advance(8);
-    const high = this.#intAt(at);
-    const low = this.#intAt(at + 4) >>> 0;
+    const high = intAt(this.#bytes, at);
+    const low = intAt(this.#bytes, at + 4) >>> 0;
     const value = high * 0x1_0000_0000 + low;
     return Number.isSafeInteger(value) ? value : int64FromHalves({ high, low });
   }
@@ -137,13 +137,6 @@ export class JuteReader {
     return copy;
   }
 
-  /** Faster than Buffer's own method. The caller has checked that the offset is in range. */
-  #intAt(at: number): number {
-    const bytes = this.#bytes;
-    const high = ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16);
-    return high | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
-  }
-
   #has(text: string, at: number): boolean {
     for (let i = 0; i < text.length; i++) {
       if (this.#bytes[at + i] !== text.charCodeAt(i)) return false;
@@ -161,6 +154,15 @@ export class JuteReader {
   #refuse(length: number): never {
     throw new MarshallingError(`unreasonable length ${length}, ${this.remaining} bytes left`);
   }
+}
+
+/**
+ * Reads a signed int, big-endian. Faster than Buffer's own method, because it checks nothing: the
+ * caller has checked that the offset is in range.
+ */
+export function intAt(bytes: Uint8Array, at: number): number {
+  const high = ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16);
+  return high | ((bytes[at + 2] as number) << 8) | (bytes[at + 3] as number);
 }
 
 /** Returns the same bytes as a Buffer, without a copy. */

@@ -269,24 +269,21 @@ export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX):
     writeHead(frame, REQUESTS_CODE);
     return frame;
   }
-  const payload = encodePeerMessage(value, version);
+  // The union of layouts cannot be called with the union of messages; the kind ties the two.
+  const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
+  const { code, fields, since, isOpen } = layout;
+  assert(isOpen || since <= version, () => `a ${value.kind} is sent from version ${since} on`);
+  const size = isOpen ? fields.size : fields.sizeAt(version);
+  const payload = packr.pack(fields.pack([code], value, size));
   const frame = Buffer.allocUnsafe(LENGTH_BYTES + payload.length);
   frame.writeInt32BE(payload.length, 0);
   frame.set(payload, LENGTH_BYTES);
   return frame;
 }
 
-/** Returns the payload of a frame, to which nobody may write either. */
+/** Returns a frame without its length, to which nobody may write either. */
 export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
-  if (value.kind === 'propose' || value.kind === 'requests') {
-    return encodePeerFrame(value, version).subarray(LENGTH_BYTES);
-  }
-  // The union of layouts cannot be called with the union of messages; the kind ties the two.
-  const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
-  const { code, fields, since, isOpen } = layout;
-  assert(isOpen || since <= version, () => `a ${value.kind} is sent from version ${since} on`);
-  const size = isOpen ? fields.size : fields.sizeAt(version);
-  return packr.pack(fields.pack([code], value, size));
+  return encodePeerFrame(value, version).subarray(LENGTH_BYTES);
 }
 
 /** Writes the head of a message that is one byte string, which is located after HEAD_BYTES. */

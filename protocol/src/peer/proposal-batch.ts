@@ -10,7 +10,7 @@
  */
 import { assert } from '../assert.js';
 import { withHead } from '../framing.js';
-import { bufferOf, type JuteReader } from '../jute/reader.js';
+import { bufferOf, intAt, type JuteReader } from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
 import { EPOCH_MAX, epochOf, formatZxid } from '../zxid.js';
@@ -46,6 +46,9 @@ export class ProposalBatch implements Iterable<Proposal> {
   /** Bytes of memory right before `bytes` that belong to the batch. */
   readonly headroom: number;
   #frame: Buffer | null = null;
+  /** The newest part that did not reach the batch's end: its last zxid, and where it ends. */
+  #partLast: Zxid = -1;
+  #partEnd = 0;
 
   /** Used in this file only; the caller has checked that `facts` describe `bytes`. */
   constructor({ previous, first, last, count }: BatchFacts, bytes: Buffer, headroom = 0) {
@@ -81,7 +84,7 @@ export class ProposalBatch implements Iterable<Proposal> {
       if (zxid <= previous || (count > 0 && previous !== last)) {
         throw new MarshallingError(`${formatZxid(zxid)} does not continue its batch`);
       }
-      at += HEADER_BYTES + bytes.readUInt32BE(at + 16);
+      at += HEADER_BYTES + uint32At(bytes, at + 16);
       if (at > bytes.length) throw new MarshallingError('a batch ends in a body');
       last = zxid;
     }
@@ -141,12 +144,13 @@ export class ProposalBatch implements Iterable<Proposal> {
 
   /**
    * Returns the proposals in (after, through] without a copy: at least one, and from the first on
-   * as many as fit `bytesMax`. Returns null if the batch has none of them.
+   * as many as fit `bytesMax`. Returns null if the batch has none of them. A part that continues
+   * the newest one is found without a search.
    */
   part(after: Zxid, through: Zxid, bytesMax = Number.POSITIVE_INFINITY): ProposalBatch | null {
     const isAll = after < this.first && this.last <= through && this.bytes.length <= bytesMax;
     if (isAll) return this;
-    const cursor = this.cursor();
+    const cursor = new ProposalCursor(this.bytes, after === this.#partLast ? this.#partEnd : 0);
     let hasNext = cursor.next();
     while (hasNext && cursor.zxid <= after) hasNext = cursor.next();
     if (!hasNext || cursor.zxid > through) return null;
@@ -160,6 +164,8 @@ export class ProposalBatch implements Iterable<Proposal> {
       to = cursor.end;
       count += 1;
     }
+    this.#partLast = last;
+    this.#partEnd = to;
     return new ProposalBatch({ previous, first, last, count }, this.bytes.subarray(from, to));
   }
 
@@ -180,14 +186,15 @@ export class ProposalBatch implements Iterable<Proposal> {
 /** Visits the proposals of a batch; its fields are valid until the next call of `next`. */
 export class ProposalCursor {
   zxid: Zxid = 0;
-  previous: Zxid = 0;
   /** The offsets of the body's beginning and end in the bytes of the batch. */
   start = 0;
-  end = 0;
+  end: number;
   readonly #bytes: Buffer;
 
-  constructor(bytes: Buffer) {
+  /** Begins before the proposal at the offset `from`. */
+  constructor(bytes: Buffer, from = 0) {
     this.#bytes = bytes;
+    this.end = from;
   }
 
   /** Moves to the next proposal; returns false if there is none. */
@@ -196,10 +203,13 @@ export class ProposalCursor {
     const at = this.end;
     if (at >= bytes.length) return false;
     this.zxid = zxidAt(bytes, at);
-    this.previous = zxidAt(bytes, at + 8);
     this.start = at + HEADER_BYTES;
-    this.end = this.start + bytes.readUInt32BE(at + 16);
+    this.end = this.start + uint32At(bytes, at + 16);
     return true;
+  }
+
+  get previous(): Zxid {
+    return zxidAt(this.#bytes, this.start - HEADER_BYTES + 8);
   }
 
   /** The body as a view. */
@@ -284,11 +294,15 @@ function copied(parts: readonly ProposalBatch[], facts: BatchFacts): ProposalBat
 }
 
 function zxidAt(bytes: Buffer, at: number): Zxid {
-  return bytes.readUInt32BE(at) * COUNTER_SPAN + bytes.readUInt32BE(at + 4);
+  return uint32At(bytes, at) * COUNTER_SPAN + uint32At(bytes, at + 4);
 }
 
 function checkedZxid(bytes: Buffer, at: number): Zxid {
-  const epoch = bytes.readUInt32BE(at);
+  const epoch = uint32At(bytes, at);
   if (epoch > EPOCH_MAX) throw new MarshallingError(`an epoch of ${epoch}`);
   return zxidAt(bytes, at);
+}
+
+function uint32At(bytes: Buffer, at: number): number {
+  return intAt(bytes, at) >>> 0;
 }

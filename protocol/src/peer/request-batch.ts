@@ -242,9 +242,21 @@ function readRequests(bytes: Buffer): readonly ForwardedRequest[] {
     const length = reader.skipBuffer();
     if (length === -1) throw new MarshallingError('a request without a body');
     const end = reader.position;
-    const place = { batchBytes: reader.bytes, start: end - length, end };
+    const start = end - length;
+    const batchBytes = reader.bytes;
     const identities = readIdentities(reader);
-    items.push(new RequestInBatch({ request, session, attachment, opcode, identities, ...place }));
+    items.push(
+      new RequestInBatch({
+        request,
+        session,
+        attachment,
+        opcode,
+        identities,
+        batchBytes,
+        start,
+        end,
+      }),
+    );
   }
   if (reader.remaining > 0) {
     throw new MarshallingError(`${reader.remaining} bytes after the requests`);
@@ -268,7 +280,7 @@ function writeIdentities(writer: JuteWriter, identities: readonly Identity[]): v
 
 function readIdentities(reader: JuteReader): readonly Identity[] {
   const count = reader.count();
-  if (count === ADDRESS_ONLY) return identitiesOf(requiredString(reader, RECORD));
+  if (count === ADDRESS_ONLY) return identitiesOf(reader.stringOr(lastIdentities[0]?.id ?? ''));
   const identities: Identity[] = [];
   for (let left = count; left > 0; left--) {
     identities.push({ scheme: requiredString(reader, RECORD), id: requiredString(reader, RECORD) });
@@ -277,7 +289,8 @@ function readIdentities(reader: JuteReader): readonly Identity[] {
 }
 
 /** The list for a client of which only the address is known: the last one if that has it. */
-function identitiesOf(address: string): readonly Identity[] {
+function identitiesOf(address: string | null): readonly Identity[] {
+  if (address === null) throw new MarshallingError(`an address of ${RECORD} is null`);
   if (lastIdentities[0]?.id !== address) lastIdentities = [{ scheme: ADDRESS_SCHEME, id: address }];
   return lastIdentities;
 }

@@ -17,7 +17,6 @@ export interface BulkHooks {
   /** Each call runs in a turn of its own, or in the one that is open. */
   step(input: ZabInput): void;
   send(peer: PeerId, link: LinkId, message: PeerMessage): void;
-  onPurged(base: Zxid): void;
   fail(error: unknown): void;
 }
 
@@ -40,7 +39,7 @@ export function bulkTransfers(parts: DriverParts, hooks: BulkHooks): BulkTransfe
       hooks.step({ kind: 'historySent', peer, link, through }),
     onUnreadable: (base: Zxid, reason: string) => {
       parts.logger.warn({ base: formatZxid(base), reason }, 'log.unreadable');
-      hooks.onPurged(base);
+      hooks.step({ kind: 'purged', base });
     },
   };
   const transfers = new Transfers(parts.storage, parts.timers, links, parts.options);

@@ -18,7 +18,6 @@ import { LEVEL } from '../state/level.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
 import type { DriverParts } from './parts.js';
-import type { ConnectedLink } from './port-events.js';
 
 /** The clock of a leader for one term. */
 export interface TermClock {
@@ -85,7 +84,7 @@ export class ClockKeeper {
     if (state === this.#state) this.#applied.mark(lastZxid, lastTime, nowMs);
     else this.#applied.reset(lastZxid, lastTime, nowMs);
     this.#state = state;
-    const verdict = this.#clocks.judge(nowMs, this.#parts.wallMs());
+    const verdict = this.#clocks.judge(nowMs, this.#parts.timers.wallMs());
     this.#term?.ages.tick(nowMs, verdict);
     this.#tell(verdict, nowMs);
     this.#tellStep();
@@ -93,11 +92,11 @@ export class ClockKeeper {
 
   /** The message for the other members. */
   get message(): Clock {
-    return { kind: 'clock', wallMs: this.#parts.wallMs() };
+    return { kind: 'clock', wallMs: this.#parts.timers.wallMs() };
   }
 
   /** Returns whether the peer understands messages about clocks. */
-  onConnected({ peer, version }: ConnectedLink): boolean {
+  onConnected(peer: PeerId, version: number): boolean {
     if (version < CLOCKS_SINCE) return false;
     this.listeners.add(peer);
     return true;
@@ -114,7 +113,7 @@ export class ClockKeeper {
 
   /** Begins a term as the leader; all history up to `state.lastZxid` is applied. */
   beginTerm(state: ReplicatedState): TermClock {
-    const { timers, options, wallMs } = this.#parts;
+    const { timers, options } = this.#parts;
     this.onTick(state);
     const toleranceMs = options.clockToleranceMs;
     const { timeMs: lastMs, atMs: lastAtMs } = this.#applied.last;
@@ -125,7 +124,7 @@ export class ClockKeeper {
     this.#term = { time, ages };
     const readTransactionMs = (): number => {
       const nowMs = timers.nowMs();
-      const ownMs = wallMs();
+      const ownMs = timers.wallMs();
       return time.read(nowMs, ownMs, this.#clocks.judge(nowMs, ownMs));
     };
     return {
@@ -146,7 +145,7 @@ export class ClockKeeper {
     if (told === this.#told || nowMs < this.#tellAtMs) return;
     this.#told = told;
     this.#tellAtMs = nowMs + REPORT_MS;
-    const ownMs = this.#parts.wallMs();
+    const ownMs = this.#parts.timers.wallMs();
     const own = dateOf(ownMs);
     if (told === 'own') {
       logger.info({ own }, 'clock.agrees');

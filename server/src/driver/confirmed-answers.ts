@@ -45,7 +45,9 @@ export class ConfirmedAnswers {
 
   /** The number of answers that wait for a quorum or for being applied. */
   get pending(): number {
-    return this.#asked.size + this.#gathering.length + this.#unapplied.length;
+    let pending = this.#gathering.length + this.#unapplied.length;
+    for (const answers of this.#asked.values()) pending += answers.length;
+    return pending;
   }
 
   /** The answer is sent once the next confirmation has come. */

@@ -46,11 +46,17 @@ export class Counters {
   /** Group commits that took longer than SLOW_SYNC_MS. */
   slowSyncs = 0;
   checkpointRecords = 0;
-  /** The last checkpoint of this process; zxid 0 if there is none yet. */
+  /**
+   * The newest checkpoint, with the time of its end, or of this start if it is older; zxid 0 for
+   * none.
+   */
   checkpoint: { readonly zxid: Zxid; readonly wallMs: number } = { zxid: 0, wallMs: 0 };
   /** From the beginning of an election to its end, in ms. */
   readonly elections = new Durations();
-  /** From the loss of a leader to serving clients, in any role; then only those as the leader. */
+  /**
+   * From the end of a role, or of the recovery at the start, to serving clients, failed attempts
+   * included; then only those that ended in serving as the leader.
+   */
   readonly outages = new Durations();
   readonly leaderOutages = new Durations();
   /** From the end of an election to serving as a follower. */
@@ -72,10 +78,19 @@ export class Counters {
   /** How many snapshots were being sent when a further one began. */
   readonly snapshotsUnderWay = new Summary();
   readonly #times = new ProposalTimes(this.quorumAcks, this.proposalsApplied);
-  #lookingSinceMs = 0;
+  /** When the current outage began; null while the member serves in a role. */
+  #outageSinceMs: number | null;
+  /** When the newest election began, and when the last one ended. */
+  #electingSinceMs: number;
   #foundAtMs = 0;
   /** When the current write to disk began; null if there is none. */
   #writingSinceMs: number | null = null;
+
+  /** The member begins to look for a leader at `nowMs`, after its recovery. */
+  constructor(nowMs: number) {
+    this.#outageSinceMs = nowMs;
+    this.#electingSinceMs = nowMs;
+  }
 
   /** Counts an event that the core has noted. */
   count(event: string, nowMs: number): void {
@@ -104,13 +119,17 @@ export class Counters {
     this.#times.onApplied(through, nowMs);
   }
 
-  /** The member serves in this role from now on, or looks for a leader. */
+  /** The member serves in this role from now on; or it looks for a leader, maybe again. */
   onRole(role: RoleName, nowMs: number): void {
     this.#times.clear();
-    if (role === 'looking') return;
-    const forMs = nowMs - this.#lookingSinceMs;
-    this.outages.record(forMs);
-    if (role === 'leading') this.leaderOutages.record(forMs);
+    if (role === 'looking') {
+      this.#outageSinceMs ??= nowMs;
+      return;
+    }
+    const outageMs = nowMs - (this.#outageSinceMs ?? nowMs);
+    this.#outageSinceMs = null;
+    this.outages.record(outageMs);
+    if (role === 'leading') this.leaderOutages.record(outageMs);
     else this.learnerSyncs.record(nowMs - this.#foundAtMs);
   }
 
@@ -137,11 +156,11 @@ export class Counters {
 
   #onLooking(nowMs: number): void {
     this.looked += 1;
-    this.#lookingSinceMs = nowMs;
+    this.#electingSinceMs = nowMs;
   }
 
   #onFound(nowMs: number): void {
     this.#foundAtMs = nowMs;
-    this.elections.record(nowMs - this.#lookingSinceMs);
+    this.elections.record(nowMs - this.#electingSinceMs);
   }
 }

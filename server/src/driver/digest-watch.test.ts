@@ -12,7 +12,7 @@ const TOLD_MAX = 8;
 const SAMPLE_EVERY = 128;
 
 function bench(role: 'leading' | 'following') {
-  const counters = new Counters();
+  const counters = new Counters(0);
   const told: (Digests | Diverged)[] = [];
   const options = { id: 1, members: 3 };
   const parts = { counters, options, logger: keptLog().logger } as unknown as DriverParts;

@@ -21,13 +21,13 @@ function proposalOf(counter: number, op: TxnOp): Proposal {
 async function kept(ops: readonly TxnOp[]) {
   const lines: string[] = [];
   const log = keptLog();
-  const counters = new Counters();
+  const counters = new Counters(0);
   const proposals = ops.map((op, index) => proposalOf(11 + index, op));
   const parts = {
     logger: log.logger,
     counters,
     options: { id: 1 },
-    wallMs: () => 0,
+    timers: { wallMs: () => 0 },
     storage: {
       base: 0,
       async *readHistory() {

@@ -23,7 +23,7 @@ export interface Discard {
 export async function keepDiscarded(parts: DriverParts, discard: Discard): Promise<void> {
   const { logger, counters } = parts;
   const counts = { transactions: 0, leftOut: 0 };
-  const name = `discarded-${parts.wallMs()}-${formatZxid(discard.after)}.jsonl`;
+  const name = `discarded-${parts.timers.wallMs()}-${formatZxid(discard.after)}.jsonl`;
   const range = { after: formatZxid(discard.after), through: formatZxid(discard.through) };
   try {
     const file = await parts.keepAside(name, linesOf(parts, discard, counts), FILES_MAX);
@@ -39,10 +39,11 @@ async function* linesOf(
   { after, through }: Discard,
   counts: { transactions: number; leftOut: number },
 ): AsyncGenerator<string> {
-  const { storage, options } = parts;
+  const { storage, options, timers } = parts;
   const from = Math.max(after, storage.base);
   const range = { after: formatZxid(from), through: formatZxid(through) };
-  yield line({ member: options.id, discardedAt: new Date(parts.wallMs()).toISOString(), ...range });
+  const discardedAt = new Date(timers.wallMs()).toISOString();
+  yield line({ member: options.id, discardedAt, ...range });
   const newest = new Fifo<string>();
   let bytes = 0;
   for await (const batch of storage.readHistory(from, through)) {

@@ -5,8 +5,8 @@
  * Everything happens in turns. A turn takes in what one iteration of the event loop brings. At its
  * end the prepared transactions are proposed, unless they wait for a larger batch
  * (`proposal-batcher.ts`), and every socket is flushed; both happen once more before that where the
- * turn applies a long history (`delivery.ts`). This file holds the wiring; its main parts are
- * `turns.ts`, `leader-service.ts` and `bulk-transfers.ts`.
+ * turn applies a long history. This file holds the wiring; its main parts are `turns.ts`,
+ * `leader-service.ts` and `bulk-transfers.ts`.
  */
 import {
   type CoreMessage,
@@ -17,16 +17,15 @@ import {
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { ClientHandler } from '../net/client-handler.js';
-import type { PeerHandler } from '../net/peer-handler.js';
+import type { ClientHandler } from '../net/client-port.js';
+import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
-import type { Ticket, Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import type { Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
 import { ClockKeeper } from './clock-keeper.js';
 import type { Answer } from './confirmed-answers.js';
-import { type DeliveryHooks, deliverParts } from './delivery.js';
 import { DigestWatch } from './digest-watch.js';
 import { EnsembleLevel } from './ensemble-level.js';
 import { checkStarts } from './known-starts.js';
@@ -35,20 +34,16 @@ import { newLeaderService } from './new-leader-service.js';
 import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
-import {
-  type ConnectedLink,
-  clientEvents,
-  type MessageToDriver,
-  peerEvents,
-} from './port-events.js';
-import { ProposalBatcher } from './proposal-batcher.js';
 import { ReadOnlyMode } from './read-only-mode.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
 import type { Transfers } from './transfers.js';
-import { Turns } from './turns.js';
+import { clientsInTurns, type MessageInTurn, peersInTurns, Turns } from './turns.js';
 
 type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
+
+/** Most turns deliver no more parts than these, and then everything is sent together. */
+const PARTS_BEFORE_SENDING = 2;
 
 export class Driver {
   readonly clients: ClientHandler;
@@ -57,7 +52,6 @@ export class Driver {
   readonly #zab: Zab;
   readonly #pipeline: Pipeline;
   readonly #turns: Turns;
-  readonly #batcher: ProposalBatcher;
   readonly #readOnly: ReadOnlyMode;
   readonly #transfers: Transfers;
   readonly #receiver: SnapshotReceiver;
@@ -65,16 +59,12 @@ export class Driver {
   readonly #digests: DigestWatch;
   readonly #level: EnsembleLevel;
   readonly #txns = new TxnViews();
-  readonly #delivery: DeliveryHooks = {
-    next: () => this.#step({ kind: 'deliver' }),
-    sendAll: () => this.#sendAll(),
-  };
   readonly keeper: StateKeeper;
   readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
   #leader: PeerId = 0;
   #role: RoleOutput['role'] = 'looking';
-  #roleSinceMs = 0;
+  #roleSinceMs: number;
   /** When touches, clocks and the like were last reported to other members. */
   #heartbeatAtMs = 0;
   #stopped = false;
@@ -90,34 +80,31 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
-    // A turn without input ends like any other: it proposes what waits.
-    const endTurn = () => this.#turns.run(() => undefined);
-    this.#batcher = new ProposalBatcher(parts.timers, endTurn);
+    this.#roleSinceMs = this.#turns.nowMs;
     this.#clock = new ClockKeeper(parts);
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     const port = () => parts.peerPort();
     this.#digests = new DigestWatch(parts, { port, distrust });
     this.questions = new PeerQuestions(parts.timers, port, this.#turns);
     this.#level = new EnsembleLevel(parts.options.levels, parts);
-    const onPurged = (base: Zxid) => this.#turns.run(() => this.#step({ kind: 'purged', base }));
+    const step = (input: ZabInput) => this.#turns.run(() => this.#step(input));
     this.keeper = new StateKeeper(parts, {
-      onPersisted: (ticket) => this.#onPersisted(ticket),
-      onPurged,
+      onPersisted: (ticket) => step({ kind: 'persisted', ticket }),
+      onPurged: (base) => step({ kind: 'purged', base }),
       onFatal: (error) => this.fail(error),
     });
     const { transfers, receiver } = bulkTransfers(parts, {
       keeper: this.keeper,
-      step: (input) => this.#turns.run(() => this.#step(input)),
+      step,
       send: (peer, link, message) =>
         this.#turns.run(() => parts.peerPort().send(peer, link, message)),
-      onPurged,
       fail: (error) => this.fail(error),
     });
     this.#transfers = transfers;
     this.#receiver = receiver;
-    this.clients = clientEvents(this.#pipeline, this.#turns);
-    this.peers = peerEvents(this.#turns, this.questions, {
-      onConnected: (at, hello) => this.#onConnected(at, hello),
+    this.clients = clientsInTurns(this.#turns, this.#pipeline);
+    this.peers = peersInTurns(this.#turns, this.questions, {
+      onConnected: (...at) => this.#onConnected(...at),
       onMessage: (peer, link, message) => this.#onMessage(peer, link, message),
       onDisconnected: (peer, link) => this.#onDisconnected(peer, link),
     });
@@ -166,7 +153,7 @@ export class Driver {
 
   #endTurn(): void {
     this.#leaderService?.runWaiting();
-    if (this.#zab.hasMore) deliverParts(this.#parts, this.#delivery);
+    if (this.#zab.hasMore) this.#deliverMore();
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
@@ -174,6 +161,23 @@ export class Driver {
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
+  }
+
+  /**
+   * Delivers parts of the committed history for some ms, and at least one. A part is bounded in
+   * bytes, which say little about its time, because large values are applied as fast as small ones.
+   * With one part in each turn a member would fall behind where turns are long, as with many
+   * readers. With everything in one turn heartbeats and clients would wait. What is ready to be
+   * sent leaves after the first parts.
+   */
+  #deliverMore(): void {
+    const { timers, options } = this.#parts;
+    const untilMs = timers.nowMs() + options.deliveryMsMax;
+    for (let parts = 0; this.#zab.hasMore; parts++) {
+      if (parts === PARTS_BEFORE_SENDING) this.#sendAll();
+      this.#step({ kind: 'deliver' });
+      if (timers.nowMs() >= untilMs) return;
+    }
   }
 
   #sendAll(): void {
@@ -188,11 +192,11 @@ export class Driver {
   #propose(): void {
     const service = this.#leaderService;
     if (service === null) return;
-    if (this.keeper.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
+    if (this.keeper.queue.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
     const hasUnapplied = this.#zab.delivered < this.#zab.last;
-    const prepared = { proposals: service.preparedCount, hasUnapplied };
-    if (!this.#batcher.isDue(prepared, this.#turns.nowMs)) return;
-    for (const batch of service.takeBatches()) {
+    const batches = service.batcher.takeDue(hasUnapplied, this.#turns.nowMs);
+    if (batches === null) return;
+    for (const batch of batches) {
       this.#step({ kind: 'propose', batch });
       this.#parts.counters.onProposed(this.#zab.last, batch.count, this.#turns.nowMs);
     }
@@ -241,16 +245,18 @@ export class Driver {
     else this.#parts.peerPort().sendTo(member, answer);
   }
 
-  #onConnected(at: ConnectedLink, hello: Hello): void {
+  #onConnected(peer: PeerId, link: number, hello: Hello, version: number): void {
     const isServing = this.#role !== 'looking';
-    const distrust = checkStarts(this.#parts, { peer: at.peer, hello, isServing });
+    const distrust = checkStarts(this.#parts, { peer, hello, isServing });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    if (this.#clock.onConnected(at)) this.#parts.peerPort().sendTo(at.peer, this.#clock.message);
-    this.#level.onConnected(at.peer, hello);
-    this.#parts.treeBound.onConnected(at.peer, hello);
-    this.#step({ kind: 'connected', ...at });
+    if (this.#clock.onConnected(peer, version)) {
+      this.#parts.peerPort().sendTo(peer, this.#clock.message);
+    }
+    this.#level.onConnected(peer, hello);
+    this.#parts.treeBound.onConnected(peer, hello);
+    this.#step({ kind: 'connected', peer, link, version });
   }
 
   #onDisconnected(peer: PeerId, link: number): void {
@@ -262,7 +268,7 @@ export class Driver {
     this.#step({ kind: 'disconnected', peer, link });
   }
 
-  #onMessage(peer: PeerId, link: number, message: MessageToDriver): void {
+  #onMessage(peer: PeerId, link: number, message: MessageInTurn): void {
     switch (message.kind) {
       case 'requests':
       case 'sync':
@@ -295,7 +301,7 @@ export class Driver {
 
   #onCoreMessage(peer: PeerId, link: number, message: CoreMessage): void {
     const { behindBytesMax } = this.#parts.options;
-    if (message.kind === 'propose' && this.keeper.pendingBytes > behindBytesMax) {
+    if (message.kind === 'propose' && this.keeper.queue.pendingBytes > behindBytesMax) {
       return this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
     }
     if (this.#receiver.holds(peer, link, message)) return;
@@ -303,10 +309,6 @@ export class Driver {
   }
 
   // The core
-
-  #onPersisted(ticket: Ticket): void {
-    this.#turns.run(() => this.#step({ kind: 'persisted', ticket }));
-  }
 
   #step(input: ZabInput): void {
     const outputs = this.#zab.step(input);
@@ -319,12 +321,14 @@ export class Driver {
     switch (output.kind) {
       case 'installSnapshot':
         this.#readOnly.end();
-        return this.keeper.enqueue(output);
-      case 'giveUp':
+        return this.keeper.queue.enqueue(output);
       case 'append':
+        this.#parts.counters.appended += output.batch.count;
+        return this.keeper.queue.enqueue(output);
+      case 'giveUp':
       case 'truncate':
       case 'saveEpochs':
-        return this.keeper.enqueue(output);
+        return this.keeper.queue.enqueue(output);
       case 'send':
         this.#digests.onSend(output.message, this.keeper.state);
         return this.#parts.peerPort().send(output.peer, output.link, output.message);
@@ -365,9 +369,8 @@ export class Driver {
       // Observers may keep what they get, so it is not a view.
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
-    const at = { through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
-    const { count } = batch;
-    this.#parts.counters.onDelivered({ count, ...at, wallMs: this.#parts.wallMs() }, this.#role);
+    const at = { count: batch.count, through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
+    this.#parts.counters.onDelivered({ ...at, wallMs: this.#parts.timers.wallMs() }, this.#role);
   }
 
   #onRole(output: RoleOutput): void {
@@ -377,7 +380,7 @@ export class Driver {
     this.#parts.counters.onRole(role, this.#turns.nowMs);
     this.#role = role;
     this.#leader = leader;
-    this.#roleSinceMs = this.#turns.nowMs;
+    if (role !== was) this.#roleSinceMs = this.#turns.nowMs;
     if (role === 'looking') {
       this.#leaderService?.onTermEnd();
       this.#leaderService = null;
@@ -402,6 +405,8 @@ export class Driver {
     const term = { epoch, lastZxid, state, ages };
     return newLeaderService(this.#parts, term, {
       time: () => time(this.#turns.nowMs),
+      // A turn without input ends like any other: it proposes what waits.
+      wake: () => this.#turns.run(() => undefined),
       confirm: (id) => this.#step({ kind: 'confirm', id }),
       answer: (member, answer) => this.#answer(member, answer),
     });

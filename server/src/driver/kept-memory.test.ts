@@ -14,7 +14,7 @@ import {
 import { expect, test } from 'vitest';
 import { CommitQueue, type QueueEntry } from '../pipeline/commit-queue.js';
 import { TestLeaderService } from '../simulated/driver/test-leader-service.js';
-import { ProposalWindow } from '../zab/window.js';
+import { History } from '../zab/history.js';
 
 const MB = 1 << 20;
 const COUNT = 50;
@@ -46,13 +46,14 @@ test('the bodies of requests go when they are applied', () => {
 });
 
 test('batches that learners have no more room for go when the window is trimmed', () => {
-  const window = new ProposalWindow(0);
+  const history = new History({ base: 0, ranges: [] }, 0, []);
   const before = heldBytes();
   for (let zxid = 1; zxid <= COUNT; zxid++) {
-    window.keep(ProposalBatch.of([{ zxid, previous: zxid - 1, body: new Uint8Array(MB) }]));
-    window.trim(zxid, 2 * MB);
+    const proposal = { zxid, previous: zxid - 1, body: new Uint8Array(MB) };
+    history.append(ProposalBatch.of([proposal]), zxid);
+    history.trim(zxid, 2 * MB);
   }
-  expect(window.base).toBeGreaterThan(COUNT - 3);
+  expect(history.windowBase).toBeGreaterThan(COUNT - 3);
   expect(heldBytes() - before).toBeLessThan(5 * MB);
 });
 

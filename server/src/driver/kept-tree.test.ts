@@ -15,7 +15,6 @@ const UNHEARD: ChangeSink = {
   created: () => undefined,
   deleted: () => undefined,
   dataChanged: () => undefined,
-  sessionClosed: () => undefined,
 };
 
 function stateWith(count: number, data: Buffer | null): ReplicatedState {
@@ -42,7 +41,7 @@ async function kept(state: ReplicatedState, bytesMax?: number) {
   const parts = {
     logger: log.logger,
     options: { id: 1 },
-    wallMs: () => 0,
+    timers: { wallMs: () => 0 },
     keepAside: async (_name: string, given: AsyncIterable<string>) => {
       for await (const chunk of given) chunks.push(chunk);
       return '/kept';
@@ -90,7 +89,7 @@ it('that cannot be written costs a line of the log and nothing else', async () =
   const parts = {
     logger: log.logger,
     options: { id: 1 },
-    wallMs: () => 0,
+    timers: { wallMs: () => 0 },
     keepAside: () => Promise.reject(new Error('no space')),
   } as unknown as DriverParts;
   await keepTree(parts, stateWith(1, null));

@@ -29,7 +29,7 @@ export async function keepTree(
   const { logger } = parts;
   const zxid = formatZxid(state.lastZxid);
   const counts = { znodes: 0, leftOut: 0 };
-  const name = `tree-${parts.wallMs()}-${zxid}.jsonl`;
+  const name = `tree-${parts.timers.wallMs()}-${zxid}.jsonl`;
   try {
     const chunks = chunksOf(parts, state, { counts, bytesMax });
     const file = await parts.keepAside(name, chunks, FILES_MAX);
@@ -40,14 +40,14 @@ export async function keepTree(
 }
 
 async function* chunksOf(
-  { options, wallMs }: DriverParts,
+  { options, timers }: DriverParts,
   state: ReplicatedState,
   to: { readonly counts: { znodes: number; leftOut: number }; readonly bytesMax: number },
 ): AsyncGenerator<string> {
   const { tree, lastZxid } = state;
   const { counts, bytesMax } = to;
   const digest = state.digest();
-  const discardedAt = new Date(wallMs()).toISOString();
+  const discardedAt = new Date(timers.wallMs()).toISOString();
   let chunk = line({ member: options.id, discardedAt, zxid: formatZxid(lastZxid), digest });
   let bytes = 0;
   const waiting = [ROOT_NODE];

@@ -57,6 +57,7 @@ function bench() {
   const preparer = new SlowPreparer();
   const hooks = {
     time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
+    wake: () => {},
     onExpired: () => {},
     onQuotaExceeded: () => {},
     onTreeFull: () => {},
@@ -66,7 +67,7 @@ function bench() {
   const service = new LeaderService(
     preparer as unknown as RequestPreparer,
     hooks,
-    { nowMs: () => preparer.nowMs },
+    { nowMs: () => preparer.nowMs, after: () => ({ cancel: () => {} }) },
     { shareMs: SHARE_MS, overlaySizeMax: 0 },
   );
   const turn = (): string[] => {

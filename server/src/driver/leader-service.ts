@@ -6,38 +6,37 @@
  * of operations each, and decided in one turn they would delay heartbeats until the followers elect
  * another leader. Only reports of touched sessions overtake the rest, because leases run out
  * meanwhile. Requests also wait while the overlay is at its bound, as with a slow disk or quorum.
- * Most of the time nothing waits. Prepared transactions are collected in the order of their
+ * Most of the time nothing waits. Prepared transactions go to `batcher` in the order of their
  * requests, and the driver proposes them at the end of a turn. An answer goes to the member that
  * asked, which may be this one. A new term has a new service.
  */
 
 import {
   type Attach,
-  BatchWriter,
   Fifo,
   type ForwardedRequest,
   OpCode,
   type PeerId,
-  type ProposalBatch,
   type SyncRequest,
   type Touch,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import type { ProposalSizes } from '../net/member-view.js';
 import type { Timers } from '../net/timers.js';
 import type { ForLeader } from '../pipeline/outbox.js';
 import type { QuotaExcess } from '../pipeline/quota-guard.js';
-import type { LeaderTime, PreparedTxn, RequestPreparer } from '../pipeline/request-preparer.js';
+import type { LeaderTime, RequestPreparer } from '../pipeline/request-preparer.js';
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import type { ExpiredSessions } from '../sessions/expired-sessions.js';
 import { atMost } from '../state/at-most.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
-import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 import { ConfirmedAnswers, type ConfirmingHooks } from './confirmed-answers.js';
+import { ProposalBatcher } from './proposal-batcher.js';
 
 export interface LeaderServiceHooks extends ConfirmingHooks {
   time(): LeaderTime;
+  /** Runs a turn. */
+  wake(): void;
   /** Logs which sessions have expired. */
   onExpired(expired: ExpiredSessions): void;
   /** Logs that a quota is exceeded. */
@@ -66,8 +65,6 @@ export interface ServiceLimits {
 
 /** Requests between two readings of the clock. After a multi the clock is always read. */
 const REQUESTS_PER_READING = 16;
-/** Bytes of proposals in one message. The last one may go beyond it. */
-const BATCH_BYTES = 512 << 10;
 /** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
 const CHANGES_PER_TICK_MAX = 1000;
 /** The least time between two lines about expired sessions, or between two about refused writes. */
@@ -75,6 +72,7 @@ const LOG_INTERVAL_MS = 1000;
 
 export class LeaderService {
   readonly preparer: RequestPreparer;
+  readonly batcher: ProposalBatcher;
   readonly #limits: ServiceLimits;
   readonly #timers: Pick<Timers, 'nowMs'>;
   readonly #hooks: LeaderServiceHooks;
@@ -88,24 +86,18 @@ export class LeaderService {
   #nextExpiredMs = 0;
   /** The same for exceeded quotas and refused writes. */
   #nextRefusedMs = 0;
-  readonly #writer = new BatchWriter();
-  /** Full batches. */
-  #batches: ProposalBatch[] = [];
-  #last: Zxid;
-  /** Sizes of this term's proposals, in bytes; -1 before the first. */
-  #sizes: ProposalSizes = { last: -1, min: -1, max: -1 };
 
   constructor(
     preparer: RequestPreparer,
     hooks: LeaderServiceHooks,
-    timers: Pick<Timers, 'nowMs'>,
+    timers: Pick<Timers, 'nowMs' | 'after'>,
     limits: ServiceLimits,
   ) {
     this.preparer = preparer;
     this.#hooks = hooks;
     this.#timers = timers;
     this.#limits = limits;
-    this.#last = preparer.lastZxid;
+    this.batcher = new ProposalBatcher(preparer.lastZxid, timers, () => hooks.wake());
     this.#confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
   }
 
@@ -123,10 +115,6 @@ export class LeaderService {
   /** The number of answers that wait for a quorum or for being applied. */
   get pendingSyncs(): number {
     return this.#confirmed.pending;
-  }
-
-  get proposalSizes(): ProposalSizes {
-    return this.#sizes;
   }
 
   /** Live sessions with the time until they expire, read lazily, for reports. */
@@ -167,13 +155,13 @@ export class LeaderService {
 
   /** Founds the ensemble. Called at most once, before anything else, if the history is empty. */
   foundEnsemble(acl: readonly Acl[]): void {
-    this.#collect(this.preparer.foundEnsemble(acl, this.#hooks.time()));
+    this.batcher.add(this.preparer.foundEnsemble(acl, this.#hooks.time()));
   }
 
   /** Does nothing if the level is already being raised to this one. */
   raiseLevel(level: number): void {
     const prepared = this.preparer.raiseLevel(level, this.#hooks.time());
-    if (prepared !== null) this.#collect(prepared);
+    if (prepared !== null) this.batcher.add(prepared);
   }
 
   /** Returns how many sessions expired. */
@@ -185,7 +173,7 @@ export class LeaderService {
     const left = this.#limits.overlaySizeMax + CHANGES_PER_TICK_MAX - this.preparer.overlaySize;
     const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.overlaySizeMax, Math.max(0, left));
     const changes = this.preparer.onTick(time, most);
-    for (const one of changes) this.#collect(one);
+    for (const one of changes) this.batcher.add(one);
     this.#continueEnds();
     if (time.nowMs >= this.#nextExpiredMs && this.#logExpired()) {
       this.#nextExpiredMs = time.nowMs + LOG_INTERVAL_MS;
@@ -211,21 +199,6 @@ export class LeaderService {
 
   onConfirmed(id: number, zxid: Zxid): void {
     this.#confirmed.onConfirmed(id, zxid);
-  }
-
-  /** The number of prepared proposals, which `takeBatches` would return. */
-  get preparedCount(): number {
-    let prepared = this.#writer.count;
-    for (const { count } of this.#batches) prepared += count;
-    return prepared;
-  }
-
-  /** Returns everything prepared and not proposed yet, in order, in batches of bounded size. */
-  takeBatches(): readonly ProposalBatch[] {
-    if (this.#writer.count > 0) this.#batches.push(this.#writer.take());
-    const batches = this.#batches;
-    if (batches.length > 0) this.#batches = [];
-    return batches;
   }
 
   /**
@@ -267,7 +240,7 @@ export class LeaderService {
       const item = items[next];
       if (item === undefined) break;
       const prepared = this.preparer.onRequest(origin, item, time);
-      if (prepared !== null) this.#collect(prepared);
+      if (prepared !== null) this.batcher.add(prepared);
       next += 1;
       this.#maybeReadClock(item.opcode);
     } while (!this.#isUsedUp && this.hasRoom);
@@ -312,23 +285,6 @@ export class LeaderService {
     this.#sendDetaches();
   }
 
-  #collect({ zxid, txn }: PreparedTxn): void {
-    if (!this.#writer.hasRoomFor(txnBytesOf(txn))) this.#batches.push(this.#writer.take());
-    const writer = this.#writer.begin(zxid, this.#last);
-    const before = writer.length;
-    writeTxn(writer, txn);
-    const bytes = writer.length - before;
-    writer.endFrame();
-    this.#last = zxid;
-    // The last proposal may go beyond the bound: limits.ts leaves room for it in a frame.
-    if (this.#writer.bytes > BATCH_BYTES) this.#batches.push(this.#writer.take());
-    const { min, max } = this.#sizes;
-    const smallest = min < 0 ? bytes : Math.min(min, bytes);
-    if (smallest !== min || bytes > max || bytes !== this.#sizes.last) {
-      this.#sizes = { last: bytes, min: smallest, max: Math.max(max, bytes) };
-    }
-  }
-
   /** Returns whether there was anything to log. */
   #logExpired(): boolean {
     const expired = this.preparer.takeExpired();
@@ -352,7 +308,7 @@ export class LeaderService {
     for (;;) {
       const prepared = this.preparer.nextOfEnds(time);
       if (prepared === null) return;
-      this.#collect(prepared);
+      this.batcher.add(prepared);
     }
   }
 

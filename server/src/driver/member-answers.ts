@@ -74,7 +74,7 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
     ensemble: details.ensembleId,
     mode: view.mode,
     serving: view.serving,
-    role: details.role,
+    role: health.role,
     leader: details.leaderId,
     epoch: details.epoch,
     zxids: {

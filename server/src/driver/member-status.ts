@@ -169,7 +169,7 @@ export class MemberStatus implements MemberView {
       syncedObservers: 0,
       pendingSyncs: driver.leaderService.pendingSyncs,
       leadsForMs: driver.roleForMs,
-      proposalSizes: driver.leaderService.proposalSizes,
+      proposalSizes: driver.leaderService.batcher.sizes,
     };
   }
 
@@ -243,7 +243,6 @@ export class MemberStatus implements MemberView {
     return {
       memberId: self.id,
       ensembleId: zab.ensembleId,
-      role: driver.role,
       leaderId: driver.leader,
       epoch: zab.currentEpoch,
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },

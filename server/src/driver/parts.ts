@@ -80,7 +80,6 @@ export interface DriverParts {
   readonly backups: BackupSchedule;
   readonly timers: Timers;
   readonly logger: Logger;
-  wallMs(): number;
   random16(): Uint8Array;
   /** Functions, because the ports need the driver's handlers and are made after it. */
   clientPort(): ClientPort;

@@ -15,7 +15,7 @@ export class ReadOnlyMode {
     this.#parts = parts;
   }
 
-  /** Called at each tick of a member that has had no role for `lookingMs`. */
+  /** Called at each tick of a member that shows `looking`, with the time for which it has. */
   onTick(lookingMs: number): void {
     const { options, pipeline, zab, logger } = this.#parts;
     if (options.readOnlyAfterMs === null || lookingMs < options.readOnlyAfterMs) return;

@@ -1,15 +1,16 @@
 /**
- * Keeps a member's state and its storage in step: the queue of writes, checkpoints, the mark at the
- * end of a quiet log, and the exchange of the tree after a snapshot is installed.
+ * Keeps a member's state and its storage in step: checkpoints, the mark at the end of a quiet log,
+ * and the exchange of the tree after a snapshot is installed.
  *
- * The core is told that a snapshot is persisted only once the new tree is in use, so nothing is
- * ever delivered to a tree that is about to be replaced.
+ * The driver gives the core's storage outputs to `queue`, which reports here what concerns the
+ * tree. The core is told that a snapshot is persisted only once the new tree is in use, so nothing
+ * is ever delivered to a tree that is about to be replaced.
  */
 import { assert, formatZxid, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Checkpointer } from '../storage/checkpointer.js';
 import { StorageQueue } from '../storage/storage-queue.js';
-import type { StorageOutput, Ticket } from '../zab/index.js';
+import type { Ticket } from '../zab/index.js';
 import { keepDiscarded } from './discarded.js';
 import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';
@@ -42,13 +43,11 @@ export interface StateKeeperHooks {
 }
 
 export class StateKeeper {
+  readonly queue: StorageQueue;
   readonly #parts: DriverParts;
   readonly #hooks: StateKeeperHooks;
-  readonly #queue: StorageQueue;
   #state: ReplicatedState;
   #checkpointer: Checkpointer;
-  /** The tree is given up, and no snapshot has replaced it yet. */
-  #isGivenUp = false;
   #verified: { readonly zxid: Zxid; readonly state: ReplicatedState } | null = null;
   /** How many writes storage has been given, as of the last look. */
   #outputs = 0;
@@ -60,7 +59,7 @@ export class StateKeeper {
     this.#hooks = hooks;
     this.#state = parts.state;
     this.#checkpointer = this.#newCheckpointer();
-    this.#queue = new StorageQueue(parts.storage, {
+    this.queue = new StorageQueue(parts.storage, {
       onPersisted: hooks.onPersisted,
       onInstalled: (zxid) => this.#replace(zxid),
       appending: () => this.#timeSync(),
@@ -74,24 +73,14 @@ export class StateKeeper {
   get state(): ReplicatedState {
     return this.#state;
   }
-  /** Bytes of proposals that are not durable yet. */
-  get pendingBytes(): number {
-    return this.#queue.pendingBytes;
-  }
-
-  enqueue(output: StorageOutput): void {
-    // The tree in use is not the ensemble's, so no further checkpoint of it is made.
-    if (output.kind === 'giveUp') this.#isGivenUp = true;
-    if (output.kind === 'append') this.#parts.counters.appended += output.batch.count;
-    this.#queue.enqueue(output);
-  }
 
   /** Called at the end of each turn. Returns true if a checkpoint needs a further turn. */
   step(nowMs: number): boolean {
     this.#maybeMarkEnd(nowMs);
     this.#parts.treeBound.step(nowMs, this.#state.bytes);
-    if (this.#isGivenUp) return false;
-    const { timers } = this.#parts;
+    const { timers, zab } = this.#parts;
+    // The tree in use is not the ensemble's, so no further checkpoint of it is made.
+    if (!zab.sound) return false;
     const untilMs = timers.nowMs() + CAPTURE_MS_MAX;
     const treeBytes = this.#state.tree.approximateDataSize;
     return this.#checkpointer.step(nowMs, treeBytes, () => timers.nowMs() < untilMs);
@@ -99,7 +88,7 @@ export class StateKeeper {
 
   /** Resolves when everything that storage was given is durable. */
   async idle(): Promise<void> {
-    await this.#queue.idle();
+    await this.queue.idle();
     await this.#checkpointer.idle();
   }
 
@@ -110,23 +99,23 @@ export class StateKeeper {
   async finish(): Promise<void> {
     const { timers } = this.#parts;
     const untilMs = timers.nowMs() + CHECKPOINT_MS_MAX;
-    await this.#queue.idle();
-    this.#queue.markLogEnd();
-    await this.#queue.idle();
-    if (this.#queue.hasFailed) return await this.#checkpointer.idle();
+    await this.queue.idle();
+    this.queue.markLogEnd();
+    await this.queue.idle();
+    if (this.queue.hasFailed) return await this.#checkpointer.idle();
     const hasTime = () => timers.nowMs() < untilMs;
     await this.#checkpointer.finish(this.#state.tree.approximateDataSize, hasTime);
   }
 
   #maybeMarkEnd(nowMs: number): void {
-    const { outputCount } = this.#queue;
+    const { outputCount } = this.queue;
     if (outputCount !== this.#outputs) {
       this.#outputs = outputCount;
       this.#busyAtMs = nowMs;
       this.#isEndMarked = false;
     } else if (!this.#isEndMarked && nowMs - this.#busyAtMs >= QUIET_MS) {
       this.#isEndMarked = true;
-      this.#queue.markLogEnd();
+      this.queue.markLogEnd();
     }
   }
 
@@ -147,7 +136,6 @@ export class StateKeeper {
     this.#state = state;
     this.#parts.pipeline.replaceState(state);
     this.#checkpointer = this.#newCheckpointer();
-    this.#isGivenUp = false;
   }
 
   /** Where this member is needed for a quorum, a slow sync delays the whole ensemble. */

@@ -1,4 +1,4 @@
-/** The rhythm of a member that is stopped, between its turns and in the middle of one. */
+/** The rhythm of a member whose process is suspended between its turns or in the middle of one. */
 import { describe, expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { Turns } from './turns.js';
@@ -25,7 +25,7 @@ async function started() {
 }
 
 describe('a turn', () => {
-  it('ticks before it takes anything in when the process was stopped before it', async () => {
+  it('ticks before it takes anything in when the process was suspended before it', async () => {
     const { timers, turns, told } = await started();
     timers.standStill(3 * TICK_MS);
     turns.run(() => told.push(`in ${turns.nowMs}`));
@@ -33,13 +33,13 @@ describe('a turn', () => {
     expect(told.slice(0, 3)).toEqual(['tick 79', 'in 79', 'end 79']);
   });
 
-  it('ticks before it lets anything out when the process was stopped in its middle', async () => {
+  it('ticks before it lets anything out when the process was suspended in its middle', async () => {
     const { timers, turns, told } = await started();
     turns.run(() => told.push(`in ${turns.nowMs}`));
     timers.standStill(3 * TICK_MS);
     turns.run(() => told.push(`in ${turns.nowMs}`));
     await timers.advance(0);
-    const late = 'tick 79 this member stood still';
+    const late = 'tick 79 this member was suspended or busy';
     expect(told.slice(0, 4)).toEqual(['in 19', 'in 19', late, 'end 79']);
     expect(turns.standstill).toBeNull();
   });

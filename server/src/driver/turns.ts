@@ -1,6 +1,6 @@
 /**
  * Divides a member's work into turns. What one iteration of the event loop brings is one turn, with
- * one time and one end, at which sockets are flushed.
+ * one time and one end, at which sockets are flushed. What the two ports report is handled in it.
  *
  * Owns the time of a turn and the ticks, at which a member does what depends on time alone. After
  * the process has been suspended, the first turn has a tick before it accepts input; a turn in
@@ -9,7 +9,12 @@
  * suspension while the sockets are flushed is not noticed in that turn. An error in a turn is
  * reported once and ends the member.
  */
+import type { Ask, JuteReader, PeerId, PeerMessage, Tell } from '@rookery/protocol';
+import type { ClientConnection } from '../net/client-connection.js';
+import type { ClientHandler } from '../net/client-port.js';
+import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Timers } from '../net/timers.js';
+import type { Pipeline } from '../pipeline/pipeline.js';
 
 export interface TurnHooks {
   onTick(nowMs: number): void;
@@ -28,7 +33,7 @@ export class Turns {
   #tickedAtMs = Number.NEGATIVE_INFINITY;
   #open = false;
   #stopped = false;
-  #stoodStill = false;
+  #wasSuspended = false;
   /** Made once, because there are tens of thousands of turns a second. */
   readonly #endLater = (): void => this.#end();
 
@@ -46,7 +51,7 @@ export class Turns {
 
   /** The reason if a role that ends now must drop the answers of this turn; otherwise null. */
   get standstill(): string | null {
-    return this.#stoodStill ? 'this member stood still' : null;
+    return this.#wasSuspended ? 'this member was suspended or busy' : null;
   }
 
   start(): void {
@@ -112,9 +117,9 @@ export class Turns {
     const nowMs = this.#timers.nowMs();
     if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;
     this.#nowMs = nowMs;
-    this.#stoodStill = true;
+    this.#wasSuspended = true;
     this.#tick();
-    this.#stoodStill = false;
+    this.#wasSuspended = false;
   }
 
   #tick(): void {
@@ -133,4 +138,58 @@ export class Turns {
       this.#scheduleTick();
     });
   }
+}
+
+/** Hands what clients send to the pipeline, which writes its replies to their connections. */
+export function clientsInTurns(turns: Turns, pipeline: Pipeline): ClientHandler {
+  const onFrame = (connection: ClientConnection, frame: JuteReader): void => {
+    pipeline.onFrame(connection.id, frame, turns.nowMs);
+  };
+  return {
+    onOpen(connection) {
+      turns.run(() => pipeline.onOpen(connection.id, connection, turns.nowMs));
+    },
+    onFrame(connection, frame) {
+      turns.call(onFrame, connection, frame);
+    },
+    onRoom(connection) {
+      turns.run(() => pipeline.onRoom(connection.id, turns.nowMs));
+    },
+    onClosed(connection) {
+      turns.run(() => pipeline.onClosed(connection.id));
+    },
+  };
+}
+
+/** Operators' questions and their answers need no turn, all other messages do. */
+export type MessageInTurn = Exclude<PeerMessage, Ask | Tell>;
+
+interface QuestionHandler {
+  onMessage(peer: PeerId, message: Ask | Tell): void;
+  onDisconnected(peer: PeerId): void;
+}
+
+interface MessageHandler extends Omit<PeerHandler, 'onMessage'> {
+  onMessage(peer: PeerId, link: number, message: MessageInTurn): void;
+}
+
+/** Hands what members send to those who handle it. */
+export function peersInTurns(
+  turns: Turns,
+  questions: QuestionHandler,
+  messages: MessageHandler,
+): PeerHandler {
+  return {
+    onConnected: (...at) => turns.run(() => messages.onConnected(...at)),
+    onMessage: (peer, link, message) => {
+      if (message.kind === 'ask' || message.kind === 'tell') {
+        return questions.onMessage(peer, message);
+      }
+      turns.run(() => messages.onMessage(peer, link, message));
+    },
+    onDisconnected: (...at) => {
+      questions.onDisconnected(at[0]);
+      turns.run(() => messages.onDisconnected(...at));
+    },
+  };
 }

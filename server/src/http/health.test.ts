@@ -21,7 +21,7 @@ it('a member without its quorum lives and is not ready', () => {
   expect(ask('/livez', facts)).toEqual({ status: 200, body: 'ok\n' });
   const { status, body } = ask('/readyz', facts);
   expect(status).toBe(503);
-  expect(body).toContain('[-]leader failed: no leader for 2.5 s\n');
+  expect(body).toContain('[-]leader failed: it has neither led nor followed for 2.5 s\n');
   expect(body).toMatch(/\nreadyz check failed\n$/);
 });
 

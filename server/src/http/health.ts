@@ -2,15 +2,16 @@
  * Whether a member lives, and whether it serves: `/livez` and `/readyz`, as Kubernetes has them.
  *
  * `/livez` asks nothing of the quorum, so that nobody restarts members that only wait for each
- * other: it is false when the disk has taken no write for `syncLimit`, and unanswered when the
- * event loop stands. `/readyz` is whether clients should be sent here. Both tell each check with
- * `?verbose`, leave some out with `?exclude=a,b`, and have each check as a path below them.
+ * other: it is false while a write to the log has waited for longer than `syncLimit`, and
+ * unanswered while the event loop is blocked. `/readyz` is whether clients should be sent here.
+ * Both tell each check with `?verbose`, leave some out with `?exclude=a,b`, and have each check as
+ * a path below them.
  */
 import type { HealthView } from '../net/member-view.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
 
-/** Clients would see what is so many transactions old. */
+/** With more transactions that are not applied, clients would see a state that is too old. */
 export const UNAPPLIED_MAX = 10_000;
 
 export interface HealthFacts {
@@ -34,7 +35,7 @@ const LIVE: Readonly<Record<string, Check>> = {
 const READY: Readonly<Record<string, Check>> = {
   leader: ({ health }) => {
     if (health.role !== 'looking') return null;
-    return `no leader for ${secondsOf(health.roleForMs)}`;
+    return `it has neither led nor followed for ${secondsOf(health.roleForMs)}`;
   },
   caught_up: ({ health: { unapplied } }) =>
     unapplied <= UNAPPLIED_MAX ? null : `${unapplied} committed transactions are not applied yet`,

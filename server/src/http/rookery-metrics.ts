@@ -72,16 +72,16 @@ export function rookeryMetrics(
   ];
 }
 
-function identity({ version, details }: MemberView, ready: boolean): Metric[] {
-  const { memberId, ensembleId, role } = details;
+function identity({ version, details, health }: MemberView, ready: boolean): Metric[] {
+  const { memberId, ensembleId } = details;
   const member = { id: String(memberId), ensemble: ensembleId };
   return [
     gauges('rookery_build_info', 'The release, in a label.', [[{ version }, 1]]),
     gauges('rookery_member_info', 'Which member of which ensemble this is.', [[member, 1]]),
     gauges(
       'rookery_role',
-      '1 for the role that the member has.',
-      ROLES.map((name) => [{ role: name }, name === role ? 1 : 0]),
+      '1 for the role that the member shows.',
+      ROLES.map((name) => [{ role: name }, name === health.role ? 1 : 0]),
     ),
     gauge('rookery_ready', 'Whether /readyz is true.', ready ? 1 : 0),
   ];
@@ -182,7 +182,7 @@ function durations(counted: MemberDetails['counters']): Metric[] {
     of('checkpoint_duration', 'Time that a checkpoint takes.', counted.checkpoints),
     of(
       'outage_duration',
-      'Time from looking for a leader until the member serves.',
+      'Time from the end of a role, or the start, until the member serves again.',
       counted.outages,
     ),
     of('event_loop_pause', 'How late the event loop came to its periodic tick.', counted.pauses),

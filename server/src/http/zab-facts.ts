@@ -52,7 +52,7 @@ export function votingView({ config }: CommandContext): Facts {
 
 export function zabState({ view, config, self }: CommandContext): Facts {
   if (config.servers.length === 1) return { voting: false, zabstate: '' };
-  const { role } = view.details;
+  const { role } = view.health;
   return {
     myid: self.id,
     is_leader: role === 'leading',

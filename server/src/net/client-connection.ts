@@ -1,12 +1,12 @@
 /**
  * One client's connection: incoming frames, one bounded output buffer, one write per flush.
  *
- * Owns the stream from the moment at which its first four bytes have shown that it carries frames;
- * the protocol sniffer passes on these bytes and all later ones. It enforces the bounds: reading
- * stops while more than `outputSoftBytes` wait to be sent, while the handler holds the connection,
- * or while other connections are served first; above `outputHardBytes` and its largest answer the
- * connection is dropped. It never looks into a frame. Bytes are sent in the order in which they
- * were put into `writer`. Created by the client port; used by the driver and the pipeline.
+ * Owns the stream from the moment at which its first four bytes have shown that it carries frames.
+ * It enforces the bounds: reading stops while more than `outputSoftBytes` wait to be sent, while
+ * the handler holds the connection, or while other connections are served first; above
+ * `outputHardBytes` and its largest answer the connection is dropped. It never looks into a frame.
+ * Bytes are sent in the order in which they were put into `writer`. Created by the client port;
+ * used by the driver and the pipeline.
  */
 import {
   FrameError,
@@ -24,11 +24,11 @@ import { type Hold, InputHolds } from './input-holds.js';
 import { type PacedReader, SMALL_UNFINISHED_BYTES } from './input-pace.js';
 import type { ConnectionStats } from './server-stats.js';
 import type { Timer } from './timers.js';
-import type { ByteStream } from './transport.js';
+import type { ByteStream, StreamHandlers } from './transport.js';
 
 type Phase = 'open' | 'ended' | 'closed';
 
-export class ClientConnection implements Deferrable, PacedReader {
+export class ClientConnection implements Deferrable, PacedReader, StreamHandlers {
   /** Unique in this process; ids only grow. */
   readonly id: number;
   readonly remoteAddress: string;
@@ -54,9 +54,9 @@ export class ClientConnection implements Deferrable, PacedReader {
   #isDirty = false;
   #isHeavy = false;
   /**
-   * In which queue of the ClientShare the connection has waited, while it may make one delivery for
-   * that: from `continueDelivery` on, until the first frame or answer, which does not wait again.
-   * But a large answer waits in the heavy queue if the connection has waited in the light one only.
+   * The queue of the ClientShare in which the connection has waited. From `continueDelivery` on,
+   * its first frame or answer does not wait again; but a large answer waits in the heavy queue if
+   * the connection has waited in the light one only.
    */
   #leftQueue: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
@@ -83,6 +83,12 @@ export class ClientConnection implements Deferrable, PacedReader {
     this.#reader = new FrameReader(parts.owner.limits.handshakeBytesMax);
     this.#output = new ClientOutput(parts.stream, parts.owner);
     this.#holds = new InputHolds(parts.stream);
+  }
+
+  /** Takes the stream over, with the first bytes that were read from it. Called once. */
+  begin(first: Uint8Array): void {
+    this.#stream.handle(this);
+    this.onData(first);
   }
 
   /** False after `close()`, `end()` or the loss of the stream. */
@@ -249,10 +255,9 @@ export class ClientConnection implements Deferrable, PacedReader {
     }
   }
 
-  /**
-   * Takes bytes, which are lent. The port calls it with the first ones, then the ProtocolSniffer,
-   * which owns the stream's handlers and calls `onEnd`, `onDrain` and `onStreamClosed`, too.
-   */
+  // The stream calls the next four methods.
+
+  /** Takes bytes, which are lent. */
   onData(chunk: Uint8Array): void {
     if (this.#phase !== 'open') return;
     this.#owner.stats.bytesReceived += chunk.length;
@@ -270,11 +275,6 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (this.#owner.pace.mustWait(this, more)) this.#setHold('pace');
   }
 
-  resumeReading(): void {
-    this.#holds.delete('pace');
-    this.#resume();
-  }
-
   onEnd(): void {
     // A client that has ended its side still gets the replies that are ready, and no later ones.
     // What was read of it and waits for its rate is delivered first: see `#deliver`.
@@ -287,6 +287,22 @@ export class ClientConnection implements Deferrable, PacedReader {
     if (this.#phase === 'open') this.#maybeReleaseOutput();
   }
 
+  onClose(): void {
+    this.#phase = 'closed';
+    this.#owner.share.forget(this);
+    this.#linger?.cancel();
+    this.#dropInput();
+    this.#output.drop();
+    this.#output.countNone();
+    this.#owner.onClosed(this);
+  }
+
+  /** Called only by the InputPace, once for each time that the connection had to wait. */
+  resumeReading(): void {
+    this.#holds.delete('pace');
+    this.#resume();
+  }
+
   /** Called only by the ClientShare, once for each time that the connection was deferred. */
   continueDelivery(): void {
     if (this.#phase !== 'open') return;
@@ -295,15 +311,6 @@ export class ClientConnection implements Deferrable, PacedReader {
     this.#holds.delete('share');
     this.#resume();
     this.#leftQueue = 'none';
-  }
-
-  onStreamClosed(): void {
-    this.#phase = 'closed';
-    this.#owner.share.forget(this);
-    this.#linger?.cancel();
-    this.#dropInput();
-    this.#output.drop();
-    this.#output.countNone();
   }
 
   #deliver(): void {
@@ -316,7 +323,7 @@ export class ClientConnection implements Deferrable, PacedReader {
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
         this.#isHeavy = false;
-        owner.onFrame(this, frame);
+        owner.handler.onFrame(this, frame);
         this.#leftQueue = 'none';
         this.#tally();
         if (this.#output.isChoked) this.#setHold('output');
@@ -391,7 +398,7 @@ export class ClientConnection implements Deferrable, PacedReader {
 
   /** Lets the handler continue, and counts its answers in this turn's share. */
   #giveRoom(): void {
-    this.#owner.onRoom(this);
+    this.#owner.handler.onRoom(this);
     this.#tally();
   }
 

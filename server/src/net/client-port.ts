@@ -10,10 +10,9 @@ import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { ClientConnection } from './client-connection.js';
-import type { ClientHandler } from './client-handler.js';
 import { ClientShare, SHARE_LIMITS, type ShareLimits } from './client-share.js';
 import type { ClientTls } from './client-tls.js';
-import type { ConnectionLimits } from './connection-owner.js';
+import type { ConnectionHandler, ConnectionLimits, ConnectionOwner } from './connection-owner.js';
 import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
 import type { FourLetterWhitelist } from './four-letter/words.js';
 import { InputPace } from './input-pace.js';
@@ -27,7 +26,6 @@ import { SessionlessStreams } from './sessionless-streams.js';
 import { SharedBudget } from './shared-budget.js';
 import type { Timers } from './timers.js';
 import type { ByteStream, Listener, ListenOptions, Transport } from './transport.js';
-import { WordAnswer } from './word-answer.js';
 import { WORD_LIMITS, type WordLimits } from './word-scheduler.js';
 import { WordService } from './word-service.js';
 
@@ -70,6 +68,8 @@ export const CLIENT_PORT_DEFAULTS = {
   words: WORD_LIMITS,
 } as const;
 
+export type ClientHandler = ConnectionHandler<ClientConnection>;
+
 export interface ClientPortParts {
   readonly options: ClientPortOptions;
   readonly transport: Transport;
@@ -82,8 +82,9 @@ export interface ClientPortParts {
   readonly tls?: ClientTls | undefined;
 }
 
-export class ClientPort {
+export class ClientPort implements ConnectionOwner<ClientConnection> {
   readonly limits: ConnectionLimits;
+  readonly handler: ClientHandler;
   readonly timers: Timers;
   readonly logger: Logger;
   readonly rateLimited: RateLimitedLog;
@@ -115,6 +116,7 @@ export class ClientPort {
     this.#parts = parts;
     this.#options = parts.options;
     this.limits = parts.options;
+    this.handler = parts.handler;
     this.timers = parts.timers;
     this.logger = parts.logger;
     this.rateLimited = new RateLimitedLog(parts.logger, parts.timers);
@@ -225,15 +227,7 @@ export class ClientPort {
     this.rateLimited.close();
   }
 
-  // The next five methods are only for connections.
-
-  onFrame(connection: ClientConnection, frame: JuteReader): void {
-    this.#parts.handler.onFrame(connection, frame);
-  }
-
-  onRoom(connection: ClientConnection): void {
-    this.#parts.handler.onRoom(connection);
-  }
+  // The next four methods are only for connections.
 
   onDirty(connection: ClientConnection): void {
     this.#dirty.push(connection);
@@ -241,6 +235,12 @@ export class ClientPort {
 
   onSessionBound(connection: ClientConnection): void {
     this.#sessionless.delete(connection.id);
+  }
+
+  onClosed(connection: ClientConnection): void {
+    this.#forget(connection.id, connection.remoteAddress);
+    this.#connections.delete(connection);
+    this.handler.onClosed(connection);
   }
 
   /** Closes the connections with the most unfinished input. */
@@ -291,14 +291,14 @@ export class ClientPort {
       onWord: (asked) => this.#words.answer(asked, stream, () => this.#sessionless.renew(id)),
       onAnswerDrained: (answer) => this.#words.onDrain(answer),
       onFrames: (first) => {
-        if (!this.#mayCome(stream)) return null;
-        this.#sniffers.delete(id);
-        const connection = this.#open(id, stream);
-        connection.onData(first);
-        return connection;
+        if (this.#mayCome(stream)) this.#open(id, stream).begin(first);
+        else stream.destroy();
       },
       onLeft: () => this.#sessionless.leave(id),
-      onClosed: (purpose) => this.#onStreamClosed(id, stream, purpose),
+      onClosed: (answer) => {
+        this.#forget(id, stream.remoteAddress);
+        if (answer !== null) this.#words.forget(answer);
+      },
     });
     this.#sniffers.set(id, sniffer);
     this.#sessionless.add(id, () => sniffer.drop(), stream.remoteAddress);
@@ -324,27 +324,22 @@ export class ClientPort {
   }
 
   #open(id: number, stream: ByteStream): ClientConnection {
+    this.#sniffers.delete(id);
     const stats = new ConnectionStats(this.stats, this.timers.wallMs());
     const proven = provenBy(stream.secured, this.#parts.tls?.settings.identity);
     const connection = new ClientConnection({ id, stream, owner: this, stats, proven });
     this.#sessionless.dropBy(id, () => connection.close('no session in time', 'logged'));
     this.#connections.add(connection);
     this.stats.connectionRequests += 1;
-    this.#parts.handler.onOpen(connection);
+    this.handler.onOpen(connection);
     return connection;
   }
 
-  #onStreamClosed(id: number, stream: ByteStream, purpose: StreamPurpose): void {
+  /** The stream is gone, whatever it was used for. */
+  #forget(id: number, address: string): void {
     this.#sessionless.delete(id);
-    this.#countAddress(stream.remoteAddress, -1);
+    this.#countAddress(address, -1);
     this.#sniffers.delete(id);
-    if (purpose === null) return;
-    if (purpose instanceof WordAnswer) {
-      this.#words.forget(purpose);
-      return;
-    }
-    this.#connections.delete(purpose);
-    this.#parts.handler.onClosed(purpose);
   }
 
   #onExpired(id: number): void {
@@ -373,9 +368,6 @@ export class ClientPort {
     else this.#countByAddress.set(address, count);
   }
 }
-
-/** What a stream was used for; null for nothing. */
-type StreamPurpose = ClientConnection | WordAnswer | null;
 
 const IGNORE = {
   onData: (): void => {},

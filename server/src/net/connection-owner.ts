@@ -1,7 +1,9 @@
 /**
- * What a client connection needs from the port that owns it: limits and callbacks.
+ * What a client connection has around it: the port that owns it, with what all connections share,
+ * and the handler of its frames.
  *
- * Only types. `ClientPort` is the only implementation; `ClientConnection` uses it.
+ * Only types, of which `ClientConnection` is the parameter `Connection`: so it need not import what
+ * imports it. `ClientPort` is the only owner, and the driver makes the handler.
  */
 import type { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -30,9 +32,31 @@ export interface ConnectionLimits {
   readonly sessionlessTimeoutMs: number;
 }
 
+/**
+ * Whom connections tell what comes. For each connection there is `onOpen`, then any number of
+ * `onFrame`, then `onClosed` exactly once. Connections that only asked a four-letter word, or that
+ * were refused, are not reported. No call is made from within a call to a connection or a port.
+ */
+export interface ConnectionHandler<Connection> {
+  onOpen(connection: Connection): void;
+  /**
+   * One whole frame without its length. The reader ends where the frame ends, and is valid only
+   * during the call: copy what is needed later. Not called while the connection is held, or after
+   * `close()` or `end()`.
+   */
+  onFrame(connection: Connection, frame: JuteReader): void;
+  /**
+   * The connection was held for the HoldReason `room` and may continue: its client has taken enough
+   * of its output, or a later turn has a share for it.
+   */
+  onRoom(connection: Connection): void;
+  onClosed(connection: Connection): void;
+}
+
 /** What a connection needs of its port. */
 export interface ConnectionOwner<Connection> {
   readonly limits: ConnectionLimits;
+  readonly handler: ConnectionHandler<Connection>;
   readonly timers: Timers;
   readonly logger: Logger;
   /** For events that clients can cause as often as they like. */
@@ -48,14 +72,13 @@ export interface ConnectionOwner<Connection> {
   readonly output: SharedBudget<Connection>;
   /** The reader for frames. */
   readonly frame: JuteReader;
-  onFrame(connection: Connection, frame: JuteReader): void;
-  /** The connection was held for the HoldReason `room` and may continue. */
-  onRoom(connection: Connection): void;
   /** The connection has output for the next flush. Called once per flush. */
   onDirty(connection: Connection): void;
   onSessionBound(connection: Connection): void;
   /** All connections together hold more input than they may. */
   onInputExceeded(): void;
+  /** The stream is gone. Called once. */
+  onClosed(connection: Connection): void;
 }
 
 /**

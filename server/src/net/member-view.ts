@@ -11,7 +11,7 @@ import type { Int64, PeerId, Zxid } from '@rookery/protocol';
 import type { Durations } from '../measures/durations.js';
 import type { SummaryView } from '../measures/summary.js';
 
-export type ServerMode = 'standalone' | 'leader' | 'follower' | 'observer' | 'read-only';
+export type ServerMode = 'standalone' | 'leader' | 'follower' | 'read-only';
 
 export interface ProposalSizes {
   /** Sizes of the last, smallest and largest proposal, in bytes; -1 before the first. */
@@ -118,7 +118,7 @@ export interface Figure {
   readonly value: number;
 }
 
-/** What probes need. */
+/** The role that the member shows, and what may keep it from serving its clients well. */
 export interface HealthView {
   /**
    * The role in which this member serves clients. It is `looking` until the member serves: also
@@ -126,7 +126,7 @@ export interface HealthView {
    * read-only mode it is `looking`, too.
    */
   readonly role: 'looking' | 'following' | 'leading';
-  /** How long it has had that role; for a leader, how long it has served as the leader. */
+  /** For how long; for `looking`, attempts to follow or to lead that failed are included. */
   readonly roleForMs: number;
   /** Whether it serves reads without a quorum, as configured. */
   readonly isReadOnly: boolean;
@@ -185,15 +185,11 @@ export interface WaitingClients {
   readonly limitPauses: number;
 }
 
-/**
- * What ZooKeeper's four-letter words do not print about a member. The metrics port, the admin port
- * and answers to other members show it.
- */
+/** More about a member, for the metrics port, the admin port and answers to other members. */
 export interface MemberDetails {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
   readonly ensembleId: string;
-  readonly role: HealthView['role'];
   /** The id of the leader that this member follows or is; 0 while it is `looking`. */
   readonly leaderId: PeerId;
   /** The member's currentEpoch: its leader's epoch, and its last leader's while it is `looking`. */
@@ -210,7 +206,10 @@ export interface MemberDetails {
   readonly backups: BackupFigures | null;
   readonly counters: WorkCounters;
   readonly waitingClients: WaitingClients;
-  /** The zxid of the last checkpoint and when it ended, in ms since 1970; 0 for none. */
+  /**
+   * The newest checkpoint: its zxid, 0 for none; and when it ended, or when the member started if
+   * it is older, in ms since 1970.
+   */
   readonly checkpoint: { readonly zxid: Zxid; readonly wallMs: number };
 }
 

@@ -24,40 +24,18 @@ import {
 } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { ListenError } from './listen-error.js';
-import { PeerAdmission, type PeerSecurity, PROOF_BYTES_MAX } from './peer-admission.js';
+import { PeerAdmission, PROOF_BYTES_MAX } from './peer-admission.js';
 import { isProvenBy } from './peer-authentication.js';
 import { dialPeer, PeerDialler } from './peer-dialler.js';
-import type { PeerHandler } from './peer-handler.js';
-import {
-  type EnsembleIdentity,
-  helloOf,
-  judgeHello,
-  type OwnIdentity,
-  rivalProblem,
-  type StartsView,
-} from './peer-hello.js';
+import { helloOf, judgeHello, type OwnIdentity, rivalProblem } from './peer-hello.js';
 import { HELLO_BYTES_MAX, PeerLink } from './peer-link.js';
-import type { PeerPortOptions } from './peer-port-options.js';
+import type { PeerPortOptions, PeerPortParts } from './peer-port-parts.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { RepeatedTroubles } from './repeated-troubles.js';
-import type { Timers } from './timers.js';
-import type { Address, ByteStream, Listener, Transport } from './transport.js';
+import type { Address, ByteStream, Listener } from './transport.js';
 
 /** The size of the length before each frame. */
 const LENGTH_BYTES = 4;
-
-export interface PeerPortParts {
-  readonly options: PeerPortOptions;
-  readonly transport: Transport;
-  readonly timers: Timers;
-  /** Returns a random number in [0, 1), for the jitter of the back-off. */
-  readonly random: () => number;
-  readonly logger: Logger;
-  readonly identity: () => EnsembleIdentity;
-  readonly starts: StartsView;
-  readonly security: PeerSecurity;
-  readonly handler: PeerHandler;
-}
 
 export class PeerPort {
   readonly #parts: PeerPortParts;

@@ -1,13 +1,12 @@
 /**
  * Decides by the first four bytes of a client's stream whether it is a four-letter word or frames.
  *
- * Owns the stream's handlers. A word is answered, and what the client sends after it is ignored;
- * frames are passed to the connection that the port opens. Extra bytes and a half close are
- * tolerated (`echo stat | nc`). Used only by the client port.
+ * A word is answered, and what the client sends after it is ignored; a stream of frames is handed
+ * over, with what was read of it, to the connection that the port opens. Extra bytes and a half
+ * close are tolerated (`echo stat | nc`). Used only by the client port.
  */
 import { unreachable } from '@rookery/protocol';
 import type { FourLetterWord } from '../four-letter-words.js';
-import type { ClientConnection } from './client-connection.js';
 import type { AskedWord } from './four-letter/reply.js';
 import { readFirstBytes } from './four-letter/words.js';
 import type { ByteStream } from './transport.js';
@@ -21,15 +20,12 @@ export interface ProtocolSnifferParts {
   onWord(asked: AskedWord): WordAnswer;
   /** The client has taken everything written so far. */
   onAnswerDrained(answer: WordAnswer): void;
-  /**
-   * The client sends frames: opens a connection, which gets all bytes so far. Returns null if the
-   * client is refused.
-   */
-  onFrames(first: Uint8Array): ClientConnection | null;
+  /** The client sends frames: hands the stream over with all bytes so far, or drops it. */
+  onFrames(first: Uint8Array): void;
   /** The client ended its side before it sent a whole word or frame; it may be dropped. */
   onLeft(): void;
-  /** Called once when the stream is gone, with what it was used for; null if it was for nothing. */
-  onClosed(purpose: ClientConnection | WordAnswer | null): void;
+  /** Called once when a stream that was not handed over is gone. */
+  onClosed(answer: WordAnswer | null): void;
 }
 
 const WORD_BYTES = 4;
@@ -37,7 +33,6 @@ const WORD_BYTES = 4;
 export class ProtocolSniffer {
   readonly #parts: ProtocolSnifferParts;
   #first: Uint8Array = new Uint8Array(0);
-  #connection: ClientConnection | null = null;
   #answer: WordAnswer | null = null;
 
   constructor(parts: ProtocolSnifferParts) {
@@ -63,10 +58,6 @@ export class ProtocolSniffer {
   }
 
   #onData(chunk: Uint8Array): void {
-    if (this.#connection !== null) {
-      this.#connection.onData(chunk);
-      return;
-    }
     if (this.#answer !== null) return;
     // Copied, because the chunk is only lent.
     this.#first = Buffer.concat([this.#first, chunk]);
@@ -74,7 +65,7 @@ export class ProtocolSniffer {
     const first = readFirstBytes(this.#first);
     switch (first.kind) {
       case 'frames':
-        this.#openConnection();
+        this.#parts.onFrames(this.#first);
         return;
       case 'telnetClose':
         this.drop();
@@ -85,13 +76,6 @@ export class ProtocolSniffer {
       default:
         unreachable(first);
     }
-  }
-
-  #openConnection(): void {
-    const bytes = this.#first;
-    this.#first = new Uint8Array(0);
-    this.#connection = this.#parts.onFrames(bytes);
-    if (this.#connection === null) this.drop();
   }
 
   /** Waits for the bytes that belong to the word. A client that never sends them times out. */
@@ -106,17 +90,14 @@ export class ProtocolSniffer {
 
   #onDrain(): void {
     if (this.#answer !== null) this.#parts.onAnswerDrained(this.#answer);
-    else this.#connection?.onDrain();
   }
 
   #onEnd(): void {
-    if (this.#connection !== null) this.#connection.onEnd();
-    else if (this.#answer === null) this.#parts.onLeft();
+    if (this.#answer === null) this.#parts.onLeft();
   }
 
   #onClose(): void {
     this.#answer?.onStreamClosed();
-    this.#connection?.onStreamClosed();
-    this.#parts.onClosed(this.#connection ?? this.#answer);
+    this.#parts.onClosed(this.#answer);
   }
 }

@@ -53,7 +53,9 @@ export class SecuringStream implements ByteStream {
   }
 
   handle(handlers: StreamHandlers): void {
+    const isHandedOver = this.#handlers !== null;
     this.#handlers = handlers;
+    if (isHandedOver) return;
     const { socket, allowsPlain } = this.#parts;
     if (this.#isClosed) {
       process.nextTick(() => handlers.onClose(this.#error));
@@ -115,13 +117,11 @@ export class SecuringStream implements ByteStream {
   }
 
   #become(inner: ByteStream): void {
-    const handlers = this.#handlers;
-    if (handlers === null) return;
     this.#inner = inner;
     inner.handle({
-      onData: (chunk) => handlers.onData(chunk),
-      onEnd: () => handlers.onEnd(),
-      onDrain: () => handlers.onDrain(),
+      onData: (chunk) => this.#handlers?.onData(chunk),
+      onEnd: () => this.#handlers?.onEnd(),
+      onDrain: () => this.#handlers?.onDrain(),
       onClose: (error) => this.#close(error),
     });
   }

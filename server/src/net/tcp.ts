@@ -212,24 +212,23 @@ class TcpStream implements ByteStream {
   }
 
   handle(handlers: StreamHandlers): void {
-    if (this.#handlers !== null) {
-      throw new Error('handlers of a stream are set once');
-    }
+    const isHandedOver = this.#handlers !== null;
     this.#handlers = handlers;
+    if (isHandedOver) return;
     const socket = this.#socket;
     if (this.#closed) {
       process.nextTick(() => handlers.onClose(this.#error));
       return;
     }
-    if (!this.#isLending) socket.on('data', (chunk) => handlers.onData(bytesOf(chunk)));
+    if (!this.#isLending) socket.on('data', (chunk) => this.take(bytesOf(chunk)));
     // A lending stream does not read before the handlers are set.
     socket.resume();
-    socket.on('end', () => handlers.onEnd());
-    socket.on('drain', () => handlers.onDrain());
-    socket.once('close', () => handlers.onClose(this.#error));
+    socket.on('end', () => this.#handlers?.onEnd());
+    socket.on('drain', () => this.#handlers?.onDrain());
+    socket.once('close', () => this.#handlers?.onClose(this.#error));
   }
 
-  /** Receives a chunk of a lending stream. */
+  /** Receives a chunk. */
   take(chunk: Uint8Array): void {
     this.#handlers?.onData(chunk);
   }

@@ -1,8 +1,8 @@
 /**
  * The interface to the network: byte streams that are accepted and dialled.
  *
- * `tcp.ts` implements it with node:net; the simulator has its own. Handlers are set once, before
- * the first event. No callback runs inside a call of these methods.
+ * `tcp.ts` implements it with node:net; the simulator has its own. Handlers are set before there is
+ * an event. No callback runs inside a call of these methods.
  */
 
 import type { ConnectionOptions } from 'node:tls';
@@ -38,6 +38,10 @@ export interface ByteStream {
   readonly secured: Secured | null;
   /** Bytes that were written and have not reached the kernel yet. */
   readonly bufferedBytes: number;
+  /**
+   * Begins to report events. Whoever learns in `onData` whose stream it is calls it once more: from
+   * then on the handlers of that one get all events, and the former ones none.
+   */
   handle(handlers: StreamHandlers): void;
   /**
    * The bytes may be written over as soon as none are buffered. `lastAt` is where the last of

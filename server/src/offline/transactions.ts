@@ -20,7 +20,7 @@ export interface Transaction {
   readonly zxid: bigint;
   /** ms since 1970. */
   readonly timeMs: number;
-  /** 0 for none; as an unsigned number. */
+  /** The session whose request, beginning or end it is; 0 for none. An unsigned number. */
   readonly session: bigint;
   /**
    * The member whose client asked for it; 0 where the leader decided it by itself. Null in
@@ -104,7 +104,8 @@ function ofRookery(zxid: number, { origin, time, session, op }: Txn): Transactio
   return {
     zxid: BigInt(zxid),
     timeMs: time,
-    session: BigInt(session),
+    // A new session has the zxid of its createSession as its id.
+    session: BigInt(op.kind === 'createSession' ? zxid : session),
     origin,
     kind: changes.length > 0 ? 'write' : op.kind,
     changes,

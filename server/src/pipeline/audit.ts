@@ -73,18 +73,13 @@ type Who = Pick<AuditRecord, 'session' | 'user' | 'ip'>;
 
 export class Auditor {
   readonly #sink: AuditSink;
-  /** Writes on their way to the leader whose clients have left; the throttle bounds them. */
-  readonly #orphans = new Map<number, QueueEntry>();
 
   constructor(sink: AuditSink) {
     this.#sink = sink;
   }
 
-  /** A write is applied. Without an entry its client has left before the answer. */
-  onApplied(zxid: Zxid, txn: Txn, entry = this.#orphans.get(txn.request)): void {
-    if (entry === undefined) return;
-    this.#orphans.delete(txn.request);
-    const { op } = txn;
+  /** A write is applied; its client may have left. */
+  onApplied(zxid: Zxid, { op }: Txn, entry: QueueEntry): void {
     const who = whoOf(entry.ownSession, entry.requester.identities);
     if (op.kind === 'error') {
       const error = op.codes === null ? op.code : firstReason(op.codes);
@@ -106,25 +101,10 @@ export class Auditor {
     return path === null ? null : cut(path);
   }
 
-  /** The connection has ended before these were answered. */
-  onDropped(entries: readonly QueueEntry[]): void {
-    for (const entry of entries) {
-      if (entry.isForwarded && entry.kind !== 'sync') this.#orphans.set(entry.request, entry);
-    }
-  }
-
-  /** The leader has refused the request, because its session is elsewhere: nothing was done. */
-  onRefused(request: number): void {
-    this.#orphans.delete(request);
-  }
-
-  /** The role has ended: nobody here learns what becomes of these. */
-  clear(): void {
-    for (const entry of this.#orphans.values()) {
-      const who = whoOf(entry.ownSession, entry.requester.identities);
-      this.#sink.record({ ...who, ...requestOf(entry), result: 'invoked' });
-    }
-    this.#orphans.clear();
+  /** The client has left, and the role has ended: nobody here learns what becomes of the write. */
+  onUnknown(entry: QueueEntry): void {
+    const who = whoOf(entry.ownSession, entry.requester.identities);
+    this.#sink.record({ ...who, ...requestOf(entry), result: 'invoked' });
   }
 
   /** The connection has its session from now on. */

@@ -60,8 +60,8 @@ export interface ClientChannel {
   isFullFor(answerBytes: number): boolean;
   /**
    * Whether the client was heard from since the last call: bytes have come, or they may have,
-   * because the connection is not read at present. That a request is taken in does not say so: it
-   * may have waited in the member for long, because its client sends too many.
+   * because the connection is not read at present. While and after it waits for `rate`, taking in a
+   * request does not say so: it is read ahead, and may have come long ago.
    */
   takeHeard(): boolean;
   /** The handshake is done. */

@@ -1,7 +1,7 @@
 /**
  * Hands out the zxids of a leader's epoch, each once, until its counter is used up.
  *
- * Invariant: each is above all before it, and of this epoch. Called by Prepare.
+ * Invariant: each is above all before it, and of this epoch. Owned by Prepare.
  */
 import {
   assert,
@@ -13,10 +13,25 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 
+/** Where an epoch begins. */
+export interface EpochStart {
+  readonly epoch: number;
+  /** The last zxid of the history from which this leadership starts; all of it is applied. */
+  readonly lastZxid: Zxid;
+  /** The counter of the epoch's first proposal; above 1 only in tests of the rollover. */
+  readonly firstCounter: number;
+}
+
 export class EpochZxids {
-  #last: Zxid = 0;
-  #next: Zxid = 0;
+  #last: Zxid;
+  #next: Zxid;
   #exhausted = false;
+
+  constructor({ epoch, lastZxid, firstCounter }: EpochStart) {
+    assert(epochOf(lastZxid) < epoch, () => `epoch ${epoch} is new after ${formatZxid(lastZxid)}`);
+    this.#last = lastZxid;
+    this.#next = makeZxid(epoch, firstCounter);
+  }
 
   /** The last zxid that was handed out; before the first, the end of the history. */
   get last(): Zxid {
@@ -28,16 +43,7 @@ export class EpochZxids {
     return this.#exhausted ? 0 : COUNTER_MAX - counterOf(this.#next) + 1;
   }
 
-  /** Called once, before the first `take`: the history ends at `last`. */
-  begin(epoch: number, last: Zxid, firstCounter: number): void {
-    assert(this.#next === 0, 'an epoch begins once');
-    assert(epochOf(last) < epoch, () => `epoch ${epoch} is new after ${formatZxid(last)}`);
-    this.#last = last;
-    this.#next = makeZxid(epoch, firstCounter);
-  }
-
   take(): Zxid {
-    assert(this.#next > 0, 'the epoch has begun');
     assert(!this.#exhausted, () => `no zxid is left after ${formatZxid(this.#last)}`);
     const zxid = this.#next;
     assert(zxid > this.#last, () => `${zxid} comes after ${this.#last}`);

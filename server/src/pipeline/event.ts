@@ -1,18 +1,12 @@
-/**
- * Writes the frame of a watch event, and decides who receives it: whoever may read the znode.
- */
+/** Writes the frame of a watch event. */
 import {
   ErrorCode,
   type JuteWriter,
   KeeperState,
-  Perms,
   ReplyHeader,
   WATCH_XID,
   WatcherEvent,
 } from '@rookery/protocol';
-import { mayDo } from './access.js';
-import type { GuardedEvent } from './apply.js';
-import type { Connection } from './connection.js';
 
 /** The zxid of an event that reports a missed change. */
 export const CATCH_UP_ZXID = -1;
@@ -22,14 +16,6 @@ export interface WatchEvent {
   readonly zxid: number;
   readonly type: number;
   readonly path: string;
-}
-
-/** Notifies the watcher of the change, unless the ACL forbids it. */
-export function tellWatcher(connection: Connection, event: GuardedEvent, zxid: number): void {
-  const { requester, channel } = connection;
-  const { type, path, acl } = event;
-  if (!mayDo(requester, acl, Perms.read)) return;
-  channel.stats.sentEvent(writeEvent(channel.writer, { zxid, type, path }));
 }
 
 /** Returns how many bytes it has. */

@@ -58,6 +58,13 @@ export interface HandshakeParts {
   readonly random16: () => Uint8Array;
 }
 
+/** The leader is asked for the session of a connection, which may be gone meanwhile. */
+interface Asked {
+  readonly connection: Connection;
+  /** The size of the message, as Throttle counts it. */
+  readonly bytes: number;
+}
+
 /** The size of a message that asks for an existing session: its id, its password, a number. */
 const ATTACH_BYTES = 32;
 
@@ -72,8 +79,8 @@ export class Handshake {
    * the password of the session that they resume; null for a new one.
    */
   readonly #line = new Map<Connection, Buffer | null>();
-  /** The connections that wait, by the number of the createSession or the attach. */
-  readonly #waiting = new Map<number, Connection>();
+  /** What the leader has not answered, by the number of the createSession or the attach. */
+  readonly #asked = new Map<number, Asked>();
   /** Attached connections whose session's creation is not applied here yet. */
   #early: Connection[] = [];
 
@@ -123,12 +130,12 @@ export class Handshake {
    * The leader has answered: returns the connection that waited for this number, if it still does.
    */
   take(request: number): Connection | undefined {
-    this.#throttle.onHandshakeAnswered(request);
+    const asked = this.#asked.get(request);
+    if (asked === undefined) return undefined;
+    this.#asked.delete(request);
+    this.#throttle.onHandshakeAnswered(asked.bytes);
     this.#askForThoseInLine();
-    const connection = this.#waiting.get(request);
-    if (connection === undefined) return undefined;
-    this.#waiting.delete(request);
-    return connection.phase === 'joining' ? connection : undefined;
+    return asked.connection.phase === 'joining' ? asked.connection : undefined;
   }
 
   /**
@@ -171,7 +178,8 @@ export class Handshake {
 
   clear(): void {
     this.#line.clear();
-    this.#waiting.clear();
+    for (const { bytes } of this.#asked.values()) this.#throttle.onHandshakeAnswered(bytes);
+    this.#asked.clear();
     this.#early = [];
   }
 
@@ -225,8 +233,8 @@ export class Handshake {
   #ask(connection: Connection, bytes: number): number {
     connection.attachment = this.#outbox.nextAttachment();
     const request = this.#outbox.nextRequest();
-    this.#waiting.set(request, connection);
-    this.#throttle.onHandshakeForwarded(request, bytes);
+    this.#asked.set(request, { connection, bytes });
+    this.#throttle.onHandshakeForwarded(bytes);
     return request;
   }
 }

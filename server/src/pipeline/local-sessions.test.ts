@@ -112,7 +112,7 @@ describe('a local session', () => {
     expect(resume(ensemble, 1, client).takeConnectResponse().sessionId).toBe(client.session);
   });
 
-  it('expires by its member’s clock when nothing is heard of it, and not while it pings', () => {
+  it('expires by its member’s clock when nothing is heard from it, and not while it pings', () => {
     const ensemble = localEnsemble();
     const silent = ensemble.connect();
     const pinging = ensemble.connect();

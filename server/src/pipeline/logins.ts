@@ -64,16 +64,14 @@ export class Logins {
     return joined !== null;
   }
 
-  /**
-   * The user whose password this step can guess; null for a step that proves nothing that not
-   * everybody may have, such as the question for a challenge.
-   */
-  guessedUser(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): string | null {
-    const { authenticator } = this.#parts;
-    if (opcode === OpCode.auth) return authenticator.guessedUser(body);
-    if (opcode !== OpCode.sasl || connection.exchange === null) return null;
-    const token = tokenOf(new JuteReader(body));
-    return token === null ? '' : connection.exchange.userIn(token);
+  /** Whether this step is to be looked at now: see `WaitingLogins.judge`. */
+  judge(
+    connection: Connection,
+    header: ReadHeader,
+    { body, nowMs }: { readonly body: Uint8Array; readonly nowMs: number },
+  ): ReturnType<WaitingLogins['judge']> {
+    const user = this.#guessedUser(connection, header, body);
+    return user === null ? 'none' : this.waiting.judge(connection, header, { user, body, nowMs });
   }
 
   /** False where clients cannot authenticate in several steps. */
@@ -130,6 +128,18 @@ export class Logins {
 
   onTick(nowMs: number, look: (attempt: LoginAttempt) => void): void {
     this.waiting.onTick(nowMs, look);
+  }
+
+  /**
+   * The user whose password this step can guess; null for a step that proves nothing that not
+   * everybody may have, such as the question for a challenge.
+   */
+  #guessedUser(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): string | null {
+    const { authenticator } = this.#parts;
+    if (opcode === OpCode.auth) return authenticator.guessedUser(body);
+    if (opcode !== OpCode.sasl || connection.exchange === null) return null;
+    const token = tokenOf(new JuteReader(body));
+    return token === null ? '' : connection.exchange.userIn(token);
   }
 
   #failed({ channel }: Connection, { user, nowMs }: { user: string; nowMs: number }): void {

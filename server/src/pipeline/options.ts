@@ -8,6 +8,7 @@ import type { SaslServer } from '../security/sasl.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { WatchLimits } from '../state/watches.js';
 import type { AuditSink } from './audit.js';
+import type { EpochStart } from './epoch-zxids.js';
 import type { DigestOf } from './identities.js';
 import type { WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
@@ -64,13 +65,8 @@ export interface PipelineDependencies {
   readonly audit?: AuditSink | null;
 }
 
-export interface RequestPreparerOptions extends WriteRules, SessionEndsOptions {
+export interface RequestPreparerOptions extends WriteRules, EpochStart, SessionEndsOptions {
   readonly id: PeerId;
-  readonly epoch: number;
-  /** The last zxid of the history from which this leadership starts; all of it is applied. */
-  readonly lastZxid: number;
-  /** The counter of the epoch's first proposal; above 1 only in tests of the rollover. */
-  readonly firstCounter: number;
   /** Added to the deadline of every session: 2H, see Leases. */
   readonly leaseSlackMs: number;
   readonly reaper: ReaperOptions;

@@ -113,13 +113,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 class Leader {
   readonly state = new ReplicatedState();
-  readonly prepare = new Prepare(this.state, RULES);
+  readonly prepare = new Prepare(this.state, RULES, { epoch: 1, lastZxid: 0, firstCounter: 1 });
   readonly bodies: string[] = [];
   readonly #waiting: { zxid: number; body: Uint8Array }[] = [];
   #sessions: number[] = [];
 
   constructor() {
-    this.prepare.begin(1, 0, 1);
     for (let index = 0; index < SESSIONS; index++) this.run({ kind: 'open', by: index });
     this.apply(SESSIONS);
   }
@@ -241,7 +240,7 @@ it.each([
         expect(late.bodies.slice(before)).toEqual(prompt.bodies.slice(before));
       }
       late.apply(late.bodies.length);
-      expect(late.prepare.overlaySize).toBe(0);
+      expect(late.prepare.overlay.size).toBe(0);
       expect(late.state.digest()).toBe(prompt.state.digest());
     }),
     { numRuns: 200 },
@@ -269,8 +268,8 @@ describe('a session with very many ephemerals', () => {
     for (const other of others) create(other, 'persistent');
     for (let index = 0; index < COUNT; index++) create(`/many/e${index}`, 'ephemeral');
     create('/few/e', 'ephemeral');
-    const prepare = new Prepare(state, RULES);
-    prepare.begin(1, state.lastZxid, 1);
+    const start = { epoch: 1, lastZxid: state.lastZxid, firstCounter: 1 };
+    const prepare = new Prepare(state, RULES, start);
     return { state, prepare };
   }
 
@@ -292,14 +291,14 @@ describe('a session with very many ephemerals', () => {
     const made: PreparedTxn[] = [];
     const body = encode(CreateRequest, { path: '/few/late', data: null, acl: OPEN_ACL, flags: 1 });
     made.push(ask(prepare, OpCode.create, body, session));
-    const before = prepare.overlaySize;
+    const before = prepare.overlay.size;
     made.push(prepare.prepareClose({ session, origin: 1, request: 1 }, 1));
-    expect(prepare.overlaySize).toBeLessThanOrEqual(before + 2);
+    expect(prepare.overlay.size).toBeLessThanOrEqual(before + 2);
     expect(remove(prepare, '/many/e5')).toMatchObject({ kind: 'error', code: -101 });
     expect(remove(prepare, '/few/late')).toMatchObject({ kind: 'error', code: -101 });
     expect(remove(prepare, '/many')).toEqual({ kind: 'delete', path: '/many' });
     expect(remove(prepare, '/few')).toEqual({ kind: 'delete', path: '/few' });
-    expect(prepare.overlaySize).toBeLessThan(before + 20);
+    expect(prepare.overlay.size).toBeLessThan(before + 20);
     for (const { zxid, txn } of made) {
       state.apply(zxid, txn, IGNORE_CHANGES);
       prepare.applied(zxid);

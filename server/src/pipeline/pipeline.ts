@@ -14,7 +14,6 @@ import {
   formatZxid,
   JuteReader,
   OpCode,
-  type Stat,
   type Synced,
   unreachable,
   type Zxid,
@@ -28,7 +27,6 @@ import { Auditor } from './audit.js';
 import type { ClientChannel, ConnectionId } from './client-channel.js';
 import { Connection, type ConnectionView } from './connection.js';
 import { Connections } from './connections.js';
-import { tellWatcher } from './event.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { HotRequests } from './hot-requests.js';
 import { Authenticator } from './identities.js';
@@ -65,8 +63,6 @@ export class Pipeline {
   #applier: Applier;
   #serving: Serving = 'nobody';
   #nowMs = 0;
-  /** The transaction whose events are being emitted. */
-  #applying: Zxid = 0;
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
@@ -91,7 +87,7 @@ export class Pipeline {
     const parts = { outbox, throttle, logins, watches, connections, auditor, multiOpsMax };
     this.#requests = new Requests(state, parts);
     this.#state = state;
-    this.#applier = this.#applierOf(state);
+    this.#applier = new Applier(state, watches, connections);
   }
 
   get serving(): boolean {
@@ -163,7 +159,6 @@ export class Pipeline {
     this.#handshake.clear();
     this.#outbox.clear();
     this.#requests.clear();
-    this.throttle.clear();
     this.#touches.clear();
     assert(this.throttle.requests === 0, 'nothing is outstanding when the role has ended');
     return ended;
@@ -175,7 +170,7 @@ export class Pipeline {
     this.#state = state;
     this.#requests.state = state;
     this.watches.tree = state.tree;
-    this.#applier = this.#applierOf(state);
+    this.#applier = new Applier(state, this.watches, this.#connections);
   }
 
   onOpen(id: ConnectionId, channel: ClientChannel, nowMs: number): void {
@@ -251,8 +246,7 @@ export class Pipeline {
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
-    this.throttle.onOrphanEnded(request);
-    this.#auditor?.onRefused(request);
+    this.throttle.takeOrphan(request);
   }
 
   /**
@@ -263,14 +257,13 @@ export class Pipeline {
     this.#nowMs = nowMs;
     assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
     const isOwn = this.serving && txn.origin === this.#options.id;
-    this.#applying = zxid;
     const choked = isOwn ? this.#requests.onApplying(txn, nowMs) : null;
     if (choked !== null) this.#close(choked, 'reads too slowly');
-    const stats = this.#applier.apply(zxid, txn, isOwn);
+    this.#applier.apply(zxid, txn, isOwn);
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
     if (!this.serving) return;
     const begins = txn.op.kind === 'beginClose';
-    if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);
+    if (isOwn && !begins) this.#answerOwn(zxid, txn);
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
     if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
@@ -284,14 +277,6 @@ export class Pipeline {
   }
   view(id: ConnectionId): ConnectionView | undefined {
     return this.#connections.get(id)?.view();
-  }
-
-  #applierOf(state: ReplicatedState): Applier {
-    return new Applier(state, this.watches, (watcher, event) => {
-      const connection = this.#connections.get(watcher);
-      assert(connection !== undefined, () => `watcher ${watcher} is a connection`);
-      tellWatcher(connection, event, this.#applying);
-    });
   }
 
   /** Takes a frame that has been counted for its client's rate of requests. */
@@ -345,9 +330,9 @@ export class Pipeline {
     this.#endFinished();
   }
 
-  #answerOwn(zxid: Zxid, txn: Txn, stats: readonly Stat[]): void {
+  #answerOwn(zxid: Zxid, txn: Txn): void {
     if (txn.op.kind !== 'createSession') {
-      return this.#requests.onApplied(zxid, txn, stats, this.#nowMs);
+      return this.#requests.onApplied(zxid, txn, this.#applier, this.#nowMs);
     }
     const connection = this.#handshake.take(txn.request);
     if (connection === undefined) return;

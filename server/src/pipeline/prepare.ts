@@ -36,7 +36,7 @@ import type { NodeAges } from '../state/tree-reads.js';
 import type { Acl, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
-import { EpochZxids } from './epoch-zxids.js';
+import { type EpochStart, EpochZxids } from './epoch-zxids.js';
 import { failure, multiFailure } from './failure.js';
 import { Overlay } from './overlay.js';
 import {
@@ -50,9 +50,9 @@ import {
   decideSetData,
   decideSetDataView,
 } from './prepare-op.js';
-import { type QuotaExcess, QuotaGuard } from './quota-guard.js';
+import { QuotaGuard } from './quota-guard.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
-import { type TreeBound, type TreeRefusals, TreeRoom } from './tree-room.js';
+import { type TreeBound, TreeRoom } from './tree-room.js';
 
 /** A prepared transaction, which may be kept, unless it is the result of `Prepare.prepare`. */
 export interface PreparedTxn {
@@ -84,7 +84,7 @@ export interface WriteRules {
   readonly treeBound: TreeBound;
 }
 
-export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'node'> & {
+export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'node' | 'size'> & {
   readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'closing'>;
 };
 
@@ -106,64 +106,51 @@ const NO_BYTES = new Uint8Array(0);
 const ACL_GROWTH_BYTES_MAX = 256 << 10;
 
 export class Prepare {
+  readonly zxids: Pick<EpochZxids, 'last' | 'left'>;
+  /** What is in flight, for deciding what to prepare next. */
+  readonly overlay: SeenOverlay;
+  readonly quotas: Pick<QuotaGuard, 'takeExcesses'>;
+  readonly room: Pick<TreeRoom, 'bytes' | 'takeRefusals'>;
   readonly #state: ReplicatedState;
   readonly #overlay: Overlay;
   readonly #rules: WriteRules;
-  readonly #quotas: QuotaGuard;
   readonly #room: TreeRoom;
   /** With the client whose request is being decided. */
   readonly #context: Reused<DecisionContext>;
   readonly #reader = new JuteReader(NO_BYTES);
   readonly #views = new RequestViews();
   readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
-  readonly #zxids = new EpochZxids();
+  readonly #zxids: EpochZxids;
 
-  constructor(state: ReplicatedState, rules: WriteRules) {
+  /** The state is at the end of the history from which the epoch starts. */
+  constructor(state: ReplicatedState, rules: WriteRules, start: EpochStart) {
+    const { lastZxid } = state;
+    assert(
+      lastZxid === start.lastZxid,
+      () => `${formatZxid(lastZxid)} applied, history ends ${formatZxid(start.lastZxid)}`,
+    );
     this.#state = state;
     this.#rules = rules;
-    this.#quotas = new QuotaGuard(state, rules.enforceQuota);
+    this.#zxids = new EpochZxids(start);
+    this.zxids = this.#zxids;
+    const quotas = new QuotaGuard(state, rules.enforceQuota);
+    this.quotas = quotas;
     this.#room = new TreeRoom(state, rules.treeBound);
+    this.room = this.#room;
     const { skipAcl, extendedTypes, aclSchemes, pathDepthMax } = rules;
     const ephemeralsMax = rules.ephemeralsPerSessionMax;
     const txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
     this.#prepared = { zxid: 0, txn };
     const nobody = { session: 0, opcode: 0, identities: [] };
     const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
-    this.#context = { ...nobody, ...allowed, quotas: this.#quotas, treeRoom: this.#room };
+    this.#context = { ...nobody, ...allowed, quotas, treeRoom: this.#room };
     this.#overlay = new Overlay(state);
-  }
-
-  /** What is in flight, for deciding what to prepare next. */
-  get overlay(): SeenOverlay {
-    return this.#overlay;
-  }
-
-  get lastZxid(): Zxid {
-    return this.#zxids.last;
-  }
-
-  /** The number of entries of any kind in the overlay; 0 if everything prepared is applied. */
-  get overlaySize(): number {
-    return this.#overlay.size;
-  }
-
-  /** Called once, before the first `prepare`; the state is at `lastZxid`. */
-  begin(epoch: number, lastZxid: Zxid, firstCounter: number): void {
-    assert(
-      this.#state.lastZxid === lastZxid,
-      () => `${formatZxid(this.#state.lastZxid)} applied, history ends ${formatZxid(lastZxid)}`,
-    );
-    this.#zxids.begin(epoch, lastZxid, firstCounter);
-  }
-
-  /** The number of zxids that the epoch still has. */
-  counterLeft(): number {
-    return this.#zxids.left;
+    this.overlay = this.#overlay;
   }
 
   /**
    * Decides a request. The result is one object, which the next call overwrites: it must be encoded
-   * before. The other methods return new objects, because `RequestPreparer.onTick` gathers them.
+   * before. The other methods return new objects, because `RequestPreparer.onTick` keeps several.
    */
   prepare(
     origin: PeerId,
@@ -171,8 +158,7 @@ export class Prepare {
     wallMs: number,
     random16: () => Uint8Array,
   ): PreparedTxn {
-    const zxid = this.#zxids.take();
-    this.#overlay.begin(zxid);
+    const zxid = this.#begin();
     this.#room.begin();
     const op = this.#decide(request, random16);
     if (op.kind !== 'error') this.#room.commit(zxid);
@@ -209,16 +195,12 @@ export class Prepare {
     for (const path of paths) this.#overlay.delete(path);
     this.#overlay.commit();
     const ops = paths.map((path) => ({ kind: 'delete', path }) as const);
-    const op = { kind: 'multi', ops } as const;
-    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
+    return { zxid, txn: ownTxn({ kind: 'multi', ops }, wallMs) };
   }
 
   /** Raises the ensemble level. Nothing else depends on it until it is applied. */
   prepareRaise(level: number, wallMs: number): PreparedTxn {
-    const zxid = this.#zxids.take();
-    this.#overlay.begin(zxid);
-    const op = { kind: 'raiseLevel', level } as const;
-    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
+    return { zxid: this.#begin(), txn: ownTxn({ kind: 'raiseLevel', level }, wallMs) };
   }
 
   /**
@@ -231,8 +213,7 @@ export class Prepare {
       return { kind: 'setAcl', path, acl, version } as const;
     });
     this.#overlay.commit();
-    const op = { kind: 'multi', ops } as const;
-    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
+    return { zxid, txn: ownTxn({ kind: 'multi', ops }, wallMs) };
   }
 
   /**
@@ -244,30 +225,10 @@ export class Prepare {
     const node = tree.find(path);
     if (node === NO_NODE || this.#overlay.touches(path)) return null;
     if (!tree.isReapable(node, ages)) return null;
-    const zxid = this.#zxids.take();
-    this.#overlay.begin(zxid);
+    const zxid = this.#begin();
     this.#overlay.delete(path);
     this.#overlay.commit();
-    const op = { kind: 'delete', path } as const;
-    return { zxid, txn: { origin: 0, request: 0, session: 0, time: wallMs, op } };
-  }
-
-  /** The quotas that were exceeded since the last call, for the log. */
-  takeExcesses(): readonly QuotaExcess[] {
-    return this.#quotas.takeExcesses();
-  }
-
-  /** By the estimate of the state, once everything in flight is applied. */
-  get treeBytes(): number {
-    return this.#room.bytes;
-  }
-
-  /**
-   * The writes for which the tree had no room since the last call, for the log; null if there are
-   * none.
-   */
-  takeRefusals(): TreeRefusals | null {
-    return this.#room.takeRefusals();
+    return { zxid, txn: ownTxn({ kind: 'delete', path }, wallMs) };
   }
 
   /** The transaction is in the state now: the overlay forgets it. */
@@ -422,4 +383,9 @@ export class Prepare {
     this.#overlay.openSession({ timeoutMs, password });
     return { kind: 'createSession', timeoutMs, password };
   }
+}
+
+/** What nobody has requested. */
+function ownTxn(op: TxnOp, wallMs: number): Txn {
+  return { origin: 0, request: 0, session: 0, time: wallMs, op };
 }

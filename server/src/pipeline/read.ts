@@ -3,8 +3,8 @@
  *
  * A reply is written where the read runs, so it shows exactly the changes whose events are already
  * in the connection's output. It sets the watch that a read requests; if there is no room for it,
- * the answer is only the error -1, which every client knows. Throws MarshallingError, before
- * anything is written or set, if the body is malformed. Called by Requests.
+ * the answer is only the error -1, which every client knows. A malformed body is noticed before
+ * anything is written or set, and answered with an error, too. Called by Requests.
  */
 import {
   ErrorCode,
@@ -37,10 +37,17 @@ export interface ReadHeader {
  * must end, because there is no room for all watches that the client had elsewhere.
  */
 export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader): boolean {
-  if (header.opcode === OpCode.setWatches || header.opcode === OpCode.setWatches2) {
-    return readMissed(scene, header, body);
+  try {
+    if (header.opcode === OpCode.setWatches || header.opcode === OpCode.setWatches2) {
+      return readMissed(scene, header, body);
+    }
+    runPlainRead(scene, header, body);
+  } catch (error) {
+    if (!(error instanceof MarshallingError)) throw error;
+    const { state, channel } = scene;
+    const { xid } = header;
+    writeError(channel.writer, { xid, zxid: state.lastZxid, code: ErrorCode.marshallingError });
   }
-  runPlainRead(scene, header, body);
   return true;
 }
 

@@ -159,7 +159,6 @@ describe('the reaper', () => {
       created: () => undefined,
       deleted: () => undefined,
       dataChanged: () => undefined,
-      sessionClosed: () => undefined,
     };
     for (let index = 0; index < count; index++) {
       const path = `/t${index}`;

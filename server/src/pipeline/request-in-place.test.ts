@@ -46,8 +46,8 @@ function leader(skipAcl: boolean, isSlow: boolean) {
     const op = { ...create, path, acl };
     state.apply(index + 1, { origin: 0, request: 0, session: 0, time: 1, op }, IGNORE_CHANGES);
   }
-  const prepare = new Prepare(state, { ...RULES, skipAcl });
-  prepare.begin(1, state.lastZxid, 1);
+  const start = { epoch: 1, lastZxid: state.lastZxid, firstCounter: 1 };
+  const prepare = new Prepare(state, { ...RULES, skipAcl }, start);
   const ask = (opcode: number, body: Uint8Array, identities: readonly Identity[] = []): string => {
     const nobody = { session: LOCAL_SESSION, attachment: 0 };
     const request = { ...nobody, request: 7, opcode, body, identities };
@@ -58,7 +58,7 @@ function leader(skipAcl: boolean, isSlow: boolean) {
     const acl = state.tree.acl(state.tree.find(path));
     ask(OpCode.setAcl, encode(SetAclRequest, { path, acl, version: -1 }), SUPER);
   }
-  return { ask, inFlight: () => prepare.overlaySize };
+  return { ask, inFlight: () => prepare.overlay.size };
 }
 
 const body = fc

@@ -87,8 +87,7 @@ export class RequestPreparer {
     this.#ages = ages;
     this.#random16 = random16;
     this.#level = state.level;
-    this.#prepare = new Prepare(state, options);
-    this.#prepare.begin(options.epoch, options.lastZxid, options.firstCounter);
+    this.#prepare = new Prepare(state, options, options);
     this.#leases = new Leases({ slackMs: options.leaseSlackMs, bucketMs: LEASE_BUCKET_MS });
     this.#reaper = new Reaper({ state, ages }, options.reaper, time.nowMs);
     this.#ends = new SessionEnds(state, this.#prepare, options);
@@ -99,7 +98,7 @@ export class RequestPreparer {
 
   /** The last zxid that was assigned. */
   get lastZxid(): Zxid {
-    return this.#prepare.lastZxid;
+    return this.#prepare.zxids.last;
   }
 
   /**
@@ -107,7 +106,7 @@ export class RequestPreparer {
    * end.
    */
   get counterLeft(): number {
-    return this.#prepare.counterLeft();
+    return this.#prepare.zxids.left;
   }
 
   /** The number of sessions that have expired in this term, or were ended by `endLease`. */
@@ -130,7 +129,7 @@ export class RequestPreparer {
    * that changes something; 0 if nothing is in flight.
    */
   get overlaySize(): number {
-    return this.#prepare.overlaySize;
+    return this.#prepare.overlay.size;
   }
 
   /** The number of sessions with a lease. */
@@ -152,7 +151,7 @@ export class RequestPreparer {
   onRequest(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn | null {
     // The epoch is about to end, and every client connection with it. Until then all requests are
     // dropped, so none is executed after one that was dropped.
-    if (this.#prepare.counterLeft() === 0) return null;
+    if (this.counterLeft === 0) return null;
     if (!this.#mayAsk(origin, item)) {
       const { session, attachment, request } = item;
       this.#detaches.push({ member: origin, session, attachment, request });
@@ -166,7 +165,7 @@ export class RequestPreparer {
    * do now.
    */
   nextOfEnds(time: LeaderTime): PreparedTxn | null {
-    if (this.#ends.waiting === 0 || this.#prepare.counterLeft() === 0) return null;
+    if (this.#ends.waiting === 0 || this.counterLeft === 0) return null;
     return this.#ends.next(time.wallMs);
   }
 
@@ -227,7 +226,7 @@ export class RequestPreparer {
    * due; at most `max` transactions in one call. The result may be kept.
    */
   onTick(time: LeaderTime, max: number): readonly PreparedTxn[] {
-    const room = Math.min(max, this.#prepare.counterLeft());
+    const room = Math.min(max, this.counterLeft);
     const prepared: PreparedTxn[] = [];
     for (const lease of this.#leases.expired(time.nowMs, room)) {
       const { session } = lease;
@@ -242,7 +241,8 @@ export class RequestPreparer {
       const deleted = this.#prepare.prepareReap(path, time.wallMs, this.#ages);
       if (deleted !== null) prepared.push(deleted);
     }
-    // What `Prepare.prepare` returns could not be gathered.
+    // They are kept in an array, so each must be an object of its own. `Prepare.prepare` returns
+    // the same one each time.
     const distinct = new Set(prepared.map(({ txn }) => txn)).size;
     assert(
       distinct === prepared.length,
@@ -253,7 +253,7 @@ export class RequestPreparer {
 
   /** Raises the ensemble level; null when that level, or a higher one, is reached or proposed. */
   raiseLevel(level: number, time: LeaderTime): PreparedTxn | null {
-    if (level <= this.#level || this.#prepare.counterLeft() === 0) return null;
+    if (level <= this.#level || this.counterLeft === 0) return null;
     this.#level = level;
     return this.#prepare.prepareRaise(level, time.wallMs);
   }
@@ -276,7 +276,7 @@ export class RequestPreparer {
 
   /** The quotas that were exceeded since the last call, for the log. */
   takeExcesses(): readonly QuotaExcess[] {
-    return this.#prepare.takeExcesses();
+    return this.#prepare.quotas.takeExcesses();
   }
 
   /** The sessions that expired since the last call, for the log; null if there are none. */
@@ -286,7 +286,7 @@ export class RequestPreparer {
 
   /** The estimated size of the state once everything in flight is applied. */
   get treeBytes(): number {
-    return this.#prepare.treeBytes;
+    return this.#prepare.room.bytes;
   }
 
   /**
@@ -294,7 +294,7 @@ export class RequestPreparer {
    * none.
    */
   takeRefusals(): TreeRefusals | null {
-    return this.#prepare.takeRefusals();
+    return this.#prepare.room.takeRefusals();
   }
 
   takeDetaches(): readonly DetachOrder[] {

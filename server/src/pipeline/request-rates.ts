@@ -1,14 +1,14 @@
 /**
- * The bound of requests per second for each client, told apart by who it provably is.
+ * The bound of requests per second for each client.
  *
- * All connections of one identity share a bucket of tokens that holds those of a second: by a
- * certificate or by SASL, or else by their address, because a client may claim any digest. Past it,
- * its requests wait, which is how ZooKeeper throttles: none fails. Its connections are served
- * round-robin, one request each, and other clients do not notice. Super users and this process
- * itself are not bounded. A connection that waits is asked regularly whether its client was heard
- * from, until it has waited for its session's timeout: so a session lives while its client sends
- * and is served in time, and ends as usual once the client is gone, whatever still waits of
- * it. Off by default. Time is an argument.
+ * A client is who its certificate or SASL proves, or else its address, because anybody may claim
+ * any digest. All its connections share a bucket of tokens, which holds those of one second. Past
+ * it, the client's requests wait, which is how ZooKeeper throttles: none fails. Its connections are
+ * served round-robin, one request each, and other clients do not notice. Super users and this
+ * process itself are not bounded. A connection that waits is asked regularly whether its client was
+ * heard from, until a single wait has lasted for the session's timeout. So the session of a client
+ * that sends lives on, and that of a client that is gone ends as usual, whatever still waits of it.
+ * Off by default. Time is an argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -61,7 +61,7 @@ export class RequestRates {
     return this.#pauses;
   }
 
-  /** The number of clients that are kept: those that wait, or have sent something of late. */
+  /** The number of clients that are kept: those that wait, or have sent something recently. */
   get clientCount(): number {
     return this.#buckets.size;
   }

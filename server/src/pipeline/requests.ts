@@ -10,9 +10,7 @@ import {
   assert,
   ErrorCode,
   JuteReader,
-  MarshallingError,
   OpCode,
-  type Stat,
   type Synced,
   unreachable,
   type Zxid,
@@ -21,6 +19,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn } from '../state/txn.js';
 import type { Requester } from './access.js';
 import { answerBytesOf, isListing, LARGE_BYTES } from './answer-size.js';
+import type { Applier } from './apply.js';
 import type { ConnectionId, ReplyRecord } from './client-channel.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -30,7 +29,7 @@ import { operationName } from './operation-names.js';
 import { type ReadHeader, runRead } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
 import { ReadScenes } from './read-scene.js';
-import { beginReply, writeError, writeSyncReply, writeTxnReply } from './reply.js';
+import { beginReply, writeError, writeSyncReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
 
@@ -139,11 +138,14 @@ export class Requests {
   }
 
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
-  onApplied(zxid: Zxid, txn: Txn, stats: readonly Stat[], nowMs: number): void {
+  onApplied(zxid: Zxid, txn: Txn, applier: Pick<Applier, 'writeReply'>, nowMs: number): void {
     this.#nowMs = nowMs;
-    const entry = this.#entryOfTxn(txn);
-    this.#parts.auditor?.onApplied(zxid, txn, entry);
-    if (entry === undefined) return this.#parts.throttle.onOrphanEnded(txn.request);
+    const { throttle, auditor } = this.#parts;
+    const waiting = this.#entryOfTxn(txn);
+    const entry = waiting ?? throttle.takeOrphan(txn.request);
+    if (entry === undefined) return;
+    auditor?.onApplied(zxid, txn, entry);
+    if (waiting === undefined) return;
     this.#byRequest.delete(txn.request);
     const connection = this.#connectionOf(entry);
     assert(
@@ -152,7 +154,7 @@ export class Requests {
     );
     const { xid, opcode } = entry;
     const { channel, queue } = connection;
-    writeTxnReply(channel.writer, this.#state.tree, { xid, zxid, txn, stats });
+    applier.writeReply(channel.writer, xid, txn);
     queue.shift();
     this.#answered(connection, entry);
     if (opcode === OpCode.closeSession) this.#finished.push(connection);
@@ -200,7 +202,6 @@ export class Requests {
     const pending = connection.queue.takeAll();
     for (const { request } of pending) this.#byRequest.delete(request);
     this.#parts.throttle.onConnectionGone(connection, pending);
-    this.#parts.auditor?.onDropped(pending);
   }
 
   /** The role has ended; every connection was dropped. */
@@ -208,7 +209,8 @@ export class Requests {
     const { size } = this.#byRequest;
     assert(size === 0, () => `${size} requests wait after the role`);
     this.#dueSyncs.clear();
-    this.#parts.auditor?.clear();
+    const { throttle, auditor } = this.#parts;
+    for (const orphan of throttle.clear()) auditor?.onUnknown(orphan);
     this.#scenes.forget();
     this.#finished = [];
   }
@@ -248,17 +250,11 @@ export class Requests {
 
   /** An attempt that has to wait comes back in `onTick`. */
   #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
-    const { logins } = this.#parts;
     const packet = body.rest();
-    const user = logins.guessedUser(connection, header, packet);
-    if (user !== null) {
-      const attempt = { user, body: packet, nowMs: this.#nowMs };
-      const verdict = logins.waiting.judge(connection, header, attempt);
-      if (verdict === 'waits') return;
-      if (verdict === 'full')
-        return this.#giveUp(connection, 'too many logins of its address wait');
-    }
-    this.#login(connection, header, new JuteReader(packet));
+    const attempt = { body: packet, nowMs: this.#nowMs };
+    const verdict = this.#parts.logins.judge(connection, header, attempt);
+    if (verdict === 'none') this.#login(connection, header, new JuteReader(packet));
+    if (verdict === 'full') this.#giveUp(connection, 'too many logins of its address wait');
   }
 
   /**
@@ -345,8 +341,7 @@ export class Requests {
 
   #runQueued(connection: Connection, entry: QueueEntry): void {
     this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
-    this.#count(connection, entry, entry.sinceMs);
-    this.#parts.throttle.onAnswered(connection, entry);
+    this.#answered(connection, entry);
   }
 
   #run(
@@ -365,14 +360,8 @@ export class Requests {
       beginReply(channel.writer, xid, state.lastZxid);
       channel.writer.endFrame();
     } else {
-      try {
-        const scene = this.#scenes.of(state, connection, requester);
-        if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
-      } catch (error) {
-        if (!(error instanceof MarshallingError)) throw error;
-        const zxid = state.lastZxid;
-        writeError(channel.writer, { xid, zxid, code: ErrorCode.marshallingError });
-      }
+      const scene = this.#scenes.of(state, connection, requester);
+      if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
     }
   }
 

@@ -182,7 +182,7 @@ describe('the end of a role', () => {
     const { pipeline } = ensemble.leader;
     const [live, open] = [ensemble.connect(), ensemble.open()];
     live.exists('/');
-    expect(pipeline.stopServing('this member stood still')).toEqual([live.id]);
+    expect(pipeline.stopServing('this member was suspended or busy')).toEqual([live.id]);
     expect([live.state, open.state]).toEqual(['closed', 'open']);
     expect(pipeline.stopServing()).toEqual([]);
   });

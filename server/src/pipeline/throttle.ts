@@ -30,11 +30,11 @@ export class Throttle {
   readonly #throttled = new Set<Connection>();
   readonly #outbox: Outbox;
   /** Writes that were forwarded and whose connections are gone since, by their numbers. */
-  readonly #orphans = new Map<number, Pick<QueueEntry, 'bytes' | 'changes'>>();
+  readonly #orphans = new Map<number, QueueEntry>();
   #requests = 0;
   #bytes = 0;
-  /** The bytes of the handshakes that the leader has not answered yet, by their numbers. */
-  readonly #handshakes = new Map<number, number>();
+  /** The number of handshakes that the leader has not answered yet. */
+  #handshakes = 0;
   /** The number of connections that have requests pending. */
   #pendingConnections = 0;
   /** A bound was reached, and not both counts have fallen to half of their bounds since. */
@@ -67,21 +67,19 @@ export class Throttle {
   /** Whether the leader may be asked for one more session. */
   get mayForwardHandshake(): boolean {
     const most = Math.floor(this.#options.outstandingMax * HANDSHAKES_PART);
-    return this.#handshakes.size < Math.max(1, most);
+    return this.#handshakes < Math.max(1, most);
   }
 
   /** The leader is asked for a session. */
-  onHandshakeForwarded(request: number, bytes: number): void {
-    this.#handshakes.set(request, bytes);
+  onHandshakeForwarded(bytes: number): void {
+    this.#handshakes += 1;
     this.#requests += 1;
     this.#bytes += bytes;
   }
 
-  /** The leader has answered. Ignores the numbers of other requests. */
-  onHandshakeAnswered(request: number): void {
-    const bytes = this.#handshakes.get(request);
-    if (bytes === undefined) return;
-    this.#handshakes.delete(request);
+  /** The leader has answered, or will not: the role has ended. */
+  onHandshakeAnswered(bytes: number): void {
+    this.#handshakes -= 1;
     this.#subtract(bytes);
     this.#maybeOpen();
   }
@@ -117,38 +115,43 @@ export class Throttle {
 
   /**
    * The connection is gone, with everything in its queue. Writes that were forwarded count until
-   * `onOrphanEnded`: a client that connects and disconnects would otherwise have any number of them
-   * on the way.
+   * `takeOrphan`: a client that connects and disconnects would otherwise have any number of them on
+   * the way.
    */
   onConnectionGone(connection: Connection, entries: readonly QueueEntry[]): void {
     this.#throttled.delete(connection);
     connection.throttled = false;
     if (entries.length > 0) this.#pendingConnections -= 1;
     this.#outbox.onConnectionGone(connection, entries);
-    for (const { isForwarded, request, bytes, changes } of entries) {
-      if (isForwarded) this.#orphans.set(request, { bytes, changes });
-      else this.#subtract(bytes);
+    for (const entry of entries) {
+      if (entry.isForwarded) this.#orphans.set(entry.request, entry);
+      else this.#subtract(entry.bytes);
     }
     this.#maybeOpen();
   }
 
   /**
-   * The write of a connection that is gone was applied or refused. Ignores the numbers of requests
-   * whose connections still exist.
+   * The write of a connection that is gone was applied or refused: it is returned, and counts no
+   * longer. Returns undefined for the numbers of requests whose connections still exist.
    */
-  onOrphanEnded(request: number): void {
+  takeOrphan(request: number): QueueEntry | undefined {
     const orphan = this.#orphans.get(request);
-    if (orphan === undefined) return;
+    if (orphan === undefined) return undefined;
     this.#orphans.delete(request);
     this.#subtract(orphan.bytes);
     this.#outbox.onAnswered(orphan);
     this.#maybeOpen();
+    return orphan;
   }
 
-  /** The role has ended and every connection is gone: the leader will answer nothing. */
-  clear(): void {
-    for (const request of [...this.#orphans.keys()]) this.onOrphanEnded(request);
-    for (const request of [...this.#handshakes.keys()]) this.onHandshakeAnswered(request);
+  /**
+   * The role has ended and every connection is gone: the leader will answer nothing. Returns the
+   * writes of which nobody here learns what becomes of them.
+   */
+  clear(): readonly QueueEntry[] {
+    const orphans = [...this.#orphans.values()];
+    for (const { request } of orphans) this.takeOrphan(request);
+    return orphans;
   }
 
   /** The number of requests that one connection may have pending. */
@@ -173,7 +176,7 @@ export class Throttle {
     const { outstandingMax, outstandingBytesMax } = this.#options;
     if (!this.#isFull) return;
     // Handshakes do not count here: new ones may come all the time.
-    const requests = this.#requests - this.#handshakes.size;
+    const requests = this.#requests - this.#handshakes;
     if (requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
     this.#isFull = false;
     this.#isFullOfBytes = false;

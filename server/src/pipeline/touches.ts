@@ -21,9 +21,9 @@ export class Touches {
 
   /**
    * Called when a request of the connection is taken in, and regularly while its requests wait for
-   * `requestsPerSecondMax`. A request that has waited for that alone may have arrived long ago, so
-   * taking it in proves nothing: bytes must have come since the last call. A connection that is not
-   * read at present gets the benefit of the doubt.
+   * `requestsPerSecondMax`. Such a request is read ahead and may have arrived long ago, so bytes
+   * must have come since the last call. A connection that is not read at present counts as heard
+   * from, because nobody can tell.
    */
   maybeHeard(connection: Connection): void {
     // One that is joining has no session yet, whatever it asks for.

@@ -1,13 +1,14 @@
 /**
- * Attempts to log in that wait because others as the same user from their address have failed.
+ * Attempts to log in that wait because earlier ones as the same user from the same address have
+ * failed.
  *
  * Those of a user are looked at one after the other, each when the delay of that user is over, so
  * that any number of connections guesses no faster than one. A connection is not read from
- * meanwhile, and its session not heard from: a client that gets no answers resumes it by another
- * connection before its timeout. Other connections of its address that do not log in, or as another
- * user, go on. At most a few attempts wait for an address: the connection of a further one is
- * closed, and its client may ask another member. It decides nothing of an attempt. Owned by Logins;
- * time is an argument.
+ * meanwhile, and its session not heard from: the client may resume it by another connection before
+ * it expires. Other connections of the address go on, unless they log in as the same user. At most
+ * a few attempts wait for an address: the connection of a further one is closed, and its client may
+ * ask another member. Logins decides on an attempt once it is looked at, and owns this. Time is an
+ * argument.
  */
 import { addressGroup } from '../security/address-group.js';
 import type { LoginDelays } from '../security/login-delays.js';

@@ -127,7 +127,7 @@ describe('ExpiredSessionNotes', () => {
 });
 
 describe('LeaseClock', () => {
-  it('does not count the time in which the process was stopped', () => {
+  it('does not count the time in which the process was suspended', () => {
     const clock = new LeaseClock(200);
     expect(clock.read(1_000)).toBe(0);
     expect(clock.read(1_100)).toBe(100);

@@ -48,8 +48,8 @@ export class MemberClocks {
   }
 
   /**
-   * A heartbeat of this member contained this time. However late it was read, that clock is not
-   * behind it.
+   * A heartbeat of `member` contained this time. It may be read late, so the clock of that member
+   * is at this time or ahead of it.
    */
   heard(member: PeerId, wallMs: number, nowMs: number): void {
     this.#bases.set(member, wallMs - nowMs);

@@ -1,6 +1,7 @@
 /**
- * Goal: however much a member has to apply, it does so in parts, and serves when all is applied.
- * Method: memory ensembles whose parts are single proposals; what each step delivers.
+ * Goal: however much a member has to apply, it does so in parts, as many as a turn has time for,
+ * and serves when all is applied. Method: memory ensembles whose parts are single proposals; what
+ * each step delivers, and what is flushed in between.
  */
 import type { PeerId, Zxid } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
@@ -72,25 +73,18 @@ describe('a long way to what is committed', () => {
   });
 
   it('does not keep clients waiting for what they are told already', async () => {
-    const events: string[] = [];
-    const { flush } = ClientPort.prototype;
-    const spy = vi.spyOn(ClientPort.prototype, 'flush').mockImplementation(function (
-      this: ClientPort,
-    ) {
-      events.push('flush');
-      flush.call(this);
-    });
-    const observer = (): MemberObserver => ({
-      onRecovered: () => undefined,
-      onApplied: () => undefined,
-      onStep: ({ kind }: ZabInput) => events.push(kind),
-    });
-    const ensemble = await serving({ size: 1, tuning, observer });
-    const client = await connected(ensemble, 1);
-    await write(ensemble, client, names('many', BEFORE));
-    spy.mockRestore();
-    const course = events.filter((kind) => kind === 'flush' || kind === 'deliver').join(' ');
-    expect(course).toContain('deliver deliver flush deliver');
+    const inOneTurn = `deliver deliver flush ${'deliver '.repeat(BEFORE - 3)}flush`;
+    expect(await courseOfWrites({ partMs: 0 })).toContain(inOneTurn);
+  });
+
+  it('takes a bounded time of each turn, which is flushed at its end', async () => {
+    const turn = 'deliver deliver flush deliver flush';
+    expect(await courseOfWrites({ partMs: 4 })).toContain(`${turn} ${turn} ${turn}`);
+  });
+
+  it('is shortened by one part in each turn at least', async () => {
+    const turn = 'deliver flush';
+    expect(await courseOfWrites({ partMs: 50 })).toContain(`${turn} ${turn} ${turn}`);
   });
 
   it('is gone in small parts even if all of it came in one piece', async () => {
@@ -110,6 +104,34 @@ describe('a long way to what is committed', () => {
     expect(Math.max(...parts)).toBeLessThanOrEqual(32 << 10);
   });
 });
+
+/** What a member does when it applies some writes at once, each in so many ms. */
+async function courseOfWrites({ partMs }: { readonly partMs: number }): Promise<string> {
+  const events: string[] = [];
+  const { flush } = ClientPort.prototype;
+  const spy = vi.spyOn(ClientPort.prototype, 'flush').mockImplementation(function (
+    this: ClientPort,
+  ) {
+    events.push('flush');
+    flush.call(this);
+  });
+  let takeTime = () => {};
+  const observer = (): MemberObserver => ({
+    onRecovered: () => undefined,
+    onApplied: () => undefined,
+    onStep: ({ kind }: ZabInput) => {
+      if (kind !== 'deliver') return;
+      events.push(kind);
+      takeTime();
+    },
+  });
+  const ensemble = await serving({ size: 1, tuning: { ...tuning, deliveryMs: 10 }, observer });
+  const client = await connected(ensemble, 1);
+  takeTime = () => ensemble.timers.standStill(partMs);
+  await write(ensemble, client, names('many', BEFORE));
+  spy.mockRestore();
+  return events.join(' ');
+}
 
 function sum(parts: readonly { readonly delivered: number }[]): number {
   return parts.reduce((total, { delivered }) => total + delivered, 0);

@@ -1,5 +1,5 @@
 /**
- * Whole members and the moments that depend on a clock: a process that was stopped does not make
+ * Whole members and the moments that depend on a clock: a process that was suspended does not make
  * its sessions pay for it, and reads without a quorum begin no earlier than they may.
  */
 import { ErrorCode } from '@rookery/protocol';
@@ -23,7 +23,7 @@ function timeOf(ensemble: MemoryEnsemble, event: string, member: number): number
   return lines.findLast((line) => line.msg === event && line.member === member)?.time;
 }
 
-describe('a leader whose process is stopped for a minute', () => {
+describe('a leader whose process is suspended for a minute', () => {
   it('does not count it against its sessions, which then expire after their timeout', async () => {
     const ensemble = await serving({ size: 1 });
     const client = await ensemble.client(1);
@@ -31,7 +31,7 @@ describe('a leader whose process is stopped for a minute', () => {
     const xid = client.create('/ephemeral', '', 1);
     await ensemble.until(() => client.errorOf(xid) === ErrorCode.ok, 'was it created');
     client.drop();
-    // What was heard of it is reported: nothing but the clock speaks for it afterwards.
+    // What was heard from it is reported, so only the clock decides from here on.
     await ensemble.timers.advance(3 * ensemble.config.peerHeartbeatMs);
     await ensemble.timers.stop(STOPPED_MS);
     const watcher = await connected(ensemble, 1);

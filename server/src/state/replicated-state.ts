@@ -323,7 +323,6 @@ export class ReplicatedState {
       this.#deleteFamily(family, at, sink);
     }
     this.sessions.close(at.session);
-    sink.sessionClosed(at.session);
   }
 
   #placeOf(op: SetDataOp): number {

@@ -10,7 +10,7 @@ import type { TxnOp } from '../state/txn.js';
 import { Checkpointer } from './checkpointer.js';
 import { Storage } from './storage.js';
 
-const SILENT = { created() {}, deleted() {}, dataChanged() {}, sessionClosed() {} };
+const SILENT = { created() {}, deleted() {}, dataChanged() {} };
 
 class Stores {
   treeStore = new MemoryStore();

@@ -5,7 +5,8 @@
  * a suffix off, and purging from the front. A process writes only to segments that it began itself:
  * its first append and every truncation begin one, so nothing durable is ever written over, and the
  * log is one chain at every moment, after a crash too. A purge leaves the zxid of the checkpoint in
- * it, as a proposal or as its base. One append or truncation runs at a time.
+ * it, as a proposal or as its base. One append or truncation runs at a time, and none after a
+ * failure: Storage asserts it.
  */
 import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';
@@ -74,7 +75,6 @@ export class TxnLog {
   /** The next file, created early and not begun yet. */
   #next: { readonly file: LogFile; isPreallocating: boolean } | null = null;
   #isPreparing = false;
-  #isWriting = false;
   /** The number of synced writes to the active segment. */
   #writeCount = 0;
   #writtenBytes = 0;
@@ -131,7 +131,6 @@ export class TxnLog {
     this.#background.check();
     this.#removals.check();
     this.#assertChain(batches);
-    this.#enter();
     const active = await this.#writable();
     const before = active.bytes;
     await active.append(batches, this.#options.recordBytesMax);
@@ -139,7 +138,6 @@ export class TxnLog {
     this.#writeCount += 1;
     this.#last = active.last;
     this.#prepareNext(active);
-    this.#isWriting = false;
   }
 
   /**
@@ -150,7 +148,6 @@ export class TxnLog {
     assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);
     assert(after <= last, `truncation to ${formatZxid(after)} is below last ${formatZxid(last)}`);
     if (after === last) return;
-    this.#enter();
     this.#truncations += 1;
     const dropped = this.#segments.filter((segment) => segment.base >= after);
     this.#segments = this.#segments.filter((segment) => segment.base < after);
@@ -165,7 +162,6 @@ export class TxnLog {
     // void.
     for (const segment of dropped.reverse())
       this.#removals.run(() => segment.file.markForDeletion());
-    this.#isWriting = false;
   }
 
   /** Protects everything after `after` from being purged until `unprotect` takes the result. */
@@ -247,11 +243,6 @@ export class TxnLog {
     if (this.#next === null) return;
     await this.#next.file.close();
     await this.#directory.remove(segmentName(this.generation, this.#lastSeq + 1));
-  }
-
-  #enter(): void {
-    assert(!this.#isWriting, 'one operation of the log at a time, none after a failure');
-    this.#isWriting = true;
   }
 
   /** Asserts that batches are a chain. Within a batch that is always true. */

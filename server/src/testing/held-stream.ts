@@ -42,7 +42,9 @@ export class HeldStream implements ByteStream {
   }
 
   handle(handlers: StreamHandlers): void {
+    const isHandedOver = this.#handlers !== null;
     this.#handlers = handlers;
+    if (isHandedOver) return;
     this.#stream.handle({
       onData: (chunk) => this.#handlers?.onData(chunk),
       onEnd: () => this.#handlers?.onEnd(),

@@ -22,9 +22,9 @@ export interface TestEnsembleOptions {
   /**
    * Settings that differ from the defaults, which are those of the config file but for
    * `peerHeartbeatMs` (50), `peerTimeoutMs` (500) and `minSessionTimeoutMs` (200): tests of
-   * failures shall not take longer than they must. Time in which the whole process stands still, as
-   * it does while modules are compiled, does not count against these limits. A session expires its
-   * timeout plus twice `peerTimeoutMs` after its client was last heard of.
+   * failures shall not take longer than they must. Time in which the whole process is blocked, as
+   * while modules are compiled, does not count against these limits. A session expires its timeout
+   * plus twice `peerTimeoutMs` after its client was last heard from.
    */
   readonly settings?: TestSettings;
   /**

@@ -2,8 +2,9 @@
  * What the core knows about the log: exactly which zxids it contains, and the newest proposals.
  *
  * Zxids of one epoch are consecutive, so a log is a few ranges, and whether both of two members
- * have a zxid is known exactly (ZOOKEEPER-1154, 2418, 2846). `window.ts` keeps the newest proposals
- * in memory. Never touches a disk: `durable` only follows the tickets.
+ * have a zxid is known exactly (ZOOKEEPER-1154, 2418, 2846). The window is the end of the log in
+ * memory, in the batches in which it was appended: all proposals that are not delivered yet, and as
+ * many older ones as fit. Never touches a disk: `durable` only follows the tickets.
  */
 import {
   assert,
@@ -11,6 +12,7 @@ import {
   cutRanges,
   epochOf,
   extendRanges,
+  Fifo,
   formatZxid,
   type GrowingRanges,
   type HistorySummary,
@@ -21,7 +23,9 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { Ticket } from './types.js';
-import { ProposalWindow } from './window.js';
+
+/** The memory of a batch besides its bytes. */
+const BATCH_BYTES = 380;
 
 interface DurabilityMark {
   readonly ticket: Ticket;
@@ -34,15 +38,22 @@ export class History {
   #last: Zxid;
   #durable: Zxid;
   #marks: DurabilityMark[] = [];
-  readonly #window: ProposalWindow;
+  /** The window, the oldest first. */
+  readonly #batches = new Fifo<ProposalBatch>();
+  #windowBase: Zxid;
+  #windowBytes = 0;
 
   constructor(summary: HistorySummary, applied: Zxid, suffix: readonly ProposalBatch[]) {
     this.#base = summary.base;
     this.#ranges = summary.ranges.map((range) => ({ ...range }));
     this.#last = lastOfRanges(summary);
-    this.#window = new ProposalWindow(applied);
-    for (const batch of suffix) this.#window.keep(batch);
-    const end = suffix.at(-1)?.last ?? applied;
+    this.#windowBase = applied;
+    let end = applied;
+    for (const batch of suffix) {
+      assert(batch.previous === end, () => `the suffix goes on after ${formatZxid(end)}`);
+      this.#keep(batch);
+      end = batch.last;
+    }
     assert(
       end === this.#last,
       () => `the log ends at ${formatZxid(this.#last)}, its suffix at ${formatZxid(end)}`,
@@ -61,7 +72,7 @@ export class History {
   }
   /** Everything after this zxid is in memory. */
   get windowBase(): Zxid {
-    return this.#window.base;
+    return this.#windowBase;
   }
   get summary(): HistorySummary {
     return { base: this.#base, ranges: this.#ranges.map((range) => ({ ...range })) };
@@ -79,7 +90,7 @@ export class History {
       extendRanges(this.#ranges, first, last);
     }
     this.#last = batch.last;
-    this.#window.keep(batch);
+    this.#keep(batch);
     this.#marks.push({ ticket, zxid: this.#last });
   }
 
@@ -96,15 +107,22 @@ export class History {
   }
 
   /**
-   * Forgets everything after `after`; completions of its writes that come later make nothing
-   * durable.
+   * Forgets everything after `after`, none of which may be delivered. Completions of its writes
+   * that come later make nothing durable.
    */
   truncate(after: Zxid): void {
     assert(
       this.has(after),
       () => `truncation after ${formatZxid(after)}, which the log does not hold`,
     );
-    this.#window.truncate(after);
+    assert(after >= this.#windowBase, 'truncation below what was delivered');
+    for (let batch = this.#batches.last; batch !== undefined && batch.last > after; ) {
+      this.#batches.pop();
+      this.#windowBytes -= heldBytes(batch);
+      const kept = batch.part(batch.previous, after);
+      if (kept !== null) this.#keep(kept);
+      batch = this.#batches.last;
+    }
     cutRanges(this.#ranges, after);
     this.#last = after;
     this.#durable = Math.min(this.#durable, after);
@@ -118,7 +136,9 @@ export class History {
     this.#last = zxid;
     this.#durable = zxid;
     this.#marks = [];
-    this.#window.reset(zxid);
+    this.#batches.clear();
+    this.#windowBase = zxid;
+    this.#windowBytes = 0;
   }
 
   onPersisted(ticket: Ticket): void {
@@ -155,15 +175,57 @@ export class History {
     return commonPoint({ base: this.#base, ranges: this.#ranges }, other, conflict);
   }
 
-  /** The proposals in (after, through], which must be in memory; see `ProposalWindow.slice`. */
-  slice(after: Zxid, through: Zxid, bytesMax?: number): readonly ProposalBatch[] {
-    return this.#window.slice(after, through, bytesMax);
+  /**
+   * The proposals in (after, through], which must be in memory. Returns the first ones of them, up
+   * to `bytesMax` but at least one.
+   */
+  slice(after: Zxid, through: Zxid, bytesMax = Number.POSITIVE_INFINITY): readonly ProposalBatch[] {
+    assert(after >= this.#windowBase, () => `${formatZxid(after)} is older than the window`);
+    const found: ProposalBatch[] = [];
+    let leftBytes = bytesMax;
+    for (let index = this.#indexAfter(after); index < this.#batches.length; index++) {
+      const batch = this.#batches.at(index);
+      const part = batch?.part(after, through, leftBytes) ?? null;
+      if (part === null || (found.length > 0 && part.bytes.length > leftBytes)) break;
+      found.push(part);
+      leftBytes -= part.bytes.length;
+      if (part.last !== batch?.last) break;
+    }
+    return found;
   }
 
-  /** Drops the oldest delivered proposals beyond `bytesMax`. */
+  /** Drops from memory the oldest delivered proposals beyond `bytesMax`. */
   trim(delivered: Zxid, bytesMax: number): void {
-    this.#window.trim(delivered, bytesMax);
+    while (this.#windowBytes > bytesMax) {
+      const oldest = this.#batches.first;
+      if (oldest === undefined || oldest.last > delivered) break;
+      this.#batches.shift();
+      this.#windowBytes -= heldBytes(oldest);
+      this.#windowBase = oldest.last;
+    }
   }
+
+  #keep(batch: ProposalBatch): void {
+    this.#batches.push(batch);
+    this.#windowBytes += heldBytes(batch);
+  }
+
+  /** The index of the first batch in memory with a proposal after `zxid`. */
+  #indexAfter(zxid: Zxid): number {
+    let low = 0;
+    let high = this.#batches.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const batch = this.#batches.at(middle);
+      if (batch !== undefined && batch.last <= zxid) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+function heldBytes(batch: ProposalBatch): number {
+  return BATCH_BYTES + batch.bytes.length;
 }
 
 export function commonPoint(

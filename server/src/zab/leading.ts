@@ -2,8 +2,7 @@
  * The role of a leader: discovery, synchronization, broadcast, confirmation.
  *
  * It steps down without a quorum, at a newer epoch or history, and when its epoch is used up. Its
- * parts: `discovery.ts` (which answers count), `learner.ts`, `catch-up.ts`, `commits.ts`,
- * `confirmations.ts`.
+ * parts: `discovery.ts` (which answers count), `learner.ts`, `catch-up.ts`, `confirmations.ts`.
  */
 import {
   type AckEpoch,
@@ -20,7 +19,6 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { CatchUp } from './catch-up.js';
-import { Commits } from './commits.js';
 import { Confirmations } from './confirmations.js';
 import {
   chooseEpoch,
@@ -45,7 +43,6 @@ export class Leading implements Role {
   readonly #electorate: Electorate;
   readonly #learners: Learners;
   readonly #confirmations: Confirmations;
-  readonly #commits: Commits;
   #phase: Phase = 'discovery';
   /** When this phase began or synchronization last made progress, in ms. */
   #progressAtMs: number;
@@ -62,9 +59,8 @@ export class Leading implements Role {
   constructor(member: Member, transitions: Transitions, founding: boolean) {
     this.#member = member;
     this.#transitions = transitions;
-    this.#learners = new Learners(member.quorums, member.id);
+    this.#learners = new Learners(member);
     this.#confirmations = new Confirmations(member, this.#learners);
-    this.#commits = new Commits(member, this.#learners);
     this.#electorate = { kind: founding ? 'founding' : 'members' };
     this.#progressAtMs = member.nowMs;
   }
@@ -177,7 +173,7 @@ export class Leading implements Role {
 
   onProgress(): void {
     if (this.#phase !== 'broadcast') return this.#maybeBroadcast();
-    this.#commits.tellDurable();
+    this.#learners.tellDurable();
     this.#maybeCommit();
   }
 
@@ -342,7 +338,7 @@ export class Leading implements Role {
   }
 
   #maybeCommit(): void {
-    const reached = this.#commits.advance();
+    const reached = this.#learners.commit();
     if (reached !== null && counterOf(reached) === COUNTER_MAX) {
       this.#stepDown(`the counter of epoch ${this.#epoch} is used up; a new epoch begins`);
     }

@@ -120,7 +120,8 @@ export type ZabOutput =
   | { readonly kind: 'confirmed'; readonly id: number; readonly zxid: Zxid }
   /**
    * Clients are served in the roles `following` and `leading`, and not in `looking`. So a leader or
-   * a follower emits this only once its history is synchronized and applied.
+   * a follower emits this only once its history is synchronized and applied. `looking` is emitted
+   * after a failed attempt to follow or to lead, too.
    */
   | {
       readonly kind: 'role';

@@ -109,6 +109,16 @@ it.skipIf(mayLack(ZOOKEEPER))(
     const own = ['--config', config, '--id', `${member.id}`];
     const checkpoint = JSON.parse(await rookery('inspect', 'checkpoint', ...own, '--json'));
     expect(checkpoint).toMatchObject({ member: member.id, 'has served': true, znodes: 11 });
+    const session = `0x${client.session.id.toString(16)}`;
+    const logged = await rookery('inspect', 'log', ...own, '--session', session, '--json');
+    const transactions = logged
+      .split('\n', 3)
+      .slice(0, 2)
+      .map((line) => JSON.parse(line));
+    expect(transactions).toMatchObject([
+      { session, kind: 'createSession', zxid: session },
+      { session, kind: 'write' },
+    ]);
     const backups = join(ensemble.directory, 'backups');
     await rookery('backup', 'save', backups, ...own);
     const [first = ''] = readdirSync(backups).filter((name) => name.endsWith('.gz'));

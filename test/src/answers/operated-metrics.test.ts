@@ -90,7 +90,7 @@ it(
       expect((await httpGet(left.adminPort, '/livez')).status, 'it is live all the time').toBe(200);
       return reply.status === 503 ? reply : undefined;
     });
-    expect(alone.text).toContain('[-]leader failed: no leader for ');
+    expect(alone.text).toContain('[-]leader failed: it has neither led nor followed for ');
     expect((await httpGet(left.metricsPort, '/readyz?exclude=leader')).status).toBe(200);
     expect((await scrape(left.metricsPort)).get('rookery_ready')).toBe(0);
     ensemble.start([leader.id]);

@@ -9,10 +9,10 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-on-one-ack-too-few',
     area: 'zab',
     breaks: 'committed is what a quorum has logged',
-    file: 'zab/commits.ts',
-    find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
+    file: 'zab/learner.ts',
+    find: 'const reached = this.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
-    for (const learner of this.#learners.synced()) matches.push(learner.match);
+    for (const learner of this.synced()) matches.push(learner.match);
     const enough = Math.max(0, this.#member.quorum - 2);
     const reached = matches.sort((a, b) => b - a)[enough] ?? 0;`,
   },
@@ -20,10 +20,10 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-counts-joining-learner',
     area: 'zab',
     breaks: 'an ACK counts only from ACK(NEWLEADER) on',
-    file: 'zab/commits.ts',
-    find: 'const reached = this.#learners.reached(history.durable, ({ match }) => match);',
+    file: 'zab/learner.ts',
+    find: 'const reached = this.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
-    for (const learner of this.#learners.all()) {
+    for (const learner of this.all()) {
       matches.push(learner.synced ? learner.match : learner.sentThrough);
     }
     const reached = matches.sort((a, b) => b - a)[this.#member.quorum - 1] ?? 0;`,
@@ -32,7 +32,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'leader-durable-told-early',
     area: 'zab',
     breaks: 'what a leader announces as durable is durable there',
-    file: 'zab/commits.ts',
+    file: 'zab/learner.ts',
     find: `    const { durable } = history;
     if (durable <= committed ||`,
     replace: `    const durable = history.last;
@@ -42,7 +42,7 @@ export const broadcastMutants: readonly Mutant[] = [
         file: 'zab/leading.ts',
         find: '      this.#member.send(learner.link, message);\n    }\n  }\n\n  onConfirm(',
         replace:
-          '      this.#member.send(learner.link, message);\n    }\n    this.#commits.tellDurable();\n  }\n\n  onConfirm(',
+          '      this.#member.send(learner.link, message);\n    }\n    this.#learners.tellDurable();\n  }\n\n  onConfirm(',
       },
     ],
   },
@@ -58,7 +58,7 @@ export const broadcastMutants: readonly Mutant[] = [
     replace: `    const reached = id > 0 && quorums.isChanging ? 0 : Math.min(this.#leaderDurable, history.durable);`,
     also: [
       {
-        file: 'zab/commits.ts',
+        file: 'zab/learner.ts',
         find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
         replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
       },
@@ -68,7 +68,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-withheld-from-a-minority',
     area: 'zab',
     breaks: 'a learner that does not form a quorum with its leader receives every COMMIT',
-    file: 'zab/commits.ts',
+    file: 'zab/learner.ts',
     find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
     replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
   },
@@ -109,7 +109,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'window-trims-what-is-not-delivered',
     area: 'zab',
     breaks: 'the window contains at least everything that is not delivered yet',
-    file: 'zab/window.ts',
+    file: 'zab/history.ts',
     find: 'oldest === undefined || oldest.last > delivered',
     replace: 'oldest === undefined || delivered < 0',
   },

@@ -148,8 +148,8 @@ export const electionMutants: readonly Mutant[] = [
     replace: 'if (learner.sentThrough < 0) {',
     also: [
       {
-        file: 'zab/window.ts',
-        find: 'assert(after >= this.#base, () =>',
+        file: 'zab/history.ts',
+        find: 'assert(after >= this.#windowBase, () =>',
         replace: 'assert(after >= 0, () =>',
       },
     ],

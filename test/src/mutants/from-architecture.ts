@@ -105,7 +105,7 @@ export const architectureMutants: readonly Mutant[] = [
   {
     name: 'arch-stall-counts-for-expiry',
     area: 'architecture',
-    breaks: 'the clock of deadlines does not count time in which the leader itself was stopped',
+    breaks: 'the clock of deadlines does not count time in which the leader itself was suspended',
     aim: ['members=1', 'kinds=["stall-long"]', 'faults=8', 'clients.vanishEveryMs=0'],
     file: 'sessions/lease-clock.ts',
     find: 'Math.min(stepMs, this.#stepMaxMs)',

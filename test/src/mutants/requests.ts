@@ -8,22 +8,22 @@ export const requestMutants: readonly Mutant[] = [
     name: 'event-after-reply',
     area: 'pipeline',
     breaks: 'events of a change come before its own reply and before later reads (invariant 6)',
-    file: 'pipeline/pipeline.ts',
-    find: '      tellWatcher(connection, event, this.#applying);\n',
-    replace: `      const zxid = this.#applying;
-      this.#late.push(() => tellWatcher(connection, event, zxid));
+    file: 'pipeline/apply.ts',
+    find: '    channel.stats.sentEvent(writeEvent(channel.writer, { zxid: this.#zxid, type, path }));\n',
+    replace: `    const event = { zxid: this.#zxid, type, path };
+    this.late.push(() => channel.stats.sentEvent(writeEvent(channel.writer, event)));
 `,
     also: [
       {
-        file: 'pipeline/pipeline.ts',
-        find: '  #applying: Zxid = 0;\n',
-        replace: '  #applying: Zxid = 0;\n  #late: (() => void)[] = [];\n',
+        file: 'pipeline/apply.ts',
+        find: '  #zxid: Zxid = 0;\n',
+        replace: '  #zxid: Zxid = 0;\n  late: (() => void)[] = [];\n',
       },
       {
         file: 'pipeline/pipeline.ts',
         find: '    this.#requests.runDueSyncs(zxid, nowMs);\n',
-        replace: `    for (const write of this.#late) write();
-    this.#late = [];
+        replace: `    for (const write of this.#applier.late) write();
+    this.#applier.late = [];
     this.#requests.runDueSyncs(zxid, nowMs);
 `,
       },
@@ -131,12 +131,13 @@ export const requestMutants: readonly Mutant[] = [
     replace: '    const isIdle = queue.length === 0 || header.opcode === OpCode.ping;\n',
   },
   {
-    name: 'writes-decided-in-pairs-reversed',
+    name: 'writes-decided-in-threes-reversed',
     area: 'pipeline',
     breaks: "a session's writes are applied in the order in which they were sent",
     file: 'driver/leader-service.ts',
+    // The run without faults has messages of one, two and many requests, and none of three.
     find: 'const item = items[next];',
-    replace: 'const item = items[items.length === 2 ? 1 - next : next];',
+    replace: 'const item = items[items.length === 3 ? 2 - next : next];',
   },
   {
     name: 'write-forwarded-twice',

@@ -65,7 +65,7 @@ export const sessionEndMutants: readonly Mutant[] = [
     breaks: 'a client that closes its session is answered once its ephemerals are gone',
     aim: ENDS,
     file: 'pipeline/pipeline.ts',
-    find: '    if (isOwn && !begins) this.#answerOwn(zxid, txn, stats);\n',
-    replace: '    if (isOwn) this.#answerOwn(zxid, txn, stats);\n',
+    find: '    if (isOwn && !begins) this.#answerOwn(zxid, txn);\n',
+    replace: '    if (isOwn) this.#answerOwn(zxid, txn);\n',
   },
 ];

@@ -33,6 +33,7 @@ export class TestLeaderService {
     );
     const hooks: LeaderServiceHooks = {
       time: () => this.#time(),
+      wake: () => {},
       onExpired: ({ count }) => void this.expiryLines.push(count),
       onQuotaExceeded: () => {},
       onTreeFull: () => {},
@@ -40,7 +41,8 @@ export class TestLeaderService {
       answer: () => {},
     };
     const limits = { shareMs: Number.POSITIVE_INFINITY, overlaySizeMax };
-    this.service = new LeaderService(preparer, hooks, { nowMs: () => this.nowMs }, limits);
+    const timers = { nowMs: () => this.nowMs, after: () => ({ cancel: () => {} }) };
+    this.service = new LeaderService(preparer, hooks, timers, limits);
   }
 
   ask(session: number, opcode: number, body: Uint8Array): void {
@@ -51,7 +53,7 @@ export class TestLeaderService {
 
   /** Applies everything that was prepared since the last call. */
   apply(): void {
-    for (const batch of this.service.takeBatches()) {
+    for (const batch of this.service.batcher.takeDue(false, this.nowMs) ?? []) {
       for (const proposal = batch.cursor(); proposal.next(); ) {
         const txn = this.#txns.txnOf(proposal);
         this.state.apply(proposal.zxid, txn, IGNORE_CHANGES);

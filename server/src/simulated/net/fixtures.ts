@@ -7,7 +7,7 @@ import type { JuteReader } from '@rookery/protocol';
 import { type Logger, pino } from 'pino';
 import { Counters } from '../../driver/counters.js';
 import type { ClientConnection } from '../../net/client-connection.js';
-import type { ClientHandler } from '../../net/client-handler.js';
+import type { ClientHandler } from '../../net/client-port.js';
 import type { LeaderView, MemberView } from '../../net/member-view.js';
 import type { Address, ByteStream } from '../../net/transport.js';
 import type { ManualTimers } from './manual-timers.js';
@@ -82,7 +82,6 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
     details: {
       memberId: 1,
       ensembleId: 'e',
-      role: 'leading',
       leaderId: 1,
       epoch: 1,
       backups: null,
@@ -90,7 +89,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       treeBytes: 1000,
       treeBytesMax: 1_000_000,
       refusedForDisk: 0,
-      counters: new Counters(),
+      counters: new Counters(0),
       diskFreeBytes: null,
       waitingClients: { logins: 0, loginsDelayed: 0, loginsFailed: 0, limited: 0, limitPauses: 0 },
       checkpoint: { zxid: 0, wallMs: 0 },

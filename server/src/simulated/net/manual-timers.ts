@@ -55,16 +55,16 @@ export class ManualTimers implements Timers {
       next.action();
       await settlePromises();
     }
-    this.#nowMs = untilMs;
+    this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  /** The process is stopped for so long: nothing runs meanwhile, what is overdue after it. */
+  /** The process is suspended for so long: nothing runs meanwhile, what is overdue after it. */
   async stop(durationMs: number): Promise<void> {
     this.standStill(durationMs);
     await this.advance(0);
   }
 
-  /** The process is stopped for so long in the middle of whatever calls this. */
+  /** The process is suspended for so long in the middle of whatever calls this. */
   standStill(durationMs: number): void {
     this.#nowMs += durationMs;
   }

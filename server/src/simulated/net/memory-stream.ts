@@ -64,8 +64,9 @@ export class MemoryStream implements ByteStream {
   }
 
   handle(handlers: StreamHandlers): void {
+    const isHandedOver = this.#handlers !== null;
     this.#handlers = handlers;
-    this.#parts.timers.defer(() => this.#other?.pump());
+    if (!isHandedOver) this.#parts.timers.defer(() => this.#other?.pump());
   }
 
   write(bytes: Uint8Array): void {

@@ -50,7 +50,7 @@ export class MemoryNetwork {
   /** Dials that a cut holds back. */
   readonly #heldDials = new Set<Dial>();
   readonly #cuts = new Set<string>();
-  /** Hosts that take nothing in for now: their processes stand still. */
+  /** Hosts that take nothing in for now: their processes are suspended. */
   readonly #heldHosts = new Set<string>();
   #nextPort = FIRST_EPHEMERAL_PORT;
 
@@ -90,7 +90,7 @@ export class MemoryNetwork {
     this.#letThrough();
   }
 
-  /** The process at `host` stands still: what is sent to it waits. */
+  /** The process at `host` is suspended: what is sent to it waits. */
   hold(host: string): void {
     this.#heldHosts.add(host);
   }

@@ -13,10 +13,13 @@ import {
   WIRE_VERSION_MIN,
 } from '@rookery/protocol';
 import type { PeerSecurity } from '../../net/peer-admission.js';
-import type { PeerHandler } from '../../net/peer-handler.js';
 import type { EnsembleIdentity, OwnVersions } from '../../net/peer-hello.js';
 import { PeerPort } from '../../net/peer-port.js';
-import { PEER_PORT_DEFAULTS, type PeerPortOptions } from '../../net/peer-port-options.js';
+import {
+  PEER_PORT_DEFAULTS,
+  type PeerHandler,
+  type PeerPortOptions,
+} from '../../net/peer-port-parts.js';
 import { dialled, type FarEnd, keptLog, type LogLine } from './fixtures.js';
 import { ManualTimers } from './manual-timers.js';
 import { MemoryNetwork } from './memory-transport.js';

@@ -25,7 +25,7 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2845-trunc-spares-memory',
     area: 'named',
-    file: 'zab/window.ts',
+    file: 'zab/history.ts',
     find: 'batch !== undefined && batch.last > after;',
     replace: 'batch !== undefined && batch.last > after && after < 0;',
     breaks: 'TRUNC removes a proposal from memory as well as from the log',
@@ -69,8 +69,8 @@ export const historyMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4925-hole-in-memory',
     area: 'named',
-    file: 'zab/window.ts',
-    find: '      this.#base = oldest.last;',
+    file: 'zab/history.ts',
+    find: '      this.#windowBase = oldest.last;',
     replace: '',
     breaks: 'the proposals of a DIFF have no gap',
     scenario: trace('zk-4925-hole-after-sync'),

@@ -76,7 +76,7 @@ export const sessionMutants: readonly NamedMutant[] = [
       '          const ignore = () => undefined;\n' +
       '          const sink = { created: ignore, deleted: ignore, dataChanged: ignore };\n' +
       '          const zxid = this.#state.lastZxid + 1;\n' +
-      '          this.#state.apply(zxid, txn, { ...sink, sessionClosed: ignore });\n' +
+      '          this.#state.apply(zxid, txn, sink);\n' +
       '        }\n',
     breaks: 'read-only mode never touches the replicated state',
     scenario: scenario(

@@ -70,9 +70,9 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4655-events-without-a-zxid',
     area: 'named',
-    file: 'pipeline/pipeline.ts',
-    find: 'tellWatcher(connection, event, this.#applying)',
-    replace: 'tellWatcher(connection, event, Math.min(-1, this.#applying))',
+    file: 'pipeline/apply.ts',
+    find: '{ zxid: this.#zxid, type, path }',
+    replace: '{ zxid: Math.min(-1, this.#zxid), type, path }',
     breaks: 'an event carries the zxid of its change',
     scenario: scenario(WATCHES, 'ZK-4655: an event carries the zxid of the change that it reports'),
   },

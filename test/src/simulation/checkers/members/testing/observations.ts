@@ -242,7 +242,6 @@ const SILENT = {
   created: () => undefined,
   deleted: () => undefined,
   dataChanged: () => undefined,
-  sessionClosed: () => undefined,
 };
 
 /** A real state to which these transactions were applied, at the zxids 1, 2, 3 ... of epoch 1. */

@@ -1,8 +1,8 @@
-/** Compares the window with a plain list of proposals, which is what it stands for. */
+/** Compares the window of a history with a plain list of proposals, which is what it stands for. */
 import { type Proposal, ProposalBatch, type Zxid } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ProposalWindow } from './window.js';
+import { History } from './history.js';
 
 type Step =
   | { readonly kind: 'keep'; readonly count: number }
@@ -27,7 +27,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 
 /** Zxids are 1, 2, 3, ...; a truncation takes some of them away, and they come again. */
 class Model {
-  readonly window = new ProposalWindow(0);
+  readonly history = new History({ base: 0, ranges: [] }, 0, []);
   last: Zxid = 0;
   delivered: Zxid = 0;
   /** How often each zxid was made, so that one that comes again has another body. */
@@ -43,7 +43,7 @@ class Model {
       proposals.push({ zxid, previous: this.last, body: Buffer.from(this.bodies.get(zxid) ?? '') });
       this.last = zxid;
     }
-    this.window.keep(ProposalBatch.of(proposals));
+    this.history.append(ProposalBatch.of(proposals), this.#made);
   }
 
   between(low: Zxid, high: Zxid, at: number): Zxid {
@@ -51,20 +51,20 @@ class Model {
   }
 
   run(step: Step): void {
-    const { window } = this;
+    const { history } = this;
     if (step.kind === 'keep') {
       this.keep(step.count);
     } else if (step.kind === 'deliver') {
       this.delivered = this.between(this.delivered, this.last, step.share);
-      window.trim(this.delivered, step.bytesMax);
-      expect(window.base).toBeLessThanOrEqual(this.delivered);
+      history.trim(this.delivered, step.bytesMax);
+      expect(history.windowBase).toBeLessThanOrEqual(this.delivered);
     } else if (step.kind === 'truncate') {
       this.last = this.between(this.delivered, this.last, step.share);
-      window.truncate(this.last);
+      history.truncate(this.last);
     } else {
-      const after = this.between(window.base, this.last, Math.min(step.from, step.to));
-      const through = this.between(window.base, this.last, Math.max(step.from, step.to));
-      const found = window.slice(after, through).flatMap((batch) => [...batch]);
+      const after = this.between(history.windowBase, this.last, Math.min(step.from, step.to));
+      const through = this.between(history.windowBase, this.last, Math.max(step.from, step.to));
+      const found = history.slice(after, through).flatMap((batch) => [...batch]);
       const expected = Array.from({ length: through - after }, (_, index) => after + 1 + index);
       expect(found.map(({ zxid }) => zxid)).toEqual(expected);
       expect(found.map(({ previous }) => previous)).toEqual(expected.map((zxid) => zxid - 1));
@@ -79,7 +79,7 @@ class Model {
   inParts(after: Zxid, through: Zxid, bytesMax: number): readonly Zxid[] {
     const found: Zxid[] = [];
     for (let at = after; at < through; at = found.at(-1) ?? through) {
-      const part = this.window.slice(at, through, bytesMax);
+      const part = this.history.slice(at, through, bytesMax);
       const bytes = part.reduce((sum, batch) => sum + batch.bytes.length, 0);
       const zxids = part.flatMap((batch) => [...batch]).map(({ zxid }) => zxid);
       if (zxids.length > 1) expect(bytes).toBeLessThanOrEqual(bytesMax);
@@ -90,7 +90,7 @@ class Model {
   }
 }
 
-describe('a window of proposals', () => {
+describe('the window of a history', () => {
   it('gives what a list would, kept, delivered, trimmed and cut in any order', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 60 }), (steps) => {
@@ -105,17 +105,17 @@ describe('a window of proposals', () => {
   it('keeps a small part of what is delivered, and all of what is not', () => {
     const model = new Model();
     for (let run = 0; run < 100; run++) model.keep(10);
-    model.window.trim(500, 1000);
-    expect(model.window.base).toBe(500);
-    model.window.trim(990, 2000);
-    expect(model.window.base).toBeGreaterThan(950);
-    expect(model.window.base).toBeLessThanOrEqual(990);
+    model.history.trim(500, 1000);
+    expect(model.history.windowBase).toBe(500);
+    model.history.trim(990, 2000);
+    expect(model.history.windowBase).toBeGreaterThan(950);
+    expect(model.history.windowBase).toBeLessThanOrEqual(990);
   });
 
   it('refuses what is older than it', () => {
     const model = new Model();
     for (let run = 0; run < 3; run++) model.keep(10);
-    model.window.trim(20, 0);
-    expect(() => model.window.slice(10, 30)).toThrow(/older than the window/);
+    model.history.trim(20, 0);
+    expect(() => model.history.slice(10, 30)).toThrow(/older than the window/);
   });
 });
