@@ -216,8 +216,9 @@ class TcpStream implements ByteStream {
     this.#handlers = handlers;
     if (isHandedOver) return;
     const socket = this.#socket;
+    // No listener may name `handlers`, or the first ones would stay in memory as long as the socket.
     if (this.#closed) {
-      process.nextTick(() => handlers.onClose(this.#error));
+      process.nextTick(() => this.#handlers?.onClose(this.#error));
       return;
     }
     if (!this.#isLending) socket.on('data', (chunk) => this.take(bytesOf(chunk)));
