@@ -2,8 +2,7 @@
  * The settings by which clients prove who they are and connections are protected: their meaning and
  * their rules.
  *
- * Paths are relative to the config file until `resolvedTls` and `resolvedSasl` make them
- * absolute.
+ * Paths are relative to the config file until `resolvedTls` and `resolvedSasl` make them absolute.
  * No file is read here: which files are secret, and what they must be, is checked when the member
  * starts. Called by config.ts and config-schema.ts.
  */

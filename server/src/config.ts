@@ -181,12 +181,12 @@ export interface Config {
   readonly globalOutstandingLimit: number;
   /**
    * The requests per second that each member takes from one client; default 0, for no bound. A
-   * client is who it is by its certificate or by SASL, and otherwise its address (of IPv6 the
-   * network of 64 bits), however many connections it has; a second's worth may come at once. Past
-   * it, the client's requests wait, as by ZooKeeper's throttling, and its connections are served
-   * round-robin. No request fails. Super users are not bounded. Pings are requests, too: if it is
-   * too small for the number of a client's sessions, their pings are answered too late, and the
-   * client gives them up.
+   * client is known by its certificate or by SASL, and otherwise by its address (of IPv6 the
+   * network of 64 bits), however many connections it has. The requests of a second may come at
+   * once. Past the bound, the client's requests wait, as by ZooKeeper's throttling, and its
+   * connections are served round-robin. No request fails. Super users are not bounded. Pings are
+   * requests, too: if it is too small for the number of a client's sessions, their pings are
+   * answered too late, and the client gives them up.
    */
   readonly requestsPerSecondMax: number;
   /**
@@ -292,9 +292,9 @@ export interface Config {
    * Free bytes below which the disk of `dataDir` or `dataLogDir` counts as full. The default null
    * means 500 MB or 2 % of the disk, whichever is more, but at most a quarter of a small disk.
    * While the disk of the leader, or of a member that follows it, is full, create, setData and
-   * setACL are answered -125 (QuotaExceeded); deletes, sessions, reads and sync continue. It ends
-   * by itself when a tenth more than this is free. The member warns below a fifth of the disk, or
-   * twice this. 0 turns it off for this member.
+   * setACL are answered -125 (QuotaExceeded); deletes, sessions, reads and sync continue. The disk
+   * counts as full until a tenth more than this is free. The member warns when less than a fifth of
+   * the disk, or less than twice this, is free. 0 turns it off for this member.
    */
   readonly diskReserveBytes: number | null;
   /**
@@ -361,7 +361,8 @@ export interface Config {
   /**
    * Who may use the admin port: `user:` and the base64 SHA-1, SHA-256 or SHA-512 of `user:password`
    * each, as in an ACL of scheme digest. Default none. While there are any, or `adminReaders` or
-   * `superDigest`, each request must bring one of their passwords.
+   * `superDigest`, each request must bring one of their passwords, except for a probe, which is
+   * answered with yes or no without one, and the files of the console.
    */
   readonly adminUsers: readonly string[];
   /**
@@ -398,8 +399,7 @@ export interface Config {
    */
   readonly backupsKept: number;
   /**
-   * The number of days, counted back from now, of each of which the newest backup stays, too;
-   * default 0.
+   * For so many days, counted back from now, the newest backup of each day stays, too; default 0.
    */
   readonly backupDaysKept: number;
   /**

@@ -3,7 +3,7 @@
  * know about each. The code of a command is loaded when it runs, so that a member loads none of it.
  */
 import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.js';
-import { TLS_OPTIONS } from './tls-options.js';
+import { CONTEXTS } from './context-table.js';
 
 const INT_MAX = 2 ** 31 - 1;
 const RECURSIVE: OptionSpec = { flags: '-r, --recursive', description: 'with all that is below' };
@@ -288,44 +288,6 @@ export const MORE: readonly CommandSpec[] = [
     args: [path('<path>')],
     writes: true,
     run: async (call) => (await import('./commands/quotas.js')).removeQuota(call),
-  },
-];
-
-const NAME: ArgumentSpec = { usage: '<name>', kind: 'context' };
-
-export const CONTEXTS: readonly CommandSpec[] = [
-  {
-    name: 'context ls',
-    summary: 'The saved contexts; * marks the selected one.',
-    args: [],
-    connects: false,
-    run: async (call) => (await import('./commands/saved-contexts.js')).listContexts(call),
-  },
-  {
-    name: 'context save',
-    summary: 'Save a connect string, with its credentials and the files of its certificates.',
-    args: [NAME],
-    options: [
-      { flags: '--connect <hosts>', description: 'host:port,host:port/chroot' },
-      { flags: '--auth-file <file>', description: 'credentials (or ROOKERY_AUTH); - for stdin' },
-      ...TLS_OPTIONS,
-    ],
-    connects: false,
-    run: async (call) => (await import('./commands/saved-contexts.js')).saveContext(call),
-  },
-  {
-    name: 'context select',
-    summary: 'Use a context from now on, when nothing else is said.',
-    args: [NAME],
-    connects: false,
-    run: async (call) => (await import('./commands/saved-contexts.js')).selectContext(call),
-  },
-  {
-    name: 'context rm',
-    summary: 'Remove a context, with its credentials.',
-    args: [NAME],
-    connects: false,
-    run: async (call) => (await import('./commands/saved-contexts.js')).removeContext(call),
   },
 ];
 

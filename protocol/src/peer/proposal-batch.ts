@@ -127,7 +127,7 @@ export class ProposalBatch implements Iterable<Proposal> {
     return new ProposalCursor(this.bytes);
   }
 
-  /** Returns the zxids in ascending order: one range for each epoch in the batch. */
+  /** Returns the zxids in ascending order: one range for each epoch, unless some are missing. */
   ranges(): readonly ZxidRange[] {
     const { first, last, count } = this;
     if (last - first === count - 1 && epochOf(first) === epochOf(last)) return [{ first, last }];

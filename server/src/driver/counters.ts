@@ -41,8 +41,8 @@ export class Counters {
   divergences = 0;
   /** Unequal digests of one zxid that this member saw while it led. */
   digestMismatches = 0;
-  /** How often this member began to look for a leader. */
-  looked = 0;
+  /** How often this member began to look for a leader; the first time is its start. */
+  looked = 1;
   /** Group commits that took longer than SLOW_SYNC_MS. */
   slowSyncs = 0;
   checkpointRecords = 0;

@@ -73,6 +73,7 @@ export class Driver {
     this.#parts = parts;
     this.#zab = parts.zab;
     this.#pipeline = parts.pipeline;
+    this.#roleSinceMs = parts.timers.nowMs();
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
       onTick: (nowMs) => this.#onTick(nowMs),
@@ -80,7 +81,6 @@ export class Driver {
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
     });
-    this.#roleSinceMs = this.#turns.nowMs;
     this.#clock = new ClockKeeper(parts);
     const distrust = (reason: string) => this.#step({ kind: 'distrust', reason });
     const port = () => parts.peerPort();
@@ -151,13 +151,16 @@ export class Driver {
 
   // Turns
 
+  /**
+   * On a leader `#sendAll` also decides on the writes of its own clients. One that it refuses makes
+   * room in the outbox, which then forwards writes that it has held: those need another turn.
+   */
   #endTurn(): void {
     this.#leaderService?.runWaiting();
     if (this.#zab.hasMore) this.#deliverMore();
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // A leader's `#sendAll` may refuse a client's write here; the outbox then forwards held ones.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
@@ -175,20 +178,23 @@ export class Driver {
     const untilMs = timers.nowMs() + options.deliveryMsMax;
     for (let parts = 0; this.#zab.hasMore; parts++) {
       if (parts === PARTS_BEFORE_SENDING) this.#sendAll();
-      this.#step({ kind: 'deliver' });
+      this.#step({ kind: 'deliverMore' });
       if (timers.nowMs() >= untilMs) return;
     }
   }
 
+  /** Peers come first, so that a client with its answer soon finds its write at other members. */
   #sendAll(): void {
     for (const message of this.#pipeline.takeForLeader()) this.#sendToLeader(message);
     this.#propose();
-    // Peers come first, so a client that has its answer finds the write at the other members.
     this.#parts.peerPort().flush();
     this.#parts.clientPort().flush();
   }
 
-  /** Proposes nothing while this member's disk lags behind; the queue of requests is bounded. */
+  /**
+   * Proposes nothing while this member's disk lags behind. Meanwhile the overlay bounds what is
+   * prepared, and every member bounds what it forwards (Throttle, Outbox).
+   */
   #propose(): void {
     const service = this.#leaderService;
     if (service === null) return;
@@ -386,7 +392,7 @@ export class Driver {
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
-      const ended = this.#pipeline.stopServing(this.#turns.standstill);
+      const ended = this.#pipeline.stopServing(this.#turns.dropReason);
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }

@@ -1,5 +1,6 @@
 /**
  * Members ask each other what they tell operators: how they are, what happened, who is connected.
+ * An operator's order to end a session reaches the leader as a question, too.
  *
  * A question and its answer are small texts of JSON on the link that two members have anyway, so
  * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have

@@ -96,7 +96,7 @@ function waitingClients({ waitingClients: waiting }: MemberDetails): Metric[] {
     ),
     counter(
       'rookery_logins_delayed_total',
-      'Attempts to log in, at any port, that had to wait because others of their user failed.',
+      'Attempts to log in, at any port, that had to wait because earlier ones as their user failed.',
       waiting.loginsDelayed,
     ),
     gauge(
@@ -125,7 +125,11 @@ function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric
       [{ stage: 'committed' }, zxids.committed],
       [{ stage: 'applied' }, zxids.applied],
     ]),
-    counter('rookery_elections_total', 'How often it has looked for a leader.', counted.looked),
+    counter(
+      'rookery_elections_total',
+      'How often it began to look for a leader, at its start too.',
+      counted.looked,
+    ),
     counters(
       'rookery_learner_syncs_total',
       'Learners that it brought up to date as the leader, by kind of synchronization.',

@@ -23,6 +23,7 @@ it('counts from the start of the member, although its process is older', async (
   await everyoneServes(ensemble);
   const summaries = new Map(ensemble.member(1).status.summaries());
   const lifeMs = ensemble.timers.nowMs() - EARLIER_MS;
+  expect(ensemble.member(1).status.details.counters.looked).toBe(1);
   expect(summaries.get('election_time')?.max).toBeLessThanOrEqual(lifeMs);
   expect(summaries.get('unavailable_time')?.max).toBeLessThanOrEqual(lifeMs);
 });

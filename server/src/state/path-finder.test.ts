@@ -1,5 +1,6 @@
 // Tests names that were chosen to collide: in the public hash, where that must not matter at all,
 // and in the keyed one, as if the key were known.
+import { viewOf } from '@rookery/protocol';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { collidingNames } from '../simulated/state/colliding-names.js';
 import { encodeTxn, proposalOf } from '../simulated/state/encoded-txn.js';
@@ -8,7 +9,7 @@ import { NodeStore } from './node-store.js';
 import { CHAIN_NODES_MAX } from './path-finder.js';
 import { KNOWN_PATH_KEY, PathHash } from './path-hash.js';
 import { ReplicatedState } from './replicated-state.js';
-import { NO_NODE } from './tree.js';
+import { NO_NODE, type Tree } from './tree.js';
 import type { CreateOp, TxnOp } from './txn.js';
 import { TxnViews } from './txn-codec.js';
 
@@ -93,6 +94,42 @@ describe('finding znodes', () => {
     expect(member.state.digest()).toBe(digestWithout(paths.length, member.state));
   });
 
+  it('finds the same by bytes as by text while lookups stay in one directory', () => {
+    const member = new Member();
+    const { tree } = member.state;
+    const names = ['k1', 'k22', 'k4444', 'ключ', 'a name of more than 32 bytes, which is long'];
+    const directories = ['/', '/dir/', '/dirs/', '/dir/er/', '/dir/путь/', `/${'d'.repeat(300)}/`];
+    for (const directory of directories.slice(1)) member.create(directory.slice(0, -1));
+    for (const directory of directories) {
+      for (const name of names) member.create(`${directory}${name}`);
+    }
+    const asked = directories.flatMap((directory) => [
+      ...names.map((name) => `${directory}${name}`),
+      ...['', 'k', 'k1/', '/k1', 'er', 'other'].map((name) => `${directory}${name}`),
+    ]);
+    for (const directory of directories) {
+      for (let time = 0; time < 8; time++) expect(findBytes(tree, `${directory}k1`)).not.toBe(-1);
+      for (const path of asked)
+        expect([path, findBytes(tree, path)]).toEqual([path, tree.find(path)]);
+    }
+  });
+
+  it('finds the children of a directory that was deleted and made again', () => {
+    const member = new Member();
+    const { tree } = member.state;
+    member.create('/dir');
+    member.create('/dir/k');
+    for (let time = 0; time < 8; time++) expect(findBytes(tree, '/dir/k')).not.toBe(NO_NODE);
+    const former = tree.find('/dir');
+    for (const path of ['/dir/k', '/dir']) member.apply({ kind: 'delete', path });
+    expect(findBytes(tree, '/dir/k')).toBe(NO_NODE);
+    member.create('/other');
+    expect(tree.find('/other')).toBe(former);
+    member.create('/dir');
+    member.create('/dir/k');
+    expect(findBytes(tree, '/dir/k')).toBe(tree.find('/dir/k'));
+  });
+
   it('has no part in the digest, which equals that of old checkpoints', () => {
     const members = [KNOWN_PATH_KEY, { low: 1, high: 2 }].map((key) => new Member(key));
     for (const member of members) {
@@ -114,6 +151,11 @@ describe('finding znodes', () => {
     for (const { state } of members) expect(state.digest()).toBe('9b68e683d823f9de');
   });
 });
+
+function findBytes(tree: Tree, path: string): number {
+  const bytes = Buffer.from(`..${path}`);
+  return tree.findBytes(viewOf(bytes), 2, bytes.length);
+}
 
 function createOf(path: string, text: string): CreateOp {
   const kind = { kind: 'create', mode: 'persistent', ttlMs: 0, opcode: 1 } as const;

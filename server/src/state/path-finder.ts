@@ -7,6 +7,7 @@
  * by TreeReads; Tree reports znodes that are added and removed.
  */
 import { type NameBytes, textAt } from './hash.js';
+import { LastDirectory } from './last-directory.js';
 import { INT, NONE, type NodeStore } from './node-store.js';
 import type { CreateView } from './op-view.js';
 import { PathHash, type PathKey, type PathPrefix } from './path-hash.js';
@@ -27,6 +28,7 @@ export class PathFinder {
   readonly #payloads: Payloads;
   readonly #index: PathIndex;
   readonly #hash: PathHash;
+  readonly #last: LastDirectory;
   /** Nodes whose chain was full. */
   readonly #beyond = new Map<string, number>();
   /**
@@ -45,6 +47,7 @@ export class PathFinder {
     this.#payloads = payloads;
     this.#index = new PathIndex(store);
     this.#hash = new PathHash(key);
+    this.#last = new LastDirectory(this.#hash);
   }
 
   /** For owners of paths that are not in the tree. The hash never leaves this process. */
@@ -83,14 +86,17 @@ export class PathFinder {
   /** Like `find`, for a path that is ASCII in `bytes`; NONE for anything else. */
   findAscii(bytes: DataView, start: number, end: number): number {
     if (end - start === 1 && bytes.getUint8(start) === SLASH) return ROOT_NODE;
-    return this.#searchAscii(this.#hash.ofBytes(bytes, start, end), bytes, start, end);
+    const restStart = this.#last.restStart(bytes, start, end);
+    const hash = this.#hashFrom(restStart, bytes, start, end);
+    return this.#searchAscii(hash, restStart, bytes, start, end);
   }
 
   /** Like `find`. Leaves the hash of the path in `op`. */
   findView(op: CreateView): number {
     const { view, pathStart, pathEnd } = op;
-    op.hash = this.#hash.ofBytes(view, pathStart, pathEnd);
-    return this.#searchAscii(op.hash, view, pathStart, pathEnd);
+    const restStart = this.#last.restStart(view, pathStart, pathEnd);
+    op.hash = this.#hashFrom(restStart, view, pathStart, pathEnd);
+    return this.#searchAscii(op.hash, restStart, view, pathStart, pathEnd);
   }
 
   /**
@@ -106,6 +112,7 @@ export class PathFinder {
 
   /** The node is about to be deleted. */
   removed(node: number, path: string): void {
+    this.#last.onRemoved(node);
     this.#foundPath = '';
     // A request may have the empty path.
     this.#found = NONE;
@@ -149,11 +156,23 @@ export class PathFinder {
     return this.#beyond.size === 0 ? NONE : (this.#beyond.get(path) ?? NONE);
   }
 
-  #searchAscii(hash: number, bytes: DataView, start: number, end: number): number {
+  #hashFrom(restStart: number, bytes: DataView, start: number, end: number): number {
+    if (restStart === NONE) return this.#hash.ofBytes(bytes, start, end);
+    return this.#hash.ofBytes(bytes, start, end, this.#last.hashed);
+  }
+
+  /** `restStart` is where the rest begins if the path is below the last directory, else NONE. */
+  #searchAscii(
+    hash: number,
+    restStart: number,
+    bytes: DataView,
+    start: number,
+    end: number,
+  ): number {
     let passed = 0;
     for (let node = this.#index.first(hash); node !== NONE; node = this.#index.next(node)) {
       const isIt = this.#store.int(node, INT.indexHash) === hash;
-      if (isIt && this.#hasBytes(node, bytes, start, end)) return node;
+      if (isIt && this.#hasBytes(node, restStart, bytes, start, end)) return node;
       passed++;
     }
     this.#passed = passed;
@@ -161,16 +180,25 @@ export class PathFinder {
     return this.#beyond.get(textAt(bytes, start, end)) ?? NONE;
   }
 
-  #hasBytes(node: number, path: DataView, start: number, end: number): boolean {
-    let at = node;
-    let left = end;
+  /** One function, because this runs for each request, and V8 then inlines it as a whole. */
+  #hasBytes(node: number, restStart: number, path: DataView, start: number, end: number): boolean {
+    const store = this.#store;
+    const parent = store.int(node, INT.parent);
+    const nameStart = this.#payloads.asciiNameStart(node, path, start, end);
+    if (nameStart === NONE) return false;
+    // Otherwise it is further below the last directory, or elsewhere.
+    if (nameStart === restStart) return parent === this.#last.node;
+    let at = parent;
+    let left = nameStart - 1;
     while (at !== ROOT_NODE) {
       const from = this.#payloads.asciiNameStart(at, path, start, left);
       if (from === NONE) return false;
       left = from - 1;
-      at = this.#store.int(at, INT.parent);
+      at = store.int(at, INT.parent);
     }
-    return left === start;
+    if (left !== start) return false;
+    this.#last.onOther(parent, path, start, nameStart);
+    return true;
   }
 
   #hasPath(node: number, path: string): boolean {

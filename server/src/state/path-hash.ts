@@ -34,6 +34,16 @@ const INITIAL_3 = 0x74656462;
 const FINISH = 0xff;
 const ASCII_MAX = 0x7f;
 
+/** The state of the hash after whole words of a path, from which `ofBytes` continues. */
+export interface HashedWords {
+  readonly v0: number;
+  readonly v1: number;
+  readonly v2: number;
+  readonly v3: number;
+  /** How many bytes were hashed, a multiple of 4. */
+  readonly bytes: number;
+}
+
 /** The state of the hash after the beginning of a path, from which `ofName` continues. */
 export interface PathPrefix {
   readonly text: string;
@@ -45,10 +55,13 @@ export class PathHash {
   readonly #low: number;
   readonly #high: number;
   readonly #scratch = new SipState();
+  /** Nothing was hashed yet. */
+  readonly #none: HashedWords;
 
   constructor(key: PathKey) {
     this.#low = key.low;
     this.#high = key.high;
+    this.#none = this.wordsOf(new Uint8Array(0), 0);
   }
 
   of(path: string): number {
@@ -87,16 +100,16 @@ export class PathHash {
     return finish(v0, v1, v2, v3, last);
   }
 
-  /** The hash of a path that is given in UTF-8. */
-  ofBytes(bytes: DataView, start: number, end: number): number {
+  /** The hash of a path that is given in UTF-8, and begins with what was hashed into `begun`. */
+  ofBytes(bytes: DataView, start: number, end: number, begun: HashedWords = this.#none): number {
     // `| 0` tells the compiler that they are 32-bit integers; without it the loop takes twice the
     // time.
-    let v0 = this.#low | 0;
-    let v1 = this.#high | 0;
-    let v2 = INITIAL_2 ^ v0;
-    let v3 = INITIAL_3 ^ v1;
+    let v0 = begun.v0 | 0;
+    let v1 = begun.v1 | 0;
+    let v2 = begun.v2 | 0;
+    let v3 = begun.v3 | 0;
     const whole = start + ((end - start) & -4);
-    for (let at = start; at < whole; at += 4) {
+    for (let at = start + begun.bytes; at < whole; at += 4) {
       const word = bytes.getInt32(at, true);
       v3 ^= word;
       v0 = (v0 + v1) | 0;
@@ -113,6 +126,14 @@ export class PathHash {
     let last = (end - start) << 24;
     for (let at = whole; at < end; at++) last |= bytes.getUint8(at) << (8 * (at - whole));
     return finish(v0, v1, v2, v3, last);
+  }
+
+  /** Hashes the whole words of the first `length` bytes, with which `ofBytes` may begin. */
+  wordsOf(bytes: Uint8Array, length: number): HashedWords {
+    const state = new SipState();
+    state.begin(this.#low, this.#high);
+    state.absorb(bytes, 0, length & -4);
+    return state.words();
   }
 
   /** Prepares the hash of paths that share this beginning. */
@@ -180,6 +201,11 @@ class SipState {
     }
     this.#tail = tail;
     this.#length = length;
+  }
+
+  /** The state, between two words. */
+  words(): HashedWords {
+    return { v0: this.#v0, v1: this.#v1, v2: this.#v2, v3: this.#v3, bytes: this.#length };
   }
 
   finish(): number {
