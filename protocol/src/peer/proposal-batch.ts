@@ -46,7 +46,7 @@ export class ProposalBatch implements Iterable<Proposal> {
   /** Bytes of memory right before `bytes` that belong to the batch. */
   readonly headroom: number;
   #frame: Buffer | null = null;
-  /** The newest part that did not reach the batch's end: its last zxid, and where it ends. */
+  /** The newest part: its last zxid, and where it ends. */
   #partLast: Zxid = -1;
   #partEnd = 0;
 

@@ -82,6 +82,11 @@ describe('much committed history', () => {
     expect(await courseOfWrites({ partMs: 4 })).toContain(`${turn} ${turn} ${turn}`);
   });
 
+  it('is sent once where a turn has time for two parts', async () => {
+    const turn = 'deliver deliver flush';
+    expect(await courseOfWrites({ partMs: 6 })).toContain(`${turn} ${turn} ${turn}`);
+  });
+
   it('is delivered by one part in each turn at least', async () => {
     const turn = 'deliver flush';
     expect(await courseOfWrites({ partMs: 50 })).toContain(`${turn} ${turn} ${turn}`);
