@@ -216,7 +216,7 @@ class TcpStream implements ByteStream {
     this.#handlers = handlers;
     if (isHandedOver) return;
     const socket = this.#socket;
-    // No listener may name `handlers`, or the first ones would stay in memory with the socket.
+    // No listener may name `handlers`, or the first ones stay in memory as long as the socket.
     if (this.#closed) {
       process.nextTick(() => this.#handlers?.onClose(this.#error));
       return;
