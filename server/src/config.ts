@@ -275,8 +275,8 @@ export interface Config {
   /** Whether ACLs are ignored; default false. For development: every client may do everything. */
   readonly skipACL: boolean;
   /**
-   * Whether a write that exceeds a quota is refused; by default false, quotas are only counted and
-   * logged.
+   * Whether a write that exceeds a hard limit of a quota is refused; default false. Soft limits,
+   * and hard ones without this setting, are only counted and logged.
    */
   readonly enforceQuota: boolean;
   /**

@@ -16,12 +16,17 @@ interface WordFacts {
    * or sessions, or changes something: then it is answered only if the setting names it.
    */
   readonly isForStrangers: boolean;
-  /** Whether its work grows with the number of connections, sessions or watches. */
+  /**
+   * Whether its work grows with what the member holds: connections, sessions, watches, znodes. It
+   * is then done in slices, behind short answers, even if its answer is one line, as that of
+   * `crst`.
+   */
   readonly isListing: boolean;
   /**
    * Whether it is refused while the member does not serve, with ZooKeeper's sentence. ZooKeeper's
-   * words have the value that ZooKeeper gives them. Any other word has true, unless a member that
-   * looks for a leader can answer it, too.
+   * words have the value that ZooKeeper gives them. Any other word has true if it tells of the
+   * tree, of sessions or of a leader, because that may be out of date while the member looks for
+   * one; false if its answer is right in any case, as that of `ruok` is.
    */
   readonly needsServing: boolean;
 }
@@ -40,10 +45,12 @@ interface WordFacts {
  * A fact that `MemberView` (`net/member-view.ts`) does not have yet becomes a field of it, or of
  * `LeaderView` if only the leader of an ensemble has it. `driver/member-status.ts` fills the field
  * in from the member's parts; for the tests of the words, `memberView` and `LEADER_VIEW` of
- * `simulated/net/fixtures.ts` do. A fact of the driver needs a getter of `Driver`
+ * `simulated/net/fixtures.ts` do. It reads a fact of the replicated state by `driver.keeper.state`,
+ * without another getter; the test of that is beside its source in `state/`. What a listing shows
+ * is a method that returns an iterable, as `ephemerals` does. A fact of the driver needs a getter of `Driver`
  * (`driver/driver.ts`), and a test in `simulated/` that reads `member.status`. A fact of the core
  * needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if only a leader
- * has it. CONTRIBUTING.md's row for the driver or for the core applies then, too.
+ * has it. CONTRIBUTING.md's row for the state, the driver or the core applies then, too.
  *
  * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and
  * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;

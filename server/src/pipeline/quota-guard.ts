@@ -17,7 +17,10 @@ export interface QuotaChange {
   readonly bytes: number;
 }
 
-/** A subtree that has more than its quota allows. */
+/**
+ * A subtree that has more than its quota allows, or would have if the write were not refused;
+ * `value` includes that write.
+ */
 export interface QuotaExcess {
   readonly path: string;
   readonly what: 'count' | 'bytes';
