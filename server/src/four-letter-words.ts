@@ -47,10 +47,11 @@ interface WordFacts {
  * in from the member's parts; for the tests of the words, `memberView` and `LEADER_VIEW` of
  * `simulated/net/fixtures.ts` do. It reads a fact of the replicated state by `driver.keeper.state`,
  * without another getter; the test of that is beside its source in `state/`. What a listing shows
- * is a method that returns an iterable, as `ephemerals` does. A fact of the driver needs a getter of `Driver`
- * (`driver/driver.ts`), and a test in `simulated/` that reads `member.status`. A fact of the core
- * needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if only a leader
- * has it. CONTRIBUTING.md's row for the state, the driver or the core applies then, too.
+ * is a method that returns an iterable, as `ephemerals` does. A fact of the driver needs a getter
+ * of `Driver` (`driver/driver.ts`), and a test in `simulated/` that reads `member.status`. A fact
+ * of the core needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if
+ * only a leader has it. CONTRIBUTING.md's row for the state, the driver or the core applies then,
+ * too.
  *
  * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and
  * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;
