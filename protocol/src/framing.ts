@@ -2,11 +2,11 @@
  * Cuts a byte stream into frames: a 4-byte big-endian length, then that many bytes.
  *
  * Chunks are queued as they come and a frame is only copied when it spans chunks. So the work is
- * linear. Memory is bounded by twice what has really arrived: memory for a whole frame is allocated
- * only once half of it is there. The length is checked as soon as it is known. A pushed chunk
- * belongs to the reader, and nobody else writes to it again, unless the caller only lends it
- * (`giveBack`). Used by client connections and by peer links, with limits of their own. `withHead`
- * makes frames of what was written with space for their head.
+ * linear. Memory is bounded by twice what has really arrived, or by about 8 KB if that is more:
+ * memory for a whole frame is allocated only once half of it is there. The length is checked as
+ * soon as it is known. A pushed chunk belongs to the reader, and nobody else writes to it again,
+ * unless the caller only lends it (`giveBack`). Used by client connections and by peer links, with
+ * limits of their own. `withHead` makes frames of what was written with space for their head.
  */
 import { assert } from './assert.js';
 import type { JuteReader } from './jute/reader.js';
@@ -99,8 +99,8 @@ export class FrameReader {
 
   /**
    * Returns the next complete frame without its length field, or null. It is a view that is valid
-   * until the next push. Throws FrameError for a length that is negative or above the limit, and
-   * from then on at each call.
+   * until the next push, or until the lender of the chunk uses its memory again. Throws FrameError
+   * for a length that is negative or above the limit, and from then on at each call.
    */
   next(): Uint8Array | null {
     if (this.#whole !== null) return this.#takeWhole();

@@ -13,6 +13,7 @@ export {
   backupsIn,
   type CheckpointFacts,
   checkChecksum,
+  collectRarely,
   expiredBackups,
   exportedNodes,
   exportedState,

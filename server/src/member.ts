@@ -274,7 +274,7 @@ export class Member {
 
   /** What it is to the ensemble; anything but `looking` serves clients. */
   get role(): 'looking' | 'following' | 'leading' {
-    return this.#driver.role;
+    return this.#driver.shown.role;
   }
 
   /** What this member has applied, to be read only; an installed snapshot is another object. */

@@ -9,6 +9,7 @@ import {
   type Backup,
   backupsIn,
   checkChecksum,
+  collectRarely,
   expiredBackups,
   type KeepRule,
   lowerPriority,
@@ -43,6 +44,7 @@ export async function runBackupSave(
 ): Promise<number> {
   // A member on this machine goes on as if nothing happened.
   lowerPriority();
+  collectRarely();
   const member =
     'url' in from ? await whileMemberWaits(() => fetchState(from)) : await readMember(from);
   const path = join(directory, `snapshot.${zxidName(member)}.gz`);

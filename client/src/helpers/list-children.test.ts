@@ -161,9 +161,22 @@ describe('a large directory', () => {
 
 describe('a small directory', () => {
   it('is listed at once, and no server is asked what it knows', async () => {
-    const { list, names, asked, probes } = setUp({ count: 1_000 });
+    const { list, names, asked, probes } = setUp({ count: 999 });
     expect(await list()).toEqual(names);
     expect([asked.length, probes.count]).toEqual([0, 0]);
+  });
+
+  it('has fewer names than a page, and fewer than 1,000', async () => {
+    const requestsFor = async (count: number, given: ListOptions) => {
+      const { list, names, asked } = setUp({ count });
+      expect(await list(given)).toEqual(names);
+      return asked.length;
+    };
+    expect(await requestsFor(1_000, {})).toBe(1);
+    expect(await requestsFor(100, { pageSize: 101 })).toBe(0);
+    expect(await requestsFor(101, { pageSize: 101 })).toBe(1);
+    expect(await requestsFor(1, { pageSize: 1 })).toBe(1);
+    expect(await requestsFor(0, { pageSize: 1 })).toBe(0);
   });
 
   it('must exist', async () => {

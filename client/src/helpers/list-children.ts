@@ -1,12 +1,12 @@
 /**
  * Lists all names of a directory in code-unit order, page by page if the server supports that.
  *
- * A small directory is listed by a single getChildren, because it fits into a frame. Only before it
- * lists a large one does the client find out whether the server has pages. It does so once per
- * session, and never on the session's own connection (page-probe.ts). A server without pages is
- * asked for all names at once, which fails if they do not fit into a frame. After a lost
- * connection, a page is requested again, because its start is known. Called by
- * `client.listChildren()`.
+ * A small directory is listed by a single getChildren, because it has fewer names than a page and
+ * fits into a frame. Only before it lists a large one does the client find out whether the server
+ * has pages. It does so once per session, and never on the session's own connection
+ * (page-probe.ts). A server without pages is asked for all names at once, which fails if they do
+ * not fit into a frame. After a lost connection, a page is requested again, because its start is
+ * known. Called by `client.listChildren()`.
  */
 import { NoNodeError, OperationTimeoutError, UnimplementedError } from '@rookery/protocol';
 import type { Client, ListOptions } from '../api/client.js';
@@ -42,8 +42,8 @@ export interface PageRequest {
 
 const PAGE_SIZE_DEFAULT = 10_000;
 const PAGE_SIZE_MAX = 100_000;
-/** Even with long names, so many fit into a frame of 1 MB. */
-const SMALL_MAX = 1_000;
+/** Even with long names, fewer fit into a frame of 1 MB. */
+const LARGE_MIN = 1_000;
 const PROBES_MAX = 3;
 const POLICY = exponentialBackoff({ baseMs: 50, maxMs: 2_000, attemptsMax: 8 });
 
@@ -66,7 +66,7 @@ export class ChildLister {
       throw new OptionError('pageSize', `is ${pageSize}, but must be from 1 to ${PAGE_SIZE_MAX}`);
     }
     let startAfter = first;
-    while (await this.#needsPages(path, operation)) {
+    while (await this.#needsPages(path, pageSize, operation)) {
       const page = await this.#page({ path, startAfter, limit: pageSize }, operation);
       // Another session has begun, perhaps with other servers, so the check is repeated.
       if (page === null) continue;
@@ -79,12 +79,12 @@ export class ChildLister {
     yield* all.children.filter((name) => name > startAfter).sort();
   }
 
-  async #needsPages(path: string, operation: OperationOptions): Promise<boolean> {
+  async #needsPages(path: string, pageSize: number, operation: OperationOptions): Promise<boolean> {
     const known = this.#knownPages();
     if (known !== null) return known;
     const stat = await this.#read(operation, (given) => this.#client.exists(path, given));
     if (stat === null) throw new NoNodeError(path);
-    if (stat.numChildren <= SMALL_MAX) return false;
+    if (stat.numChildren < Math.min(LARGE_MIN, pageSize)) return false;
     return await this.#ask(operation);
   }
 
@@ -95,7 +95,7 @@ export class ChildLister {
       const session = this.#client.session?.id;
       const pages = session === undefined ? null : await this.#source.probe();
       if (pages === null || session === undefined) {
-        await this.#client.connected(signal === undefined ? {} : { signal });
+        await this.#client.connected({ signal });
         continue;
       }
       this.#known = { session, pages };
@@ -146,8 +146,7 @@ export class ChildLister {
       }
     };
     const policy: RetryPolicy = (...given) => (isOverTime ? null : POLICY(...given));
-    const bounds = signal === undefined ? {} : { signal };
-    return retry(this.#client, policy, attempt, { ...bounds, session: session ?? 'any' });
+    return retry(this.#client, policy, attempt, { signal, session: session ?? 'any' });
   }
 }
 

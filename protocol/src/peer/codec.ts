@@ -83,8 +83,8 @@ interface MessageLayout<M extends LinkMessage> {
   /** The first wire version that has this kind of message. */
   readonly since: number;
   /**
-   * The message is read before a version is agreed: a part of it may be missing, and what a later
-   * version adds is ignored, so that a refusal can name both versions.
+   * The message is read before a version is agreed: what later versions than the first add may be
+   * missing, and more than is known here is ignored, so that a refusal can name both versions.
    */
   readonly isOpen: boolean;
 }
@@ -305,7 +305,7 @@ const MSGPACK_BIN_32 = 0xc6;
 /** The head consists of the frame's length, the array, the code, and the length of the bytes. */
 const HEAD_BYTES = LENGTH_BYTES + 7;
 
-/** Throws MarshallingError for everything that encodePeerMessage does not produce. */
+/** Throws MarshallingError if the frame is no message that this version has. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {
   checkMsgpack(frame);
   const packed = unpackArray(frame);

@@ -91,7 +91,7 @@ export interface AckEpoch {
   /** Nothing at or below this may be truncated: it is in the tree. */
   readonly applied: Zxid;
   readonly history: HistorySummary;
-  /** A damaged or empty member that can only be brought up by a snapshot. */
+  /** The disk is damaged, so only a snapshot can bring the member up to date. */
   readonly snapshotOnly: boolean;
   /** Which leaderships proposed what the log and the tree hold, as far as it is known. */
   readonly lineage: readonly LeadershipOf[];
@@ -194,7 +194,7 @@ export type CoreMessage =
   | Confirm
   | ConfirmAck;
 
-/** Follower to leader: writes of clients, in the order they came, batched per turn. */
+/** Follower to leader: writes of clients, in the order in which the leader is to decide them. */
 export interface ForwardedRequests {
   readonly kind: 'requests';
   readonly batch: RequestBatch;

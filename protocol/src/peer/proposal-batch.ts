@@ -46,7 +46,7 @@ export class ProposalBatch implements Iterable<Proposal> {
   /** Bytes of memory right before `bytes` that belong to the batch. */
   readonly headroom: number;
   #frame: Buffer | null = null;
-  /** The newest part that did not reach the batch's end: its last zxid, and where it ends. */
+  /** The newest part: its last zxid, and where it ends. */
   #partLast: Zxid = -1;
   #partEnd = 0;
 
@@ -127,7 +127,7 @@ export class ProposalBatch implements Iterable<Proposal> {
     return new ProposalCursor(this.bytes);
   }
 
-  /** Returns the zxids in ascending order: one range for each epoch in the batch. */
+  /** Returns the zxids in ascending order: one range for each epoch, unless some are missing. */
   ranges(): readonly ZxidRange[] {
     const { first, last, count } = this;
     if (last - first === count - 1 && epochOf(first) === epochOf(last)) return [{ first, last }];

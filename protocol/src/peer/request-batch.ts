@@ -280,7 +280,7 @@ function writeIdentities(writer: JuteWriter, identities: readonly Identity[]): v
 
 function readIdentities(reader: JuteReader): readonly Identity[] {
   const count = reader.count();
-  if (count === ADDRESS_ONLY) return identitiesOf(reader.stringOr(lastIdentities[0]?.id ?? ''));
+  if (count === ADDRESS_ONLY) return identitiesOf(requiredString(reader, RECORD));
   const identities: Identity[] = [];
   for (let left = count; left > 0; left--) {
     identities.push({ scheme: requiredString(reader, RECORD), id: requiredString(reader, RECORD) });
@@ -289,8 +289,7 @@ function readIdentities(reader: JuteReader): readonly Identity[] {
 }
 
 /** The list for a client of which only the address is known: the last one if that has it. */
-function identitiesOf(address: string | null): readonly Identity[] {
-  if (address === null) throw new MarshallingError(`an address of ${RECORD} is null`);
+function identitiesOf(address: string): readonly Identity[] {
   if (lastIdentities[0]?.id !== address) lastIdentities = [{ scheme: ADDRESS_SCHEME, id: address }];
   return lastIdentities;
 }

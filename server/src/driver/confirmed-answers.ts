@@ -30,6 +30,7 @@ export interface ConfirmingHooks {
 
 export class ConfirmedAnswers {
   readonly #hooks: ConfirmingHooks;
+  /** Answers whose confirmation was asked for, by its id. */
   readonly #asked = new Map<number, Unconfirmed[]>();
   #gathering: Unconfirmed[] = [];
   /** Confirmed answers that wait to be applied, in the order of their zxids. */

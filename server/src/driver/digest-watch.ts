@@ -21,9 +21,9 @@ import {
 } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import type { RoleName } from '../zab/index.js';
 import { majorityOf } from '../zab/quorum.js';
 import type { DriverParts } from './parts.js';
+import type { ShownRole } from './shown-role.js';
 
 const SAMPLE_EVERY = 128;
 /** The number of zxids whose reports a leader keeps. */
@@ -31,12 +31,7 @@ const KEPT_MAX = 64;
 /** The number of digests in one message. */
 const TOLD_MAX = 8;
 
-/** The role of the member at the moment. */
-export interface MemberRole {
-  readonly role: RoleName;
-  readonly leader: PeerId;
-  readonly keeper: { readonly state: ReplicatedState };
-}
+type Shown = Pick<ShownRole, 'role' | 'leader'>;
 
 export interface DigestHooks {
   readonly port: () => Pick<PeerPort, 'sendTo'>;
@@ -89,18 +84,17 @@ export class DigestWatch {
     this.#toldQuiet = 0;
   }
 
-  onMessage(at: MemberRole, from: PeerId, message: Digests | Diverged): void {
+  onMessage(shown: Shown, from: PeerId, message: Digests | Diverged): void {
     if (message.kind === 'digests') {
-      if (at.role === 'leading') this.#onDigests(from, message.digests);
-    } else if (at.role === 'following' && from === at.leader) {
+      if (shown.role === 'leading') this.#onDigests(from, message.digests);
+    } else if (shown.role === 'following' && from === shown.leader) {
       this.#hooks.distrust(reasonAt(message.zxid));
     }
   }
 
   /** Called with each heartbeat. Reports to the leader, which may be this member. */
-  onHeartbeat({ role, leader, keeper }: MemberRole): void {
+  onHeartbeat({ role, leader }: Shown, state: ReplicatedState): void {
     if (role === 'looking') return;
-    const { state } = keeper;
     const { lastZxid } = state;
     const isQuiet = lastZxid === this.#quiet && lastZxid !== this.#toldQuiet;
     this.#quiet = lastZxid;

@@ -35,6 +35,7 @@ import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
 import { ReadOnlyMode } from './read-only-mode.js';
+import { ShownRole } from './shown-role.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
 import type { Transfers } from './transfers.js';
@@ -48,6 +49,7 @@ const PARTS_BEFORE_SENDING = 2;
 export class Driver {
   readonly clients: ClientHandler;
   readonly peers: PeerHandler;
+  readonly shown: ShownRole;
   readonly #parts: DriverParts;
   readonly #zab: Zab;
   readonly #pipeline: Pipeline;
@@ -62,9 +64,6 @@ export class Driver {
   readonly keeper: StateKeeper;
   readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
-  #leader: PeerId = 0;
-  #role: RoleOutput['role'] = 'looking';
-  #roleSinceMs: number;
   /** When touches, clocks and the like were last reported to other members. */
   #heartbeatAtMs = 0;
   #stopped = false;
@@ -73,7 +72,7 @@ export class Driver {
     this.#parts = parts;
     this.#zab = parts.zab;
     this.#pipeline = parts.pipeline;
-    this.#roleSinceMs = parts.timers.nowMs();
+    this.shown = new ShownRole(parts.timers);
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
       onTick: (nowMs) => this.#onTick(nowMs),
@@ -110,17 +109,6 @@ export class Driver {
     });
   }
 
-  /** The role in which it serves clients, and `looking` until then, whatever the core's role is. */
-  get role(): RoleOutput['role'] {
-    return this.#role;
-  }
-  /** The leader that it follows or is; 0 while it is `looking`. */
-  get leader(): PeerId {
-    return this.#leader;
-  }
-  get roleForMs(): number {
-    return this.#parts.timers.nowMs() - this.#roleSinceMs;
-  }
   /** Null unless this member leads. */
   get leaderService(): LeaderService | null {
     return this.#leaderService;
@@ -151,13 +139,16 @@ export class Driver {
 
   // Turns
 
+  /**
+   * On a leader `#sendAll` also decides on the writes of its own clients. One that it refuses makes
+   * room in the outbox, which then forwards writes that it has held: those need another turn.
+   */
   #endTurn(): void {
     this.#leaderService?.runWaiting();
     if (this.#zab.hasMore) this.#deliverMore();
     this.#sendAll();
     this.#leaderService?.renew();
     const hasWatchesLeft = this.#pipeline.watches.release();
-    // A leader's `#sendAll` may refuse a client's write here; the outbox then forwards held ones.
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
     const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
@@ -175,20 +166,23 @@ export class Driver {
     const untilMs = timers.nowMs() + options.deliveryMsMax;
     for (let parts = 0; this.#zab.hasMore; parts++) {
       if (parts === PARTS_BEFORE_SENDING) this.#sendAll();
-      this.#step({ kind: 'deliver' });
+      this.#step({ kind: 'deliverMore' });
       if (timers.nowMs() >= untilMs) return;
     }
   }
 
+  /** Peers come first, so that a client with its answer soon finds its write at other members. */
   #sendAll(): void {
     for (const message of this.#pipeline.takeForLeader()) this.#sendToLeader(message);
     this.#propose();
-    // Peers come first, so a client that has its answer finds the write at the other members.
     this.#parts.peerPort().flush();
     this.#parts.clientPort().flush();
   }
 
-  /** Proposes nothing while this member's disk lags behind; the queue of requests is bounded. */
+  /**
+   * Proposes nothing while this member's disk lags behind. Meanwhile the overlay bounds what is
+   * prepared, and every member bounds what it forwards (Throttle, Outbox).
+   */
   #propose(): void {
     const service = this.#leaderService;
     if (service === null) return;
@@ -212,13 +206,13 @@ export class Driver {
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
       for (const peer of this.#clock.listeners)
         this.#parts.peerPort().sendTo(peer, this.#clock.message);
-      this.#digests.onHeartbeat(this);
-      this.#parts.diskSpace.onHeartbeat(this, this.#parts.peerPort());
-      this.#parts.backups.onHeartbeat(this, this.#parts.peerPort());
+      this.#digests.onHeartbeat(this.shown, this.keeper.state);
+      this.#parts.diskSpace.onHeartbeat(this.shown, this.#parts.peerPort());
+      this.#parts.backups.onHeartbeat(this.shown, this.#parts.peerPort());
     }
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
-    if (this.#role === 'looking') this.#readOnly.onTick(this.roleForMs);
+    if (this.shown.role === 'looking') this.#readOnly.onTick(this.shown.forMs);
   }
 
   #onLeaderTick(): void {
@@ -237,7 +231,7 @@ export class Driver {
     const { counters, options } = this.#parts;
     if (message.kind === 'attach') counters.resumes += 1;
     if (this.#leaderService !== null) return this.#leaderService.onMessage(options.id, message);
-    if (this.#role === 'following') this.#parts.peerPort().sendTo(this.#leader, message);
+    if (this.shown.role === 'following') this.#parts.peerPort().sendTo(this.shown.leader, message);
   }
 
   #answer(member: PeerId, answer: Answer): void {
@@ -246,7 +240,7 @@ export class Driver {
   }
 
   #onConnected(peer: PeerId, link: number, hello: Hello, version: number): void {
-    const isServing = this.#role !== 'looking';
+    const isServing = this.shown.role !== 'looking';
     const distrust = checkStarts(this.#parts, { peer, hello, isServing });
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
@@ -279,7 +273,7 @@ export class Driver {
       case 'attached':
       case 'detach':
       case 'synced':
-        if (peer !== this.#leader || this.#role !== 'following') return;
+        if (peer !== this.shown.leader || this.shown.role !== 'following') return;
         return onAnswer(this.#pipeline, message, this.#turns.nowMs);
       case 'clock':
         return this.#clock.heard(peer, message.wallMs);
@@ -289,7 +283,7 @@ export class Driver {
         return this.#parts.backups.onMessage(peer, message);
       case 'digests':
       case 'diverged':
-        return this.#digests.onMessage(this, peer, message);
+        return this.#digests.onMessage(this.shown, peer, message);
       case 'snapshotChunk':
         return this.#background(this.#receiver.onChunk(peer, link, message));
       case 'snapshotAck':
@@ -370,23 +364,25 @@ export class Driver {
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
     const at = { count: batch.count, through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
-    this.#parts.counters.onDelivered({ ...at, wallMs: this.#parts.timers.wallMs() }, this.#role);
+    this.#parts.counters.onDelivered(
+      { ...at, wallMs: this.#parts.timers.wallMs() },
+      this.shown.role,
+    );
   }
 
   #onRole(output: RoleOutput): void {
     const { role, leader, epoch } = output;
-    const was = this.#role;
     if (role !== 'looking') this.#readOnly.end();
     this.#parts.counters.onRole(role, this.#turns.nowMs);
-    this.#role = role;
-    this.#leader = leader;
-    if (role !== was) this.#roleSinceMs = this.#turns.nowMs;
+    const was = this.shown.show(role, leader, this.#turns.nowMs);
     if (role === 'looking') {
       this.#leaderService?.onTermEnd();
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
-      const ended = this.#pipeline.stopServing(this.#turns.standstill);
+      // After another failed attempt to serve, those who read without a quorum read the same state.
+      if (was === 'looking' && this.#pipeline.isReadOnly) return;
+      const ended = this.#pipeline.stopServing(this.#turns.dropReason);
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }

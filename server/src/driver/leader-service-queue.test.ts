@@ -109,7 +109,7 @@ describe('what members ask of a leader', () => {
     expect([turn(), service.pendingSyncs]).toEqual([['2:5'], 1]);
   });
 
-  it('is not kept from leases: touches overtake what waits', () => {
+  it('is overtaken by touches, so that no lease runs out meanwhile', () => {
     const { preparer, service, turn } = bench();
     service.onMessage(2, requests(OpCode.multi, 1, 6));
     service.onMessage(3, ATTACH);
@@ -118,7 +118,7 @@ describe('what members ask of a leader', () => {
     expect(turn()).toEqual(['2:5', '2:6', '3:attach']);
   });
 
-  it('is looked at after some requests that are no multis, too', () => {
+  it('takes no more than its share of a turn where none of it is a multi either', () => {
     const { preparer, service } = bench();
     service.onMessage(2, requests(OpCode.create, 1, 100));
     expect(preparer.done).toHaveLength(100);

@@ -1,14 +1,14 @@
 /**
- * What a leader does for the clients of all members during one term: it serves requests, syncs,
- * attaches and touches, in the order of their arrival.
+ * What a leader does for the clients of all members during one term: it takes their requests,
+ * syncs, attaches and touches in the order of their arrival, and gives what RequestPreparer makes
+ * of them to `batcher`.
  *
- * Each turn works off as much as fits its share: a message may hold a thousand multis of thousands
- * of operations each, and decided in one turn they would delay heartbeats until the followers elect
- * another leader. Only reports of touched sessions overtake the rest, because leases run out
+ * Each turn works off as much as fits its share: the messages of all members may hold many
+ * thousands of operations, and decided in one turn they would delay heartbeats until the followers
+ * elect another leader. Only reports of touched sessions overtake the rest, because leases run out
  * meanwhile. Requests also wait while the overlay is at its bound, as with a slow disk or quorum.
- * Most of the time nothing waits. Prepared transactions go to `batcher` in the order of their
- * requests, and the driver proposes them at the end of a turn. An answer goes to the member that
- * asked, which may be this one. A new term has a new service.
+ * Most of the time nothing waits. The driver proposes the batches at the end of a turn. An answer
+ * goes to the member that asked, which may be this one. A new term has a new service.
  */
 
 import {
@@ -55,7 +55,6 @@ interface Waiting {
   done: number;
 }
 
-/** How long a turn may prepare requests, and the size of the overlay at which none is prepared. */
 export interface ServiceLimits {
   /** The part of a turn that requests may take, in ms. */
   readonly shareMs: number;
@@ -65,7 +64,7 @@ export interface ServiceLimits {
 
 /** Requests between two readings of the clock. After a multi the clock is always read. */
 const REQUESTS_PER_READING = 16;
-/** How many sessions one tick closes and znodes it reaps. The rest waits for the next tick. */
+/** How many sessions one tick closes, and znodes it reaps, in all. The rest waits for the next. */
 const CHANGES_PER_TICK_MAX = 1000;
 /** The least time between two lines about expired sessions, or between two about refused writes. */
 const LOG_INTERVAL_MS = 1000;

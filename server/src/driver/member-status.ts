@@ -74,12 +74,12 @@ export class MemberStatus implements MemberView {
   }
 
   get serving(): boolean {
-    return this.#parts.driver.role !== 'looking' || this.#parts.pipeline.isReadOnly;
+    return this.#parts.driver.shown.role !== 'looking' || this.#parts.pipeline.isReadOnly;
   }
   get mode(): ServerMode {
     if (this.#parts.config.servers.length === 1) return 'standalone';
     if (this.#parts.pipeline.isReadOnly) return 'read-only';
-    return this.#parts.driver.role === 'leading' ? 'leader' : 'follower';
+    return this.#parts.driver.shown.role === 'leading' ? 'leader' : 'follower';
   }
   get lastZxid(): number {
     return this.#parts.driver.keeper.state.lastZxid;
@@ -149,7 +149,7 @@ export class MemberStatus implements MemberView {
     const { config, self, driver, membership } = this.#parts;
     if (config.servers.length === 1) return null;
     return {
-      peerState: driver.role === 'looking' ? 'looking' : `${driver.role} - broadcast`,
+      peerState: driver.shown.role === 'looking' ? 'looking' : `${driver.shown.role} - broadcast`,
       quorumSize: config.servers.length,
       initLimitTicks: config.initLimit,
       syncLimitTicks: config.syncLimit,
@@ -168,7 +168,7 @@ export class MemberStatus implements MemberView {
       syncedFollowers: zab.syncedLearnerCount,
       syncedObservers: 0,
       pendingSyncs: driver.leaderService.pendingSyncs,
-      leadsForMs: driver.roleForMs,
+      leadsForMs: driver.shown.forMs,
       proposalSizes: driver.leaderService.batcher.sizes,
     };
   }
@@ -227,8 +227,8 @@ export class MemberStatus implements MemberView {
   get health(): HealthView {
     const { config, driver, pipeline, zab, counters, diskSpace, nowMs } = this.#parts;
     return {
-      role: driver.role,
-      roleForMs: driver.roleForMs,
+      role: driver.shown.role,
+      roleForMs: driver.shown.forMs,
       isReadOnly: pipeline.isReadOnly,
       writeWaitMs: counters.writeWaitMs(nowMs()),
       writeWaitMsMax: config.syncLimit * config.tickTimeMs,
@@ -243,7 +243,7 @@ export class MemberStatus implements MemberView {
     return {
       memberId: self.id,
       ensembleId: zab.ensembleId,
-      leaderId: driver.leader,
+      leaderId: driver.shown.leader,
       epoch: zab.currentEpoch,
       zxids: { logged: zab.durable, committed: zab.committed, applied: state.lastZxid },
       treeBytes: state.bytes,

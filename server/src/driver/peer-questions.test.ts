@@ -184,7 +184,7 @@ it('makes long answers in slices, one after the other, with turns of others betw
   function* steps(question: string): Generator<undefined, string> {
     for (let step = 0; step < 10; step++) {
       looked.push(question);
-      timers.standStill(1);
+      timers.suspendNow(1);
       yield;
     }
     return `"${question}"`;
@@ -233,7 +233,7 @@ it('makes a bounded number of long answers, and none for who waits no more', asy
       one.onMessage(peer, { kind: 'ask', number, question: '' });
     }
   }
-  timers.standStill(2_000);
+  timers.suspendNow(2_000);
   await timers.advance(0);
   expect([begun, sent]).toEqual([0, []]);
   one.onMessage(2, { kind: 'ask', number: 1, question: '' });

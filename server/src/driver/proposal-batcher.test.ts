@@ -98,7 +98,7 @@ describe('a prepared batch', () => {
     expect(wakes).toEqual([]);
   });
 
-  it('that is none holds back no question behind it', () => {
+  it('that is empty is due at once, so that questions to the quorum do not wait', () => {
     expect(newBatcher().due(true)).toBe(0);
   });
 });

@@ -2,10 +2,11 @@
  * Divides the transactions that a leader has prepared in one term into batches, and decides when
  * each is proposed.
  *
- * A transaction is encoded once, in the memory that links and log share. Each batch costs every
- * member a sync and a message in both directions, whatever its size. So a small batch lingers while
- * an earlier one still has to be committed and applied here, and grows meanwhile. That costs
- * little, because the disk syncs one batch at a time. It lingers for at most LINGER_MS, because a
+ * A transaction is encoded once, in the memory that links and log share. Each batch costs a message
+ * to every follower, and mostly a sync and an acknowledgement there, whatever its size. So a small
+ * batch lingers while an earlier one still has to be committed and applied here, and grows
+ * meanwhile. That costs little, because a disk makes one synced write at a time: the small batch
+ * would mostly have waited for an earlier one anyway. It lingers for at most LINGER_MS, because a
  * commit between distant members takes long. A batch of BATCH_MIN proposals never lingers.
  */
 import { BatchWriter, type ProposalBatch, type Zxid } from '@rookery/protocol';
@@ -14,7 +15,7 @@ import type { Timers } from '../net/timers.js';
 import type { PreparedTxn } from '../pipeline/request-preparer.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 
-/** Proposals in a batch from which on waiting for more saves little. */
+/** The number of proposals in a batch from which on waiting for more saves little. */
 export const BATCH_MIN = 64;
 export const LINGER_MS = 2;
 /** Bytes of proposals in one message. The last one may go beyond it. */

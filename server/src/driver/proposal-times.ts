@@ -2,8 +2,8 @@
  * Measures how long this leader's proposals take until a quorum has logged them and until they are
  * applied here.
  *
- * There is one mark for each batch, so at most one for each turn. Beyond MARKS_MAX marks that are
- * not applied, nothing is measured until some are. Owned by the counters.
+ * There is one mark for each batch, mostly one in a turn. Beyond MARKS_MAX marks that are not
+ * applied, nothing is measured until some are. Owned by the counters.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
 import type { Durations } from '../measures/durations.js';

@@ -1,9 +1,10 @@
 /**
  * The two bulk transfers to a learner: a snapshot of the tree, and history that is only on disk.
  *
- * Both run beside the core and send a chunk whenever the link has room, so that heartbeats wait for
- * at most one chunk. At the end the core is told and continues. When its link is lost, a transfer
- * simply ends, and the learner starts over on its next link.
+ * Both run beside the core. A snapshot goes on when the learner has written a chunk, history when
+ * the link has room, so what other messages wait behind is bounded. At the end the core is told and
+ * continues. When its link is lost, a transfer simply ends, and the learner starts over on its next
+ * link.
  */
 import type { PeerId, PeerMessage, Zxid } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';

@@ -11,7 +11,7 @@ async function started() {
   const told: string[] = [];
   const late: number[] = [];
   const turns: Turns = new Turns(timers, TICK_MS, {
-    onTick: (nowMs) => told.push(`tick ${nowMs} ${turns.standstill ?? ''}`.trimEnd()),
+    onTick: (nowMs) => told.push(`tick ${nowMs} ${turns.dropReason ?? ''}`.trimEnd()),
     onEnd: () => told.push(`end ${turns.nowMs}`),
     onLate: (ms) => late.push(ms),
     onError: (error) => {
@@ -27,7 +27,7 @@ async function started() {
 describe('a turn', () => {
   it('ticks before it takes anything in when the process was suspended before it', async () => {
     const { timers, turns, told } = await started();
-    timers.standStill(3 * TICK_MS);
+    timers.suspendNow(3 * TICK_MS);
     turns.run(() => told.push(`in ${turns.nowMs}`));
     await timers.advance(0);
     expect(told.slice(0, 3)).toEqual(['tick 79', 'in 79', 'end 79']);
@@ -36,18 +36,18 @@ describe('a turn', () => {
   it('ticks before it lets anything out when the process was suspended in its middle', async () => {
     const { timers, turns, told } = await started();
     turns.run(() => told.push(`in ${turns.nowMs}`));
-    timers.standStill(3 * TICK_MS);
+    timers.suspendNow(3 * TICK_MS);
     turns.run(() => told.push(`in ${turns.nowMs}`));
     await timers.advance(0);
     const late = 'tick 79 this member was suspended or busy';
     expect(told.slice(0, 4)).toEqual(['in 19', 'in 19', late, 'end 79']);
-    expect(turns.standstill).toBeNull();
+    expect(turns.dropReason).toBeNull();
   });
 
   it('tells how late a tick is: for so long something has kept the event loop', async () => {
     const { timers, late } = await started();
     await timers.advance(1);
-    timers.standStill(3 * TICK_MS);
+    timers.suspendNow(3 * TICK_MS);
     await timers.advance(0);
     expect(late).toEqual([0, 2 * TICK_MS]);
   });
@@ -55,7 +55,7 @@ describe('a turn', () => {
   it('does not tick for being a little long', async () => {
     const { timers, turns, told } = await started();
     turns.run(() => told.push(`in ${turns.nowMs}`));
-    timers.standStill(TICK_MS / 2);
+    timers.suspendNow(TICK_MS / 2);
     await timers.advance(0);
     expect(told.slice(0, 2)).toEqual(['in 19', 'end 19']);
   });

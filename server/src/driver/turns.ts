@@ -3,10 +3,10 @@
  * one time and one end, at which sockets are flushed. What the two ports report is handled in it.
  *
  * Owns the time of a turn and the ticks, at which a member does what depends on time alone. After
- * the process has been suspended, the first turn has a tick before it accepts input; a turn in
- * which the process was suspended has a tick before its sockets are flushed. So its answers are
- * dropped if the lease of its role has run out meanwhile, unless they were sent before. A
- * suspension while the sockets are flushed is not noticed in that turn. An error in a turn is
+ * the process has been suspended for more than two ticks, the first turn has a tick before it
+ * accepts input; a turn in which it was suspended has one before its sockets are flushed. So its
+ * answers are dropped if the lease of its role has run out meanwhile, unless they were sent before.
+ * A suspension while the sockets are flushed is not noticed in that turn. An error in a turn is
  * reported once and ends the member.
  */
 import type { Ask, JuteReader, PeerId, PeerMessage, Tell } from '@rookery/protocol';
@@ -20,7 +20,7 @@ export interface TurnHooks {
   onTick(nowMs: number): void;
   /** The turn has all its input: send requests to the leader, propose and flush. */
   onEnd(): void;
-  /** A tick came `ms` after it was due, because something blocked the event loop. */
+  /** Called before each tick of the timer: it came `ms` after it was due. */
   onLate(ms: number): void;
   onError(error: unknown): void;
 }
@@ -32,7 +32,8 @@ export class Turns {
   #nowMs: number;
   #tickedAtMs = Number.NEGATIVE_INFINITY;
   #open = false;
-  #stopped = false;
+  /** No turn begins any more. */
+  #isStopped = false;
   #wasSuspended = false;
   /** Made once, because there are tens of thousands of turns a second. */
   readonly #endLater = (): void => this.#end();
@@ -44,13 +45,16 @@ export class Turns {
     this.#nowMs = timers.nowMs();
   }
 
-  /** The time of whatever this turn decides or records, in monotonic ms. */
+  /** The time of whatever the core and the pipeline decide or record in this turn, monotonic ms. */
   get nowMs(): number {
     return this.#nowMs;
   }
 
-  /** The reason if a role that ends now must drop the answers of this turn; otherwise null. */
-  get standstill(): string | null {
+  /**
+   * Why a role that ends now must drop the answers of this turn; null if it need not. It must while
+   * the tick runs that follows a suspension in the middle of the turn.
+   */
+  get dropReason(): string | null {
     return this.#wasSuspended ? 'this member was suspended or busy' : null;
   }
 
@@ -61,12 +65,12 @@ export class Turns {
 
   /** Ends all turns for good. */
   stop(): void {
-    this.#stopped = true;
+    this.#isStopped = true;
   }
 
   /** Runs `action` in a turn. */
   run(action: () => void): void {
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     try {
       this.enter();
       action();
@@ -77,7 +81,7 @@ export class Turns {
 
   /** The same as `run` without a closure, for actions on the hot path. */
   call<A, B>(action: (first: A, second: B) => void, first: A, second: B): void {
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     try {
       this.enter();
       action(first, second);
@@ -97,7 +101,7 @@ export class Turns {
   }
 
   #end(): void {
-    if (this.#stopped) return;
+    if (this.#isStopped) return;
     this.#open = false;
     try {
       this.#tickIfLate();
@@ -108,7 +112,7 @@ export class Turns {
   }
 
   #fail(error: unknown): void {
-    this.#stopped = true;
+    this.#isStopped = true;
     this.#hooks.onError(error);
   }
 
@@ -130,7 +134,7 @@ export class Turns {
   #scheduleTick(): void {
     const dueMs = this.#timers.nowMs() + this.#tickMs;
     this.#timers.after(this.#tickMs, () => {
-      if (this.#stopped) return;
+      if (this.#isStopped) return;
       this.#hooks.onLate(Math.max(0, this.#timers.nowMs() - dueMs));
       this.run(() => {
         if (this.#nowMs > this.#tickedAtMs) this.#tick();

@@ -3,10 +3,10 @@
  *
  * Owns the stream from the moment at which its first four bytes have shown that it carries frames.
  * It enforces the bounds: reading stops while more than `outputSoftBytes` wait to be sent, while
- * the handler holds the connection, or while other connections are served first; above
- * `outputHardBytes` and its largest answer the connection is dropped. It never looks into a frame.
- * Bytes are sent in the order in which they were put into `writer`. Created by the client port;
- * used by the driver and the pipeline.
+ * the handler holds the connection, or while other connections are served first; when more than
+ * `outputHardBytes` plus the size of its largest answer waits, the connection is dropped. It never
+ * looks into a frame. Bytes are sent in the order in which they were put into `writer`. Created by
+ * the client port; used by the driver and the pipeline.
  */
 import {
   FrameError,
@@ -54,11 +54,11 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   #isDirty = false;
   #isHeavy = false;
   /**
-   * The queue of the ClientShare in which the connection has waited. From `continueDelivery` on,
-   * its first frame or answer does not wait again; but a large answer waits in the heavy queue if
-   * the connection has waited in the light one only.
+   * The connection has done its waiting in this queue of the ClientShare, and may therefore deliver
+   * one frame or get one answer without asking the share; that uses the pass up. A pass of the
+   * light queue is not good for a large answer, which then waits in the heavy queue.
    */
-  #leftQueue: 'none' | 'light' | 'heavy' = 'none';
+  #pass: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;
   #isRoomDue = false;
   /** The bytes last reported to the budget of input. */
@@ -106,12 +106,12 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     return this.#output.bytes;
   }
 
-  /** Bytes that were read and are not delivered yet. */
+  /** The memory of what was read and is not delivered yet, in bytes. */
   get inputBytes(): number {
     return this.#inputBytes;
   }
 
-  /** Bytes that were written and the client has not taken yet. */
+  /** The memory of what was written and the kernel has not taken yet, in bytes. */
   get owedBytes(): number {
     return this.#output.owedBytes;
   }
@@ -125,7 +125,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     if (this.#output.isChoked) return true;
     const { share } = this.#owner;
     const isLarge = answerBytes >= LARGE_ANSWER_BYTES;
-    if (this.#leftQueue === 'heavy' || (this.#leftQueue === 'light' && !isLarge)) return false;
+    if (this.#pass === 'heavy' || (this.#pass === 'light' && !isLarge)) return false;
     return share.isFull || (isLarge && share.hasWaiting);
   }
 
@@ -306,25 +306,25 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   /** Called only by the ClientShare, once for each time that the connection was deferred. */
   continueDelivery(): void {
     if (this.#phase !== 'open') return;
-    this.#leftQueue = this.#isHeavy ? 'heavy' : 'light';
+    this.#pass = this.#isHeavy ? 'heavy' : 'light';
     if (this.#holds.has('room') && !this.#output.isChoked) this.#giveRoom();
     this.#holds.delete('share');
     this.#resume();
-    this.#leftQueue = 'none';
+    this.#pass = 'none';
   }
 
   #deliver(): void {
     const owner = this.#owner;
     const { share, frame } = owner;
     try {
-      let mayContinue = this.#leftQueue !== 'none' || share.mayBegin(this);
+      let mayContinue = this.#pass !== 'none' || share.mayBegin(this);
       while (this.#holds.areNone && this.#phase === 'open' && this.#reader.bufferedBytes > 0) {
         if (!mayContinue) return this.#defer();
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
         this.#isHeavy = false;
         owner.handler.onFrame(this, frame);
-        this.#leftQueue = 'none';
+        this.#pass = 'none';
         this.#tally();
         if (this.#output.isChoked) this.#setHold('output');
         mayContinue = share.mayContinue();
@@ -351,7 +351,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     const bytes = this.#output.takeUntallied();
     if (bytes <= 0) return;
     if (bytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;
-    this.#leftQueue = 'none';
+    this.#pass = 'none';
     this.#owner.share.spend(bytes);
   }
 

@@ -37,7 +37,7 @@ export class ClientOutput {
     return this.writer.length + this.#stream.bufferedBytes;
   }
 
-  /** Bytes that were written out and the client has not taken yet. */
+  /** The memory of what was written out and the kernel has not taken yet, in bytes: see `count`. */
   get owedBytes(): number {
     if (this.#owedBytes > 0) this.count();
     return this.#owedBytes;

@@ -60,7 +60,7 @@ function put(connection: ClientConnection, text: string): void {
   writer.endFrame();
 }
 
-describe('the door of the client port', () => {
+describe('the client port', () => {
   it('answers a word in one chunk and then ends, whatever else came with it', async () => {
     const { timers, handler, connect } = await bench();
     const client = await connect();
@@ -109,7 +109,7 @@ describe('the door of the client port', () => {
     expect(handler.events.at(-1)).toMatch(/late$/);
   });
 
-  it('refuses connections that come too fast, and no four-letter word', async () => {
+  it('refuses connections that come too fast, but answers four-letter words', async () => {
     const connectionTokens = { max: 1, perSecond: 1 };
     const { timers, stats, connect } = await bench({ connectionTokens });
     const clients = [await connect(), await connect(), await connect()];
@@ -131,7 +131,7 @@ describe('the door of the client port', () => {
     expect([client.text, stats.traceMask]).toEqual(['258', 258n]);
   });
 
-  it('closes who has no session in time, and nobody who has', async () => {
+  it('closes a connection that has no session in time, and none that has', async () => {
     const { timers, handler, log, connect } = await bench();
     handler.onFrameDo = (connection) => connection.bindSession({ id: 7, timeoutMs: 4000 });
     const silent = await connect();

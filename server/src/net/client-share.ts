@@ -26,7 +26,7 @@ const DELIVERIES_PER_READING = 4;
 
 /** A connection whose next delivery can be deferred. */
 export interface Deferrable {
-  /** Whether its last answer was large. */
+  /** Whether its last answer was large, or the one that waits is. */
   readonly isHeavy: boolean;
   /** Ends the deferral: makes at least one delivery if there is one. */
   continueDelivery(): void;
@@ -68,7 +68,10 @@ export class ClientShare {
     return !this.#isUsedUp;
   }
 
-  /** Whether a connection may begin. It may not overtake those that were deferred before it. */
+  /**
+   * Whether a connection may begin. It may not overtake those that were deferred before it, but a
+   * light one may overtake heavy ones.
+   */
   mayBegin({ isHeavy }: Deferrable): boolean {
     if (this.#light.size > 0 || (isHeavy && this.#heavy.size > 0)) return false;
     return this.mayContinue();

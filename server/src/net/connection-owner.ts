@@ -2,8 +2,9 @@
  * What a client connection has around it: the port that owns it, with what all connections share,
  * and the handler of its frames.
  *
- * Only types, of which `ClientConnection` is the parameter `Connection`: so it need not import what
- * imports it. `ClientPort` is the only owner, and the driver makes the handler.
+ * Only types. Their parameter `Connection` is always `ClientConnection`, which imports this file
+ * and therefore cannot be named here. `ClientPort` is the only owner, and the driver makes the
+ * handler.
  */
 import type { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';

@@ -3,8 +3,8 @@
  *
  * Owns the framing in both directions, the deadline of the hello, and the bounded queue of outgoing
  * frames, which are shared between links and never modified. It knows no other links, and the port
- * decides about hellos. Nothing is delivered after
- * `drop` or `refuse`; `onClosed` is called exactly once, and never from within a call.
+ * decides about hellos. Nothing is delivered after `drop` or `refuse`; `onClosed` is called exactly
+ * once, and never from within a call.
  */
 import { assert, FrameError, FrameReader, type Hello, type PeerId } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
@@ -124,7 +124,7 @@ export class PeerLink {
     return this.#downReason;
   }
 
-  /** Bytes that the kernel has not taken yet. */
+  /** Bytes that the kernel has not taken yet: those of the queue and of the stream. */
   get queuedBytes(): number {
     return this.#queue.bytes + this.#parts.stream.bufferedBytes;
   }
@@ -138,7 +138,7 @@ export class PeerLink {
     });
   }
 
-  /** Written at once, before there is a queue: a frame of the exchange of proofs. */
+  /** Writes a frame at once: one of the exchange of proofs, or a hello. Nothing is queued yet. */
   write(frame: Uint8Array): void {
     if (this.#phase !== 'down') this.#parts.stream.write(frame);
   }
@@ -171,8 +171,8 @@ export class PeerLink {
   }
 
   /**
-   * Queues a frame, its length field included, for the next flush. An urgent frame overtakes
-   * everything that has not been given to the kernel.
+   * Queues a frame, its length field included, for the next flush. An urgent frame overtakes the
+   * others in this queue, but not what `flush` has given to the stream.
    */
   enqueue(frame: Uint8Array, isUrgent = false): void {
     if (this.#phase === 'down') return;
@@ -185,8 +185,8 @@ export class PeerLink {
   }
 
   /**
-   * Writes queued frames in small pieces while the kernel takes them; the rest follows on 'drain'.
-   * So a heartbeat never waits behind megabytes in a buffer.
+   * Gives queued frames to the stream while less than HANDED_BYTES_MAX waits there for the kernel;
+   * the rest follows on 'drain'. This bounds what an urgent frame cannot overtake.
    */
   flush(): void {
     const { stream } = this.#parts;
@@ -296,8 +296,8 @@ export class FrameQueue {
   }
 
   /**
-   * Takes urgent and whole frames up to about `bytesMax`, at least one. Small frames that follow
-   * each other are joined; large ones are not copied.
+   * Takes all urgent frames, and of the others as many as fit into `bytesMax` with them, but at
+   * least one frame. Small frames that follow each other are joined; large ones are not copied.
    */
   take(bytesMax: number): readonly Uint8Array[] {
     assert(this.#bytes > 0, 'something waits');

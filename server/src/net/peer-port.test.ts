@@ -36,7 +36,7 @@ describe('peer links', () => {
     ]);
   });
 
-  it('let pings overtake what the kernel has not taken, and nothing else', async () => {
+  it('let pings, and nothing else, overtake what waits in the queue of the link', async () => {
     const { timers, one, two } = await pair();
     const batch = ProposalBatch.of([{ zxid: 1, previous: 0, body: new Uint8Array(200_000) }]);
     for (let round = 0; round < 5; round++) {

@@ -1,5 +1,5 @@
 /**
- * The port through which members communicate, with exactly one link for each pair.
+ * The port through which members communicate, with at most one link for each pair.
  *
  * Owns the listener, the diallers and every link. The member with the higher id dials; one with a
  * lower id connects once when it starts, to end the dialler's back-off. A link is up when both
@@ -106,8 +106,9 @@ export class PeerPort {
   }
 
   /**
-   * Encodes a message now and queues it for the next flush. Messages other than pings arrive in
-   * this order. A message for a link that is gone is dropped; its end is reported.
+   * Encodes a message now and queues it for the next flush. Messages arrive in this order, except
+   * that a ping may overtake others. A message for a link that is gone is dropped; its end is
+   * reported.
    */
   send(peer: PeerId, link: number, message: PeerMessage): void {
     const to = this.#linkOf(peer, link);
@@ -141,7 +142,7 @@ export class PeerPort {
     for (const link of this.#links.values()) link.flush();
   }
 
-  /** Bytes queued on this link; 0 if it is gone. Paces snapshots. */
+  /** Bytes queued on this link; 0 if it is gone. They pace what is sent of old history. */
   queuedBytes(peer: PeerId, link: number): number {
     return this.#linkOf(peer, link)?.queuedBytes ?? 0;
   }

@@ -65,7 +65,7 @@ export class ProtocolSniffer {
     const first = readFirstBytes(this.#first);
     switch (first.kind) {
       case 'frames':
-        this.#parts.onFrames(this.#first);
+        this.#parts.onFrames(this.#takeFirst());
         return;
       case 'telnetClose':
         this.drop();
@@ -78,13 +78,19 @@ export class ProtocolSniffer {
     }
   }
 
+  /** Returns what came so far, and keeps none of it. */
+  #takeFirst(): Uint8Array {
+    const first = this.#first;
+    this.#first = new Uint8Array(0);
+    return first;
+  }
+
   /** Waits for the bytes that belong to the word. A client that never sends them times out. */
   #maybeAnswer(word: FourLetterWord): void {
     const end = WORD_BYTES + this.#parts.argumentBytes(word);
     if (this.#first.length < end) return;
     // Copied, so that nothing else that a stranger sent stays in memory while the answer waits.
-    const argument = Uint8Array.from(this.#first.subarray(WORD_BYTES, end));
-    this.#first = new Uint8Array(0);
+    const argument = Uint8Array.from(this.#takeFirst().subarray(WORD_BYTES, end));
     this.#answer = this.#parts.onWord({ word, argument });
   }
 

@@ -6,15 +6,20 @@
  * documented use of Node: so each of its ways to end is tried, on real sockets.
  */
 import net from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { keptLog } from '../simulated/net/fixtures.js';
 import { type WatchedStream, watchedStream } from '../simulated/net/watched-stream.js';
 import { TcpTransport } from './tcp.js';
-import type { ByteStream, Chunks } from './transport.js';
+import type { ByteStream, Chunks, StreamHandlers } from './transport.js';
 
 const LOCAL = '127.0.0.1';
 const MORE_BYTES = 4 << 20;
 const closers: (() => unknown)[] = [];
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 afterEach(async () => {
   vi.restoreAllMocks();
@@ -73,6 +78,14 @@ function withoutHandles(): void {
   );
 }
 
+/** In a function of its own, so that nothing but the stream may keep the handlers. */
+function withFirstHandlers(stream: ByteStream): WeakRef<StreamHandlers> {
+  const nothing = (): void => undefined;
+  const handlers = { onData: nothing, onEnd: nothing, onDrain: nothing, onClose: nothing };
+  stream.handle(handlers);
+  return new WeakRef(handlers);
+}
+
 /** As `listening`, where ours is the one that dials. */
 async function dialling(chunks: Chunks) {
   const transport = new TcpTransport(keptLog().logger);
@@ -128,6 +141,17 @@ describe.each([
     const { accepted, client } = await (await begin()).accept();
     client.resetAndDestroy();
     expect(await watched(accepted).closed).toMatchObject({ code: 'ECONNRESET' });
+  });
+
+  it('keeps no handlers that others have replaced', async () => {
+    prepare();
+    const { accepted, client } = await (await begin()).accept();
+    const former = withFirstHandlers(accepted);
+    const far = watched(accepted);
+    client.write('first');
+    await far.bytes(5);
+    collect();
+    expect(former.deref()).toBeUndefined();
   });
 
   it('goes on writing to a peer that has half closed', async () => {

@@ -3,7 +3,7 @@
  *
  * Half-open streams are allowed, Nagle's algorithm is off, and `::ffff:` is removed from addresses.
  * Names are looked up at each dial (ZOOKEEPER-1506) by `PeerNames`, so that a lookup that hangs
- * delays no other dial.
+ * delays hardly any other dial.
  */
 import net from 'node:net';
 import tls from 'node:tls';
@@ -216,8 +216,9 @@ class TcpStream implements ByteStream {
     this.#handlers = handlers;
     if (isHandedOver) return;
     const socket = this.#socket;
+    // No listener may name `handlers`, or the first ones stay in memory as long as the socket.
     if (this.#closed) {
-      process.nextTick(() => handlers.onClose(this.#error));
+      process.nextTick(() => this.#handlers?.onClose(this.#error));
       return;
     }
     if (!this.#isLending) socket.on('data', (chunk) => this.take(bytesOf(chunk)));

@@ -16,7 +16,11 @@ export interface Timers {
   wallMs(): number;
   /** Runs `action` once, `delayMs` from now. */
   after(delayMs: number, action: () => void): Timer;
-  /** Runs `action` right after the events of this turn, in the order of the calls. */
+  /**
+   * Runs `action` once the events that are ready have been handled, in the order of the calls, as
+   * setImmediate does. Called from a deferred action, it waits for one more iteration of the event
+   * loop, and so for the sockets to be polled again.
+   */
   defer(action: () => void): void;
 }
 

@@ -39,8 +39,8 @@ export interface ByteStream {
   /** Bytes that were written and have not reached the kernel yet. */
   readonly bufferedBytes: number;
   /**
-   * Begins to report events. Whoever learns in `onData` whose stream it is calls it once more: from
-   * then on the handlers of that one get all events, and the former ones none.
+   * Begins to report events to these handlers. A handler that has found out in `onData` whose
+   * stream it is calls this once more, with the handlers that get all events from then on.
    */
   handle(handlers: StreamHandlers): void;
   /**

@@ -58,27 +58,27 @@ it('warns two weeks before the end, and each day from then on, also behind it', 
   tls.start();
   expect(tls.figures.expiresWallMs).toBe(endsWallMs);
   expect(told()).toEqual(['tls.certificate']);
-  for (let day = 1; day <= 15; day++) await timers.stop(DAY_MS);
+  for (let day = 1; day <= 15; day++) await timers.suspend(DAY_MS);
   expect(told()).toEqual([]);
-  for (let day = 16; day <= 18; day++) await timers.stop(DAY_MS);
+  for (let day = 16; day <= 18; day++) await timers.suspend(DAY_MS);
   const soon = told();
   expect(soon.length).toBeGreaterThanOrEqual(2);
   expect(new Set(soon)).toEqual(new Set(['tls.certificate_expires_soon']));
-  await timers.stop(endsWallMs - timers.wallMs());
+  await timers.suspend(endsWallMs - timers.wallMs());
   expect(told()).not.toContain('tls.certificate_expired');
-  await timers.stop(1_000);
+  await timers.suspend(1_000);
   expect(told()).toEqual(['tls.certificate_expired']);
-  await timers.stop(DAY_MS);
+  await timers.suspend(DAY_MS);
   expect(told()).toEqual(['tls.certificate_expired']);
   tls.close();
-  await timers.stop(2 * DAY_MS);
+  await timers.suspend(2 * DAY_MS);
   expect(told()).toEqual([]);
 });
 
 it('says nothing more where a member was not started, because nothing keeps its time', async () => {
   const { timers, told } = useCertificate(1);
   expect(told()).toEqual(['tls.certificate_expires_soon']);
-  await timers.stop(3 * DAY_MS);
+  await timers.suspend(3 * DAY_MS);
   expect(told()).toEqual([]);
 });
 

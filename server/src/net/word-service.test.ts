@@ -152,7 +152,7 @@ describe('a listing', () => {
     expect(isWhole(asker)).toBe(true);
   });
 
-  it('takes 2 ms of every 6, however many ask at once, and clients have theirs in between', async () => {
+  it('takes 2 ms of every 6, however many ask at once, and clients are served in between', async () => {
     const costMs = 0.01;
     const { timers, handler, connect } = await bench({
       watchedPaths: watchedPathsOf(2000, () => {
@@ -204,7 +204,7 @@ describe('a listing', () => {
     expect(askers.slice(1).every(isWhole)).toBe(true);
   });
 
-  it('waits for none whose client takes nothing; the oldest of those are dropped', async () => {
+  it('does not wait for listings whose clients take nothing; the oldest of those are dropped', async () => {
     const { timers, log, ask } = await bench({ watchedPaths: watchedPathsOf(20_000) });
     const slow: FarEnd[] = [];
     for (let count = 0; count < WORD_LIMITS.blockedMax + 2; count++) {

@@ -9,12 +9,14 @@
  */
 import { readBackup } from './backup-stream.js';
 import { lowerPriority, whileMemberWaits } from './lower-priority.js';
+import { collectRarely } from './rare-collections.js';
 import { writeSnapshot } from './snapshot-output.js';
 
 const [, , path = '', part = ''] = process.argv;
 
 try {
   lowerPriority();
+  collectRarely();
   const state = await whileMemberWaits(() => readBackup(process.stdin));
   const how = { withChecksum: true, part };
   const { zxid, znodes, bytes } = await writeSnapshot({ state }, path, how);

@@ -16,11 +16,9 @@ import { CHECKPOINT_KEY, type Checkpoint, parseCheckpoint } from '../storage/che
 import { DamagedError, type TreeRecord } from '../storage/index.js';
 import { verifiedPayload } from '../storage/records.js';
 import { TRAILER_KEY } from '../storage/snapshot-source.js';
+import { ENTRY_HEAD_BYTES, EntryAssembly } from './entry-assembly.js';
 
 const KIND = { record: 0x72, batch: 0x62, end: 0x65 } as const;
-const HEAD_BYTES = 9;
-/** Beyond the largest block of a checkpoint and the largest batch of a log. */
-const ENTRY_BYTES_MAX = 256 << 20;
 const NOTHING = new Uint8Array(0);
 /** Larger parts of an entry are written as they are, and not copied into a buffer with others. */
 const COPIED_BYTES_MAX = 8 << 10;
@@ -48,24 +46,16 @@ export async function* encodedBackup(source: StreamedBackup): AsyncGenerator<Uin
 /** Rejects with DamagedError for a stream that is damaged, or that ended before its end. */
 export async function readBackup(chunks: AsyncIterable<Uint8Array>): Promise<ReplicatedState> {
   const reader = new BackupReader();
-  let rest: Buffer = Buffer.alloc(0);
+  const entry = new EntryAssembly();
   for await (const chunk of chunks) {
-    rest = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk]);
-    let at = 0;
-    while (rest.length - at >= HEAD_BYTES) {
-      const keyBytes = rest.readUInt32BE(at + 1);
-      const valueBytes = rest.readUInt32BE(at + 5);
-      if (keyBytes + valueBytes > ENTRY_BYTES_MAX) throw new DamagedError('an entry is too large');
-      const start = at + HEAD_BYTES;
-      const end = start + keyBytes + valueBytes;
-      if (end > rest.length) break;
-      const key = rest.subarray(start, start + keyBytes);
-      reader.entry(rest[at] ?? 0, key, rest.subarray(start + keyBytes, end));
-      at = end;
+    for (let at = 0; at < chunk.length; ) {
+      at = entry.take(chunk, at);
+      if (!entry.isWhole) break;
+      reader.entry(entry.kind, entry.key, entry.value);
+      entry.begin();
     }
-    rest = rest.subarray(at);
   }
-  if (rest.length > 0) throw new DamagedError('the backup ends within an entry');
+  if (!entry.isEmpty) throw new DamagedError('the backup ends within an entry');
   return reader.finish();
 }
 
@@ -142,7 +132,7 @@ function* encoded(kind: number, entries: readonly TreeRecord[]): Generator<Uint8
     buffer[at] = kind;
     buffer.writeUInt32BE(key.length, at + 1);
     buffer.writeUInt32BE(value.length, at + 5);
-    at += HEAD_BYTES;
+    at += ENTRY_HEAD_BYTES;
     for (const part of entry) {
       if (isCopied(part)) {
         buffer.set(part, at);
@@ -159,7 +149,7 @@ function* encoded(kind: number, entries: readonly TreeRecord[]): Generator<Uint8
 
 /** How many bytes of the buffer an entry takes. */
 function copiedBytes(parts: TreeRecord): number {
-  return parts.reduce((sum, part) => sum + (isCopied(part) ? part.length : 0), HEAD_BYTES);
+  return parts.reduce((sum, part) => sum + (isCopied(part) ? part.length : 0), ENTRY_HEAD_BYTES);
 }
 
 function isCopied(part: Uint8Array): boolean {

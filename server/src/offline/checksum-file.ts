@@ -15,11 +15,11 @@ export function checksumPath(path: string): string {
   return `${path}.sha256`;
 }
 
-/** The file is durable when this resolves. `name` is the name that `content` will get. */
-export async function writeChecksum(content: string, name: string, to: string): Promise<void> {
+/** The file is durable when this resolves. `name` is that of the file which has the checksum. */
+export async function writeChecksum(to: string, sha256: string, name: string): Promise<void> {
   const file = await open(to, 'w');
   try {
-    await file.write(`${await sha256Of(content)}  ${basename(name)}\n`);
+    await file.write(`${sha256}  ${basename(name)}\n`);
     await file.sync();
   } finally {
     await file.close();

@@ -2,53 +2,73 @@
  * A state as ZooKeeper's snapshots have it: the znodes, each parent before its children, and the
  * ACL lists that they share.
  */
+import type { Int64 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
-import { ROOT_NODE, type Tree } from '../state/tree.js';
+import { NO_NODE, ROOT_NODE, type Tree } from '../state/tree.js';
 import {
-  type AclEntry,
   CONTAINER_OWNER,
+  type NodeToWrite,
   ownerOfTtl,
   type SnapshotContent,
   type SnapshotNode,
 } from '../zookeeper-files/index.js';
 
-export function exportedState(state: ReplicatedState): SnapshotContent {
-  const sessions = [...state.sessions.all()].map(
+export function exportedState({ lastZxid, sessions, tree }: ReplicatedState): SnapshotContent {
+  const timeouts = [...sessions.all()].map(
     ([id, { timeoutMs }]) => [BigInt(id), timeoutMs] as const,
   );
   return {
-    zxid: BigInt(state.lastZxid),
-    sessions: new Map(sessions),
-    aclLists: aclListsOf(state.tree),
-    nodes: exportedNodes(state),
+    zxid: BigInt(lastZxid),
+    sessions: new Map(timeouts),
+    aclLists: new Set(tree.aclLists()),
+    nodes: nodesToWrite(tree),
   };
 }
 
 export function* exportedNodes({ tree }: ReplicatedState): Generator<SnapshotNode> {
-  for (const node of nodesOf(tree)) {
-    const data = tree.data(node);
-    const path = tree.path(node);
+  for (const node of nodesToWrite(tree)) {
     yield {
-      path: path === '/' ? '' : path,
-      data: data === null ? null : Buffer.from(data),
+      path: node.path,
+      data: node.data === null ? null : Buffer.from(node.data),
+      acl: node.acl,
+      czxid: BigInt(node.czxid),
+      mzxid: BigInt(node.mzxid),
+      pzxid: BigInt(node.pzxid),
+      ctime: BigInt(node.ctime),
+      mtime: BigInt(node.mtime),
+      version: node.version,
+      cversion: node.cversion,
+      aversion: node.aversion,
+      ephemeralOwner: BigInt(node.ephemeralOwner),
+    };
+  }
+}
+
+/** Data are views that are valid until the next change of the tree. */
+function* nodesToWrite(tree: Tree): Generator<NodeToWrite> {
+  let parent = NO_NODE;
+  let prefix = '';
+  for (const node of nodesOf(tree)) {
+    // Siblings mostly follow each other.
+    if (tree.parent(node) !== parent) {
+      parent = tree.parent(node);
+      prefix = tree.pathPrefix(parent);
+    }
+    yield {
+      path: node === ROOT_NODE ? '' : prefix + tree.name(node),
+      data: tree.data(node),
       acl: tree.acl(node),
-      czxid: BigInt(tree.czxid(node)),
-      mzxid: BigInt(tree.mzxid(node)),
-      pzxid: BigInt(tree.pzxid(node)),
-      ctime: BigInt(tree.ctime(node)),
-      mtime: BigInt(tree.mtime(node)),
+      czxid: tree.czxid(node),
+      mzxid: tree.mzxid(node),
+      pzxid: tree.pzxid(node),
+      ctime: tree.ctime(node),
+      mtime: tree.mtime(node),
       version: tree.version(node),
       cversion: tree.cversion(node),
       aversion: tree.aversion(node),
       ephemeralOwner: ownerOf(tree, node),
     };
   }
-}
-
-function aclListsOf(tree: Tree): ReadonlySet<readonly AclEntry[]> {
-  const lists = new Set<readonly AclEntry[]>();
-  for (const node of nodesOf(tree)) lists.add(tree.acl(node));
-  return lists;
 }
 
 /** Each parent before its children. */
@@ -63,15 +83,15 @@ function* nodesOf(tree: Tree): Generator<number> {
   }
 }
 
-function ownerOf(tree: Tree, node: number): bigint {
+function ownerOf(tree: Tree, node: number): Int64 {
   switch (tree.mode(node)) {
     case 'persistent':
-      return 0n;
+      return 0;
     case 'container':
       return CONTAINER_OWNER;
     case 'ttl':
       return ownerOfTtl(BigInt(tree.ttlMs(node)));
     default:
-      return BigInt(tree.owner(node));
+      return tree.owner(node);
   }
 }

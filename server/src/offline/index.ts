@@ -16,6 +16,7 @@ export { type CheckpointFacts, readCheckpointFacts } from './checkpoint-facts.js
 export { checkChecksum } from './checksum-file.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
 export { lowerPriority, whileMemberWaits } from './lower-priority.js';
+export { collectRarely } from './rare-collections.js';
 export { type MembersToRestore, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';
 export {

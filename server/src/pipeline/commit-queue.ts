@@ -37,7 +37,7 @@ export interface QueueEntry extends ForwardedRequest {
   readonly sinceMs: number;
   /** The estimated size of the answer to a waiting read; 0 for anything else. */
   readonly answerBytes: number;
-  /** The work of the write, as the outbox counts it; 0 before it was given to that. */
+  /** The work of the write, as the outbox counts it; 0 until the outbox has it. */
   changes: number;
   /** The outbox has written it into a message: the leader has it or will have it. */
   isForwarded: boolean;
@@ -45,7 +45,9 @@ export interface QueueEntry extends ForwardedRequest {
   syncedAt: Zxid | null;
 }
 
-/** Both are kept here. An entry may `pass` to the outbox, which decides when it is forwarded. */
+/**
+ * `pass`: it is for the outbox, which decides when to forward it. The queue keeps it either way.
+ */
 export type Admission = 'pass' | 'wait';
 
 /**

@@ -82,7 +82,7 @@ export class Handshake {
   /** What the leader has not answered, by the number of the createSession or the attach. */
   readonly #asked = new Map<number, Asked>();
   /** Attached connections whose session's creation is not applied here yet. */
-  #early: Connection[] = [];
+  #heldBack: Connection[] = [];
 
   constructor(options: PipelineOptions, parts: HandshakeParts) {
     this.#options = options;
@@ -142,15 +142,15 @@ export class Handshake {
    * The leader says that the session is valid, but this member has not applied its creation yet.
    */
   holdBack(connection: Connection): void {
-    this.#early.push(connection);
+    this.#heldBack.push(connection);
   }
 
   /** Returns the connections that were held back and whose session is created by now. */
   takeReady(applied: Zxid): readonly Connection[] {
-    if (this.#early.length === 0) return this.#early;
-    const ready = this.#early.filter((connection) => connection.session <= applied);
+    if (this.#heldBack.length === 0) return this.#heldBack;
+    const ready = this.#heldBack.filter((connection) => connection.session <= applied);
     if (ready.length > 0) {
-      this.#early = this.#early.filter((connection) => connection.session > applied);
+      this.#heldBack = this.#heldBack.filter((connection) => connection.session > applied);
     }
     return ready.filter((connection) => connection.phase === 'joining');
   }
@@ -160,11 +160,12 @@ export class Handshake {
    * connections with it that were held back.
    */
   takeHeldBack(session: SessionId, attachment: number): readonly Connection[] {
-    if (this.#early.length === 0) return this.#early;
+    if (this.#heldBack.length === 0) return this.#heldBack;
     const isOver = (one: Connection): boolean =>
       one.session === session && (attachment === 0 || one.attachment === attachment);
-    const over = this.#early.filter(isOver);
-    if (over.length > 0) this.#early = this.#early.filter((connection) => !isOver(connection));
+    const over = this.#heldBack.filter(isOver);
+    if (over.length > 0)
+      this.#heldBack = this.#heldBack.filter((connection) => !isOver(connection));
     return over.filter((connection) => connection.phase === 'joining');
   }
 
@@ -180,7 +181,7 @@ export class Handshake {
     this.#line.clear();
     for (const { bytes } of this.#asked.values()) this.#throttle.onHandshakeAnswered(bytes);
     this.#asked.clear();
-    this.#early = [];
+    this.#heldBack = [];
   }
 
   #openSession(connection: Connection, timeoutMs: number, isReadOnly: boolean): ConnectOutcome {

@@ -37,7 +37,7 @@ export abstract class InFlight {
     return number & (this.#zxids.length - 1);
   }
 
-  /** Returns a number after all others: the last one before `end`. */
+  /** Adds an entry after all others. Returns its number. */
   protected push(zxid: Zxid): number {
     if (this.length === this.#zxids.length) {
       this.#zxids = doubled(this.#zxids, new Float64Array(2 * this.length));

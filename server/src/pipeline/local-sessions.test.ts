@@ -139,7 +139,7 @@ describe('a local session', () => {
     expect(isExpired(resume(ensemble, 1, client).takeConnectResponse())).toBe(true);
   });
 
-  it('stays a session after an unknown operation has ended its connection', () => {
+  it('can be resumed after an unknown operation has ended its connection', () => {
     const ensemble = localEnsemble();
     const client = ensemble.connect();
     client.sendRaw(77, new Uint8Array(0));
@@ -174,7 +174,7 @@ describe('read-only mode', () => {
     return ensemble;
   }
 
-  it('closes without an answer who does not allow it, and who comes with a session', () => {
+  it('closes without an answer a client that does not allow it, or that has a session', () => {
     const ensemble = new TestEnsemble();
     const before = ensemble.connect();
     ensemble.leader.pipeline.stopServing();
@@ -226,7 +226,7 @@ describe('read-only mode', () => {
     expect(pipeline.localSessions.count).toBe(0);
   });
 
-  it('ends the silent by the clock of the member', () => {
+  it('ends silent sessions by the clock of the member', () => {
     const ensemble = readOnlyEnsemble();
     const client = connected(ensemble, { readOnly: true });
     pass(ensemble, 10_500);

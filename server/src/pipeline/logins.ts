@@ -4,8 +4,8 @@
  * What an attempt proves holds for everything that its connection sends after it. One that is wrong
  * is counted against its user and address, and further ones of both wait (waiting-logins.ts), as
  * does one that names a super user with a wrong password, although that is accepted as an identity
- * of its own. A client that is refused becomes `leaving`. Owned by Pipeline; Requests
- * calls it and answers in order.
+ * of its own. A client that is refused becomes `leaving`. Owned by Pipeline; Requests calls it and
+ * answers in order.
  */
 import {
   decode,
@@ -131,8 +131,8 @@ export class Logins {
   }
 
   /**
-   * The user whose password this step can guess; null for a step that proves nothing that not
-   * everybody may have, such as the question for a challenge.
+   * The user whose password this step can guess; null for a step that needs none, such as the
+   * question for a challenge.
    */
   #guessedUser(connection: Connection, { opcode }: ReadHeader, body: Uint8Array): string | null {
     const { authenticator } = this.#parts;

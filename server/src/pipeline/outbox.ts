@@ -28,9 +28,9 @@ import type { Connection } from './connection.js';
 import type { PipelineOptions } from './options.js';
 
 /**
- * A lane forwards writes while fewer changes than this, or than `outstandingMax` + 1 if that is
- * more, are in flight; the last write may exceed it. Single writes alone reach that only if more
- * than `outstandingMax` are pending, to which many clients with one each may lead: see Throttle.
+ * The bound of a lane is this or `outstandingMax` + 1, whichever is more; the last write may go
+ * beyond it. Single writes alone reach it only where more than `outstandingMax` of them are
+ * pending, because Throttle lets each client exceed that by one.
  */
 const CHANGES_MAX = 1_024;
 /**
@@ -72,7 +72,6 @@ export class Outbox {
   #nextRequest: number;
   #attachment = 0;
 
-  /** Up to `outstandingMax` single writes are never held. */
   constructor({
     firstRequest,
     outstandingMax,

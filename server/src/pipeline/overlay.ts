@@ -51,7 +51,7 @@ export class Overlay {
    * asked about.
    */
   readonly #closingBelow = new Map<string, number>();
-  /** In the order of their zxids, not applied yet. */
+  /** The changes that are not applied yet, in the order of their zxids. */
   readonly #inFlight = new Fifo<Change>();
   /** No record is made for these changes; a record that is made later includes them. */
   readonly #data = new DataInFlight();
@@ -111,9 +111,9 @@ export class Overlay {
   }
 
   /**
-   * Points `op` at its parent, for `parentAt`. Returns false where `node` must be used, because
-   * there is a record of any znode, the parent is not in the tree or is an ephemeral, or the znode
-   * exists or will.
+   * Points `op` at its parent, for `parentAt`. Returns false where `node` must be used, because the
+   * name is too long for CreatesInFlight, there is a record of any znode, the parent is not in the
+   * tree or is an ephemeral, or the znode exists or will.
    */
   locateCreate(op: CreateView): boolean {
     const { tree } = this.#state;

@@ -1,9 +1,9 @@
 /**
  * Checks one operation against the overlay and returns its decided form, or the code of its error.
  *
- * The order of the checks is the contract: clients and their tests rely on which error wins. An
- * operation that passes has changed the overlay. Called by Prepare, both for single requests and
- * for each operation of a multi.
+ * The order of the checks is the contract: clients and their tests rely on which error wins. What
+ * an operation that passes changes is then in the overlay. Called by Prepare, both for single
+ * requests and for each operation of a multi.
  */
 import {
   type CreateRequest,
@@ -190,7 +190,9 @@ export function decideSetDataView(
   return errorOfSetData(context, node, asked) ?? overlay.setDataView(request, node);
 }
 
-/** Checks the client that asks, and the znode as it is by now. */
+/**
+ * Checks the client that asks, and the znode as it will be once everything in flight is applied.
+ */
 function errorOfSetData(
   context: DecisionContext,
   node: NodeView,

@@ -314,8 +314,8 @@ export class Prepare {
   }
 
   /**
-   * Each `auth` entry in it is replaced by many ids: all of them together have a bound, because
-   * they must fit into a frame.
+   * Each `auth` entry of its ACLs is replaced by the identities of the client, which may be many.
+   * All ACLs together therefore have a bound: the transaction must fit into a frame.
    */
   #multi(context: DecisionContext, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
     // A multi is decided and applied in one turn, during which nobody else is served.
@@ -385,7 +385,7 @@ export class Prepare {
   }
 }
 
-/** What nobody has requested. */
+/** A transaction of the leader's own: no client has requested it. */
 function ownTxn(op: TxnOp, wallMs: number): Txn {
   return { origin: 0, request: 0, session: 0, time: wallMs, op };
 }

@@ -1,6 +1,6 @@
 /**
- * What only the leader does for clients: it prepares transactions, and owns the sessions'
- * attachments, leases and ends.
+ * The leader's authority over sessions: it owns their attachments, leases and ends. A request that
+ * comes by the newest attachment of its session is passed to Prepare, which decides it.
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
  * role. All requests of all members pass through `onRequest` in the order of their arrival; what it
@@ -102,8 +102,8 @@ export class RequestPreparer {
   }
 
   /**
-   * The number of zxids that the epoch still has. At 0 requests are dropped, because the epoch must
-   * end.
+   * The number of zxids that the epoch still has. When none is left, requests are dropped, because
+   * the epoch must end.
    */
   get counterLeft(): number {
     return this.#prepare.zxids.left;
@@ -170,11 +170,11 @@ export class RequestPreparer {
   }
 
   /**
-   * Answers an attach: valid if and only if the session is alive, including creations and closes in
-   * flight. From now on requests by an older attachment do not count, whether it is of the same
-   * member or another one; the detach of that one must be sent before the answer. While the session
-   * is closing there is no answer, because its close may not be committed: a detach ends the new
-   * connection instead.
+   * Answers an attach: valid if and only if the password is right and the session is alive, once
+   * all creations and closes in flight are applied. From now on requests by an older attachment do
+   * not count, whether it is of the same member or another one; the detach of that one must be sent
+   * before the answer. While the session is closing there is no answer, because its close may not
+   * be committed: a detach ends the new connection instead.
    */
   onAttach(origin: PeerId, attach: Attach, time: LeaderTime): Attached | null {
     const { request, session } = attach;

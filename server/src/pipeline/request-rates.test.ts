@@ -32,7 +32,7 @@ it('is off unless it is configured', () => {
   expect(sendUntilHeld(client)).toBe(1_000);
 });
 
-it('takes a second of requests at once, and from then on as many as are configured', () => {
+it('takes the requests of one second at once, and from then on as many as are configured', () => {
   const ensemble = limited(100);
   const client = ensemble.connect();
   // The handshake is one of them.
@@ -131,7 +131,7 @@ function longWaiting() {
   return { ensemble, client, heardAtMs };
 }
 
-it('hears a client that waits for its turn whenever something of it comes, while it may', () => {
+it('hears from a client that waits whenever bytes of it come, until its timeout is over', () => {
   const { client, heardAtMs } = longWaiting();
   const times = heardAtMs(25_000, () => {
     client.hasArrived = true;
@@ -141,13 +141,13 @@ it('hears a client that waits for its turn whenever something of it comes, while
   expect(Math.max(...times)).toBeLessThanOrEqual(10_000);
 });
 
-it('does not hear a client that waits for its turn and sends nothing more', () => {
+it('does not hear from a client that waits and sends nothing more', () => {
   const { client, heardAtMs } = longWaiting();
   expect(heardAtMs(25_000)).toEqual([]);
   expect(client.holds.has('rate')).toBe(true);
 });
 
-it('does not hear a client by a request that came long before its turn', () => {
+it('does not hear from a client because a request is taken in that came long before', () => {
   const ensemble = limited(1);
   const client = ensemble.connect();
   const { pipeline } = ensemble.leader;
@@ -229,7 +229,7 @@ it('reports a session as heard from whose handshake had to wait', () => {
   expect(isReported).toBe(true);
 });
 
-it('keeps no session alive that a stranger names', () => {
+it('keeps no session alive because a client without its password names it', () => {
   const ensemble = limited(100);
   const { pipeline } = ensemble.leader;
   const victim = ensemble.connect(1, '10.0.0.9');

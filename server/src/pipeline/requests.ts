@@ -195,7 +195,10 @@ export class Requests {
     if (!this.#parked.has(connection)) connection.channel.release('room');
   }
 
-  /** The connection is gone: what it waited for is forgotten, unless it ends the session. */
+  /**
+   * The connection is gone and gets no more answers. Throttle and Outbox decide which of its writes
+   * still count or are forwarded.
+   */
   drop(connection: Connection): void {
     this.#parked.delete(connection);
     this.#parts.logins.waiting.forget(connection);
@@ -333,7 +336,10 @@ export class Requests {
     this.#maybeFinish(connection);
   }
 
-  /** A parked connection is not read from either, so that no write comes behind what waits. */
+  /**
+   * A parked connection is not read from either, so that no further write comes behind what waits;
+   * for one that is there already see `onApplying`.
+   */
   #park(connection: Connection, answerBytes: number): void {
     this.#parked.add(connection);
     connection.channel.hold('room', answerBytes);

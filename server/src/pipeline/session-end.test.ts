@@ -56,7 +56,7 @@ describe('closing a session', () => {
     expect([tree.find('/late'), tree.find('/late2'), tree.find('/parent')]).toEqual([-1, -1, -1]);
   });
 
-  it('in flight makes a resume expired already', () => {
+  it('in flight is enough for a resume to be answered as expired', () => {
     const ensemble = new TestEnsemble({ size: 2 });
     const first = ensemble.connect(1);
     first.sendRaw(OpCode.closeSession, new Uint8Array());
@@ -177,7 +177,7 @@ describe('the end of a role', () => {
     expect(open.takeConnectResponse().timeoutMs).toBe(10_000);
   });
 
-  it('takes the answers of its last turn with it when a reason for that is given', () => {
+  it('drops the answers of its last turn when it is given a reason to', () => {
     const ensemble = new TestEnsemble();
     const { pipeline } = ensemble.leader;
     const [live, open] = [ensemble.connect(), ensemble.open()];

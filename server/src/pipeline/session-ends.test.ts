@@ -147,7 +147,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(ensemble.leader.state.tree.ephemeralCount).toBe(0);
   });
 
-  it('is gone on with by the next leader, which lets nobody resume the session', () => {
+  it('is continued by the next leader, which lets nobody resume the session', () => {
     const ensemble = newEnsemble();
     const client = owner(ensemble, MANY);
     const session = Number(client.session);
@@ -180,7 +180,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(ensemble.member(2).state.digest()).toBe(ensemble.leader.state.digest());
   });
 
-  it('gets over what others do to its ephemerals, and what of them was being created', () => {
+  it('copes with ephemerals that others delete meanwhile, and with those being created', () => {
     const ensemble = newEnsemble();
     const dying = owner(ensemble, MANY);
     const other = ensemble.connect(1);
@@ -200,7 +200,7 @@ describe('the end of a session with many ephemerals', () => {
     expect(ensemble.member(2).state.digest()).toBe(ensemble.leader.state.digest());
   });
 
-  it('is interleaved with the ends of others, of which the small ones are not kept waiting', () => {
+  it('is interleaved with the ends of other sessions, and keeps no small one waiting', () => {
     const ensemble = newEnsemble();
     const dying = [owner(ensemble, MANY)];
     for (let at = 0; at < 3; at++) {

@@ -79,7 +79,7 @@ describe('a new session', () => {
     expect(ensemble.leader.state.tree.find('/a')).not.toBe(-1);
   });
 
-  it('whose client left before the answer is nobody’s', () => {
+  it('whose client left before the answer is created, and no connection has it', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.open();
     client.connect();
@@ -159,7 +159,7 @@ describe('resuming a session', () => {
     expect(isExpired(second.takeConnectResponse())).toBe(true);
   });
 
-  it('there and back again: the detach of the first move does not end the second', () => {
+  it('at another member and back: the detach of the first move does not end the second', () => {
     const ensemble = new TestEnsemble({ size: 2 });
     const [one, two] = [ensemble.member(1).pipeline, ensemble.member(2).pipeline];
     const first = ensemble.connect(1);
@@ -214,7 +214,7 @@ describe('resuming a session', () => {
     expect([first.state, second.state, third.state]).toEqual(['ended', 'ended', 'open']);
   });
 
-  it('with a wrong password, or of nobody, is answered with timeout 0 and half-closed', () => {
+  it('with a wrong password, or a wrong id, is answered with timeout 0 and half-closed', () => {
     const ensemble = new TestEnsemble();
     const first = ensemble.connect();
     const wrong: readonly Partial<Parameters<TestClient['connect']>[0]>[] = [

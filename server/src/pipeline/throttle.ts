@@ -49,12 +49,15 @@ export class Throttle {
     this.#outbox = outbox;
   }
 
-  /** The number of requests that are not answered. */
+  /**
+   * The number of requests and handshakes that are not answered, those of lost connections
+   * included.
+   */
   get requests(): number {
     return this.#requests;
   }
 
-  /** The bytes of those requests. */
+  /** Their bytes. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -3,7 +3,8 @@
  *
  * The leader decides here, before anything is proposed: a transaction that would take the state
  * beyond its bound is refused, so a load never ends members with less memory than it needs. What
- * adds nothing (deletes, smaller data, sessions, checks) always passes, so there is a way back.
+ * adds nothing (deletes, smaller data, sessions, checks) always passes, so there is a way back. A
+ * full disk is another thing: it refuses whatever carries data.
  *
  * The growth of each transaction in flight is kept until it is applied, when the state's own count
  * includes it. What a decision leaves out (quota statistics, an ACL list that is no longer used,

@@ -87,7 +87,7 @@ describe('a tree that differs', () => {
     await expectEqual(ensemble);
   });
 
-  it('where no quorum is of one mind is said, and nobody gives up before a third is back', async () => {
+  it('where no quorum agrees is logged, and nobody gives up before a third member is back', async () => {
     const ensemble = await serving();
     const leader = ensemble.leader;
     const [other = 0, away = 0] = [1, 2, 3].filter((id) => id !== leader);

@@ -67,7 +67,7 @@ describe('a disk', () => {
     expect(notes(ensemble, 'snapshot.installed')).toBe(1);
   });
 
-  it('of a follower that hangs costs its clients their connection, not their patience', async () => {
+  it('of a follower that hangs ends the connections of its clients', async () => {
     const ensemble = await serving();
     const id = follower(ensemble);
     const client = await connected(ensemble, id);

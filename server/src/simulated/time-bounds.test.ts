@@ -1,5 +1,5 @@
 /**
- * Whole members and the moments that depend on a clock: a process that was suspended does not make
+ * Whole members and the moments that depend on a clock: a leader that was suspended does not make
  * its sessions pay for it, and reads without a quorum begin no earlier than they may.
  */
 import { ErrorCode } from '@rookery/protocol';
@@ -8,7 +8,7 @@ import type { MemoryClient } from './memory-client.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, serving } from './scenario.js';
 
-const STOPPED_MS = 60_000;
+const SUSPENDED_MS = 60_000;
 const SESSION_MS = 4_000;
 
 async function isThere(ensemble: MemoryEnsemble, client: MemoryClient): Promise<boolean> {
@@ -33,7 +33,7 @@ describe('a leader whose process is suspended for a minute', () => {
     client.drop();
     // What was heard from it is reported, so only the clock decides from here on.
     await ensemble.timers.advance(3 * ensemble.config.peerHeartbeatMs);
-    await ensemble.timers.stop(STOPPED_MS);
+    await ensemble.timers.suspend(SUSPENDED_MS);
     const watcher = await connected(ensemble, 1);
     await ensemble.timers.advance(SESSION_MS / 2);
     expect(await isThere(ensemble, watcher)).toBe(true);

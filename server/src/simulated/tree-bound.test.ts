@@ -86,7 +86,7 @@ it('treeBytesMax decides where it is set, and says so where memory is short of i
   expect(ensemble.lines.some((line) => line.includes('tree.bound_beyond_memory'))).toBe(true);
 });
 
-it('refusals are told once a second at most, and the way up and down once each', async () => {
+it('refusals are logged once a second at most, and that the tree is nearly full only once', async () => {
   const settings = { treeBytesMax: 256 << 10 };
   const ensemble = new MemoryEnsemble({ size: 1, seed: 1, settings });
   await ensemble.start();

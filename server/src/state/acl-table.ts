@@ -90,6 +90,10 @@ export class AclTable {
     }
   }
 
+  /** Each list that is in use, once: the objects that `acl` returns. */
+  lists(): readonly (readonly Acl[])[] {
+    return this.#byId.flatMap((interned) => (interned === null ? [] : [interned.acl]));
+  }
   acl(id: number): readonly Acl[] {
     return this.#interned(id).acl;
   }

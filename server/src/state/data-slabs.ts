@@ -2,9 +2,9 @@
  * Allocates memory for the variable part of znodes (name and data), outside the JavaScript heap.
  *
  * Chunks are cut into slots of one size class each. Classes are a granule of 8 bytes apart up to
- * 512 bytes, and then eight to each doubling, so that rounding wastes at most an eighth. A chunk
- * whose last slot is freed returns to the pool, so no class keeps memory that it no longer uses.
- * What fits no class gets memory of its own. There is no object for each slot: free slots are
+ * 512 bytes, and then eight to each doubling, so that rounding wastes at most 7 bytes or an eighth.
+ * A chunk whose last slot is freed returns to the pool, so no class keeps memory that it no longer
+ * uses. What fits no class gets memory of its own. There is no object for each slot: free slots are
  * linked through their own first bytes.
  *
  * A location is `chunk * 2^14 + slot`, or a number below -1 for memory of its own. It stays valid

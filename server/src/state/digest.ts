@@ -1,9 +1,9 @@
 /**
- * The digest of the whole state: the sum, modulo 2^64, of one hash for each znode and each session.
+ * The digest of the whole state: the sum of one hash for each znode, each session, and the level.
  *
  * A sum does not depend on the order of its terms. Each change therefore costs only the hashes of
  * what it touched, and replicas agree however they arrived at the same content (by applying or by
- * recovery). The sum is kept as two unsigned 32-bit halves that do not carry into each other.
+ * recovery). A hash has 64 bits; its two halves are summed separately, each modulo 2^32.
  */
 import type { AclTable } from './acl-table.js';
 import { Hasher } from './hash.js';

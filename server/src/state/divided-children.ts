@@ -31,13 +31,18 @@ export function dividedChildren(
   node: number,
   asked: Pick<PageRequest, 'startAfter' | 'limit'>,
 ): Children {
-  const { store } = rows;
+  const { store, payloads } = rows;
+  const { limit } = store;
   const count = store.int(node, INT.childCount);
-  const samples = sampledNames(rows, node).sort();
+  const sampled = sampledChildren(store, node);
+  const samples = sampled.map((child) => payloads.name(child)).sort();
   const prefix = new NamePrefix(samples);
   const around = namesAround(samples, count, asked);
-  const division = new Division(rows.payloads, prefix, { count, ...around });
-  const { limit } = store;
+  // Children that were created in order come part by part. The engine compiles what it has seen,
+  // and throws it away when another part begins, so it is shown a few of each part beforehand.
+  const trial = new Division(payloads, prefix, { count: sampled.length, ...around });
+  for (const child of sampled) trial.add(child);
+  const division = new Division(payloads, prefix, { count, ...around });
   if (limit <= ROWS_PER_CHILD * count) {
     for (let row = 0; row < limit; row++) {
       if (isChild(store, row, node)) division.add(row);
@@ -58,14 +63,12 @@ function isChild(store: NodeStore, row: number, parent: number): boolean {
   return ints[base + INT.parent] === parent && ((ints[base + INT.shape] ?? 0) & FLAG.free) === 0;
 }
 
-/** Names of a few children, if there are many, from all over: neighbours have similar names. */
-function sampledNames({ store, payloads }: Rows, node: number): string[] {
-  const names: string[] = [];
-  for (let at = 0; at < ROWS_SAMPLED; at++) {
-    const row = Math.floor((at * store.limit) / ROWS_SAMPLED);
-    if (isChild(store, row, node)) names.push(payloads.name(row));
-  }
-  return names;
+/** A few children, if there are many, from all over: neighbours have similar names. */
+function sampledChildren(store: NodeStore, node: number): number[] {
+  const rows = Array.from({ length: ROWS_SAMPLED }, (_, at) =>
+    Math.floor((at * store.limit) / ROWS_SAMPLED),
+  );
+  return rows.filter((row) => isChild(store, row, node));
 }
 
 /** Names at or before the start of the page and, most likely, behind its end; null is the end. */

@@ -102,8 +102,8 @@ export class Payloads {
   }
 
   /**
-   * For a row that has no memory but the lengths of name and data: copies both from a record, and
-   * hashes them as `hash` does.
+   * For a row that has the lengths of its name and data, but no memory yet: copies both from a
+   * record, and hashes them as `hash` does.
    */
   copyFrom(node: number, size: number, { words, bytes, at }: RecordPart, hasher: Hasher): void {
     const slabs = this.#slabs;

@@ -172,6 +172,10 @@ export class TreeReads {
   acl(node: number): readonly Acl[] {
     return this.acls.acl(this.intOf(node, INT.aclId));
   }
+  /** The lists of all nodes, each once: the objects that `acl` returns. */
+  aclLists(): readonly (readonly Acl[])[] {
+    return this.acls.lists();
+  }
   /** Whether the first entry of the list allows everybody one of `perms`. False decides nothing. */
   worldMay(node: number, perms: number): boolean {
     return (this.acls.worldPerms(this.intOf(node, INT.aclId)) & perms) !== 0;

@@ -1,8 +1,8 @@
 /**
  * LogDirectory on the file system: plain files in a directory that belongs to one member.
  *
- * A removed file is kept as a spare and becomes the next new file, because overwriting allocated
- * space is much cheaper than freeing and allocating it. log-disk.ts makes bytes durable;
+ * Up to two removed files are kept as spares and become the next new files, because overwriting
+ * allocated space is much cheaper than freeing and allocating it. log-disk.ts makes bytes durable;
  * owned-directory.ts guards the directory.
  */
 import { join } from 'node:path';

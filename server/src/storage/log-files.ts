@@ -24,7 +24,8 @@ export interface LogFile {
   write(offset: number, parts: readonly Uint8Array[]): Promise<void>;
   /**
    * Lengthens the file to `size` bytes with zeros that are written, durably, so that a later write
-   * within them changes no metadata of the file system. Does nothing when it is as long already.
+   * within them changes no metadata of the file system. Does nothing when it is as long already, or
+   * the disk has no room to spare.
    */
   preallocate(size: number): Promise<void>;
   /** Closes the file. No operation may be under way. */

@@ -102,7 +102,7 @@ export class RecordReader {
     return false;
   }
 
-  /** Returns headers with the flag that begin in the window, up to those that extend beyond it. */
+  /** Returns the headers with the flag that lie in the window. */
   #firstsOfWrites(window: Buffer, start: number) {
     const found: { offset: number; length: number; checksum: number }[] = [];
     for (let at = 0; at + HEADER_BYTES <= window.length; at += ALIGNMENT) {

@@ -148,7 +148,8 @@ export class Segment {
 
   /** Appends batches in one synced write. The caller has checked the chain. */
   async append(batches: readonly ProposalBatch[], bytesMax: number): Promise<void> {
-    // It is pinned since `begin`, and TxnLog unpins it when the next segment has begun.
+    // Returns the open file: it has been pinned since `begin`, and TxnLog unpins it once the next
+    // segment has begun.
     const file = await this.file.pin();
     const parts: Uint8Array[] = [];
     let offset = this.end;

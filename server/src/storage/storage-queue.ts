@@ -1,9 +1,9 @@
 /**
  * Carries out the core's storage outputs strictly in order, one after the other.
  *
- * All waiting appends, up to a bound, are a group and become one synced write (group commit).
- * Nothing is dropped or retried: the first failure is reported to `onFatal` and ends the queue.
- * Called only by the driver; no hook is called inside `enqueue`.
+ * Appends that wait next to each other, up to GROUP_BYTES_MAX, become one synced write (group
+ * commit). Nothing is dropped or retried: the first failure is reported to `onFatal` and ends the
+ * queue. Called only by the driver; no hook is called inside `enqueue`.
  */
 import { Fifo, type ProposalBatch, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';

@@ -3,9 +3,9 @@
  * tree.
  *
  * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
- * writing operations (append, truncate, saveEpochs, installSnapshot) are durable when their promise
- * resolves and must be run one at a time, in order: `StorageQueue` does. Never decides what is
- * committed; never retries a failed write: a rejection is fatal.
+ * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) and markLogEnd are
+ * durable when their promise resolves, and must be run one at a time, in order: `StorageQueue`
+ * does. Never decides what is committed; never retries a failed write: a rejection is fatal.
  */
 import {
   assert,
@@ -351,7 +351,9 @@ export class Storage {
     await this.#live?.log.idle();
   }
 
-  /** Closes the stores, too. No operation may be in progress, except a failed one. */
+  /**
+   * Waits for background work, then closes the stores. Only a failed operation may be in progress.
+   */
   async close(): Promise<void> {
     assert(
       this.#failed || this.#operation === null,

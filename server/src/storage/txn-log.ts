@@ -14,7 +14,10 @@ import type { LogDirectory, LogFile } from './log-files.js';
 import { readLog } from './log-reader.js';
 import { Segment, segmentName } from './log-segment.js';
 
-/** The size preallocated at a start, while clients wait. The first segment gets no more. */
+/**
+ * The size of a file that was not prepared, as for the first segment after a start. Writes wait
+ * meanwhile, so it gets no more.
+ */
 const FIRST_PREALLOCATED_BYTES = 1 << 20;
 /** The next file is created when this part of the active segment is used. */
 const NEXT_FILE_AT = 1 / 8;
@@ -28,7 +31,7 @@ const STEPS_MIN = 8;
  * a few syncs cheaper. The size of records does not matter: one write has one sync.
  */
 const LARGE_WRITE_BYTES = 32 << 10;
-/** The number of files that are kept for learners beyond the checkpoint. */
+/** With more files than this, the oldest are not kept for learners, however small they are. */
 const SEGMENTS_MAX = 64;
 
 export interface TxnLogOptions {
@@ -213,8 +216,8 @@ export class TxnLog {
 
   /**
    * Drops the oldest segments that a restart from `checkpoint` does not need and that are not
-   * protected, as long as `keepBytes` remain before the checkpoint. Returns the new base. Files are
-   * removed in the background.
+   * protected, as long as `keepBytes` remain before the checkpoint or there are more than
+   * SEGMENTS_MAX. Returns the new base. Files are removed in the background.
    */
   purge(checkpoint: Zxid, keepBytes: number): Zxid {
     while (this.#mayDropFirst(checkpoint, keepBytes)) this.#dropFirst();

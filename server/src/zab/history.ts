@@ -107,7 +107,7 @@ export class History {
   }
 
   /**
-   * Forgets everything after `after`, none of which may be delivered. Completions of its writes
+   * Forgets everything after `after`, none of which has been delivered. Completions of its writes
    * that come later make nothing durable.
    */
   truncate(after: Zxid): void {

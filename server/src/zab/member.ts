@@ -22,8 +22,8 @@ import { Tickets } from './tickets.js';
 import type { LinkId, NoteFacts, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
 
 /**
- * While a learner is brought up, this many times the usual bytes of proposals are kept in memory:
- * more than is written, even of large values, while the missing log is read from disk.
+ * While a learner is brought up, up to this many times the usual bytes of proposals are kept in
+ * memory: more than is written, even of large values, while the missing log is read from disk.
  */
 const STREAMING_WINDOWS = 128;
 
@@ -43,7 +43,7 @@ export interface Link {
   vote: VoteMessage | null;
   /** The peer's offer to follow this member, kept until this member leads. */
   offeredEpoch: number | null;
-  /** The driver is sending a snapshot or old history over the link. */
+  /** The driver sends a snapshot or history, or waits until the link has room, and then reports. */
   streaming: boolean;
 }
 
@@ -314,29 +314,35 @@ export class Member {
     this.emit({ kind: 'giveUp', ticket, after, reason });
   }
 
-  /** Everything up to `zxid` is committed. Delivers what is also durable here. */
+  /**
+   * Everything up to `zxid` is committed. Delivers the first part of what is also durable here. If
+   * earlier proposals already wait to be delivered, all go on waiting: a turn may have hundreds of
+   * commits, and would take too long if each delivered a part.
+   */
   commit(zxid: Zxid): void {
-    const { hasMore } = this;
+    const wasWaiting = this.hasMore;
     this.#committed = Math.max(this.#committed, zxid);
-    // If deliveries already wait for another turn they go on waiting: a turn may have hundreds of
-    // commits, and would take too long if each delivered a part.
-    if (!hasMore) this.deliverReady();
+    if (!wasWaiting) this.deliverReady();
   }
 
+  /** Delivers as `commit` does. */
   onPersisted(ticket: Ticket): void {
-    const { hasMore } = this;
+    const wasWaiting = this.hasMore;
     this.tickets.onPersisted(ticket);
     this.writingSinceMs = ticket === this.tickets.newest ? null : this.nowMs;
     this.history.onPersisted(ticket);
     if (ticket >= this.#soundFrom) this.#sound = true;
-    if (!hasMore) this.deliverReady();
+    if (!wasWaiting) this.deliverReady();
   }
 
   get #ready(): Zxid {
     return Math.min(this.#committed, this.history.durable);
   }
 
-  /** Whether more is committed and durable here than one step delivers. */
+  /**
+   * Whether something is committed and durable here and not delivered yet. Between steps this is
+   * what did not fit into a part.
+   */
   get hasMore(): boolean {
     return this.#delivered < this.#ready;
   }

@@ -89,7 +89,7 @@ export class Quorums {
     return lacking.length < this.#lists.length && lacking.every((list) => list.every(isHere));
   }
 
-  /** The highest value that a quorum has reached; null for a member that has reported none. */
+  /** The highest value that a quorum has reached. `of` is null for who has reported none. */
   value(of: (id: PeerId) => number | null): number {
     let reached = Number.POSITIVE_INFINITY;
     for (const list of this.#lists) {

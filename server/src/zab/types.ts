@@ -61,8 +61,8 @@ export type ZabInput =
   | { readonly kind: 'distrust'; readonly reason: string }
   /** The log now starts after `base`. */
   | { readonly kind: 'purged'; readonly base: Zxid }
-  /** Deliver the next part. Given while the core `hasMore`, spread over turns. */
-  | { readonly kind: 'deliver' };
+  /** Deliver the next part of what is ready. Given while the core `hasMore`, spread over turns. */
+  | { readonly kind: 'deliverMore' };
 
 /** The storage outputs: run strictly in ticket order, never dropped. */
 export type StorageOutput =
@@ -182,7 +182,9 @@ export interface ZabOptions {
   readonly windowBytesMax: number;
   /** The same while a learner is brought up to date. */
   readonly learnerWindowBytesMax: number;
-  /** Bytes of proposals in one `deliver`; heartbeats and clients wait while they are applied. */
+  /**
+   * Bytes of proposals that one step delivers; heartbeats and clients wait while they are applied.
+   */
   readonly deliveryBytesMax: number;
   /** Bytes of proposals that are sent from memory to a learner at a time. */
   readonly chunkBytesMax: number;

@@ -78,7 +78,7 @@ export class Zab {
   get delivered(): Zxid {
     return this.#member.delivered;
   }
-  /** Whether more can be delivered, by the input `deliver`. */
+  /** Whether something is committed and durable here and not delivered: see `deliverMore`. */
   get hasMore(): boolean {
     return this.#member.hasMore;
   }
@@ -134,7 +134,7 @@ export class Zab {
         // After a giveUp the purge concerns a log that is no longer used.
         if (this.#member.sound) this.#member.history.onPurged(input.base);
         return;
-      case 'deliver':
+      case 'deliverMore':
         this.#member.deliverReady();
         return this.#role.onProgress();
       default:

@@ -10,7 +10,12 @@ export { readLogFile, readLogHeader } from './log-file.js';
 export { decodeLogRecord, type LogRecord } from './log-record.js';
 export { endText, headText, logRecordText } from './log-text.js';
 export { readSnapshotFile, type SnapshotFile } from './snapshot-file.js';
-export { type AclEntry, OPEN_LIST, type SnapshotNode } from './snapshot-node.js';
+export {
+  type AclEntry,
+  type NodeToWrite,
+  OPEN_LIST,
+  type SnapshotNode,
+} from './snapshot-node.js';
 export {
   readSnapshot,
   type SnapshotDigest,

@@ -13,6 +13,7 @@ import { parentOf } from '@rookery/protocol';
 import { readAclList } from './acl-list.js';
 import { Adler32 } from './adler32.js';
 import { ByteCursor, FileError } from './byte-cursor.js';
+import { EncodedNode } from './encoded-node.js';
 import { type AclEntry, OPEN_LIST, type SnapshotNode } from './snapshot-node.js';
 import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
 
@@ -53,21 +54,14 @@ export const OPEN_ACL = -1n;
 const DIGEST_BYTES = 20 + 13;
 const LAST_ZXID_BYTES = 8 + 13;
 
-/**
- * `visit` is called for each znode, parents before children. Without `checksPaths` it is taken for
- * granted that each path is there once and after its parent, which needs no memory for all paths.
- */
-export function readSnapshot(
-  bytes: Buffer,
-  visit: (node: SnapshotNode) => void,
-  { checksPaths = true }: { readonly checksPaths?: boolean } = {},
-): SnapshotFacts {
+/** `visit` is called for each znode, parents before children. */
+export function readSnapshot(bytes: Buffer, visit: (node: SnapshotNode) => void): SnapshotFacts {
   const cursor = new ByteCursor(bytes);
   const checksums = new Checksums(cursor);
   readHeader(cursor);
   const sessions = readSessions(cursor);
   const acls = readAcls(cursor);
-  const tree = readNodes(cursor, acls, visit, checksPaths ? new Paths() : null);
+  const tree = readNodes(cursor, acls, visit);
   checksums.check();
   const { left } = cursor;
   const known = [0, LAST_ZXID_BYTES, DIGEST_BYTES, DIGEST_BYTES + LAST_ZXID_BYTES];
@@ -163,21 +157,20 @@ function readNodes(
   cursor: ByteCursor,
   acls: AclLists,
   visit: (node: SnapshotNode) => void,
-  paths: Paths | null,
 ): ReadTree {
   const tree: ReadTree = { nodes: 0, dataBytes: 0, missingAcls: 0, digest: new TreeDigest() };
-  for (;;) {
-    const at = cursor.offset;
-    const path = cursor.text('the path of a znode');
-    if (path === '/') return tree;
-    paths?.add(path, at);
-    const node = readNode(path, cursor, acls);
+  const paths = new Paths();
+  const encoded = new EncodedNode();
+  for (let at = cursor.offset; encoded.next(cursor); at = cursor.offset) {
+    const node = nodeOf(encoded, cursor, acls);
+    paths.add(node.path, at);
     tree.nodes += 1;
     tree.dataBytes += node.data?.length ?? 0;
     if (node.acl === null) tree.missingAcls += 1;
-    tree.digest.add(node);
+    tree.digest.addEncoded(encoded, cursor);
     visit(node);
   }
+  return tree;
 }
 
 /** Those of the znodes that were read: each is there once, and comes after its parent. */
@@ -202,17 +195,23 @@ class Paths {
   }
 }
 
-function readNode(path: string, cursor: ByteCursor, acls: AclLists): SnapshotNode {
-  const what = 'a znode';
-  const data = cursor.buffer('the data of a znode');
-  const aclId = cursor.long(what);
-  const acl = acls.get(aclId) ?? (aclId === OPEN_ACL ? OPEN_LIST : null);
-  const [czxid, mzxid] = [cursor.long(what), cursor.long(what)];
-  const [ctime, mtime] = [cursor.long(what), cursor.long(what)];
-  const [version, cversion, aversion] = [cursor.int(what), cursor.int(what), cursor.int(what)];
-  const [ephemeralOwner, pzxid] = [cursor.long(what), cursor.long(what)];
-  const times = { czxid, mzxid, ctime, mtime, pzxid };
-  return { path, data, acl, ...times, version, cversion, aversion, ephemeralOwner };
+function nodeOf(encoded: EncodedNode, { bytes, view }: ByteCursor, acls: AclLists): SnapshotNode {
+  const { pathStart, pathEnd, dataStart, dataEnd, hasData, aclIdStart, numbersStart } = encoded;
+  const aclId = view.getBigInt64(aclIdStart);
+  return {
+    path: bytes.toString('utf8', pathStart, pathEnd),
+    data: hasData ? bytes.subarray(dataStart, dataEnd) : null,
+    acl: acls.get(aclId) ?? (aclId === OPEN_ACL ? OPEN_LIST : null),
+    czxid: view.getBigInt64(numbersStart),
+    mzxid: view.getBigInt64(numbersStart + 8),
+    ctime: view.getBigInt64(numbersStart + 16),
+    mtime: view.getBigInt64(numbersStart + 24),
+    version: view.getInt32(numbersStart + 32),
+    cversion: view.getInt32(numbersStart + 36),
+    aversion: view.getInt32(numbersStart + 40),
+    ephemeralOwner: view.getBigInt64(numbersStart + 44),
+    pzxid: view.getBigInt64(numbersStart + 52),
+  };
 }
 
 function readDigest(cursor: ByteCursor, checksums: Checksums, digest: TreeDigest): SnapshotDigest {

@@ -2,12 +2,16 @@
  * Writes a snapshot of ZooKeeper, version 2, of a state at one zxid, with its digest.
  *
  * See `snapshot-reader.ts` for the layout. The parts are of bounded size, so that a tree need not
- * be in memory twice.
+ * be in memory twice. The digest is computed from the bytes of each part by what reads snapshots,
+ * so it is that of the znodes which a reader will find.
  */
+import { bufferOf, JuteWriter } from '@rookery/protocol';
 import { Adler32 } from './adler32.js';
-import type { AclEntry, SnapshotNode } from './snapshot-node.js';
+import { ByteCursor } from './byte-cursor.js';
+import { EncodedNode } from './encoded-node.js';
+import type { AclEntry, NodeToWrite } from './snapshot-node.js';
 import { MAGIC, OPEN_ACL, VERSION } from './snapshot-reader.js';
-import { DIGEST_VERSION, TreeDigest, UTF8_BYTES_MAX } from './tree-digest.js';
+import { DIGEST_VERSION, TreeDigest } from './tree-digest.js';
 
 export interface SnapshotContent {
   readonly zxid: bigint;
@@ -15,123 +19,103 @@ export interface SnapshotContent {
   readonly sessions: ReadonlyMap<bigint, number>;
   /** The lists that `nodes` have: the same objects, each once. */
   readonly aclLists: ReadonlySet<readonly AclEntry[]>;
-  /** All znodes, each parent before its children; the root has an empty path. */
-  readonly nodes: Iterable<SnapshotNode>;
+  /** All znodes, each parent before its children; each is valid until the next one. */
+  readonly nodes: Iterable<NodeToWrite>;
 }
 
 const PART_BYTES = 1 << 20;
-const FIRST_BYTES = 64 << 10;
+/** Where the memory ends, what was begun of a part is copied into the next one. */
+const SLAB_BYTES = 8 * PART_BYTES;
+/** Behind the last znode, and behind each checksum. */
+const END = '/';
 
-export function* snapshotParts(content: SnapshotContent): Generator<Buffer> {
-  const out = new Parts();
+export function* snapshotParts(content: SnapshotContent): Generator<Uint8Array> {
+  const out = new JuteWriter(null, SLAB_BYTES);
+  const adler = new Adler32();
+  const digest = new TreeDigest();
+  const aclIds = putHead(out, content);
+  yield taken(out, adler);
+  for (const node of content.nodes) {
+    putNode(out, node, (node.acl === null ? undefined : aclIds.get(node.acl)) ?? OPEN_ACL);
+    if (out.length >= PART_BYTES) yield counted(taken(out, adler), digest);
+  }
+  yield counted(taken(out, adler), digest);
+  out.string(END);
+  yield taken(out, adler);
+  putChecksum(out, adler);
+  out.long(content.zxid);
+  out.int(DIGEST_VERSION);
+  out.long(BigInt.asIntN(64, digest.value));
+  yield taken(out, adler);
+  putChecksum(out, adler);
+  yield taken(out, adler);
+}
+
+/** Header, sessions and ACL lists. Returns the ids of the lists. */
+function putHead(
+  out: JuteWriter,
+  { sessions, aclLists }: SnapshotContent,
+): ReadonlyMap<readonly AclEntry[], bigint> {
   out.int(MAGIC);
   out.int(VERSION);
   out.long(-1n);
-  out.int(content.sessions.size);
-  for (const [session, timeoutMs] of content.sessions) {
+  out.int(sessions.size);
+  for (const [session, timeoutMs] of sessions) {
     out.long(session);
     out.int(timeoutMs);
   }
   const ids = new Map<readonly AclEntry[], bigint>();
-  out.int(content.aclLists.size);
-  for (const list of content.aclLists) {
-    ids.set(list, BigInt(ids.size + 1));
-    out.long(BigInt(ids.size));
+  out.int(aclLists.size);
+  for (const list of aclLists) {
+    const id = BigInt(ids.size + 1);
+    ids.set(list, id);
+    out.long(id);
     putAclList(out, list);
   }
-  const digest = new TreeDigest();
-  for (const node of content.nodes) {
-    putNode(out, node, (node.acl === null ? undefined : ids.get(node.acl)) ?? OPEN_ACL);
-    digest.add(node);
-    if (out.length >= PART_BYTES) yield out.take();
-  }
-  out.text('/');
-  yield out.take();
-  yield out.checksum();
-  out.long(content.zxid);
-  out.int(DIGEST_VERSION);
-  out.long(BigInt.asIntN(64, digest.value));
-  yield out.take();
-  yield out.checksum();
+  return ids;
 }
 
-function putAclList(out: Parts, list: readonly AclEntry[]): void {
+function putAclList(out: JuteWriter, list: readonly AclEntry[]): void {
   out.int(list.length);
   for (const { perms, scheme, id } of list) {
     out.int(perms);
-    out.text(scheme);
-    out.text(id);
+    out.string(scheme);
+    out.string(id);
   }
 }
 
-function putNode(out: Parts, node: SnapshotNode, aclId: bigint): void {
-  out.text(node.path);
+function putNode(out: JuteWriter, node: NodeToWrite, aclId: bigint): void {
+  out.string(node.path);
   out.buffer(node.data);
   out.long(aclId);
-  for (const value of [node.czxid, node.mzxid, node.ctime, node.mtime]) out.long(value);
-  for (const value of [node.version, node.cversion, node.aversion]) out.int(value);
+  out.long(node.czxid);
+  out.long(node.mzxid);
+  out.long(node.ctime);
+  out.long(node.mtime);
+  out.int(node.version);
+  out.int(node.cversion);
+  out.int(node.aversion);
   out.long(node.ephemeralOwner);
   out.long(node.pzxid);
 }
 
-/** Jute into memory that grows, with the checksum of all that was taken. */
-class Parts {
-  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** The same memory: a DataView writes longs several times as fast as a Buffer. */
-  #view = new DataView(this.#bytes.buffer);
-  #length = 0;
-  readonly #adler = new Adler32();
+/** The checksum of all that was taken, and the mark behind it. */
+function putChecksum(out: JuteWriter, adler: Adler32): void {
+  out.long(adler.value);
+  out.string(END);
+}
 
-  get length(): number {
-    return this.#length;
-  }
+/** All that was put since the last time. */
+function taken(out: JuteWriter, adler: Adler32): Uint8Array {
+  const part = out.take();
+  adler.update(part);
+  return part;
+}
 
-  int(value: number): void {
-    this.#reserve(4);
-    this.#length = this.#bytes.writeInt32BE(value, this.#length);
-  }
-
-  long(value: bigint): void {
-    this.#reserve(8);
-    this.#view.setBigInt64(this.#length, value);
-    this.#length += 8;
-  }
-
-  text(value: string): void {
-    this.#reserve(4 + UTF8_BYTES_MAX * value.length);
-    const bytes = this.#bytes.write(value, this.#length + 4);
-    this.int(bytes);
-    this.#length += bytes;
-  }
-
-  buffer(value: Buffer | null): void {
-    this.int(value?.length ?? -1);
-    if (value === null) return;
-    this.#reserve(value.length);
-    this.#length += value.copy(this.#bytes, this.#length);
-  }
-
-  /** All that was put since the last time, in memory of its own. */
-  take(): Buffer {
-    const taken = Buffer.from(this.#bytes.subarray(0, this.#length));
-    this.#length = 0;
-    this.#adler.update(taken);
-    return taken;
-  }
-
-  /** The checksum of all that was taken, and the mark behind it. */
-  checksum(): Buffer {
-    this.long(BigInt(this.#adler.value));
-    this.text('/');
-    return this.take();
-  }
-
-  #reserve(bytes: number): void {
-    const needed = this.#length + bytes;
-    if (needed <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, 2 * this.#bytes.length));
-    this.#bytes.copy(larger, 0, 0, this.#length);
-    this.#bytes = larger;
-    this.#view = new DataView(larger.buffer);
-  }
+/** A part that has whole znodes and nothing else. */
+function counted(part: Uint8Array, digest: TreeDigest): Uint8Array {
+  const cursor = new ByteCursor(bufferOf(part));
+  const encoded = new EncodedNode();
+  while (cursor.left > 0 && encoded.next(cursor)) digest.addEncoded(encoded, cursor);
+  return part;
 }

@@ -177,7 +177,7 @@ export class Ensemble {
   apply(id: PeerId): boolean {
     const member = this.member(id);
     if (member.zab?.hasMore !== true) return false;
-    this.#step(member, { kind: 'deliver' });
+    this.#step(member, { kind: 'deliverMore' });
     return true;
   }
 

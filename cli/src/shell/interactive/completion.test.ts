@@ -2,7 +2,7 @@
 import type { Client, ListOptions } from '@rookery/client';
 import { expect, it } from 'vitest';
 import { COMMANDS } from '../table.js';
-import { completed } from './completion.js';
+import { completed, prepareCompletion } from './completion.js';
 
 /** A directory of a million znodes, which counts the names that are taken of it. */
 function million() {
@@ -22,7 +22,7 @@ function million() {
   const client = { state: 'connected', listChildren, exists } as unknown as Client;
   const complete = (line: string) =>
     completed(line, { specs: COMMANDS, builtIns: ['cd '], directory: '/', client });
-  return { complete, asked, taken: () => taken };
+  return { client, complete, asked, taken: () => taken };
 }
 
 it('asks for one short page of a large directory, from the typed prefix on', async () => {
@@ -43,6 +43,13 @@ it('inserts the one name that has the prefix', async () => {
   const { complete, taken } = million();
   expect(await complete('stat /big/n0123456')).toEqual([['/big/n0123456 '], '/big/n0123456']);
   expect(taken()).toBe(2);
+});
+
+it('asks for a page of a directory that is not empty before somebody waits', async () => {
+  const { client, asked, taken } = million();
+  await prepareCompletion(client);
+  expect(taken()).toBe(1);
+  expect(asked).toEqual([{ path: '/', options: { pageSize: 1, timeoutMs: 2000 } }]);
 });
 
 it('completes the commands of a group, and their options', async () => {

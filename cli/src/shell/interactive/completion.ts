@@ -23,7 +23,18 @@ export interface Completion {
 }
 
 const NAMES_MAX = 100;
+const TIMEOUT_MS = 2_000;
 const MORE = '(and more)';
+
+/**
+ * Lets the client find out whether the server has pages, before somebody waits for the first names
+ * of a large directory: it takes a session of its own. Rejects as `listChildren` does.
+ */
+export async function prepareCompletion(client: Client): Promise<void> {
+  // The root has at least one child, so pages of one name are asked for where there are any.
+  const names = client.listChildren('/', { pageSize: 1, timeoutMs: TIMEOUT_MS });
+  await names[Symbol.asyncIterator]().next();
+}
 
 export async function completed(line: string, completion: Completion): Promise<Completed> {
   const { words, openQuote, lastStart, isInWord } = splitLine(line);
@@ -82,7 +93,7 @@ async function paths(typed: string, { client, directory }: Completion): Promise<
   const parent = resolvePath(directory, above === '' ? '.' : above);
   const found: string[] = [];
   const from = { startAfter: justBefore(prefix), pageSize: NAMES_MAX + 1 };
-  for await (const name of client.listChildren(parent, { ...from, timeoutMs: 2000 })) {
+  for await (const name of client.listChildren(parent, { ...from, timeoutMs: TIMEOUT_MS })) {
     // They come in order.
     if (!name.startsWith(prefix) || found.length > NAMES_MAX) break;
     found.push(name);

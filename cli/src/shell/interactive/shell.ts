@@ -19,7 +19,7 @@ import {
   type TargetOptions,
   targetOf,
 } from '../target.js';
-import { completed } from './completion.js';
+import { completed, prepareCompletion } from './completion.js';
 import { ConnectionTalk } from './connection-talk.js';
 import { HISTORY_LINES_MAX, History, isHarmless } from './history.js';
 import { BUILT_INS, LineRunner } from './line-runner.js';
@@ -105,6 +105,10 @@ class Shell {
   async interact(): Promise<number> {
     const { client, target } = this.#parts;
     const talk = new ConnectionTalk(client, target, (sentence) => this.#say(sentence));
+    client.onState(({ state }) => {
+      // If it fails, the first completion of a large directory takes a little longer.
+      if (state === 'connected') prepareCompletion(client).catch(() => undefined);
+    });
     this.#lines.on('SIGINT', () => this.#onInterrupt());
     const ended = new Promise<void>((resolve) => this.#lines.once('close', resolve));
     this.#say(`Connecting to ${target.connect}. "help" lists the commands, Tab completes.`);

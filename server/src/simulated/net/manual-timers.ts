@@ -58,14 +58,14 @@ export class ManualTimers implements Timers {
     this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  /** The process is suspended for so long: nothing runs meanwhile, what is overdue after it. */
-  async stop(durationMs: number): Promise<void> {
-    this.standStill(durationMs);
+  /** The process is suspended for so long: what became due meanwhile runs after it. */
+  async suspend(durationMs: number): Promise<void> {
+    this.suspendNow(durationMs);
     await this.advance(0);
   }
 
   /** The process is suspended for so long in the middle of whatever calls this. */
-  standStill(durationMs: number): void {
+  suspendNow(durationMs: number): void {
     this.#nowMs += durationMs;
   }
 
