@@ -3,8 +3,8 @@
  *
  * Clients mostly ask for several children of one znode, one after the other. While they do, the
  * beginning of a path is compared with the path of that znode. This takes less time than to hash it
- * and to compare it with the names of all znodes above: a getData of 100 bytes four levels down
- * takes a fifth less. One directory is kept. Another one takes its place once several lookups
+ * and to compare it with the names of all znodes above: a getData of 100 bytes three levels down
+ * takes a tenth less. One directory is kept. Another one takes its place once several lookups
  * outside of it were in that, so that lookups here and there cost one comparison each. Owned by
  * PathFinder.
  */
