@@ -319,7 +319,11 @@ export interface SnapshotChunk {
   readonly records: readonly (readonly [key: Uint8Array, value: Uint8Array])[];
 }
 
-/** Learner to leader: the chunk is written; keeps the number of chunks in flight bounded. */
+/**
+ * Learner to leader: the chunk is written, which keeps the number of chunks in flight bounded. The
+ * last chunk is acknowledged once the whole snapshot is verified (when it is written, by releases
+ * up to 0.2).
+ */
 export interface SnapshotAck {
   readonly kind: 'snapshotAck';
   readonly index: number;

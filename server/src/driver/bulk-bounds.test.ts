@@ -35,7 +35,7 @@ describe('what waits behind an incoming snapshot', () => {
     const storage = { beginSnapshot: () => never } as unknown as Storage;
     const limits = { snapshotWaitingBytesMax: WAITING_BYTES_MAX };
     const receiver = new SnapshotReceiver(storage, limits, {
-      onWritten: () => undefined,
+      acknowledge: () => undefined,
       newState: () => new ReplicatedState(),
       expectedFrom: () => LEADER,
       onVerified: () => undefined,
@@ -59,17 +59,57 @@ describe('what waits behind an incoming snapshot', () => {
   });
 });
 
+describe('a snapshot that comes in', () => {
+  it('is acknowledged a chunk late, and its last chunk once all of it is verified', async () => {
+    const told: (number | string)[] = [];
+    let verify = (): void => undefined;
+    const sink = {
+      write: async () => undefined,
+      verify: () => new Promise<void>((resolve) => (verify = resolve)),
+      abandon: async () => undefined,
+    };
+    const storage = { beginSnapshot: async () => sink } as unknown as Storage;
+    const limits = { snapshotWaitingBytesMax: WAITING_BYTES_MAX };
+    const receiver = new SnapshotReceiver(storage, limits, {
+      acknowledge: (_peer, _link, index) => told.push(index),
+      newState: () => new ReplicatedState(),
+      expectedFrom: () => LEADER,
+      onVerified: () => told.push('verified'),
+      onMessage: (_peer, _link, message) => told.push(message.kind),
+      onRefused: (_peer, _link, reason) => told.push(reason),
+      onFatal: (error) => {
+        throw error;
+      },
+    });
+    for (const index of [0, 1, 2]) {
+      await receiver.onChunk(LEADER, LINK, { kind: 'snapshotChunk', index, records: [] });
+    }
+    receiver.holds(LEADER, LINK, { kind: 'snapshotDone', zxid: 1 });
+    await turnsOfPromises();
+    expect(told).toEqual([0, 1]);
+    verify();
+    await turnsOfPromises();
+    expect(told).toEqual([0, 1, 'verified', 2, 'snapshotDone']);
+  });
+});
+
+/** Lets everything run that waits for nothing but promises. */
+async function turnsOfPromises(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
 /** A sender whose learner takes nothing; `queuedBytes` waits on the link. */
-function sending(queuedBytes: number) {
+function sending(queuedBytes: number, chunks = 100) {
   const timers = new ManualTimers();
   const dropped: string[] = [];
   const sent: number[] = [];
+  const told: string[] = [];
   let isClosed = false;
   const storage = {
     openSnapshot: async () => ({
       zxid: 9,
       async *records() {
-        for (let chunk = 0; chunk < 100; chunk++) yield [];
+        for (let chunk = 0; chunk < chunks; chunk++) yield [];
       },
       close: async () => {
         isClosed = true;
@@ -84,12 +124,12 @@ function sending(queuedBytes: number) {
     send: () => sent.push(timers.nowMs()),
     queuedBytes: () => queuedBytes,
     drop: (_peer: number, _link: number, reason: string) => dropped.push(reason),
-    onSnapshotSent: () => undefined,
-    onHistorySent: () => undefined,
+    onSnapshotSent: () => told.push('snapshot'),
+    onHistorySent: () => told.push('history'),
     onUnreadable: () => undefined,
   };
   const transfers = new Transfers(storage, timers, links, { transferTimeoutMs: PATIENCE_MS });
-  return { timers, dropped, sent, transfers, isClosed: () => isClosed };
+  return { timers, dropped, sent, told, transfers, isClosed: () => isClosed };
 }
 
 describe('a transfer that stands still', () => {
@@ -113,6 +153,31 @@ describe('a transfer that stands still', () => {
     }
     await timers.advance(0);
     expect([sent.length, dropped]).toEqual([9, []]);
+  });
+
+  it('goes on with the log once its last chunk is acknowledged, and pins it until then', async () => {
+    const { timers, told, dropped, transfers, isClosed } = sending(0, 3);
+    void transfers.sendSnapshot(LEARNER, LINK);
+    await timers.advance(0);
+    transfers.onSnapshotAck(LEARNER, LINK, 1);
+    await timers.advance(PATIENCE_MS - 1);
+    expect([told, isClosed()]).toEqual([['snapshot'], false]);
+    transfers.onSnapshotAck(LEARNER, LINK, 2);
+    await timers.advance(0);
+    expect([told, dropped, isClosed()]).toEqual([['snapshot', 'history'], [], true]);
+  });
+
+  it('as a snapshot that is never verified is given up after its time', async () => {
+    const { timers, told, dropped, transfers, isClosed } = sending(0, 3);
+    void transfers.sendSnapshot(LEARNER, LINK);
+    await timers.advance(0);
+    transfers.onSnapshotAck(LEARNER, LINK, 1);
+    await timers.advance(PATIENCE_MS);
+    expect([told, dropped, isClosed()]).toEqual([
+      ['snapshot'],
+      ['it takes no more of the snapshot'],
+      true,
+    ]);
   });
 
   it('as a part of the log is given up after its time', async () => {

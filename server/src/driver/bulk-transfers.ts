@@ -46,7 +46,7 @@ export function bulkTransfers(parts: DriverParts, hooks: BulkHooks): BulkTransfe
   const receiver = new SnapshotReceiver(parts.storage, parts.options, {
     newState: () => parts.newState(),
     expectedFrom: () => parts.zab.snapshotFrom,
-    onWritten: (peer, link, index) => hooks.send(peer, link, { kind: 'snapshotAck', index }),
+    acknowledge: (peer, link, index) => hooks.send(peer, link, { kind: 'snapshotAck', index }),
     onVerified: (zxid, state) => hooks.keeper.onVerified(zxid, state),
     onMessage: (peer, link, message) => hooks.step({ kind: 'message', peer, link, message }),
     onRefused: drop,

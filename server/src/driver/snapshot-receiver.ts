@@ -15,8 +15,8 @@ import type { Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
 export interface ReceiverHooks {
-  /** The chunk is durable; the sender is to be told. */
-  onWritten(peer: PeerId, link: LinkId, index: number): void;
+  /** Tells the sender that the chunks up to this one are durable, or all of them verified. */
+  acknowledge(peer: PeerId, link: LinkId, index: number): void;
   /** Makes an empty state, for the content of the snapshot. */
   newState(): ReplicatedState;
   /** The peer whose snapshot the core waits for; null if it waits for none. */
@@ -134,7 +134,8 @@ export class SnapshotReceiver {
     }
     if (this.#incoming !== incoming) return;
     incoming.pending -= 1;
-    this.#hooks.onWritten(incoming.peer, incoming.link, chunk.index);
+    // The newest chunk may be the last one, which is acknowledged once all are verified.
+    if (chunk.index > 0) this.#hooks.acknowledge(incoming.peer, incoming.link, chunk.index - 1);
     this.#maybeRelease(incoming);
   }
 
@@ -158,8 +159,9 @@ export class SnapshotReceiver {
     }
     if (this.#incoming !== incoming) return;
     this.#incoming = null;
-    const { peer, link, waiting, zxid } = incoming;
+    const { peer, link, waiting, zxid, nextIndex } = incoming;
     this.#hooks.onVerified(zxid, state);
+    this.#hooks.acknowledge(peer, link, nextIndex - 1);
     for (const message of waiting ?? []) this.#hooks.onMessage(peer, link, message);
   }
 

@@ -2,9 +2,10 @@
  * The two bulk transfers to a learner: a snapshot of the tree, and history that is only on disk.
  *
  * Both run beside the core. A snapshot goes on when the learner has written a chunk, history when
- * the link has room, so what other messages wait behind is bounded. At the end the core is told and
- * continues. When its link is lost, a transfer simply ends, and the learner starts over on its next
- * link.
+ * the link has room, so what other messages wait behind is bounded. What follows a snapshot is not
+ * sent before the learner has verified it, because the learner would have to keep it in memory. At
+ * the end the core is told and continues. When its link is lost, a transfer simply ends, and the
+ * learner starts over on its next link.
  */
 import type { PeerId, PeerMessage, Zxid } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';
@@ -91,8 +92,14 @@ export class Transfers {
     this.#acknowledged.set(peer, acknowledged);
     const source = await this.#storage.openSnapshot();
     try {
-      const whole = await this.#sendChunks(peer, acknowledged, source);
-      if (whole) this.#links.onSnapshotSent(peer, link, source.zxid);
+      const beganAtMs = this.#timers.nowMs();
+      if (!(await this.#sendChunks(peer, acknowledged, source))) return;
+      this.#links.onSnapshotSent(peer, link, source.zxid);
+      // To read it back takes no longer than to send it and to write it.
+      const patienceMs = Math.max(this.#patienceMs, this.#timers.nowMs() - beganAtMs);
+      const isVerified = await this.#isAcknowledgedThrough(peer, acknowledged, 0, patienceMs);
+      // The log that follows the snapshot is pinned until the core has asked for more of it.
+      if (isVerified) this.#links.onHistorySent(peer, link, source.zxid);
     } finally {
       if (this.#acknowledged.get(peer) === acknowledged) this.#acknowledged.delete(peer);
       await source.close();
@@ -101,24 +108,35 @@ export class Transfers {
 
   async #sendChunks(peer: PeerId, to: Acknowledged, source: SnapshotSource): Promise<boolean> {
     for await (const records of source.records()) {
-      while (to.sent - to.index > CHUNKS_IN_FLIGHT_MAX) {
-        if (!this.#links.isUp(peer, to.link)) return false;
-        if (!(await this.#acknowledgedInTime(to))) {
-          this.#links.drop(peer, to.link, 'it takes no more of the snapshot');
-          return false;
-        }
-      }
-      if (!this.#links.isUp(peer, to.link)) return false;
+      const most = CHUNKS_IN_FLIGHT_MAX - 1;
+      if (!(await this.#isAcknowledgedThrough(peer, to, most, this.#patienceMs))) return false;
       this.#links.send(peer, to.link, { kind: 'snapshotChunk', index: to.sent, records });
       to.sent += 1;
     }
     return this.#links.isUp(peer, to.link);
   }
 
-  /** False after too long a wait, during which log and LevelDB snapshot stay pinned. */
-  #acknowledgedInTime(to: Acknowledged): Promise<boolean> {
+  /**
+   * Waits until no more than `most` chunks are not acknowledged. False if the link is gone. A link
+   * without an acknowledgement for `patienceMs` is dropped: log and LevelDB snapshot are pinned.
+   */
+  async #isAcknowledgedThrough(
+    peer: PeerId,
+    to: Acknowledged,
+    most: number,
+    patienceMs: number,
+  ): Promise<boolean> {
+    while (this.#links.isUp(peer, to.link)) {
+      if (to.sent - 1 - to.index <= most) return true;
+      if (await this.#acknowledgedInTime(to, patienceMs)) continue;
+      this.#links.drop(peer, to.link, 'it takes no more of the snapshot');
+    }
+    return false;
+  }
+
+  #acknowledgedInTime(to: Acknowledged, patienceMs: number): Promise<boolean> {
     return new Promise((resolve) => {
-      const timer = this.#timers.after(this.#patienceMs, () => resolve(false));
+      const timer = this.#timers.after(patienceMs, () => resolve(false));
       to.wake = () => {
         timer.cancel();
         resolve(true);

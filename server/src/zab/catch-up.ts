@@ -64,13 +64,13 @@ export class CatchUp {
     this.#continue(learner);
   }
 
-  /** Returns false if the log does not continue from this snapshot, which is then useless. */
+  /**
+   * Ends the snapshot; `onHistorySent` continues once the learner has verified it. Returns false if
+   * the log does not continue from this snapshot, which is then useless.
+   */
   onSnapshotSent(learner: Learner, zxid: Zxid): boolean {
-    learner.link.streaming = false;
     if (!this.#member.history.has(zxid)) return false;
     this.#member.send(learner.link, { kind: 'snapshotDone', zxid });
-    learner.sentThrough = zxid;
-    this.#continue(learner);
     return true;
   }
 

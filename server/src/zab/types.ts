@@ -50,7 +50,10 @@ export type ZabInput =
       readonly link: LinkId;
       readonly through: Zxid;
     }
-  /** The driver has sent all chunks of the snapshot at `zxid`; the core then sends SnapshotDone. */
+  /**
+   * The driver has sent all chunks of the snapshot at `zxid`; the core then sends SnapshotDone.
+   * Once the learner has verified the snapshot, `historySent` follows, through this zxid.
+   */
   | {
       readonly kind: 'snapshotSent';
       readonly peer: PeerId;
@@ -142,7 +145,7 @@ export type ZabOutput =
       readonly after: Zxid;
       readonly through: Zxid;
     }
-  /** Stream a snapshot of the tree, then input `snapshotSent`. */
+  /** Stream a snapshot of the tree, then input `snapshotSent`, and at last `historySent`. */
   | { readonly kind: 'sendSnapshot'; readonly peer: PeerId; readonly link: LinkId }
   | {
       readonly kind: 'disconnect';

@@ -233,6 +233,8 @@ export class Ensemble {
         this.network.send(id, peer, link, { kind: 'chunk', index, zxid: tree.zxid, tree });
       }
       this.#step(member, { kind: 'snapshotSent', peer, link, zxid: tree.zxid });
+      // As if the learner had verified it at once.
+      this.#step(member, { kind: 'historySent', peer, link, through: tree.zxid });
       return transfer;
     }
     const { after, through } = transfer;
