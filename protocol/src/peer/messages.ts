@@ -246,7 +246,7 @@ export interface Detach {
   /** 0 when it is not told: whatever connection of the session the member has. */
   readonly attachment: number;
   /**
-   * The request of that session that is refused and never applied, or the attach that is not
+   * The request of that session that is dropped and never applied, or the attach that is not
    * answered as the session is closing; 0 if there is none.
    */
   readonly request: number;

@@ -140,8 +140,9 @@ export class Driver {
   // Turns
 
   /**
-   * On a leader `#sendAll` also decides on the writes of its own clients. One that it refuses makes
-   * room in the outbox, which then forwards writes that it has held: those need another turn.
+   * On a leader, `#sendAll` also has the LeaderService decide on the writes of its own clients. One
+   * that is dropped, because it came by a former attachment, makes room in the outbox at once,
+   * which then forwards writes that it has held: those need another turn.
    */
   #endTurn(): void {
     this.#leaderService?.runWaiting();

@@ -1,7 +1,7 @@
 /**
  * What a leader does for the clients of all members during one term: it takes their requests,
- * syncs, attaches and touches in the order of their arrival, and gives what RequestPreparer makes
- * of them to `batcher`.
+ * syncs, attaches and touches in the order of their arrival. RequestPreparer judges who may speak
+ * for a session, and has Prepare decide the requests; the transactions go to `batcher`.
  *
  * Each turn works off as much as fits its share: the messages of all members may hold many
  * thousands of operations, and decided in one turn they would delay heartbeats until the followers

@@ -4,10 +4,10 @@
  *
  * Owns the time of a turn and the ticks, at which a member does what depends on time alone. After
  * the process has been suspended for more than two ticks, the first turn has a tick before it
- * accepts input; a turn in which it was suspended has one before its sockets are flushed. So its
+ * accepts input; a turn in which it was suspended before its end has one before that end. So its
  * answers are dropped if the lease of its role has run out meanwhile, unless they were sent before.
- * A suspension while the sockets are flushed is not noticed in that turn. An error in a turn is
- * reported once and ends the member.
+ * A suspension during the end of a turn (`onEnd`) is not noticed in that turn. An error in a turn
+ * is reported once and ends the member.
  */
 import type { Ask, JuteReader, PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import type { ClientConnection } from '../net/client-connection.js';
@@ -18,7 +18,10 @@ import type { Pipeline } from '../pipeline/pipeline.js';
 
 export interface TurnHooks {
   onTick(nowMs: number): void;
-  /** The turn has all its input: send requests to the leader, propose and flush. */
+  /**
+   * The turn has all its input: decide on and deliver what waits, send requests to the leader,
+   * propose and flush.
+   */
   onEnd(): void;
   /** Called before each tick of the timer: it came `ms` after it was due. */
   onLate(ms: number): void;

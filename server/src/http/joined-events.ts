@@ -51,7 +51,10 @@ export class JoinedEvents {
     this.others = others;
   }
 
-  /** Returns the events after these places, at most `limit` of each member. */
+  /**
+   * Returns the next events after these places, and the newest ones of a member without a place: at
+   * most `limit` of each member.
+   */
   async after(places: Places, limit = EVENTS_PER_ANSWER): Promise<JoinedPage> {
     const ownAnswer: MemberAnswer = {
       id: this.own.id,

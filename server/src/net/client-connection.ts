@@ -54,9 +54,9 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   #isDirty = false;
   #isHeavy = false;
   /**
-   * The connection has done its waiting in this queue of the ClientShare, and may therefore deliver
-   * one frame or get one answer without asking the share; that uses the pass up. A pass of the
-   * light queue is not good for a large answer, which then waits in the heavy queue.
+   * The queue of the ClientShare, light or heavy, from which the connection was just called. It may
+   * then deliver one frame or get one answer without asking the share, which uses this pass up. A
+   * pass of the light queue is not good for a large answer, which then waits in the heavy queue.
    */
   #pass: 'none' | 'light' | 'heavy' = 'none';
   #isResumeDue = false;

@@ -61,7 +61,8 @@ export interface ClientChannel {
   /**
    * Whether the client was heard from since the last call: bytes have come, or they may have,
    * because the connection is not read at present. While and after it waits for `rate`, taking in a
-   * request does not say so: it is read ahead, and may have come long ago.
+   * request does not say so: it is read ahead, and may have come long ago. Touches asks, which says
+   * when.
    */
   takeHeard(): boolean;
   /** The handshake is done. */

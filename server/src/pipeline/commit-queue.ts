@@ -48,7 +48,7 @@ export interface QueueEntry extends ForwardedRequest {
 /**
  * `pass`: it is for the outbox, which decides when to forward it. The queue keeps it either way.
  */
-export type Admission = 'pass' | 'wait';
+export type Passage = 'pass' | 'wait';
 
 /**
  * A write passes only while the answers to the reads that wait before it are no more than this,
@@ -91,7 +91,7 @@ export class CommitQueue {
     return this.#largestWriteBytes;
   }
 
-  accept(entry: QueueEntry): Admission {
+  accept(entry: QueueEntry): Passage {
     const open = this.#barrier === this.#entries.length;
     this.#entries.push(entry);
     if (entry.kind !== 'read') {

@@ -1,6 +1,6 @@
 /**
  * What this member's clients ask of the leader: in fair order, and written once into the messages
- * that the driver takes. It also gives requests and connections their numbers.
+ * that the driver takes. It also gives requests and attachments their numbers.
  *
  * The leader decides on writes in the order of their arrival. A member therefore bounds what it has
  * in flight to the leader, counted in changes: a multi of a thousand operations counts as a
@@ -29,8 +29,8 @@ import type { PipelineOptions } from './options.js';
 
 /**
  * The bound of a lane is this or `outstandingMax` + 1, whichever is more; the last write may go
- * beyond it. Single writes alone reach it only where more than `outstandingMax` of them are
- * pending, because Throttle lets each client exceed that by one.
+ * beyond it. That is above `outstandingMax`, so single writes alone reach it only because Throttle
+ * lets each client exceed `outstandingMax` by one.
  */
 const CHANGES_MAX = 1_024;
 /**
@@ -113,7 +113,10 @@ export class Outbox {
     lane.held.set(connection, { entries, credit: 0 });
   }
 
-  /** A write that was forwarded has been applied or refused. */
+  /**
+   * A write that was forwarded counts no longer: it was applied, perhaps as an error transaction,
+   * or the leader has dropped it and sent a detach, or the role has ended.
+   */
   onAnswered(entry: Pick<QueueEntry, 'changes'>): void {
     let lane = this.#laneOf(entry);
     lane.changes -= entry.changes;

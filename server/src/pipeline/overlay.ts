@@ -91,7 +91,8 @@ export class Overlay {
 
   /**
    * Points `op` at its znode, for `nodeAt`. Returns false where `node` must be used, because the
-   * znode is not in the tree, or will differ in more than its data, or nobody may set its data.
+   * path is not ASCII, or the znode is not in the tree, or will differ in more than its data, or
+   * nobody may set its data.
    */
   locate(op: SetDataView): boolean {
     const { tree } = this.#state;

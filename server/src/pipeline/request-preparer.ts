@@ -41,7 +41,7 @@ export interface DetachOrder {
   readonly member: PeerId;
   readonly session: SessionId;
   readonly attachment: number;
-  /** The number of the request that is refused for this reason; 0 if there is none. */
+  /** The number of the request that is dropped for this reason; 0 if there is none. */
   readonly request: number;
 }
 
@@ -143,7 +143,7 @@ export class RequestPreparer {
   }
 
   /**
-   * Decides one request. If it did not come by its session's newest attachment it is dropped
+   * Has one request decided. If it did not come by its session's newest attachment it is dropped
    * (null), and a detach reports that: an attachment that has ended never becomes the newest again,
    * so of what one connection sent a prefix is executed and nothing after it. The result is valid
    * until the next request is prepared.

@@ -1,10 +1,10 @@
 /**
- * The requests of live connections: admitted, run or forwarded, and answered in order.
+ * The requests of live connections: classified, run or forwarded, and answered in order.
  *
- * Each connection's CommitQueue keeps the order within a session. This class knows which request
- * waits for which number; the Outbox gives the numbers. It never touches handshakes, sessions or
- * the changes of the state. A connection that got its last answer, or cannot continue, is left in
- * `takeFinished` for Pipeline.
+ * Each connection's CommitQueue keeps the order within a session. This class finds the request to
+ * which a transaction or an answer belongs: in the queue of its session, or by its number, which
+ * the Outbox has given. It never touches handshakes, sessions or the changes of the state. A
+ * connection that got its last answer, or cannot continue, is left in `takeFinished` for Pipeline.
  */
 import {
   assert,
@@ -309,12 +309,12 @@ export class Requests {
   /** The frame is valid until this returns: the body of what is not forwarded by then is copied. */
   #enqueue(connection: Connection, entry: QueueEntry): void {
     const { throttle, outbox } = this.#parts;
-    const admission = connection.queue.accept(entry);
+    const passage = connection.queue.accept(entry);
     throttle.onQueued(connection, entry);
     const hasSession = entry.kind !== 'sync' && entry.session !== LOCAL_SESSION;
     if (entry.kind !== 'read' && !hasSession) this.#byRequest.set(entry.request, entry);
     if (entry.kind === 'sync') outbox.sync(entry.request);
-    else if (admission === 'pass') outbox.accept(connection, entry);
+    else if (passage === 'pass') outbox.accept(connection, entry);
     if (!entry.isForwarded) entry.body = Buffer.from(entry.body);
   }
 

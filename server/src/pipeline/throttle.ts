@@ -134,8 +134,9 @@ export class Throttle {
   }
 
   /**
-   * The write of a connection that is gone was applied or refused: it is returned, and counts no
-   * longer. Returns undefined for the numbers of requests whose connections still exist.
+   * The write of a connection that is gone was applied, or dropped by the leader: it is returned,
+   * and counts no longer. Returns undefined for the numbers of requests whose connections still
+   * exist.
    */
   takeOrphan(request: number): QueueEntry | undefined {
     const orphan = this.#orphans.get(request);

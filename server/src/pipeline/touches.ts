@@ -20,10 +20,11 @@ export class Touches {
   }
 
   /**
-   * Called when a request of the connection is taken in, and regularly while its requests wait for
-   * `requestsPerSecondMax`. Such a request is read ahead and may have arrived long ago, so bytes
-   * must have come since the last call. A connection that is not read at present counts as heard
-   * from, because nobody can tell.
+   * Called when a request of the connection is taken in, and regularly while the connection waits
+   * because of `requestsPerSecondMax`, but not while it waits only for something else. After such a
+   * wait, a request was read ahead and may have arrived long ago, so bytes must have come since the
+   * last call. If the connection is not read when this is called, it counts as heard from,
+   * because nobody can tell.
    */
   maybeHeard(connection: Connection): void {
     // One that is joining has no session yet, whatever it asks for.

@@ -5,10 +5,11 @@
  * A session expires at its last reported touch + its timeout + a slack. The leader's slack is 2 H,
  * in which clients may still be answered by members of which it hears nothing: a deposed leader
  * serves until H after its quorum last answered it, and each of its followers serves until H after
- * its leader last answered it. Sessions are in buckets of time: they never expire earlier, and at
- * most one bucket later, unless more are due than `expired` may return. A touch only changes a
- * number; the session is examined again when its former bucket is due. The leader closes an expired
- * session in `RequestPreparer.onTick`. Pure: the clock is an argument (see LeaseClock), in ms.
+ * its leader last answered it. Sessions are in buckets of time: each expires with the first call of
+ * `expired` after the end of the bucket with its deadline, or with a later call if more are due
+ * than one may return. A touch only changes a number; the session is examined again when its former
+ * bucket is due. The leader closes an expired session in `RequestPreparer.onTick`. Pure: the clock
+ * is an argument (see LeaseClock), in ms.
  */
 import { assert } from '@rookery/protocol';
 import type { SessionId } from '../state/txn.js';
@@ -38,7 +39,7 @@ export class Leases {
   readonly #leases = new Map<SessionId, Lease>();
   /**
    * Bucket b is due at b * bucketMs. A lease is in the bucket that follows the deadline it had when
-   * it was put there. Deadlines only grow, so it is examined at most one bucket after its deadline.
+   * it was put there. Deadlines only grow, so it is due at most one bucket after its deadline.
    */
   readonly #buckets = new Map<number, Lease[]>();
   /** Sessions that were ended by `end`. */

@@ -5,8 +5,8 @@
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
  * object serves one transaction after the other (txn-codec.ts, prepare.ts), so nobody may keep it.
- * The path of a create is ASCII. `pathHashOf` and `beginsWith` take an operation in place or one
- * whose path is a string.
+ * The path of a create is ASCII; that of a setData need not be. `pathHashOf` and `beginsWith` take
+ * an operation in place or one whose path is a string.
  */
 import type { JuteReader } from '@rookery/protocol';
 import { hashPath, hashPathBytes } from './hash.js';

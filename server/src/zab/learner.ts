@@ -10,7 +10,10 @@ import { type AckEpoch, LEADER_DURABLE_SINCE, type PeerId, type Zxid } from '@ro
 import type { Link, Member } from './member.js';
 import type { ZabOptions } from './types.js';
 
-/** With more proposals than this durable here and not committed, learners wait for COMMIT. */
+/**
+ * With more proposals than this durable here and not committed, learners wait for COMMIT. They are
+ * counted by zxids, so learners also wait until the first proposal of an epoch is committed.
+ */
 const FEW_PROPOSALS = 2;
 
 export class Learner {
@@ -64,8 +67,8 @@ export class Learners {
   readonly #member: Member;
 
   /**
-   * `member` is the leader, which counts as synced. `reached` is told its value; `isQuorum` and
-   * `mayElect` take every condition as met by it.
+   * `member` is the leader. It is not in the map, and counts as synced: `reached` takes its value
+   * as an argument, and for `isQuorum` and `mayElect` it meets every condition.
    */
   constructor(member: Member) {
     this.#member = member;
