@@ -159,7 +159,7 @@ export const checkpointMutants: readonly Mutant[] = [
     breaks: 'what follows a snapshot continues from its zxid',
     file: 'zab/catch-up.ts',
     find: '    learner.sentThrough = through;\n',
-    replace: '    learner.sentThrough = this.#member.history.last;\n',
+    replace: '    learner.sentThrough = Math.max(through, this.#member.history.last);\n',
     also: [
       {
         file: 'zab/following.ts',
