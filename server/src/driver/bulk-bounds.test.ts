@@ -175,7 +175,7 @@ describe('a transfer that stands still', () => {
     await timers.advance(PATIENCE_MS);
     expect([told, dropped, isClosed()]).toEqual([
       ['snapshot'],
-      ['it takes no more of the snapshot'],
+      [`it has not verified the snapshot in ${PATIENCE_MS} ms`],
       true,
     ]);
   });

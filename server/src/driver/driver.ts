@@ -321,6 +321,8 @@ export class Driver {
         this.#parts.counters.appended += output.batch.count;
         return this.keeper.queue.enqueue(output);
       case 'giveUp':
+        this.#readOnly.end();
+        return this.keeper.queue.enqueue(output);
       case 'truncate':
       case 'saveEpochs':
         return this.keeper.queue.enqueue(output);

@@ -25,7 +25,7 @@ export class ReadOnlyMode {
     pipeline.startServingReadOnly();
   }
 
-  /** Called when there is a quorum and this member's state is about to change. */
+  /** Called when this member's state is about to change or is given up, or it shows a role. */
   end(): void {
     const { pipeline, logger } = this.#parts;
     if (!pipeline.isReadOnly) return;

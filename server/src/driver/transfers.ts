@@ -47,6 +47,16 @@ interface Acknowledged {
   wake: (() => void) | null;
 }
 
+/** What a snapshot waits for, while log and LevelDB snapshot are pinned. */
+interface Wait {
+  /** The number of chunks that need not be acknowledged. */
+  readonly left: number;
+  /** The time from one acknowledgement to the next. */
+  readonly patienceMs: number;
+  /** Why the link is dropped otherwise. */
+  readonly reason: string;
+}
+
 export class Transfers {
   readonly #storage: Storage;
   readonly #timers: Timers;
@@ -73,6 +83,8 @@ export class Transfers {
       this.#links.drop(peer, link, `it acknowledges chunk ${index}, which was never sent`);
       return;
     }
+    // One that repeats itself is no progress.
+    if (index <= acknowledged.index) return;
     acknowledged.index = index;
     acknowledged.wake?.();
   }
@@ -95,11 +107,14 @@ export class Transfers {
       const beganAtMs = this.#timers.nowMs();
       if (!(await this.#sendChunks(peer, acknowledged, source))) return;
       this.#links.onSnapshotSent(peer, link, source.zxid);
-      // To read it back takes no longer than to send it and to write it.
-      const patienceMs = Math.max(this.#patienceMs, this.#timers.nowMs() - beganAtMs);
-      const isVerified = await this.#isAcknowledgedThrough(peer, acknowledged, 0, patienceMs);
+      // A large tree takes long to read back, but hardly twice as long as to send and to write it.
+      const patienceMs = Math.max(this.#patienceMs, 2 * (this.#timers.nowMs() - beganAtMs));
+      const reason = `it has not verified the snapshot in ${Math.round(patienceMs)} ms`;
+      const wait = { left: 0, patienceMs, reason };
       // The log that follows the snapshot is pinned until the core has asked for more of it.
-      if (isVerified) this.#links.onHistorySent(peer, link, source.zxid);
+      if (await this.#acknowledges(peer, acknowledged, wait)) {
+        this.#links.onHistorySent(peer, link, source.zxid);
+      }
     } finally {
       if (this.#acknowledged.get(peer) === acknowledged) this.#acknowledged.delete(peer);
       await source.close();
@@ -107,29 +122,25 @@ export class Transfers {
   }
 
   async #sendChunks(peer: PeerId, to: Acknowledged, source: SnapshotSource): Promise<boolean> {
+    const wait: Wait = {
+      left: CHUNKS_IN_FLIGHT_MAX - 1,
+      patienceMs: this.#patienceMs,
+      reason: 'it takes no more of the snapshot',
+    };
     for await (const records of source.records()) {
-      const most = CHUNKS_IN_FLIGHT_MAX - 1;
-      if (!(await this.#isAcknowledgedThrough(peer, to, most, this.#patienceMs))) return false;
+      if (!(await this.#acknowledges(peer, to, wait))) return false;
       this.#links.send(peer, to.link, { kind: 'snapshotChunk', index: to.sent, records });
       to.sent += 1;
     }
     return this.#links.isUp(peer, to.link);
   }
 
-  /**
-   * Waits until no more than `most` chunks are not acknowledged. False if the link is gone. A link
-   * without an acknowledgement for `patienceMs` is dropped: log and LevelDB snapshot are pinned.
-   */
-  async #isAcknowledgedThrough(
-    peer: PeerId,
-    to: Acknowledged,
-    most: number,
-    patienceMs: number,
-  ): Promise<boolean> {
+  /** False if the link is gone, or was dropped because the learner acknowledged nothing in time. */
+  async #acknowledges(peer: PeerId, to: Acknowledged, wait: Wait): Promise<boolean> {
     while (this.#links.isUp(peer, to.link)) {
-      if (to.sent - 1 - to.index <= most) return true;
-      if (await this.#acknowledgedInTime(to, patienceMs)) continue;
-      this.#links.drop(peer, to.link, 'it takes no more of the snapshot');
+      if (to.sent - 1 - to.index <= wait.left) return true;
+      if (await this.#acknowledgedInTime(to, wait.patienceMs)) continue;
+      this.#links.drop(peer, to.link, wait.reason);
     }
     return false;
   }

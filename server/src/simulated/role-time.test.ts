@@ -2,10 +2,9 @@
  * For how long a member has shown its role, and for how long it has not served: a failed attempt to
  * follow or to lead is a part of the same outage, and nothing counts from before the member.
  */
-import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { MemoryEnsemble } from './memory-ensemble.js';
-import { connected, everyoneServes, expectEqual, names, serving, write } from './scenario.js';
+import { everyoneServes, serving } from './scenario.js';
 
 const EARLIER_MS = 30_000;
 
@@ -53,29 +52,4 @@ it('counts an outage as a whole, with an attempt that failed', async () => {
   expect(health().roleForMs).toBeLessThanOrEqual(1);
   const { outages } = ensemble.member(alone).status.details.counters;
   expect(outages.max).toBeCloseTo(untilMs - sinceMs, 2);
-});
-
-it('keeps those who read without a quorum through an attempt that failed', async () => {
-  const ensemble = await serving({ settings: { readOnlyMode: true } });
-  const [alone = 0, other = 0] = [1, 2, 3].filter((id) => id !== ensemble.leader);
-  await write(ensemble, await connected(ensemble, alone), names('kept', 1));
-  await expectEqual(ensemble);
-  for (const id of [ensemble.leader, other]) ensemble.kill(id);
-  await ensemble.until(() => countOf(ensemble, alone, 'role.read_only') > 0, 'were reads served');
-  const reader = await ensemble.client(alone);
-  reader.connect(undefined, 40_000, true);
-  await ensemble.until(() => reader.connected !== null, 'was a read-only session given');
-  const attempts = () => countOf(ensemble, alone, 'role.following', 'role.leading');
-  const looks = () => countOf(ensemble, alone, 'role.looking');
-  const before = { attempts: attempts(), looks: looks() };
-  await ensemble.start(other);
-  await ensemble.until(() => attempts() > before.attempts, 'did it attempt to serve');
-  ensemble.cutOff(alone);
-  await ensemble.until(() => looks() > before.looks, 'did the attempt fail');
-  const read = reader.exists('/');
-  await ensemble.until(() => reader.errorOf(read) !== undefined, 'was a read answered');
-  expect(reader.errorOf(read)).toBe(ErrorCode.ok);
-  ensemble.heal(alone);
-  await ensemble.until(() => ensemble.serves(alone), 'did it serve again');
-  await ensemble.until(() => reader.closed, 'did the read-only session end');
 });

@@ -28,11 +28,14 @@ const MORE = '(and more)';
 
 /**
  * Lets the client find out whether the server has pages, before somebody waits for the first names
- * of a large directory: it takes a session of its own. Rejects as `listChildren` does.
+ * of a large directory: it takes a session of its own. A member that serves reads without a quorum
+ * gives none, and below a chroot the directory that is asked for does not exist: then the first
+ * completion finds out. Rejects as `listChildren` does.
  */
 export async function prepareCompletion(client: Client): Promise<void> {
-  // The root has at least one child, so pages of one name are asked for where there are any.
-  const names = client.listChildren('/', { pageSize: 1, timeoutMs: TIMEOUT_MS });
+  if (client.readOnly) return;
+  // It has two children, which is more than a page of one name, and little without pages.
+  const names = client.listChildren('/zookeeper', { pageSize: 1, timeoutMs: TIMEOUT_MS });
   await names[Symbol.asyncIterator]().next();
 }
 

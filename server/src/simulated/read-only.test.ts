@@ -1,0 +1,79 @@
+/**
+ * Which clients of a member without a quorum may go on reading: those whose tree is still the one
+ * that their member would serve.
+ */
+import { ErrorCode } from '@rookery/protocol';
+import { expect, it } from 'vitest';
+import type { MemoryEnsemble } from './memory-ensemble.js';
+import {
+  connected,
+  everyoneServes,
+  expectEqual,
+  names,
+  notes,
+  serving,
+  write,
+} from './scenario.js';
+
+async function readerAt(ensemble: MemoryEnsemble, id: number) {
+  const reader = await ensemble.client(id);
+  reader.connect(undefined, 40_000, true);
+  await ensemble.until(() => reader.connected !== null, 'was a read-only session given');
+  return reader;
+}
+
+it('keeps those who read without a quorum through an attempt that failed', async () => {
+  const ensemble = await serving({ settings: { readOnlyMode: true } });
+  const [alone = 0, other = 0] = [1, 2, 3].filter((id) => id !== ensemble.leader);
+  await write(ensemble, await connected(ensemble, alone), names('kept', 1));
+  await expectEqual(ensemble);
+  for (const id of [ensemble.leader, other]) ensemble.kill(id);
+  await ensemble.until(() => notes(ensemble, 'role.read_only') > 0, 'were reads served');
+  const reader = await readerAt(ensemble, alone);
+  const own = (...events: readonly string[]) =>
+    ensemble.lines.filter((line) => {
+      const { member, msg } = JSON.parse(line);
+      return member === alone && events.includes(msg);
+    }).length;
+  const attempts = () => own('role.following', 'role.leading');
+  const looks = () => own('role.looking');
+  const before = { attempts: attempts(), looks: looks() };
+  await ensemble.start(other);
+  await ensemble.until(() => attempts() > before.attempts, 'did it attempt to serve');
+  ensemble.cutOff(alone);
+  await ensemble.until(() => looks() > before.looks, 'did the attempt fail');
+  const read = reader.exists('/');
+  await ensemble.until(() => reader.errorOf(read) !== undefined, 'was a read answered');
+  expect(reader.errorOf(read)).toBe(ErrorCode.ok);
+  ensemble.heal(alone);
+  await ensemble.until(() => ensemble.serves(alone), 'did it serve again');
+  await ensemble.until(() => reader.closed, 'did the read-only session end');
+});
+
+it('ends the reads of a member that learns that its disk is an old copy', async () => {
+  const ensemble = await serving({ settings: { readOnlyMode: true } });
+  const knows = ensemble.leader;
+  const [wentBack = 0, lags = 0] = [1, 2, 3].filter((id) => id !== knows);
+  await write(ensemble, await connected(ensemble, knows), names('kept', 1));
+  await expectEqual(ensemble);
+  await ensemble.stop(wentBack);
+  const copy = ensemble.copyOf(wentBack);
+  await ensemble.start(wentBack);
+  await everyoneServes(ensemble);
+  await ensemble.timers.advance(3_000);
+  await ensemble.stop(lags);
+  await write(ensemble, await connected(ensemble, knows), names('later', 5));
+  await ensemble.stop(knows);
+  await ensemble.stop(wentBack);
+  ensemble.restore(wentBack, copy);
+  await ensemble.start(wentBack);
+  await ensemble.until(() => notes(ensemble, 'role.read_only') > 0, 'were reads served');
+  const reader = await readerAt(ensemble, wentBack);
+  await ensemble.start(lags);
+  await ensemble.until(() => notes(ensemble, 'directory.went_back') > 0, 'was it told');
+  await ensemble.until(() => reader.closed, 'did the read-only session end');
+  const late = await ensemble.client(wentBack);
+  late.connect(undefined, 40_000, true);
+  await ensemble.timers.advance(3_000);
+  expect(late.connected).toBeNull();
+});
