@@ -315,13 +315,11 @@ export class Driver {
   #run(output: ZabOutput): void {
     switch (output.kind) {
       case 'installSnapshot':
+      case 'giveUp':
         this.#readOnly.end();
         return this.keeper.queue.enqueue(output);
       case 'append':
         this.#parts.counters.appended += output.batch.count;
-        return this.keeper.queue.enqueue(output);
-      case 'giveUp':
-        this.#readOnly.end();
         return this.keeper.queue.enqueue(output);
       case 'truncate':
       case 'saveEpochs':

@@ -83,7 +83,7 @@ export class Transfers {
       this.#links.drop(peer, link, `it acknowledges chunk ${index}, which was never sent`);
       return;
     }
-    // One that repeats itself is no progress.
+    // An acknowledgement of what was acknowledged before is no progress.
     if (index <= acknowledged.index) return;
     acknowledged.index = index;
     acknowledged.wake?.();

@@ -34,7 +34,7 @@ export interface ConnectionLimits {
 }
 
 /**
- * Whom connections tell what comes. For each connection there is `onOpen`, then any number of
+ * What connections report to. For each connection there is `onOpen`, then any number of
  * `onFrame`, then `onClosed` exactly once. Connections that only asked a four-letter word, or that
  * were refused, are not reported. No call is made from within a call to a connection or a port.
  */

@@ -126,7 +126,7 @@ export interface HealthView {
    * read-only mode it is `looking`, too.
    */
   readonly role: 'looking' | 'following' | 'leading';
-  /** For how long; for `looking`, attempts to follow or to lead that failed are included. */
+  /** How long it has shown that role; failed attempts to follow or to lead count as `looking`. */
   readonly roleForMs: number;
   /** Whether it serves reads without a quorum, as configured. */
   readonly isReadOnly: boolean;

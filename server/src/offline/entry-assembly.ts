@@ -17,8 +17,8 @@ export class EntryAssembly {
   #headBytes = 0;
   #body = Buffer.alloc(0);
   /**
-   * Where the key begins in the body: such that the words of a block are aligned behind it and a
-   * checksum, because words that are not are copied once more.
+   * Where the key begins in the body. The value begins at a multiple of 4 bytes, and so do the
+   * words of a block, which follow its checksum: words elsewhere would be copied once more.
    */
   #start = 0;
   /** Where the bytes end that have come. */
@@ -33,7 +33,7 @@ export class EntryAssembly {
   get kind(): number {
     return this.#head[0] ?? 0;
   }
-  /** Like the value, valid until the next entry. */
+  /** The key and the value are valid until the next entry. */
   get key(): Uint8Array {
     return this.#body.subarray(this.#start, this.#start + this.#keyBytes);
   }

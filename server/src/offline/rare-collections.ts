@@ -2,8 +2,8 @@
  * Lets a process that makes a backup collect its garbage rarely.
  *
  * Nearly all of its memory is outside V8's heap, and comes and goes: parts of the stream and of the
- * file. V8 counts it as growth of a heap in which 13 MB are alive, and collected all of it forty
- * times in a backup of a million znodes, which took a quarter of the processor time.
+ * file. V8 counts it as growth of a heap in which 13 MB are alive. In a backup of a million znodes,
+ * it made forty full collections, which took a quarter of the processor time.
  */
 import { setFlagsFromString } from 'node:v8';
 

@@ -7,10 +7,11 @@ import { expect, it } from 'vitest';
 import type { MemoryEnsemble } from './memory-ensemble.js';
 import {
   connected,
-  everyoneServes,
   expectEqual,
+  failedAttempt,
   names,
   notes,
+  oldCopyOf,
   serving,
   write,
 } from './scenario.js';
@@ -30,18 +31,7 @@ it('keeps those who read without a quorum through an attempt that failed', async
   for (const id of [ensemble.leader, other]) ensemble.kill(id);
   await ensemble.until(() => notes(ensemble, 'role.read_only') > 0, 'were reads served');
   const reader = await readerAt(ensemble, alone);
-  const own = (...events: readonly string[]) =>
-    ensemble.lines.filter((line) => {
-      const { member, msg } = JSON.parse(line);
-      return member === alone && events.includes(msg);
-    }).length;
-  const attempts = () => own('role.following', 'role.leading');
-  const looks = () => own('role.looking');
-  const before = { attempts: attempts(), looks: looks() };
-  await ensemble.start(other);
-  await ensemble.until(() => attempts() > before.attempts, 'did it attempt to serve');
-  ensemble.cutOff(alone);
-  await ensemble.until(() => looks() > before.looks, 'did the attempt fail');
+  await failedAttempt(ensemble, { alone, other });
   const read = reader.exists('/');
   await ensemble.until(() => reader.errorOf(read) !== undefined, 'was a read answered');
   expect(reader.errorOf(read)).toBe(ErrorCode.ok);
@@ -56,10 +46,7 @@ it('ends the reads of a member that learns that its disk is an old copy', async 
   const [wentBack = 0, lags = 0] = [1, 2, 3].filter((id) => id !== knows);
   await write(ensemble, await connected(ensemble, knows), names('kept', 1));
   await expectEqual(ensemble);
-  await ensemble.stop(wentBack);
-  const copy = ensemble.copyOf(wentBack);
-  await ensemble.start(wentBack);
-  await everyoneServes(ensemble);
+  const copy = await oldCopyOf(ensemble, wentBack);
   await ensemble.timers.advance(3_000);
   await ensemble.stop(lags);
   await write(ensemble, await connected(ensemble, knows), names('later', 5));

@@ -4,15 +4,9 @@
  */
 import { expect, it } from 'vitest';
 import { MemoryEnsemble } from './memory-ensemble.js';
-import { everyoneServes, serving } from './scenario.js';
+import { everyoneServes, failedAttempt, serving } from './scenario.js';
 
 const EARLIER_MS = 30_000;
-
-/** How often a member has logged one of these events. */
-function countOf({ lines }: MemoryEnsemble, member: number, ...events: readonly string[]): number {
-  const all = lines.map((line) => JSON.parse(line));
-  return all.filter((line) => line.member === member && events.includes(line.msg)).length;
-}
 
 it('counts from the start of the member, although its process is older', async () => {
   const ensemble = new MemoryEnsemble({ size: 3, seed: 1, settings: { readOnlyMode: true } });
@@ -34,13 +28,7 @@ it('counts an outage as a whole, with an attempt that failed', async () => {
   for (const id of [ensemble.leader, other]) ensemble.kill(id);
   await ensemble.until(() => !ensemble.serves(alone), 'did it lose its leader');
   const sinceMs = ensemble.timers.nowMs();
-  const attempts = () => countOf(ensemble, alone, 'role.following', 'role.leading');
-  const looks = () => countOf(ensemble, alone, 'role.looking');
-  const before = { attempts: attempts(), looks: looks() };
-  await ensemble.start(other);
-  await ensemble.until(() => attempts() > before.attempts, 'did it attempt to serve');
-  ensemble.cutOff(alone);
-  await ensemble.until(() => looks() > before.looks, 'did the attempt fail');
+  await failedAttempt(ensemble, { alone, other });
   const health = () => ensemble.member(alone).status.health;
   expect(health()).toMatchObject({
     role: 'looking',

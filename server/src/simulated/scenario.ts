@@ -63,6 +63,42 @@ export function follower(ensemble: MemoryEnsemble): number {
   return ensemble.leader === 1 ? 2 : 1;
 }
 
+/** How often a member has logged one of these events. */
+export function notesOf(
+  { lines }: MemoryEnsemble,
+  id: number,
+  ...events: readonly string[]
+): number {
+  const all = lines.map((line) => JSON.parse(line));
+  return all.filter(({ member, msg }) => member === id && events.includes(msg)).length;
+}
+
+/**
+ * `other` starts, `alone` attempts to follow or to lead it, and loses its links before it serves.
+ * Both were without a quorum.
+ */
+export async function failedAttempt(
+  ensemble: MemoryEnsemble,
+  { alone, other }: { readonly alone: number; readonly other: number },
+): Promise<void> {
+  const attempts = () => notesOf(ensemble, alone, 'role.following', 'role.leading');
+  const looks = () => notesOf(ensemble, alone, 'role.looking');
+  const before = { attempts: attempts(), looks: looks() };
+  await ensemble.start(other);
+  await ensemble.until(() => attempts() > before.attempts, 'did it attempt to serve');
+  ensemble.cutOff(alone);
+  await ensemble.until(() => looks() > before.looks, 'did the attempt fail');
+}
+
+/** Returns a copy of the member's disk, which is an old one since the member has started again. */
+export async function oldCopyOf(ensemble: MemoryEnsemble, id: number) {
+  await ensemble.stop(id);
+  const copy = ensemble.copyOf(id);
+  await ensemble.start(id);
+  await everyoneServes(ensemble);
+  return copy;
+}
+
 export function notes(ensemble: MemoryEnsemble, event: string): number {
   return ensemble.lines.filter((line) => line.includes(`"msg":"${event}"`)).length;
 }

@@ -12,6 +12,7 @@ import {
   expectEqual,
   names,
   notes,
+  oldCopyOf,
   serving,
   write,
 } from './scenario.js';
@@ -35,10 +36,7 @@ describe('a directory that went back in time', () => {
       const ensemble = await serving();
       const knows = ensemble.leader;
       const [wentBack = 0, lags = 0] = [1, 2, 3].filter((id) => id !== knows);
-      await ensemble.stop(wentBack);
-      const copy = ensemble.copyOf(wentBack);
-      await ensemble.start(wentBack);
-      await everyoneServes(ensemble);
+      const copy = await oldCopyOf(ensemble, wentBack);
       // It has seen the start of the other one, and lags from now on.
       await ensemble.stop(lags);
       await write(ensemble, await connected(ensemble, knows), names('kept', 20));
@@ -68,10 +66,7 @@ describe('a directory that went back in time', () => {
     const ensemble = await serving();
     const knows = ensemble.leader;
     const [wentBack = 0, lags = 0] = [1, 2, 3].filter((id) => id !== knows);
-    await ensemble.stop(wentBack);
-    const copy = ensemble.copyOf(wentBack);
-    await ensemble.start(wentBack);
-    await everyoneServes(ensemble);
+    const copy = await oldCopyOf(ensemble, wentBack);
     await ensemble.stop(lags);
     await ensemble.stop(knows);
     await ensemble.stop(wentBack);

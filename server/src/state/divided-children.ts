@@ -38,8 +38,9 @@ export function dividedChildren(
   const samples = sampled.map((child) => payloads.name(child)).sort();
   const prefix = new NamePrefix(samples);
   const around = namesAround(samples, count, asked);
-  // Children that were created in order come part by part. The engine compiles what it has seen,
-  // and throws it away when another part begins, so it is shown a few of each part beforehand.
+  // Children that were created in order come part by part. V8 compiles the loop for the parts that
+  // it has seen, and discards that code when the next part begins. So a few children of each part
+  // are divided first.
   const trial = new Division(payloads, prefix, { count: sampled.length, ...around });
   for (const child of sampled) trial.add(child);
   const division = new Division(payloads, prefix, { count, ...around });

@@ -4,8 +4,8 @@
  * Clients mostly ask for several children of one znode, one after the other. While they do, the
  * beginning of a path is compared with the path of that znode. This takes less time than to hash it
  * and to compare it with the names of all znodes above: a getData of 100 bytes three levels down
- * takes a tenth less. One directory is kept. Another one takes its place once several lookups
- * outside of it were in that, so that lookups here and there cost one comparison each. Owned by
+ * takes a tenth less. One directory is kept. A different one replaces it after several lookups that
+ * were all in the different one, so lookups in many directories cost one comparison each. Owned by
  * PathFinder.
  */
 import { viewOf } from '@rookery/protocol';
@@ -14,7 +14,7 @@ import type { HashedWords, PathHash } from './path-hash.js';
 
 /** A directory with a longer path, the slash behind it included, is not kept. */
 const BYTES_MAX = 256;
-/** So many lookups outside of the directory, all in one other, until that is kept. */
+/** The number of lookups in a different directory after which that one is kept. */
 const LOOKUPS_MIN = 8;
 
 export class LastDirectory {
@@ -26,7 +26,7 @@ export class LastDirectory {
   readonly #bytes = new Uint8Array(BYTES_MAX);
   readonly #view = viewOf(this.#bytes);
   #length = 0;
-  /** The directory of the last lookups outside of it, and their number. */
+  /** The different directory of the last lookups outside of `node`, and their number. */
   #other: number = NONE;
   #lookups = 0;
 
@@ -36,8 +36,8 @@ export class LastDirectory {
   }
 
   /**
-   * Where the rest of a path begins that is that of the directory, a slash and a rest; otherwise
-   * NONE. The rest is the name of a child, or leads further down.
+   * If a path begins with that of the directory and a slash, returns where the rest begins: the
+   * name of a child, or a path further down. Otherwise returns NONE.
    */
   restStart(path: DataView, start: number, end: number): number {
     const length = this.#length;

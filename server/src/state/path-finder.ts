@@ -186,7 +186,7 @@ export class PathFinder {
     const parent = store.int(node, INT.parent);
     const nameStart = this.#payloads.asciiNameStart(node, path, start, end);
     if (nameStart === NONE) return false;
-    // Otherwise it is further below the last directory, or elsewhere.
+    // Otherwise the znode is deeper below the last directory, or elsewhere.
     if (nameStart === restStart) return parent === this.#last.node;
     let at = parent;
     let left = nameStart - 1;

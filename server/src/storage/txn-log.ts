@@ -15,8 +15,8 @@ import { readLog } from './log-reader.js';
 import { Segment, segmentName } from './log-segment.js';
 
 /**
- * The size of a file that was not prepared, as for the first segment after a start. Writes wait
- * meanwhile, so it gets no more.
+ * The bytes that are preallocated for a file which was not prepared, such as the first segment
+ * after a start. Writes wait for that, so they are few.
  */
 const FIRST_PREALLOCATED_BYTES = 1 << 20;
 /** The next file is created when this part of the active segment is used. */
