@@ -6,7 +6,7 @@
  * its first append and every truncation begin one, so nothing durable is ever written over, and the
  * log is one chain at every moment, after a crash too. A purge leaves the zxid of the checkpoint in
  * it, as a proposal or as its base. One append or truncation runs at a time, and none after a
- * failure: Storage asserts it.
+ * failure.
  */
 import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';
@@ -78,6 +78,8 @@ export class TxnLog {
   /** The next file, created early and not begun yet. */
   #next: { readonly file: LogFile; isPreallocating: boolean } | null = null;
   #isPreparing = false;
+  /** An append or a truncation is under way. Stays true when it fails. */
+  #isChanging = false;
   /** The number of synced writes to the active segment. */
   #writeCount = 0;
   #writtenBytes = 0;
@@ -131,8 +133,7 @@ export class TxnLog {
   /** Appends batches in one synced write. A failure leaves the log unusable. */
   async append(batches: readonly ProposalBatch[]): Promise<void> {
     if (batches.length === 0) return;
-    this.#background.check();
-    this.#removals.check();
+    this.#beginChange();
     this.#assertChain(batches);
     const active = this.#writable ?? (await this.#begin(this.#segments.at(-1) ?? null));
     const before = active.bytes;
@@ -141,6 +142,7 @@ export class TxnLog {
     this.#writeCount += 1;
     this.#last = active.last;
     this.#prepareNext(active);
+    this.#isChanging = false;
   }
 
   /**
@@ -151,6 +153,7 @@ export class TxnLog {
     assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);
     assert(after <= last, `truncation to ${formatZxid(after)} is below last ${formatZxid(last)}`);
     if (after === last) return;
+    this.#beginChange();
     this.#truncations += 1;
     const dropped = this.#segments.filter((segment) => segment.base >= after);
     this.#segments = this.#segments.filter((segment) => segment.base < after);
@@ -165,6 +168,7 @@ export class TxnLog {
     // void.
     for (const segment of dropped.reverse())
       this.#removals.run(() => segment.file.markForDeletion());
+    this.#isChanging = false;
   }
 
   /** Protects everything after `after` from being purged until `unprotect` takes the result. */
@@ -246,6 +250,17 @@ export class TxnLog {
     if (this.#next === null) return;
     await this.#next.file.close();
     await this.#directory.remove(segmentName(this.generation, this.#lastSeq + 1));
+  }
+
+  /** Nobody knows what is on the disk after a failure, so nothing is written then. */
+  #beginChange(): void {
+    assert(
+      !this.#isChanging,
+      'the log is changed by one call at a time, and by none after a failure',
+    );
+    this.#background.check();
+    this.#removals.check();
+    this.#isChanging = true;
   }
 
   /** Asserts that batches are a chain. Within a batch that is always true. */
