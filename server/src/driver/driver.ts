@@ -109,7 +109,7 @@ export class Driver {
     });
   }
 
-  /** Null unless this member leads. */
+  /** Null unless this member serves as the leader, which begins later than the core's term. */
   get leaderService(): LeaderService | null {
     return this.#leaderService;
   }
