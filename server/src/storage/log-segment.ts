@@ -125,7 +125,7 @@ export class Segment {
     return new Segment(shared, { format: FORMAT, ...header });
   }
 
-  /** Makes a segment whose content is known from the next segment's header. */
+  /** Takes over what the next segment's header says that this one holds, so nobody need read it. */
   adopt(last: Zxid, { bytes, ranges }: SegmentContents): void {
     this.last = last;
     this.bytes = bytes;
