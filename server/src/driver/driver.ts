@@ -364,9 +364,10 @@ export class Driver {
       // Observers may keep what they get, so it is not a view.
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
-    const at = { count: batch.count, through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
+    const wallMs = this.#parts.timers.wallMs();
+    const { nowMs } = this.#turns;
     this.#parts.counters.onDelivered(
-      { ...at, wallMs: this.#parts.timers.wallMs() },
+      { count: batch.count, through: batch.last, madeWallMs, wallMs, nowMs },
       this.shown.role,
     );
   }
