@@ -108,7 +108,10 @@ export class Segment {
   bytes = 0;
   ranges: GrowingRanges = [];
   readonly #seed: number;
-  /** Open and pinned from `begin` until the next segment has begun; null for a segment found. */
+  /**
+   * The file to append to, open and pinned from `begin` until the next segment has begun; null for
+   * a segment that an earlier process began.
+   */
   #appended: LogFile | null = null;
   /** In ascending order: the record at `offset` begins with the proposal after `after`. */
   readonly #marks: { readonly after: Zxid; readonly offset: number }[] = [];
