@@ -109,7 +109,7 @@ export class Driver {
     });
   }
 
-  /** Null unless this member leads. */
+  /** Null unless this member serves as the leader, which begins later than the core's term. */
   get leaderService(): LeaderService | null {
     return this.#leaderService;
   }
@@ -382,7 +382,8 @@ export class Driver {
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
-      // After another failed attempt to serve, those who read without a quorum read the same state.
+      // An attempt to lead or to follow has failed. Clients that read without a quorum stay: what
+      // they read has not changed.
       if (was === 'looking' && this.#pipeline.isReadOnly) return;
       const ended = this.#pipeline.stopServing(this.#turns.dropReason);
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
