@@ -20,8 +20,8 @@ export const storageMutants: readonly Mutant[] = [
       },
       {
         file: 'storage/txn-log.ts',
-        find: 'this.#background.run(() => old.file.unpin());',
-        replace: 'this.#background.run(() => old.written.then(() => old.file.unpin()));',
+        find: 'this.#background.run(() => previous.file.unpin());',
+        replace: 'this.#background.run(() => previous.written.then(() => previous.file.unpin()));',
       },
     ],
   },
@@ -150,8 +150,8 @@ export const storageMutants: readonly Mutant[] = [
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/txn-log.ts',
     // What is appended then follows it, in the same segment.
-    find: '    await this.#begin(kept ?? null);\n',
-    replace: '    if (kept !== this.#active) await this.#begin(kept ?? null);\n',
+    find: '    await this.#begin();\n',
+    replace: '    if (kept?.isBegunHere !== true) await this.#begin();\n',
   },
   {
     name: 'trunc-forgotten-at-a-start',
@@ -171,13 +171,13 @@ export const storageMutants: readonly Mutant[] = [
     find: `      kept.cut(after);
     }
     this.#last = after;
-    await this.#begin(kept ?? null);
+    await this.#begin();
 `,
     replace: `      if (holds(kept, after + 1)) more = after + 1;
       kept.cut(after);
     }
     this.#last = more;
-    await this.#begin(kept ?? null);
+    await this.#begin();
     this.#last = after;
 `,
     also: [
@@ -199,8 +199,8 @@ export const storageMutants: readonly Mutant[] = [
     also: [
       {
         file: 'storage/txn-log.ts',
-        find: '    await onBegun(seq);\n    const old',
-        replace: '    const old',
+        find: '    await onBegun(seq);\n    this.#segments',
+        replace: '    this.#segments',
       },
     ],
   },
