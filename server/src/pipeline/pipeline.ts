@@ -22,10 +22,11 @@ import { LoginDelays } from '../security/login-delays.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
+import type { Identities } from './access.js';
 import { Applier } from './apply.js';
 import { Auditor } from './audit.js';
 import type { ClientChannel, ConnectionId } from './client-channel.js';
-import { Connection, type ConnectionView } from './connection.js';
+import { Connection } from './connection.js';
 import { Connections } from './connections.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { HotRequests } from './hot-requests.js';
@@ -275,8 +276,13 @@ export class Pipeline {
   connectionOf(session: SessionId): ConnectionId | undefined {
     return this.#connections.of(session)?.id;
   }
-  view(id: ConnectionId): ConnectionView | undefined {
-    return this.#connections.get(id)?.view();
+  /** The identities of the session's client; undefined if it is not served here. */
+  identitiesOf(session: SessionId): Identities | undefined {
+    return this.#connections.of(session)?.requester.identities;
+  }
+  /** The session of a connection; 0 if it has none, or is gone. */
+  sessionOf(id: ConnectionId): SessionId {
+    return this.#connections.get(id)?.session ?? 0;
   }
 
   /** Takes a frame that has been counted for its client's rate of requests. */
