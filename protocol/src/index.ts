@@ -6,7 +6,6 @@
  */
 
 export { assert, InvariantViolation, unreachable } from './assert.js';
-export { chunksByBytes } from './chunks.js';
 export { DIGEST_ALGS, type DigestAlg } from './client/digest-algs.js';
 export { digestMd5Response, digestMd5Secret } from './client/digest-md5.js';
 export {

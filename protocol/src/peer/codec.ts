@@ -307,6 +307,12 @@ const HEAD_BYTES = LENGTH_BYTES + 7;
 
 /** Throws MarshallingError if the frame is no message that this version has. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {
+  const batch = batchIn(frame);
+  if (batch !== null) {
+    return frame[1] === PROPOSE_CODE
+      ? { kind: 'propose', batch: ProposalBatch.parse(batch) }
+      : { kind: 'requests', batch: RequestBatch.parse(batch) };
+  }
   checkMsgpack(frame);
   const packed = unpackArray(frame);
   const code = packed[0];
@@ -322,6 +328,20 @@ export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX)
     throw new MarshallingError(`a message ${kind} of ${count} fields, not ${size}`);
   }
   return fields.unpack({ kind }, packed, 1) as LinkMessage;
+}
+
+/**
+ * The bytes of a batch of proposals or of requests whose head is exactly what `writeHead` writes;
+ * null for any other frame, which msgpackr reads.
+ */
+function batchIn(frame: Uint8Array): Uint8Array | null {
+  if (frame[0] !== MSGPACK_ARRAY_OF_2 || frame[2] !== MSGPACK_BIN_32) return null;
+  if (frame[1] !== PROPOSE_CODE && frame[1] !== REQUESTS_CODE) return null;
+  const start = HEAD_BYTES - LENGTH_BYTES;
+  if (frame.length < start) return null;
+  const [first = 0, second = 0, third = 0, fourth = 0] = frame.subarray(3, start);
+  const length = first * 2 ** 24 + second * 2 ** 16 + third * 2 ** 8 + fourth;
+  return length === frame.length - start ? frame.subarray(start) : null;
 }
 
 function unpackArray(frame: Uint8Array): readonly unknown[] {

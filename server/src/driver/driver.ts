@@ -367,9 +367,10 @@ export class Driver {
       // Observers may keep what they get, so it is not a view.
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
-    const at = { count: batch.count, through: batch.last, madeWallMs, nowMs: this.#turns.nowMs };
+    const wallMs = this.#parts.timers.wallMs();
+    const { nowMs } = this.#turns;
     this.#parts.counters.onDelivered(
-      { ...at, wallMs: this.#parts.timers.wallMs() },
+      { count: batch.count, through: batch.last, madeWallMs, wallMs, nowMs },
       this.shown.role,
     );
   }
@@ -384,7 +385,8 @@ export class Driver {
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
-      // After another failed attempt to serve, those who read without a quorum read the same state.
+      // An attempt to lead or to follow has failed. Clients that read without a quorum stay: what
+      // they read has not changed.
       if (was === 'looking' && this.#pipeline.isReadOnly) return;
       const ended = this.#pipeline.stopServing(this.#turns.dropReason);
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');

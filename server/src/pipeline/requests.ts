@@ -50,8 +50,8 @@ type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 export class Requests {
   readonly #parts: RequestsParts;
   /**
-   * The pending requests that cannot be found by their session, by their numbers: syncs, and writes
-   * of local sessions.
+   * Holds by their numbers the pending requests whose answers do not name their session: syncs, and
+   * writes of local sessions, whose transactions have LOCAL_SESSION.
    */
   readonly #byRequest = new Map<number, QueueEntry>();
   readonly #dueSyncs = new DueSyncs();

@@ -14,11 +14,13 @@ export async function orFault<T>(path: string, action: () => Promise<T>): Promis
   try {
     return await action();
   } catch (error) {
-    throw error instanceof StorageFault ? error : faultOf(path, error);
+    throw faultOf(path, error);
   }
 }
 
+/** Returns the error itself if it is a StorageFault. */
 export function faultOf(path: string, error: unknown): StorageFault {
+  if (error instanceof StorageFault) return error;
   const reason = isFull(error) ? 'disk full' : 'input/output';
   return new StorageFault(reason, `${reason} error at ${path}: ${textOf(error)}`, error);
 }

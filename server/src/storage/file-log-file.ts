@@ -5,7 +5,7 @@
  * makes bytes durable. FileLogDirectory creates it.
  */
 import { assert } from '@rookery/protocol';
-import { codesOf, isFull, orFault, textOf } from './disk-errors.js';
+import { codesOf, faultOf, isFull, orFault, textOf } from './disk-errors.js';
 import { DamagedError } from './errors.js';
 import type { DiskFile } from './log-disk.js';
 import type { LogFile } from './log-files.js';
@@ -19,7 +19,10 @@ export class FileLogFile implements LogFile {
   readonly #path: string;
   readonly #hasRoom: (bytes: number) => Promise<boolean>;
   readonly #onClose: () => void;
-  readonly #underWay = new Set<Promise<unknown>>();
+  /** The number of operations under way. */
+  #underWay = 0;
+  /** Set while `close` waits for them. */
+  #onIdle: (() => void) | null = null;
   /** Stays true after a failure. */
   #changing = false;
   #closed = false;
@@ -70,10 +73,14 @@ export class FileLogFile implements LogFile {
     });
   }
 
+  /**
+   * Waits for operations under way: after a failure the directory closes its files although work in
+   * the background, such as preallocation, may not have ended.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.allSettled([...this.#underWay]);
+    if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
     await orFault(this.#path, () => this.#file.close());
     this.#onClose();
   }
@@ -87,12 +94,14 @@ export class FileLogFile implements LogFile {
 
   async #run<T>(action: () => Promise<T>): Promise<T> {
     assert(!this.#closed, `${this.#path} is open`);
-    const work = orFault(this.#path, action);
-    this.#underWay.add(work);
+    this.#underWay += 1;
     try {
-      return await work;
+      return await action();
+    } catch (error) {
+      throw faultOf(this.#path, error);
     } finally {
-      this.#underWay.delete(work);
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#onIdle?.();
     }
   }
 }

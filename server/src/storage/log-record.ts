@@ -31,10 +31,13 @@ export function recordBytes(payloadBytes: number): number {
   return Math.ceil((HEADER_BYTES + payloadBytes) / ALIGNMENT) * ALIGNMENT;
 }
 
-/** The parts of a record, to be written one after the other at `offset`. */
+/**
+ * The parts of a record, to be written one after the other at `offset`; `seed` is that of the
+ * segment's salt.
+ */
 export function recordParts(
   payload: readonly Uint8Array[],
-  at: { readonly salt: string; readonly offset: number; readonly isFirst: boolean },
+  at: { readonly seed: number; readonly offset: number; readonly isFirst: boolean },
 ): readonly Uint8Array[] {
   let length = 0;
   let checksum = 0;
@@ -46,7 +49,7 @@ export function recordParts(
   header.writeUInt32BE(length, 4);
   header.writeUInt32BE(at.isFirst ? FIRST_OF_WRITE : 0, 8);
   header.writeUInt32BE(checksum, 12);
-  header.writeUInt32BE(headerChecksum(header, seedOf(at.salt), at.offset), 0);
+  header.writeUInt32BE(headerChecksum(header, at.seed, at.offset), 0);
   const padding = recordBytes(length) - HEADER_BYTES - length;
   return padding === 0 ? [header, ...payload] : [header, ...payload, PADDING.subarray(0, padding)];
 }
@@ -152,7 +155,8 @@ export class RecordReader {
 
 const PADDING = new Uint8Array(ALIGNMENT);
 
-function seedOf(salt: string): number {
+/** What a segment's salt adds to the checksums of its records. */
+export function seedOf(salt: string): number {
   return crc32(salt);
 }
 

@@ -9,7 +9,6 @@
 import { crc32 } from 'node:zlib';
 import {
   assert,
-  chunksByBytes,
   cutRanges,
   extendRanges,
   type GrowingRanges,
@@ -19,7 +18,7 @@ import {
 import { z } from 'zod';
 import { DamagedError } from './errors.js';
 import { CLEARED_BYTES, type LogDirectory, type LogFile } from './log-files.js';
-import { recordBytes, recordParts } from './log-record.js';
+import { recordBytes, recordParts, seedOf } from './log-record.js';
 import { type ResourceOwner, SharedResource } from './shared-resource.js';
 
 /** The offset of the first record: the header takes all that `LogDirectory.create` clears. */
@@ -108,6 +107,12 @@ export class Segment {
   /** The bytes of its records. */
   bytes = 0;
   ranges: GrowingRanges = [];
+  readonly #seed: number;
+  /**
+   * The file to append to, open and pinned from `begin` until the next segment has begun; null for
+   * a segment that an earlier process began.
+   */
+  #appended: LogFile | null = null;
   /** In ascending order: the record at `offset` begins with the proposal after `after`. */
   readonly #marks: { readonly after: Zxid; readonly offset: number }[] = [];
 
@@ -115,6 +120,7 @@ export class Segment {
     this.file = file;
     this.header = header;
     this.last = header.base;
+    this.#seed = seedOf(header.salt);
   }
 
   /** Makes the file a segment and pins it. The header is durable when resolved. */
@@ -122,10 +128,12 @@ export class Segment {
     await file.write(0, [encodeHeader(header)]);
     const name = segmentName(header.generation, header.seq);
     const shared = SharedResource.pinned(ownerOf(directory), name, file);
-    return new Segment(shared, { format: FORMAT, ...header });
+    const segment = new Segment(shared, { format: FORMAT, ...header });
+    segment.#appended = file;
+    return segment;
   }
 
-  /** Makes a segment whose content is known from the next segment's header. */
+  /** Takes over what the next segment's header says that this one holds, so nobody need read it. */
   adopt(last: Zxid, { bytes, ranges }: SegmentContents): void {
     this.last = last;
     this.bytes = bytes;
@@ -146,17 +154,19 @@ export class Segment {
     return RECORDS_START + this.bytes;
   }
 
-  /** Appends batches in one synced write. The caller has checked the chain. */
+  /**
+   * Appends batches in one synced write. The caller has checked the chain, and appends only to the
+   * segment that it began last.
+   */
   async append(batches: readonly ProposalBatch[], bytesMax: number): Promise<void> {
-    // Returns the open file: it has been pinned since `begin`, and TxnLog unpins it once the next
-    // segment has begun.
-    const file = await this.file.pin();
+    const file = this.#appended;
+    assert(file !== null, () => `${this.name} was begun by this process`);
     const parts: Uint8Array[] = [];
     let offset = this.end;
     const records = recordsOf(batches, bytesMax);
     for (const [index, record] of records.entries()) {
       const payload = record.map(({ bytes }) => bytes);
-      const at = { salt: this.header.salt, offset, isFirst: index === 0 };
+      const at = { seed: this.#seed, offset, isFirst: index === 0 };
       for (const part of recordParts(payload, at)) {
         parts.push(part);
         offset += part.length;
@@ -221,21 +231,26 @@ export function ownerOf(directory: LogDirectory): ResourceOwner<LogFile> {
 }
 
 /** Divides batches into records of at most `bytesMax`, or of one larger proposal. */
-function recordsOf(
+export function recordsOf(
   batches: readonly ProposalBatch[],
   bytesMax: number,
 ): readonly (readonly ProposalBatch[])[] {
-  const pieces = batches.flatMap((batch) => piecesOf(batch, bytesMax));
-  return [...chunksByBytes(pieces, bytesMax, ({ bytes }) => bytes.length)];
-}
-
-function piecesOf(batch: ProposalBatch, bytesMax: number): readonly ProposalBatch[] {
-  const pieces: ProposalBatch[] = [];
-  for (let after = batch.previous; after < batch.last; ) {
-    const piece = batch.part(after, batch.last, bytesMax);
-    assert(piece !== null, 'a part has one proposal at least');
-    pieces.push(piece);
-    after = piece.last;
+  const records: ProposalBatch[][] = [];
+  let record: ProposalBatch[] = [];
+  let bytes = 0;
+  for (const batch of batches) {
+    for (let after = batch.previous; after < batch.last; ) {
+      const piece = batch.part(after, batch.last, bytesMax);
+      assert(piece !== null, 'a part has one proposal at least');
+      if (records.length === 0 || bytes + piece.bytes.length > bytesMax) {
+        record = [];
+        records.push(record);
+        bytes = 0;
+      }
+      record.push(piece);
+      bytes += piece.bytes.length;
+      after = piece.last;
+    }
   }
-  return pieces;
+  return records;
 }

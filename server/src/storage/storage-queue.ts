@@ -124,7 +124,7 @@ export class StorageQueue {
     switch (output.kind) {
       case 'append': {
         const appended = this.#hooks.appending?.();
-        await this.#storage.append(...group.flatMap(appendedBy));
+        await this.#storage.append(...batchesOf(group));
         return appended?.();
       }
       case 'truncate':
@@ -146,8 +146,10 @@ export class StorageQueue {
   }
 }
 
-function appendedBy(output: StorageOutput): readonly ProposalBatch[] {
-  return output.kind === 'append' ? [output.batch] : [];
+function batchesOf(group: readonly StorageOutput[]): readonly ProposalBatch[] {
+  const batches: ProposalBatch[] = [];
+  for (const output of group) if (output.kind === 'append') batches.push(output.batch);
+  return batches;
 }
 
 function bytesOf(output: StorageOutput): number {

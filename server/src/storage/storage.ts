@@ -151,8 +151,8 @@ export class Storage {
   }
 
   /** Appends batches in order. Asserts that they continue the log without a gap. */
-  async append(...batches: readonly ProposalBatch[]): Promise<void> {
-    await this.#exclusively('append', () => this.#liveGeneration().log.append(batches));
+  append(...batches: readonly ProposalBatch[]): Promise<void> {
+    return this.#exclusively('append', () => this.#liveGeneration().log.append(batches));
   }
 
   /**

@@ -134,7 +134,7 @@ export class TxnLog {
     this.#background.check();
     this.#removals.check();
     this.#assertChain(batches);
-    const active = await this.#writable();
+    const active = this.#writable ?? (await this.#begin(this.#segments.at(-1) ?? null));
     const before = active.bytes;
     await active.append(batches, this.#options.recordBytesMax);
     this.#writtenBytes += active.bytes - before;
@@ -161,10 +161,8 @@ export class TxnLog {
     }
     this.#last = after;
     await this.#begin(kept ?? null);
-    // The oldest segment is removed last: because of the new header, whatever a crash leaves is
-    // void.
-    for (const segment of dropped.reverse())
-      this.#removals.run(() => segment.file.markForDeletion());
+    // The new header does not lead to them, so whatever a crash leaves of them is void.
+    for (const segment of dropped) this.#removals.run(() => segment.file.markForDeletion());
   }
 
   /** Protects everything after `after` from being purged until `unprotect` takes the result. */
@@ -262,10 +260,10 @@ export class TxnLog {
     }
   }
 
-  async #writable(): Promise<Segment> {
+  /** The active segment; null if it is full, or this process has not begun one. */
+  get #writable(): Segment | null {
     const active = this.#active;
-    if (active !== null && active.bytes < this.#bytesMaxOf(active)) return active;
-    return await this.#begin(this.#segments.at(-1) ?? null);
+    return active !== null && active.bytes < this.#bytesMaxOf(active) ? active : null;
   }
 
   #bytesMaxOf({ seq }: Segment): number {
