@@ -129,7 +129,10 @@ export class Driver {
     this.#transfers.stop();
   }
 
-  /** Ends the member after an unexpected error: one that only answers pings is worse than none. */
+  /**
+   * Ends the member after an unexpected error: a member that does nothing any more but answer pings
+   * would be worse than none.
+   */
   fail(error: unknown): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -140,9 +143,9 @@ export class Driver {
   // Turns
 
   /**
-   * On a leader, `#sendAll` also has the LeaderService decide on the writes of its own clients. One
-   * that is dropped, because it came by a former attachment, makes room in the outbox at once,
-   * which then forwards writes that it has held: those need another turn.
+   * On a leader, `#sendAll` also has the LeaderService decide on the writes of its own clients. If
+   * it drops a write, because that came by a former attachment, the outbox has room at once and
+   * forwards writes that it has held. They are too late for this turn and need another one.
    */
   #endTurn(): void {
     this.#leaderService?.runWaiting();
