@@ -125,10 +125,23 @@ describe('the time of transactions', () => {
 
   it('continues with the date that the majority agrees on, however far away, and reports it', () => {
     const time = term();
+    expect(time.read(50, DATE + 50, verdict('own', DATE))).toBe(DATE + 50);
     expect(time.read(100, DATE + TEN_YEARS, verdict('own', DATE + TEN_YEARS - 100))).toBe(
       DATE + TEN_YEARS,
     );
     expect(time.takeStep()).toEqual({ fromWallMs: DATE + 100, toWallMs: DATE + TEN_YEARS });
+  });
+
+  it('does not take the time for a step in which no member ran before the term', () => {
+    const time = term();
+    expect(time.read(100, DATE + 60_000, verdict('own', DATE + 59_900))).toBe(DATE + 60_000);
+    expect(time.takeStep()).toBeNull();
+  });
+
+  it('reports that the clocks were ahead before the term, although no transaction shows it', () => {
+    const time = term();
+    expect(time.read(60_000, DATE + 100, verdict('own', DATE - 59_900))).toBe(DATE + 100);
+    expect(time.takeStep()).toEqual({ fromWallMs: DATE + 60_000, toWallMs: DATE + 100 });
   });
 });
 

@@ -35,6 +35,12 @@ export class TermTime {
    * The next time is expected at this plus the monotonic clock; null if there was no transaction.
    */
   #expectedBaseMs: number | null;
+  /**
+   * Whether the term has had a transaction. The last one before it may have been read from a disk
+   * or received late, so more time may have passed since then than this member knows of, such as
+   * while no member ran; not less.
+   */
+  #hasBegun = false;
   #step: TimeStep | null = null;
 
   constructor(start: TermTimeStart) {
@@ -49,12 +55,15 @@ export class TermTime {
     const baseMs = this.#baseOf(wallMs - nowMs, verdict);
     const expectedMs = this.#expectedBaseMs ?? baseMs;
     this.#expectedBaseMs = baseMs;
+    const aheadMs = baseMs - expectedMs;
+    const isStep = aheadMs < -toleranceMs || (aheadMs > toleranceMs && this.#hasBegun);
+    this.#hasBegun = true;
     const timeMs = Math.floor(nowMs + baseMs);
     const isBack = timeMs < this.#lastMs - toleranceMs;
     if (timeMs < this.#lastMs && !(isBack && mayFall() && verdict.by !== 'nobody')) {
       return this.#lastMs;
     }
-    if (Math.abs(baseMs - expectedMs) > toleranceMs || isBack) {
+    if (isStep || isBack) {
       this.#step ??= {
         fromWallMs: isBack ? this.#lastMs : Math.floor(nowMs + expectedMs),
         toWallMs: timeMs,
