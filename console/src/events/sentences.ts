@@ -87,7 +87,7 @@ function because(reason: unknown): string {
   return typeof reason === 'string' && reason !== '' ? `: ${reason}` : '';
 }
 
-/** Of the sessions that the line names, the first ten. */
+/** How many of the sessions that the line names, the first ten, were ended by an operator. */
 function numberEndedByOperator(sessions: unknown): number {
   if (!Array.isArray(sessions)) return 0;
   return sessions.filter((one) => one?.endedByOperator === true).length;
