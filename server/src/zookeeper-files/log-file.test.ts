@@ -101,6 +101,7 @@ describe('a transaction', () => {
       session: 7n,
       zxid: 0x100000005n,
       time: 1_700_000_000_000n,
+      begins: false,
       closes: null,
       digest: 2n ** 64n - 2n,
       changes: [
