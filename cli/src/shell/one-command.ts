@@ -124,9 +124,13 @@ export function targetOptions(options: OptionValues) {
   };
 }
 
+/** For streams whose errors the callback of each write tells. */
+function toldByWrite(): void {}
+
 /** Resolves once the stream has accepted it; rejects with EPIPE if the reader has gone. */
 function writerTo(stream: NodeJS.WritableStream): Write {
-  stream.on('error', () => undefined); // The callback of the write tells it.
+  // The shell makes writers for each line, and a stream needs the listener once.
+  if (!stream.listeners('error').includes(toldByWrite)) stream.on('error', toldByWrite);
   return (data) =>
     new Promise((resolve, reject) => {
       stream.write(data, (error) => {
