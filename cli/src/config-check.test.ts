@@ -88,6 +88,24 @@ describe('config check', () => {
     }
   });
 
+  it('tries every port that the member would open', async () => {
+    const [adminPort, secureClientPort] = await freePorts(2);
+    const metricsPort = await listening(createServer());
+    const self = await entry(1, { metricsPort, adminPort, secureClientPort });
+    const { certFile, keyFile } = new TestAuthority(folder).server();
+    const { code, lines } = await check([self], 1, { tls: { certFile, keyFile } });
+    const tried = lines.filter((line) => line.includes(' on 127.0.0.1, the '));
+    expect([code, tried]).toEqual([
+      1,
+      [
+        `ok       port ${self['clientPort']} on 127.0.0.1, the client port, can be opened`,
+        `ok       port ${secureClientPort} on 127.0.0.1, the secure client port, can be opened`,
+        `FAIL     port ${metricsPort} on 127.0.0.1, the metrics port, cannot be opened: another process has it (EADDRINUSE)`,
+        `ok       port ${adminPort} on 127.0.0.1, the admin port, can be opened`,
+      ],
+    ]);
+  });
+
   it('fails for an address that this machine does not have, and names the remedy', async () => {
     const { code, lines } = await check([await entry(1, { host: '192.0.2.1' })], 1);
     expect(code).toBe(1);

@@ -68,7 +68,7 @@ async function* findings(config: Config, id: number | null): AsyncGenerator<Find
 }
 
 async function* ofThisMachine(config: Config, self: ServerAddress): AsyncGenerator<Finding> {
-  yield* await bindCheck(self, config.servers.length);
+  yield* await bindCheck(self, config);
   const { data, log } = memberDirectories(config, self.id);
   for (const directory of new Set([data, log])) yield await directoryCheck(directory);
 }

@@ -18,7 +18,7 @@ import {
   peerAddressOf,
   type ServerAddress,
 } from '@rookery/server';
-import { listenError, serviceOf } from './ports.js';
+import { listenError, listenersOf, serviceOf } from './ports.js';
 
 export type Verdict = 'ok' | 'warning' | 'FAIL';
 
@@ -87,12 +87,11 @@ async function addressesOf(host: string): Promise<readonly string[] | string> {
 /**
  * Checks whether the member's ports can be opened here; a member that runs has opened them already.
  */
-export async function bindCheck(self: ServerAddress, members: number): Promise<Finding[]> {
-  const ports = { client: clientAddressOf(self), peer: peerAddressOf(self) };
+export async function bindCheck(self: ServerAddress, config: Config): Promise<Finding[]> {
   const found: Finding[] = [];
   const runs = (await serviceOf(self, DIAL_MS)) !== 'down';
-  for (const [use, { host: hosts, port }] of Object.entries(ports)) {
-    if (use === 'peer' && members === 1) continue;
+  for (const [use, { host: hosts, port }] of listenersOf(self, config)) {
+    if (use === 'peer' && config.servers.length === 1) continue;
     for (const host of [hosts].flat()) {
       const code = await listenError(host, port);
       const where = `port ${port} on ${host === '*' ? 'every address' : host}, the ${use} port`;

@@ -22,6 +22,7 @@ export interface EnsemblePlan {
   readonly servers: readonly ServerAddress[];
   /** Where the members' admin ports listen. */
   readonly adminHost: string;
+  readonly metricsHost: string | null;
   /**
    * The servers that the file listed until now; a process that serves on their ports serves this
    * data.
@@ -33,8 +34,8 @@ export interface EnsemblePlan {
 
 /** Reads the servers from a file that somebody else maintains. */
 export function readEnsembleFile(configPath: string): EnsemblePlan {
-  const { servers, adminHost } = loadEnsembleConfig(configPath);
-  return { configPath, servers, adminHost, write: () => {} };
+  const { servers, adminHost, metricsHost } = loadEnsembleConfig(configPath);
+  return { configPath, servers, adminHost, metricsHost, write: () => {} };
 }
 
 export function prepareEnsembleFile(options: {
@@ -47,7 +48,8 @@ export function prepareEnsembleFile(options: {
   if (!existsSync(configPath)) {
     const servers = localServers(size ?? DEFAULT_SIZE, basePort ?? DEFAULT_BASE_PORT);
     const settings = { dataDir: '.', tickTimeMs: 2000, servers };
-    return planToWrite(configPath, { data, settings, servers, adminHost: ADMIN_HOST });
+    const hosts = { adminHost: ADMIN_HOST, metricsHost: null };
+    return planToWrite(configPath, { data, settings, servers, ...hosts });
   }
   const found = readEnsembleFile(configPath);
   const members = found.servers.length;
@@ -63,8 +65,9 @@ export function prepareEnsembleFile(options: {
     ...portsOf(basePort, index),
   }));
   const settings: object = JSON.parse(readFileSync(configPath, 'utf8'));
-  const { adminHost } = found;
-  const changed = { data, settings: { ...settings, servers }, servers, adminHost };
+  const { adminHost, metricsHost } = found;
+  const hosts = { adminHost, metricsHost };
+  const changed = { data, settings: { ...settings, servers }, servers, ...hosts };
   return { ...planToWrite(configPath, changed), former: found.servers };
 }
 
@@ -86,12 +89,12 @@ function portsOf(basePort: number, index: number) {
 
 function planToWrite(
   configPath: string,
-  of: Pick<EnsemblePlan, 'servers' | 'adminHost'> & {
+  of: Pick<EnsemblePlan, 'servers' | 'adminHost' | 'metricsHost'> & {
     readonly data: string;
     readonly settings: object;
   },
 ): EnsemblePlan {
-  const { data, settings, servers, adminHost } = of;
+  const { data, settings, ...plan } = of;
   const write = () => {
     try {
       makeDirectory(resolve(data));
@@ -102,7 +105,7 @@ function planToWrite(
       throw new OperatorError(`cannot write ${configPath}: ${reason}`, { cause: error });
     }
   };
-  return { configPath, servers, adminHost, write };
+  return { configPath, ...plan, write };
 }
 
 /** Node's recursive mkdir never returns where the kernel keeps answering ENOENT, as in /proc. */

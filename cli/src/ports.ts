@@ -3,23 +3,42 @@
  * whether a member serves on its client port.
  */
 import { createServer } from 'node:net';
-import { clientAddressOf, OperatorError, peerAddressOf, type ServerAddress } from '@rookery/server';
+import {
+  type Config,
+  clientAddressOf,
+  type ListenAddress,
+  metricsHostOf,
+  OperatorError,
+  peerAddressOf,
+  type ServerAddress,
+  secureClientAddressOf,
+} from '@rookery/server';
 import { askWord } from './status/four-letter-word.js';
 
+/** The ports that a member opens, by their use. */
+export function listenersOf(
+  server: ServerAddress,
+  config: Pick<Config, 'adminHost' | 'metricsHost'>,
+): ReadonlyMap<string, ListenAddress> {
+  const { metricsPort, adminPort } = server;
+  const secure = secureClientAddressOf(server);
+  const ports = new Map([['client', clientAddressOf(server)]]);
+  if (secure !== null) ports.set('secure client', secure);
+  ports.set('peer', peerAddressOf(server));
+  if (metricsPort !== undefined) {
+    ports.set('metrics', { host: metricsHostOf(config, server), port: metricsPort });
+  }
+  if (adminPort !== undefined) ports.set('admin', { host: config.adminHost, port: adminPort });
+  return ports;
+}
+
 /** Throws an OperatorError that names every port of the servers on which nothing can listen. */
-export async function requireFreePorts(ensemble: {
-  readonly servers: readonly ServerAddress[];
-  readonly adminHost: string;
-}): Promise<void> {
+export async function requireFreePorts(
+  ensemble: { readonly servers: readonly ServerAddress[] } & Parameters<typeof listenersOf>[1],
+): Promise<void> {
   const problems: string[] = [];
   for (const server of ensemble.servers) {
-    const { adminPort } = server;
-    const ports = {
-      client: clientAddressOf(server),
-      peer: peerAddressOf(server),
-      ...(adminPort === undefined ? {} : { admin: { host: ensemble.adminHost, port: adminPort } }),
-    };
-    for (const [use, { host: hosts, port }] of Object.entries(ports)) {
+    for (const [use, { host: hosts, port }] of listenersOf(server, ensemble)) {
       for (const host of [hosts].flat()) {
         const code = await listenError(host, port);
         if (code === null) continue;

@@ -97,6 +97,7 @@ export async function runProgram(): Promise<number> {
   addConsole(program, onEnd);
   addDataCommands(program, onEnd);
   addCompletion(program);
+  for (const command of program.commands) pointToHelp(command, `rookery ${command.name()}`);
   for (const command of program.commands.filter((one) => PRINTING.has(one.name()))) {
     command
       .hook('preAction', endWithOutput)
@@ -108,6 +109,12 @@ export async function runProgram(): Promise<number> {
   } catch (error) {
     return report(error);
   }
+}
+
+/** After a mistake, each command names the help of its own. */
+function pointToHelp(command: Command, name: string): void {
+  command.showHelpAfterError(`(${name} --help lists its arguments and options)`);
+  for (const below of command.commands) pointToHelp(below, `${name} ${below.name()}`);
 }
 
 interface StatusOptions {

@@ -2,6 +2,8 @@
  * What applications import. Values and interfaces in api/, errors in errors.ts; those that cross
  * the wire come from @rookery/protocol and are given on from here.
  */
+// Declarations use Node's types, which TypeScript 6 and later include only where they are named.
+/// <reference types="node" preserve="true" />
 export {
   Acl,
   AddWatchMode,

@@ -10,7 +10,7 @@
  */
 
 export interface NameLookupsParts {
-  /** Asks the system. Rejects when the name has no address or nobody can tell. */
+  /** Asks the system. Rejects when the name has no address, or when the lookup fails. */
   readonly lookup: (name: string) => Promise<readonly string[]>;
   /** Calls back after so many ms; the returned function cancels the timer. */
   readonly after: (ms: number, callback: () => void) => () => void;

@@ -176,7 +176,8 @@ export interface Config {
    * Past it, the member stops reading from connections with an unanswered request, so that memory
    * stays bounded and clients feel the pressure. While n clients have requests pending, each may
    * have one part in n + 1 of it, so a client alone gets half. If it is too small, clients that
-   * pipeline requests wait although the member has time for them.
+   * pipeline requests wait although the member has time for them. The bytes of these requests have
+   * [a bound of their own](limits.md#requests-and-answers).
    */
   readonly globalOutstandingLimit: number;
   /**
@@ -422,8 +423,9 @@ export interface Config {
    */
   readonly auditRequired: boolean;
   /**
-   * The least severe log line that is written; default 'info'. 'debug' writes a line for each
-   * request.
+   * The least severe log line that is written; default 'info'. 'debug' also tells of connections
+   * that the member drops because it does not serve, of troubles with another member each time that
+   * they occur, and of messages that the replication core ignores.
    */
   readonly logLevel: LogLevel;
 }

@@ -33,24 +33,32 @@ interface WordFacts {
 
 /**
  * All words that exist, in alphabetical order: those of ZooKeeper 3.8.0, and Rookery's own if there
- * are any. Other first four bytes of a connection are read as the length of a frame, except
- * those that telnet sends when it closes.
+ * are any. A name is four lower-case letters. Other first four bytes of a connection are read as
+ * the length of a frame, except those that telnet sends when it closes.
  *
  * A new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
  * reports that it is missing. An answer is never empty, because an empty one means that the server
  * does not know the word. A member that serves may lack the facts of a word: a follower, a member
  * in read-only mode and a standalone one have none of a leader's (`LeaderView`). It answers with a
- * sentence that says so.
+ * sentence that says so. If bytes follow a word and belong to it, as the mask follows `stmk`,
+ * `argumentBytes` in `net/word-service.ts` tells how many, and the test in
+ * `test/src/answers/stranger-clients.test.ts` that leaves out `stmk` must leave out that word, too.
  *
  * A fact that `MemberView` (`net/member-view.ts`) does not have yet becomes a field of it, or of
- * `LeaderView` if only the leader of an ensemble has it. `driver/member-status.ts` fills the field
- * in from the member's parts; for the tests of the words, `memberView` and `LEADER_VIEW` of
- * `simulated/net/fixtures.ts` do. It reads a fact of the replicated state by `driver.keeper.state`,
- * without another getter; the test of that is beside its source in `state/`. What a listing shows
- * is a method that returns an iterable, as `ephemerals` does. A fact of the driver needs a getter
- * of `Driver` (`driver/driver.ts`), and a test in `simulated/` that reads `member.status`. A fact
- * of the core needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if
- * only a leader has it. CONTRIBUTING.md's row for the state, the driver or the core applies then,
+ * `LeaderView` if only the leader of an ensemble has it. `MemberStatus` (`driver/member-status.ts`)
+ * fills the field in; for the tests of the words, `memberView` and `LEADER_VIEW` of
+ * `simulated/net/fixtures.ts` do. What a listing shows is a method that returns an iterable, as
+ * `watchedPaths` does. The iterable is read over many turns, in which the member changes: `atMost`
+ * (`state/at-most.ts`) makes sure that it ends. It yields null in place of an element that it
+ * passes over, so that the time for that counts.
+ *
+ * Where a fact comes from decides what else it needs. `MemberStatus` reads one of the replicated
+ * state by `driver.keeper.state`, without another getter; the test of that is beside its source in
+ * `state/`. A fact of the driver needs a getter of `Driver` (`driver/driver.ts`), or of
+ * `LeaderService` (`driver/leader-service.ts`) if only a leader has it, and a test in `simulated/`
+ * that reads `member.status`. A fact of the core needs a getter of `Zab` (`zab/zab.ts`), and one of
+ * `Leading` (`zab/leading.ts`) if only a leader has it. Other parts, such as the pipeline and the
+ * counters, are in `MemberViewParts`. CONTRIBUTING.md's row for the folder of the fact applies,
  * too.
  *
  * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and

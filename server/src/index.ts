@@ -1,5 +1,14 @@
 /** What an embedder and the command line use of a member. */
-export { clientAddressOf, isLoopback, metricsHostOf, peerAddressOf } from './addresses.js';
+// Declarations use Node's types, which TypeScript 6 and later include only where they are named.
+/// <reference types="node" preserve="true" />
+export {
+  clientAddressOf,
+  isLoopback,
+  type ListenAddress,
+  metricsHostOf,
+  peerAddressOf,
+  secureClientAddressOf,
+} from './addresses.js';
 export type { Config, ServerAddress } from './config.js';
 export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config.js';
 export type { LogLevel } from './config-schema.js';

@@ -71,14 +71,16 @@ export function derivedLimits(given: {
     OUTSTANDING_BYTES_MIN,
     Math.floor(OUTSTANDING_BYTES / members),
   );
-  // A member that is full has still taken the whole request that made it so. Twice, because what a
-  // link has not sent of one round may meet all of the next.
+  // A member that is full has still taken the whole request that made it so. Twice, because a link
+  // to a slow member may still hold all of these requests as proposals when a quorum without that
+  // member has logged them, so that they are answered and as many new ones come.
   const inFlight = 2 * members * (outstandingBytesMax + frameBytesMax + IDENTITY_BYTES_MAX);
   return {
     peerFrameBytesMax,
     peerQueueBytesMax: Math.max(PEER_QUEUE_BYTES_MIN, inFlight + CHUNKS_QUEUED * itemBytesMax),
     outstandingBytesMax,
-    // One budget for both; a small one is mostly what connections hold.
+    // `inputBytesMax` is also for unanswered requests. At least half of it is for what connections
+    // hold, however small it is.
     heldInputBytesMax: Math.max(inputBytesMax - outstandingBytesMax, inputBytesMax / 2),
     windowBytesMax,
   };

@@ -26,7 +26,7 @@ const LINE_MS = 10_000;
 export interface OwnNamesParts {
   readonly logger: Logger;
   readonly timers: Pick<Timers, 'nowMs' | 'after'>;
-  /** Addresses of a name, at least one; rejects when it has none or nobody can tell. */
+  /** Addresses of a name, at least one; rejects when it has none or the lookup fails. */
   resolve(name: string): Promise<readonly string[]>;
 }
 

@@ -14,7 +14,7 @@ export async function askAgainAndAgain(
   while (!signal.aborted) await askWord(host, word, signal);
 }
 
-/** Resolves with the bytes of the answer, at the end of the connection or when it is aborted. */
+/** Resolves with the size of the answer in bytes, when the connection ends or is aborted. */
 function askWord(host: Host, word: string, signal: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
     let bytes = 0;

@@ -1,4 +1,4 @@
-/** Of a device of this machine, if its directory for temporary files is on one. */
+/** What a device of this machine counts, if the directory for temporary files is on one. */
 import { closeSync, fsyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

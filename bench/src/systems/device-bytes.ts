@@ -7,7 +7,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 
-/** Of /sys/dev/block/<device>/stat, whatever the size of the device's own sectors is. */
+/** The unit of /sys/dev/block/<device>/stat, whatever the size of the device's own sectors is. */
 const SECTOR_BYTES = 512;
 const SECTORS_WRITTEN_FIELD = 6;
 

@@ -106,6 +106,9 @@ async function listed(directory: string): Promise<readonly Backup[]> {
 
 function asMistake(path: string, error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
+  if (error.code === 'EISDIR') {
+    return new OperatorError(`${path} is a directory: name one of the backups in it`);
+  }
   return new OperatorError(`${path} cannot be read: ${error.message}`, { cause: error });
 }
 

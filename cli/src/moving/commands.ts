@@ -5,6 +5,8 @@ import type { Command } from 'commander';
 import { wholeNumber } from '../whole-number.js';
 import type { RestoreTarget } from './restore-command.js';
 
+const WRITING: ReadonlySet<string> = new Set(['import', 'recover', 'export', 'backup', 'restore']);
+
 type OnEnd = (code: number) => void;
 
 interface TargetOptions {
@@ -32,6 +34,10 @@ export function addDataCommands(program: Command, onEnd: OnEnd): void {
     const { runRestore } = await import('./restore-command.js');
     onEnd(await runRestore(file, targetOf(options)));
   });
+  for (const command of program.commands.filter((one) => WRITING.has(one.name()))) {
+    // What they write holds the data of all znodes: other users of the machine get none.
+    command.hook('preAction', () => void process.umask(0o077));
+  }
 }
 
 function addRecover(program: Command, onEnd: OnEnd): void {

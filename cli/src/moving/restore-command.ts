@@ -110,7 +110,9 @@ async function writeMembers(setup: Parameters<typeof restoreMembers>[0]): Promis
   const others =
     left.length === 0
       ? {}
-      : { 'still to be restored': `members ${left.join(', ')}, with --ensemble-id ${ensembleId}` };
+      : {
+          'not written here': `members ${left.join(', ')}: each needs --ensemble-id ${ensembleId}`,
+        };
   return {
     written: `members ${ids.join(', ')}`,
     'ensemble id': ensembleId,

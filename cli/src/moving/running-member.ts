@@ -7,13 +7,15 @@
 import { get, type IncomingMessage } from 'node:http';
 import { OperatorError, readBackup, type StateHolder } from '@rookery/server';
 import { httpUrl, userHeaders } from '../http-url.js';
+import { refusal } from '../refusal.js';
 
 export interface RunningMember {
   /** `http://host:port` of the member's admin port. */
   readonly url: string;
 }
 
-const REFUSAL_CHARACTERS_MAX = 1000;
+/** Of the text of a refusal; what is longer is not read to its end. */
+const REFUSAL_CHARACTERS_MAX = 10_000;
 /** A member sends while its disk reads, so silence means that it hangs. */
 const SILENCE_MS = 60_000;
 
@@ -23,7 +25,7 @@ export async function fetchState({ url }: RunningMember): Promise<StateHolder> {
   try {
     const response = await ask(address);
     if (response.statusCode === 200) return { state: await readBackup(response) };
-    throw new OperatorError(`${url} refused: ${await textOf(response)}`);
+    throw refusal(url, response.statusCode ?? 0, await textOf(response));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -46,5 +48,5 @@ async function textOf(response: IncomingMessage): Promise<string> {
     text += String(chunk);
     if (text.length > REFUSAL_CHARACTERS_MAX) break;
   }
-  return `${response.statusCode} ${text.slice(0, REFUSAL_CHARACTERS_MAX).trim()}`;
+  return text;
 }

@@ -6,9 +6,9 @@
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
 import { httpUrl, USER_VARIABLE, userHeaders } from '../http-url.js';
+import { refusal } from '../refusal.js';
 import { addressText } from '../status/named-servers.js';
 import type { NamedAddress } from './addresses.js';
-import { clean } from './values.js';
 
 const TIMEOUT_MS = 10_000;
 
@@ -17,7 +17,6 @@ const membersSchema = z.object({
     z.object({ id: z.number(), client: z.object({ host: z.string(), port: z.number() }) }),
   ),
 });
-const problemSchema = z.object({ detail: z.string() });
 
 export class AdminPort {
   readonly #url: string;
@@ -55,11 +54,7 @@ export class AdminPort {
       throw new OperatorError(`${this.#url} does not answer: ${reasonOf(cause)}`, { cause });
     }
     if (response.ok || expected.includes(response.status)) return response;
-    const problem = problemSchema.safeParse(await response.json().catch(() => null));
-    // It goes to a terminal as it is.
-    const detail = clean(problem.data?.detail ?? `status ${response.status}`);
-    const hint = response.status === 401 ? ` Set ${USER_VARIABLE} to user:password.` : '';
-    throw new OperatorError(`${this.#url} refused: ${detail}${hint}`);
+    throw refusal(this.#url, response.status, await response.text().catch(() => ''));
   }
 
   /** Where clients reach the members. */

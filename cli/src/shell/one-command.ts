@@ -125,12 +125,20 @@ export function targetOptions(options: OptionValues) {
   };
 }
 
+/** For streams whose errors the callback of each write tells. */
+function toldByWrite(): void {}
+
+/** The shell makes writers for each line, and a stream needs the listener once. */
+function expectErrors(stream: NodeJS.WritableStream): void {
+  if (!stream.listeners('error').includes(toldByWrite)) stream.on('error', toldByWrite);
+}
+
 /**
  * Writes to standard output: resolves once the stream has accepted the data, rejects with EPIPE if
  * the reader has gone, and with a sentence if they cannot be written for another reason.
  */
 function outputTo(stdout: NodeJS.WritableStream): Write {
-  stdout.on('error', () => undefined); // The callback of the write tells it.
+  expectErrors(stdout);
   return (data) =>
     new Promise((resolve, reject) => {
       stdout.write(data, (error) => {
@@ -142,7 +150,7 @@ function outputTo(stdout: NodeJS.WritableStream): Write {
 
 /** Writes to standard error: resolves in any case, because nobody can be told of a failure. */
 function messagesTo(stderr: NodeJS.WritableStream): Write {
-  stderr.on('error', () => undefined);
+  expectErrors(stderr);
   return (data) => new Promise((resolve) => stderr.write(data, () => resolve()));
 }
 

@@ -25,7 +25,11 @@ export function askWord(
   bytesMax = ANSWER_BYTES_MAX,
 ): Promise<string> {
   return new Promise((resolve, reject) => {
-    const onOpen = (): void => void socket.write(word);
+    let isOpen = false;
+    const onOpen = (): void => {
+      isOpen = true;
+      socket.write(word);
+    };
     const socket =
       tls === undefined
         ? connect({ host, port }, onOpen)
@@ -38,7 +42,10 @@ export function askWord(
       if (error === null) resolve(Buffer.concat(parts).toString());
       else reject(plainly(error));
     };
-    const timer = setTimeout(() => end(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(() => {
+      const maybe = isOpen && tls === undefined ? '; it may be a port for TLS' : '';
+      end(new Error(`no answer in ${timeoutMs} ms${maybe}`));
+    }, timeoutMs);
     socket.on('data', (part) => {
       parts.push(part);
       bytes += part.length;

@@ -12,6 +12,18 @@ export interface ServerStatus {
   readonly version: string;
 }
 
+const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
+const FOLLOWING: ReadonlySet<string> = new Set(['follower', 'observer']);
+
+export function isLeading(status: ServerStatus | null): boolean {
+  return status !== null && LEADING.has(status.mode);
+}
+
+/** Whether it serves because it has a leader, even if that is not among the servers asked. */
+export function isFollowing(status: ServerStatus | null): boolean {
+  return status !== null && FOLLOWING.has(status.mode);
+}
+
 /** Null unless the server serves; a server without a quorum answers with another text. */
 export function parseStatus(text: string): ServerStatus | null {
   const lines = new Map<string, string>();

@@ -79,6 +79,14 @@ it('a server without a quorum, and one that is not there, are shown with the rea
   expect(text).toContain(`${leader} leads; no service from ${waiting}, 127.0.0.1:1.`);
 });
 
+it('a follower whose leader was not named is no ensemble without a leader', async () => {
+  const follower = await serverThatSays(() => SRVR('follower'));
+  expect(await runStatus({ ...LOOK, connect: follower })).toBe(1);
+  expect(output.join('')).toContain(
+    `${follower} follows a leader that is not among the servers that answered: name all`,
+  );
+});
+
 it('it waits until all serve', async () => {
   let asked = 0;
   const slow = await serverThatSays(() => (++asked < 3 ? '' : SRVR('standalone')));

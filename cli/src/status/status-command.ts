@@ -9,7 +9,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
 import { addressText, type NamedServer, serversOf } from './named-servers.js';
-import { parseStatus, reasonOf, type ServerStatus } from './server-status.js';
+import {
+  isFollowing,
+  isLeading,
+  parseStatus,
+  reasonOf,
+  type ServerStatus,
+} from './server-status.js';
 
 export interface StatusCommand {
   readonly config?: string;
@@ -32,7 +38,6 @@ export interface AskedServer {
 }
 
 const AGAIN_MS = 500;
-const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 
 /** Resolves with the exit code. */
 export async function runStatus(command: StatusCommand): Promise<number> {
@@ -67,7 +72,7 @@ async function look(
 }
 
 export function isServing(asked: readonly AskedServer[]): boolean {
-  const leaders = asked.filter(({ status }) => status !== null && LEADING.has(status.mode));
+  const leaders = asked.filter(({ status }) => isLeading(status));
   return leaders.length === 1 && asked.every(({ status }) => status !== null);
 }
 
@@ -93,8 +98,12 @@ export function textOf(asked: readonly AskedServer[]): string {
 
 function verdictOf(asked: readonly AskedServer[]): string {
   const silent = asked.filter(({ status }) => status === null);
-  const leaders = asked.filter(({ status }) => status !== null && LEADING.has(status.mode));
-  if (leaders.length === 0) return 'Nobody leads: no write is taken until a majority is back.';
+  const leaders = asked.filter(({ status }) => isLeading(status));
+  if (leaders.length === 0) {
+    const follower = asked.find(({ status }) => isFollowing(status));
+    if (follower === undefined) return 'Nobody leads: no write is taken until a majority is back.';
+    return `${follower.address} follows a leader that is not among the servers that answered: name all servers of the ensemble.`;
+  }
   if (leaders.length > 1) {
     return `${leaders.length} servers say that they lead: ask again; if it stays so, they are not one ensemble.`;
   }

@@ -1,7 +1,7 @@
 /**
  * Measures the lag of the event loop while heartbeats depend on it, and reports lag that endangers
- * the session: each time on the channel `rookery:client:lag`, and at most once a minute in the log,
- * and before the session is given up.
+ * the session: each time on the channel `rookery:client:lag`, and at most once a minute in the log.
+ * It measures once more right before the session is given up, and logs that lag in any case.
  */
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';

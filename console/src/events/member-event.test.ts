@@ -25,6 +25,13 @@ it('an event has a sentence, by its facts, its own words or its name', () => {
   expect(sentenceOf(of('sessions.expired', { count: 1, sessions: sessions.slice(1) }))).toBe(
     'expired one session',
   );
+  expect(sentenceOf(of('peer.refused', { peer: 4, reason: 'the secrets differ' }))).toBe(
+    'refuses member 4: the secrets differ',
+  );
+  const told = { damage: 'the tree is damaged' };
+  expect(sentenceOf(of('server.damaged: this member does not vote', told))).toBe(
+    'does not vote and waits for a snapshot: the tree is damaged',
+  );
   // A fact is missing, as in another release: nothing is invented.
   expect(sentenceOf(of('role.following'))).toBe('role.following');
   expect(sentenceOf(of('clock.new: the clock went back'))).toBe('the clock went back');

@@ -243,7 +243,8 @@ export class JuteWriter {
    */
   #nextSlab(needed: number, kept: number): Slab {
     const most = this.#slabBytesMax;
-    // A large record in a slab of many would leave much of one unused that is kept with it.
+    // In a slab for many records a large one might leave much of the slab unused, and that part
+    // stays in memory as long as the record.
     const isLarge = needed > (this.#pool === null ? most / 4 : most);
     if (isLarge) return newSlab(needed + Math.max(kept, FIRST_SLAB_BYTES));
     if (this.#pool !== null) return this.#pool.take(needed);

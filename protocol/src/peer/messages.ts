@@ -156,9 +156,9 @@ export interface Commit {
 }
 
 /**
- * Cumulative, from the leader: everything up to `zxid` is durable there. While few proposals that
- * are durable there are not committed, it is sent instead of COMMIT to a learner that is a quorum
- * together with the leader. The learner commits what is durable at both.
+ * Cumulative, from the leader: everything up to `zxid` is durable there. It is sent instead of
+ * COMMIT to a learner that is a quorum together with the leader, while only a few proposals are
+ * durable at the leader but not committed yet. The learner commits what is durable at both.
  */
 export interface LeaderDurable {
   readonly kind: 'leaderDurable';

@@ -127,7 +127,10 @@ export class ProposalBatch implements Iterable<Proposal> {
     return new ProposalCursor(this.bytes);
   }
 
-  /** Returns the zxids in ascending order: one range for each epoch, unless some are missing. */
+  /**
+   * Returns the zxids in ascending order: one range for each epoch. A peer's batch may skip zxids,
+   * which `parse` accepts; a further range then begins after each gap.
+   */
   ranges(): readonly ZxidRange[] {
     const { first, last, count } = this;
     if (last - first === count - 1 && epochOf(first) === epochOf(last)) return [{ first, last }];
@@ -171,8 +174,8 @@ export class ProposalBatch implements Iterable<Proposal> {
 
   /**
    * Returns a frame: a head of `headBytes`, which `writeHead` writes, and the batch. If the
-   * headroom suffices, nothing is copied, and the frame is made once for all links. All heads of a
-   * batch must therefore be the same.
+   * headroom suffices, nothing is copied, and the frame is made once for all links, so each call
+   * for a batch must write the same head.
    */
   framed(headBytes: number, writeHead: (frame: Buffer) => void): Buffer {
     if (this.#frame !== null) return this.#frame;

@@ -116,7 +116,8 @@ export class RequestBatch {
 
   /**
    * Returns a frame whose head of `headBytes` the caller writes, without a copy if the head fits
-   * into memory of the batch. All heads of a batch must therefore be the same.
+   * into memory of the batch. All frames of a batch then share that memory, so their heads must be
+   * the same.
    */
   framed(headBytes: number): Buffer {
     return withHead(this.bytes, this.#headroom, headBytes);

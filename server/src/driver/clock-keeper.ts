@@ -32,9 +32,9 @@ interface Term {
 }
 
 /**
- * The time of one turn. The time for transactions is read only when the turn prepares its first
- * one, because each reading raises the clock: the time never falls below that of the last
- * transaction.
+ * The time of what a leader decides at one go, such as a message or a tick; a turn may have several
+ * of these. The time for transactions is read only when the first of them is prepared, because each
+ * reading raises the clock: the time never falls below that of the last transaction.
  */
 class TurnTime implements LeaderTime {
   readonly nowMs: number;

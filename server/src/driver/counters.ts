@@ -43,7 +43,7 @@ export class Counters {
   digestMismatches = 0;
   /** How often this member began to look for a leader; the first time is its start. */
   looked = 1;
-  /** Group commits that took longer than SLOW_SYNC_MS. */
+  /** Group commits that took a second or longer: see StateKeeper. */
   slowSyncs = 0;
   checkpointRecords = 0;
   /**

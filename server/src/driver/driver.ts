@@ -109,7 +109,7 @@ export class Driver {
     });
   }
 
-  /** Null unless this member leads. */
+  /** Null unless this member serves as the leader, which begins later than the core's term. */
   get leaderService(): LeaderService | null {
     return this.#leaderService;
   }
@@ -129,7 +129,10 @@ export class Driver {
     this.#transfers.stop();
   }
 
-  /** Ends the member after an unexpected error: one that only answers pings is worse than none. */
+  /**
+   * Ends the member after an unexpected error: a member that does nothing any more but answer pings
+   * would be worse than none.
+   */
   fail(error: unknown): void {
     if (this.#stopped) return;
     this.#stopped = true;
@@ -140,9 +143,9 @@ export class Driver {
   // Turns
 
   /**
-   * On a leader, `#sendAll` also has the LeaderService decide on the writes of its own clients. One
-   * that is dropped, because it came by a former attachment, makes room in the outbox at once,
-   * which then forwards writes that it has held: those need another turn.
+   * On a leader, `#sendAll` also has the LeaderService decide on the writes of its own clients. If
+   * it drops a write, because that came by a former attachment, the outbox has room at once and
+   * forwards writes that it has held. They are too late for this turn and need another one.
    */
   #endTurn(): void {
     this.#leaderService?.runWaiting();
@@ -382,7 +385,8 @@ export class Driver {
       this.#leaderService = null;
       this.#digests.onLooking();
       this.#clock.endTerm();
-      // After another failed attempt to serve, those who read without a quorum read the same state.
+      // An attempt to lead or to follow has failed. Clients that read without a quorum stay: what
+      // they read has not changed.
       if (was === 'looking' && this.#pipeline.isReadOnly) return;
       const ended = this.#pipeline.stopServing(this.#turns.dropReason);
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');

@@ -9,7 +9,7 @@ import { ANSWER_BYTES_MAX } from './peer-questions.js';
 const HERE = 0x1_0000_0001;
 const BUSY = 0x1_0000_0002;
 
-/** Of two sessions, of which one has left. */
+/** A report that names two sessions, of which one has left. */
 const HOT: HotReport = {
   spanMs: 2_000,
   every: 4,

@@ -46,7 +46,7 @@ export interface Asked {
 interface Waiting extends Asked {
   readonly peer: PeerId;
   readonly resolve: (answer: string | null) => void;
-  /** Of the pause before it is asked, and then of its answer. */
+  /** Ends the pause before the question is asked, and later the wait for its answer. */
   timer: Timer | null;
 }
 

@@ -30,7 +30,7 @@ export class ShownRole {
     return this.#timers.nowMs() - this.#sinceMs;
   }
 
-  /** Returns the former role. A role that is shown again goes on. */
+  /** Returns the former role. `forMs` continues if that is the same role. */
   show(role: RoleName, leader: PeerId, nowMs: number): RoleName {
     const was = this.#role;
     this.#role = role;

@@ -134,7 +134,10 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     return this.#isHeavy;
   }
 
-  /** The bracketed number of `stat` and `cons`: 1 while it is read from, plus 4 if output waits. */
+  /**
+   * The bracketed number of `stat` and `cons`: 1 while requests are taken in, plus 4 if output
+   * waits.
+   */
   get interestOps(): number {
     return (this.#holds.areNone && this.isOpen ? 1 : 0) | (this.#stream.bufferedBytes > 0 ? 4 : 0);
   }

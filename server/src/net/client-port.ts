@@ -103,7 +103,7 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   readonly #sessionless: SessionlessStreams;
   readonly #tokens: ConnectionTokens;
   readonly #words: WordService;
-  /** Of the streams that have carried no frames so far, by their ids. */
+  /** The sniffer of each stream that has carried no frames so far, by the stream's id. */
   readonly #sniffers = new Map<number, ProtocolSniffer>();
   readonly #countByAddress = new Map<string, number>();
   #dirty: ClientConnection[] = [];

@@ -185,7 +185,10 @@ export interface WaitingClients {
   readonly limitPauses: number;
 }
 
-/** More about a member, for the metrics port, the admin port and answers to other members. */
+/**
+ * More about a member, for the metrics port, the admin port and answers to other members. The
+ * answers to ZooKeeper's words do not read it; those to words of Rookery's own may.
+ */
 export interface MemberDetails {
   readonly memberId: PeerId;
   /** '' before the ensemble is founded. */
@@ -237,6 +240,7 @@ export interface MemberView {
   readonly watches: WatchSummary;
   readonly sessions: SessionsView;
   readonly quorum: QuorumView | null;
+  /** Null unless this member serves as the leader of an ensemble. */
   readonly leader: LeaderView | null;
   readonly configuration: ConfigurationView;
   readonly openFiles: { readonly count: number; readonly max: number };

@@ -59,7 +59,7 @@ export class PeerNames {
     void this.#write();
   }
 
-  /** Addresses of a name, at least one; rejects when it has none or nobody can tell. */
+  /** Addresses of a name, at least one; rejects when it has none or the lookup fails. */
   resolve(name: string): Promise<readonly string[]> {
     return this.#names.resolve(name);
   }

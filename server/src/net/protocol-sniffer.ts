@@ -16,7 +16,7 @@ export interface ProtocolSnifferParts {
   readonly stream: ByteStream;
   /** The number of bytes that belong to a word and follow it. */
   argumentBytes(word: FourLetterWord): number;
-  /** Begins the answer, which ends the stream. */
+  /** Makes the answer, at whose end the stream ends. */
   onWord(asked: AskedWord): WordAnswer;
   /** The client has taken everything written so far. */
   onAnswerDrained(answer: WordAnswer): void;

@@ -56,7 +56,7 @@ export class ServerStats {
     this.audit = parts.audit ?? null;
   }
 
-  /** Of reads and updates together. */
+  /** The latency of reads and updates together. */
   get latency(): Latency {
     const { readLatency, updateLatency } = this;
     const count = readLatency.count + updateLatency.count;

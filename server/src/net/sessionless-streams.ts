@@ -6,8 +6,9 @@
  * a whole word or frame. The time of a stream whose client waits for this member begins anew. The
  * number of streams is bounded: when there is one too many, the oldest stream of the address with
  * the most is dropped (fair-slots.ts). Strangers may open as many streams as there are files at one
- * moment, and dropping one takes some microseconds, so each turn drops at most 256. Owned by the
- * client port, which reports each stream that comes, goes, or gets a session.
+ * moment, and dropping one takes some microseconds, so one turn drops at most 256 that had no
+ * session in time, and at most 256 that ended their side or lost their place. Owned by the client
+ * port, which reports each stream that comes, goes, or gets a session.
  */
 import { Fifo } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
@@ -38,7 +39,7 @@ interface Sessionless {
 
 /** How often the streams are checked within their timeout. */
 const CHECKS = 4;
-/** Streams dropped in one turn, which takes about 3 ms. */
+/** Streams of each of the two kinds that one turn drops. To drop so many takes about 3 ms. */
 const DROPS_PER_TURN = 256;
 
 export class SessionlessStreams {

@@ -2,10 +2,11 @@
  * A budget of memory that all connections of a member share, and the choice of which connections
  * are closed when it is used up.
  *
- * It keeps only the sum: holders report how much more or less they hold. The largest holders are
- * closed until an eighth of the budget is free again, so that the search for them is rare. The very
- * largest one does not count, so that a single client gets an answer of any size. So the memory is
- * bounded by the budget plus one holder. Used by the client port.
+ * It keeps only the sum: holders report how much more or less they hold. The largest holder does
+ * not count, so that a single client gets an answer of any size: the memory is bounded by the
+ * budget plus one holder. When the others exceed the budget, the largest holders are closed, that
+ * one first, until an eighth of the budget is free, so that the search for them is rare. Of those
+ * that stay, the largest does not count either. Used by the client port.
  */
 import { assert } from '@rookery/protocol';
 

@@ -2,6 +2,8 @@
  * The transport over real sockets: translates events of node:net into calls of stream handlers.
  *
  * Half-open streams are allowed, Nagle's algorithm is off, and `::ffff:` is removed from addresses.
+ * A lending stream reads into memory that all such streams share, and lends each chunk to its
+ * handler for the time of the call (see `Chunks` in transport.ts); other streams give theirs away.
  * Names are looked up at each dial (ZOOKEEPER-1506) by `PeerNames`, so that a lookup that hangs
  * delays hardly any other dial.
  */

@@ -14,7 +14,7 @@ export class TlsRecords {
 
   constructor(socket: TLSSocket) {
     this.#socket = socket;
-    // With it, Node joins writes that wait, and encrypts them as one record.
+    // Through `_writev`, Node would join writes that wait and encrypt them as one record.
     Reflect.set(socket, '_writev', null);
   }
 

@@ -17,7 +17,7 @@ import type { ByteStream } from './transport.js';
 export interface WordAnswerParts {
   readonly word: FourLetterWord;
   readonly pieces: Iterator<string>;
-  /** Whether the answer may be long. Short answers come first. */
+  /** Whether the answer may take long, as a listing does. Short answers come first. */
   readonly isListing: boolean;
   readonly stream: ByteStream;
   readonly timers: Timers;

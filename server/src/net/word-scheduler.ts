@@ -63,7 +63,10 @@ export class WordScheduler {
     this.#blocked = new FairSlots(limits.blockedMax);
   }
 
-  /** Adds an answer, which begins in the next slice. */
+  /**
+   * Adds an answer. A short one begins in the next slice, a listing once fewer than `listingsMax`
+   * are being produced.
+   */
   add(answer: WordAnswer): void {
     if (answer.isListing) this.#waiting.add(answer);
     else this.#short.add(answer);

@@ -1,9 +1,10 @@
 /**
  * Answers the four-letter words that arrive at the client port.
  *
- * It collects what a word may read and passes the answer to the scheduler, which produces it over
- * several turns. The context is taken when the answer begins; the list of connections is read while
- * clients come and go. Owned by the client port.
+ * It makes an answer and passes it to the scheduler, which produces it over several turns. What the
+ * word may read is collected when the first piece is taken, which for a listing may be long after
+ * the question; the list of connections is read while clients come and go. Owned by the client
+ * port.
  */
 import { type FourLetterWord, isListing } from '../four-letter-words.js';
 import { atMost } from '../state/at-most.js';
@@ -47,7 +48,7 @@ export class WordService {
     return word === 'stmk' && this.#parts.whitelist.allows(word) ? TRACE_MASK_BYTES : 0;
   }
 
-  /** Begins an answer. `onPart` is called for each written part. */
+  /** Makes an answer, which the scheduler begins. `onPart` is called for each written part. */
   answer(asked: AskedWord, stream: ByteStream, onPart: () => void): WordAnswer {
     const { whitelist, lingerMs, timers, rateLimited } = this.#parts;
     const answer = new WordAnswer({

@@ -77,7 +77,7 @@ export class EntryAssembly {
   get #keyBytes(): number {
     return this.#head.readUInt32BE(1);
   }
-  /** Of key and value. */
+  /** The bytes of key and value together. */
   get #bytes(): number {
     return this.#keyBytes + this.#head.readUInt32BE(5);
   }

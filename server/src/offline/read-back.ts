@@ -37,7 +37,7 @@ export class ContentSum {
 
 export interface Written {
   readonly isCompressed: boolean;
-  /** Of what was written, before it was compressed. */
+  /** The sum of what was written, before it was compressed. */
   readonly content: ContentSum;
 }
 

@@ -72,22 +72,28 @@ export async function* loggedTransactions(config: Config, id: number): AsyncGene
   }
 }
 
+/** What the owner of a znode in ZooKeeper's log says of its mode. */
+const MODES = { none: 'persistent', session: 'ephemeral', container: 'container' } as const;
+
 function ofZooKeeper(
-  { zxid, time, session, changes, closes }: LogRecord,
+  { zxid, time, session, changes, begins, closes }: LogRecord,
   toolkitText: () => string,
 ): Transaction {
   const deleted = (closes ?? []).map((path) => ({ kind: 'delete', path, detail: '' }) as const);
   const described = changes.map((change): Change => {
     const { kind, path } = change;
-    if (kind === 'create') return { kind, path, detail: `${sizeOf(change.data)}, ${change.owner}` };
+    if (kind === 'create') {
+      const mode = change.ttlMs === null ? MODES[change.owner] : 'ttl';
+      return { kind, path, detail: `${sizeOf(change.data)}, ${mode}` };
+    }
     if (kind === 'setData') {
       return { kind, path, detail: `version ${change.version}, ${sizeOf(change.data)}` };
     }
     return { kind, path, detail: kind === 'setAcl' ? `version ${change.version}` : '' };
   });
   const all = [...described, ...deleted];
-  const ended = closes === null ? 'no change' : 'closeSession';
-  const kind = described.length > 0 ? 'write' : ended;
+  const unchanged = begins ? 'createSession' : 'no change';
+  const kind = described.length > 0 ? 'write' : closes === null ? unchanged : 'closeSession';
   return {
     zxid,
     timeMs: Number(time),

@@ -60,9 +60,9 @@ export interface ClientChannel {
   isFullFor(answerBytes: number): boolean;
   /**
    * Whether the client was heard from since the last call: bytes have come, or they may have,
-   * because the connection is not read at present. While and after it waits for `rate`, taking in a
-   * request does not say so: it is read ahead, and may have come long ago. Touches asks, which says
-   * when.
+   * because the connection is not read at present. That a request is taken in does not say so: if
+   * the connection has waited for `rate`, the request was read ahead and may have come long ago.
+   * Called by `Touches.maybeHeard`.
    */
   takeHeard(): boolean;
   /** The handshake is done. */

@@ -38,7 +38,7 @@ export type ConnectOutcome =
   | { readonly kind: 'wait' }
   /** The leader is asked. The password is right, so older connections of the session end now. */
   | { readonly kind: 'resume' }
-  /** A local session that exists already: answer at once. */
+  /** A local session, which this member has just opened or resumed: answer at once. */
   | { readonly kind: 'welcome' }
   /** Answer that the session has expired, then end the connection. */
   | { readonly kind: 'expired' }

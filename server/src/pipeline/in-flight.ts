@@ -2,9 +2,9 @@
  * The common base of the queues of what is in flight: numbers that only grow, in the order of
  * zxids, and an entry for each in typed arrays, so that a write makes no object.
  *
- * It keeps memory for the most that ever were in flight, which is what all members may have
- * outstanding. DataInFlight, CreatesInFlight and the growths of TreeRoom extend it; they keep their
- * fields at the same indexes.
+ * It keeps memory for the most that ever were in flight, which the requests that all members may
+ * have outstanding bound. DataInFlight, CreatesInFlight and the growths of TreeRoom extend it; they
+ * keep their fields at the same indexes.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 

@@ -1,11 +1,11 @@
 /**
  * How clients of this member log in: when an attempt is looked at, and what becomes of it.
  *
- * What an attempt proves holds for everything that its connection sends after it. One that is wrong
- * is counted against its user and address, and further ones of both wait (waiting-logins.ts), as
- * does one that names a super user with a wrong password, although that is accepted as an identity
- * of its own. A client that is refused becomes `leaving`. Owned by Pipeline; Requests calls it and
- * answers in order.
+ * What an attempt proves holds for everything that its connection sends after it. A wrong attempt
+ * is counted against its user and address together, and further attempts of both wait
+ * (waiting-logins.ts). An attempt that names a super user with a wrong password is counted, too,
+ * although it is accepted as an identity of its own. The connection of an attempt that is refused
+ * becomes `leaving`. Owned by Pipeline; Requests calls it and answers in order.
  */
 import {
   decode,
@@ -71,7 +71,7 @@ export class Logins {
     { body, nowMs }: { readonly body: Uint8Array; readonly nowMs: number },
   ): ReturnType<WaitingLogins['judge']> {
     const user = this.#guessedUser(connection, header, body);
-    return user === null ? 'none' : this.waiting.judge(connection, header, { user, body, nowMs });
+    return user === null ? 'now' : this.waiting.judge(connection, header, { user, body, nowMs });
   }
 
   /** False where clients cannot authenticate in several steps. */

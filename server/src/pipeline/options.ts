@@ -22,7 +22,10 @@ export interface PipelineOptions {
    * Requests of this member that may wait for a commit or a sync; beyond it, clients are paused.
    */
   readonly outstandingMax: number;
-  /** The same for the bytes of their bodies: many large writes must not fill the memory. */
+  /**
+   * The bytes of their bodies and identities, because many large writes must not fill the memory.
+   * At this bound all clients are paused.
+   */
   readonly outstandingBytesMax: number;
   /** The operations of one multiRead. */
   readonly multiOpsMax: number;

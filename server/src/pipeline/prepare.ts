@@ -289,7 +289,7 @@ export class Prepare {
       case OpCode.setAcl:
         return this.#single(decideSetAcl(overlay, context, SetAclRequest.read(reader)));
       case OpCode.multi:
-        return this.#multi(context, {
+        return this.#multi({
           ops: readMultiOps(reader, this.#rules.multiOpsMax),
           aclBytesMax: request.body.length + ACL_GROWTH_BYTES_MAX,
         });
@@ -317,14 +317,14 @@ export class Prepare {
    * Each `auth` entry of its ACLs is replaced by the identities of the client, which may be many.
    * All ACLs together therefore have a bound: the transaction must fit into a frame.
    */
-  #multi(context: DecisionContext, { ops: requests, aclBytesMax }: AskedMulti): TxnOp {
+  #multi({ ops: requests, aclBytesMax }: AskedMulti): TxnOp {
     // A multi is decided and applied in one turn, during which nobody else is served.
     if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
     const ops: NodeOp[] = [];
     let aclBytes = 0;
     this.#room.beginMulti();
     for (const request of requests) {
-      let decision = this.#decideOp(context, request);
+      let decision = this.#decideOp(request);
       if (typeof decision === 'object' && decision.kind === 'create') {
         aclBytes += sizeOfAcl(decision.acl);
         if (aclBytes > aclBytesMax) decision = ErrorCode.invalidAcl;
@@ -353,15 +353,17 @@ export class Prepare {
     return context;
   }
 
-  #decideOp(whole: DecisionContext, op: MultiRequestOp): Decision {
-    const context = { ...whole, opcode: op.opcode };
+  /** Decides an operation of a multi, in the request's context but with its own opcode. */
+  #decideOp(op: MultiRequestOp): Decision {
+    const context = this.#context;
+    context.opcode = op.opcode;
     switch (op.opcode) {
       case OpCode.create:
       case OpCode.create2:
       case OpCode.createContainer:
       case OpCode.createTtl: {
-        const opcode = multiCreateOpcode(op.opcode, op.request.flags);
-        return decideCreate(this.#overlay, { ...context, opcode }, op.request);
+        context.opcode = multiCreateOpcode(op.opcode, op.request.flags);
+        return decideCreate(this.#overlay, context, op.request);
       }
       case OpCode.delete:
         return decideDelete(this.#overlay, context, op.request);

@@ -33,7 +33,8 @@ interface Known {
 
 /**
  * Connections that wait are asked this often: several times within a timeout of some seconds. A
- * session with a timeout of less than a second may have been heard from last when the wait began.
+ * connection whose session has a timeout of less than a second may not be asked at all before its
+ * wait is longer than that, so the beginning of the wait is the last that the leader hears of it.
  */
 const ASK_MS = 500;
 

@@ -41,6 +41,8 @@ export const HEADER_BYTES = 8;
  * less, but other sessions may have made the znodes larger since.
  */
 const FORCED_BYTES_MAX = 8 << 20;
+const LOGIN_NOT_KEPT =
+  'its login has to wait, but too many of its address do already, or it is too long to be kept';
 
 /** Overwritten for each request: what happens a million times a second makes no garbage. */
 type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
@@ -48,8 +50,8 @@ type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 export class Requests {
   readonly #parts: RequestsParts;
   /**
-   * The pending requests that cannot be found by their session, by their numbers: syncs, and writes
-   * of local sessions.
+   * Holds by their numbers the pending requests whose answers do not name their session: syncs, and
+   * writes of local sessions, whose transactions have LOCAL_SESSION.
    */
   readonly #byRequest = new Map<number, QueueEntry>();
   readonly #dueSyncs = new DueSyncs();
@@ -256,8 +258,8 @@ export class Requests {
     const packet = body.rest();
     const attempt = { body: packet, nowMs: this.#nowMs };
     const verdict = this.#parts.logins.judge(connection, header, attempt);
-    if (verdict === 'none') this.#login(connection, header, new JuteReader(packet));
-    if (verdict === 'full') this.#giveUp(connection, 'too many logins of its address wait');
+    if (verdict === 'now') this.#login(connection, header, new JuteReader(packet));
+    if (verdict === 'notKept') this.#giveUp(connection, LOGIN_NOT_KEPT);
   }
 
   /**

@@ -20,14 +20,15 @@ export class Touches {
   }
 
   /**
+   * Counts the session as heard from if bytes have come from its client since the last call, or if
+   * the connection is not read at present: this member cannot know then whether any have come. That
+   * a request is taken in does not suffice, because it may have been read ahead long before.
+   *
    * Called when a request of the connection is taken in, and regularly while the connection waits
-   * because of `requestsPerSecondMax`, but not while it waits only for something else. After such a
-   * wait, a request was read ahead and may have arrived long ago, so bytes must have come since the
-   * last call. If the connection is not read when this is called, it counts as heard from,
-   * because nobody can tell.
+   * because of `requestsPerSecondMax`, but not while it waits only for something else.
    */
   maybeHeard(connection: Connection): void {
-    // One that is joining has no session yet, whatever it asks for.
+    // A connection that is joining has no session yet, whatever it asks for.
     if (connection.phase !== 'live' || !connection.channel.takeHeard()) return;
     if (isLocalId(connection.session)) return this.#local.touch(connection.session);
     if (connection.touched) return;

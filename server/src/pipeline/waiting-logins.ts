@@ -44,24 +44,24 @@ export class WaitingLogins {
   }
 
   /**
-   * `none`: the attempt is to be looked at now. `waits`: it is kept, and the connection is held.
-   * `full`: too many wait already.
+   * `now`: the attempt is to be looked at now. `waits`: it is kept, and the connection is held.
+   * `notKept`: it would have to wait, but too many do already, or it is too long to be kept.
    */
   judge(
     connection: Connection,
     { xid, opcode }: ReadHeader,
     { user, body, nowMs }: Pick<LoginAttempt, 'user' | 'body'> & { readonly nowMs: number },
-  ): 'none' | 'waits' | 'full' {
+  ): 'now' | 'waits' | 'notKept' {
     const { remoteAddress: address } = connection.channel;
     // Whoever asks by HTTP is delayed there.
-    if (address === '') return 'none';
+    if (address === '') return 'now';
     const group = addressGroup(address);
     const line = this.#lines.get(group);
     const isAhead = [...(line?.values() ?? [])].some((attempt) => attempt.user === user);
-    if (!isAhead && this.#delays.waitMs({ address, user }, nowMs) === 0) return 'none';
+    if (!isAhead && this.#delays.waitMs({ address, user }, nowMs) === 0) return 'now';
     this.#delays.noteDelayed();
-    if (body.length > ATTEMPT_BYTES_MAX) return 'full';
-    if (line !== undefined && line.size >= WAITING_MAX) return 'full';
+    if (body.length > ATTEMPT_BYTES_MAX) return 'notKept';
+    if (line !== undefined && line.size >= WAITING_MAX) return 'notKept';
     const attempt = { connection, xid, opcode, user, body: Buffer.from(body) };
     const waiting = line ?? new Map<Connection, LoginAttempt>();
     this.#lines.set(group, waiting.set(connection, attempt));

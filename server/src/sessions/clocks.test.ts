@@ -125,10 +125,19 @@ describe('the time of transactions', () => {
 
   it('continues with the date that the majority agrees on, however far away, and reports it', () => {
     const time = term();
-    expect(time.read(100, DATE + TEN_YEARS, verdict('own', DATE + TEN_YEARS - 100))).toBe(
-      DATE + TEN_YEARS,
-    );
-    expect(time.takeStep()).toEqual({ fromWallMs: DATE + 100, toWallMs: DATE + TEN_YEARS });
+    const later = DATE + TEN_YEARS;
+    expect(time.read(100, DATE + 100, verdict('own', DATE))).toBe(DATE + 100);
+    expect(time.read(200, later, verdict('own', later - 200))).toBe(later);
+    expect(time.takeStep()).toEqual({ fromWallMs: DATE + 200, toWallMs: later });
+  });
+
+  it('reports no step ahead of what was decided before the term, but one back of it', () => {
+    const [ahead, back] = [term(), term()];
+    const hourMs = 3_600_000;
+    expect(ahead.read(100, DATE + hourMs, verdict('own', DATE + hourMs - 100))).toBe(DATE + hourMs);
+    expect(ahead.takeStep()).toBeNull();
+    expect(back.read(hourMs, DATE + 100, verdict('own', DATE + 100 - hourMs))).toBe(DATE + 100);
+    expect(back.takeStep()).toEqual({ fromWallMs: DATE + hourMs, toWallMs: DATE + 100 });
   });
 });
 

@@ -8,7 +8,9 @@ import type { ExpiredLease } from './leases.js';
 export interface ExpiredSession extends ExpiredLease {
   /** The member that served the session last; null if none did in this leader's term. */
   readonly member: PeerId | null;
-  /** How many ephemerals it owns, and so end with it, once all that is in flight is applied. */
+  /**
+   * The number of ephemerals that it owns once all that is in flight is applied; they end with it.
+   */
   readonly ephemerals: number;
 }
 

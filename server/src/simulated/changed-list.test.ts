@@ -37,7 +37,7 @@ class Changing {
     await ensemble.until(() => ids.every((id) => ensemble.serves(id)), `did ${ids} serve`);
   }
 
-  /** Of the members that run, those that lead and serve. */
+  /** Returns which of these members lead and serve; all of them must run. */
   leaders(ids: readonly number[]): readonly number[] {
     return ids.filter((id) => this.ensemble.member(id).status.mode === 'leader');
   }

@@ -139,7 +139,7 @@ interface LoadedContent {
   readonly part: RecordPart;
 }
 
-/** Of 16 bits at a time, because V8 converts larger numbers to hex far more slowly. */
+/** Converts 16 bits at a time, because V8 takes far longer for larger numbers. */
 function hex(half: number): string {
   return hex16(half >>> 16) + hex16(half & 0xffff);
 }

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES } from './change-sink.js';
-import { listedEphemerals } from './ephemeral-listing.js';
+import { type ListedTree, listedEphemerals } from './ephemeral-listing.js';
 import { ReplicatedState } from './replicated-state.js';
 import type { NodeMode, TxnOp } from './txn.js';
 
@@ -52,6 +52,33 @@ describe('the listed ephemerals of a session', () => {
     for (const path of ['/1', '/2', '/3']) applier.apply({ kind: 'delete', path });
     applier.create('/persistent', 'persistent');
     applier.create('/of-another', 'ephemeral', other);
-    expect([...listing]).toEqual([]);
+    expect([...listing].filter((path) => path !== null)).toEqual([]);
+  });
+
+  it('are found row by row where they are many, in steps of bounded length', () => {
+    const rows = 50_000;
+    let looked = 0;
+    const tree: ListedTree = {
+      nodeLimit: rows,
+      isLive: (node) => {
+        looked += 1;
+        return node % 2 === 0;
+      },
+      mode: (node) => (node % 5000 === 0 ? 'ephemeral' : 'persistent'),
+      owner: (node) => (node === 10_000 ? 8 : 7),
+      path: (node) => `/${node}`,
+      ephemeralsOwned: () => 20_001,
+      visitEphemerals: () => expect.unreachable('nothing is collected'),
+    };
+    const listed: (string | null)[] = [];
+    let most = 0;
+    for (const path of listedEphemerals(tree, 7)) {
+      listed.push(path);
+      most = Math.max(most, looked);
+      looked = 0;
+    }
+    const paths = [0, 1, 3, 4, 5, 6, 7, 8, 9].map((part) => `/${part * 5000}`);
+    expect(listed.filter((path) => path !== null)).toEqual(paths);
+    expect(most).toBeLessThanOrEqual(4096);
   });
 });

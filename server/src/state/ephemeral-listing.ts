@@ -1,27 +1,41 @@
 /**
  * Lists the ephemerals of one session lazily, over many turns, for the four-letter word `dump`.
  *
- * It reads at the beginning which nodes they are, and makes each node's path only when that is
- * listed, because a path may have a megabyte and a session thousands of nodes. A node that was
- * deleted meanwhile is left out, even if another node has its number by then. It changes nothing.
+ * It makes a node's path only when that is listed, because a path may have a megabyte and a session
+ * thousands of nodes. It reads at the beginning which nodes a session has, unless they are so many
+ * that this would take long: then it looks at one row of the tree after the other. Either way, a
+ * node that was deleted meanwhile is left out. It changes nothing.
  */
 import type { NodeMode, SessionId } from './txn.js';
 
+/** More nodes than this are not collected in one step. */
+const COLLECTED_MAX = 20_000;
+/** Rows of other nodes that are passed in one step. */
+const ROWS_PER_STEP = 4096;
+
 /** The part of Tree that is used here. */
-interface ListedTree {
+export interface ListedTree {
+  readonly nodeLimit: number;
   isLive(node: number): boolean;
   mode(node: number): NodeMode;
   owner(node: number): SessionId;
   path(node: number): string;
+  ephemeralsOwned(session: SessionId): number;
   visitEphemerals(session: SessionId, visit: (node: number) => boolean): void;
 }
 
-export function* listedEphemerals(tree: ListedTree, session: SessionId): Generator<string> {
-  const nodes: number[] = [];
-  tree.visitEphemerals(session, (node) => nodes.push(node) > 0);
-  for (const node of nodes) {
-    const isStillThere =
-      tree.isLive(node) && tree.mode(node) === 'ephemeral' && tree.owner(node) === session;
-    if (isStillThere) yield tree.path(node);
+/** Yields paths, and null where it has looked at many rows, or at a deleted node, in vain. */
+export function* listedEphemerals(tree: ListedTree, session: SessionId): Generator<string | null> {
+  const isOwned = (node: number) =>
+    tree.isLive(node) && tree.mode(node) === 'ephemeral' && tree.owner(node) === session;
+  if (tree.ephemeralsOwned(session) <= COLLECTED_MAX) {
+    const nodes: number[] = [];
+    tree.visitEphemerals(session, (node) => nodes.push(node) > 0);
+    for (const node of nodes) yield isOwned(node) ? tree.path(node) : null;
+    return;
+  }
+  for (let node = 0; node < tree.nodeLimit; node++) {
+    if (isOwned(node)) yield tree.path(node);
+    else if (node % ROWS_PER_STEP === 0) yield null;
   }
 }

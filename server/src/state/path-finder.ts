@@ -32,7 +32,9 @@ export class PathFinder {
   /** Nodes whose chain was full. */
   readonly #beyond = new Map<string, number>();
   /**
-   * The number of nodes that the last unsuccessful search passed: at least the length of the chain.
+   * The number of nodes that the last unsuccessful search passed: the length of the chain, or 0 if
+   * PathIndex knew without a look that no hash of this kind is in it. The first node of each of the
+   * eight kinds is therefore never too many, and a chain may have seven nodes beyond its bound.
    */
   #passed = 0;
   /**

@@ -73,6 +73,10 @@ export class FileLogFile implements LogFile {
     });
   }
 
+  /**
+   * Waits for operations under way: after a failure the directory closes its files although work in
+   * the background, such as preallocation, may not have ended.
+   */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

@@ -108,7 +108,10 @@ export class Segment {
   bytes = 0;
   ranges: GrowingRanges = [];
   readonly #seed: number;
-  /** Open and pinned from `begin` until the next segment has begun; null for a segment found. */
+  /**
+   * The file to append to, open and pinned from `begin` until the next segment has begun; null for
+   * a segment that an earlier process began.
+   */
   #appended: LogFile | null = null;
   /** In ascending order: the record at `offset` begins with the proposal after `after`. */
   readonly #marks: { readonly after: Zxid; readonly offset: number }[] = [];
@@ -130,7 +133,7 @@ export class Segment {
     return segment;
   }
 
-  /** Makes a segment whose content is known from the next segment's header. */
+  /** Takes over what the next segment's header says that this one holds, so nobody need read it. */
   adopt(last: Zxid, { bytes, ranges }: SegmentContents): void {
     this.last = last;
     this.bytes = bytes;

@@ -161,10 +161,8 @@ export class TxnLog {
     }
     this.#last = after;
     await this.#begin(kept ?? null);
-    // The oldest segment is removed last: because of the new header, whatever a crash leaves is
-    // void.
-    for (const segment of dropped.reverse())
-      this.#removals.run(() => segment.file.markForDeletion());
+    // The new header does not lead to them, so whatever a crash leaves of them is void.
+    for (const segment of dropped) this.#removals.run(() => segment.file.markForDeletion());
   }
 
   /** Protects everything after `after` from being purged until `unprotect` takes the result. */

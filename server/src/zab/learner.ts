@@ -11,8 +11,9 @@ import type { Link, Member } from './member.js';
 import type { ZabOptions } from './types.js';
 
 /**
- * With more proposals than this durable here and not committed, learners wait for COMMIT. They are
- * counted by zxids, so learners also wait until the first proposal of an epoch is committed.
+ * While more proposals than this are durable here but not committed yet, learners wait for COMMIT.
+ * Proposals are counted by zxids, so learners also wait until the first one of an epoch is
+ * committed.
  */
 const FEW_PROPOSALS = 2;
 
@@ -132,8 +133,9 @@ export class Learners {
   /**
    * Tells learners what is durable here, if this leader and one learner are a quorum. Such a
    * learner commits what is durable at both, one round trip before a COMMIT could arrive. This is
-   * done only while few proposals that are durable here are not committed: under load a COMMIT
-   * travels with later proposals, and a message of its own for each batch would cost throughput.
+   * done only while at most FEW_PROPOSALS are durable here but not committed yet. With more of them
+   * COMMIT is cheaper: it travels with later proposals, and a message of its own for each batch
+   * would cost throughput.
    */
   tellDurable(): void {
     const { id, history, committed, quorums } = this.#member;

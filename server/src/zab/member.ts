@@ -384,7 +384,10 @@ export class Member {
     return this.links.get(peer);
   }
 
-  /** Does not follow this peer again before its vote can have settled. */
+  /**
+   * Ignores for `settleMs` that this peer says that it leads, because this member has just refused
+   * to follow it. Meanwhile an election can end with another leader.
+   */
   avoid(peer: PeerId): void {
     this.#avoided.set(peer, this.nowMs + this.options.settleMs);
   }

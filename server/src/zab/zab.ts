@@ -82,11 +82,11 @@ export class Zab {
   get hasMore(): boolean {
     return this.#member.hasMore;
   }
-  /** Learners that this leader brings or keeps up to date; 0 unless this member leads. */
+  /** Learners that this leader brings or keeps up to date; 0 in another role. */
   get learnerCount(): number {
     return this.#role instanceof Leading ? this.#role.learnerCount : 0;
   }
-  /** Learners that have acknowledged NEWLEADER; 0 unless this member leads. */
+  /** Learners that have acknowledged NEWLEADER; 0 in another role. */
   get syncedLearnerCount(): number {
     return this.#role instanceof Leading ? this.#role.syncedLearnerCount : 0;
   }

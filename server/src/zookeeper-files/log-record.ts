@@ -15,6 +15,8 @@ export interface LogRecord {
   /** ms since 1970. */
   readonly time: bigint;
   readonly changes: readonly NodeChange[];
+  /** Whether the session begins. */
+  readonly begins: boolean;
   /** The session ends: the paths that it deletes, as far as they are listed. */
   readonly closes: readonly string[] | null;
   /** The digest of the tree after the transaction; null where none is written. */
@@ -78,7 +80,8 @@ export function decodeLogRecord(bytes: Buffer): LogRecord {
   const type = cursor.int('a transaction');
   const closes = type === TYPE.closeSession ? readClosed(cursor) : null;
   const changes = closes === null ? readChanges(type, cursor) : NO_CHANGES;
-  return { session, zxid, time, changes, closes, digest: readDigest(cursor) };
+  const begins = type === TYPE.createSession;
+  return { session, zxid, time, changes, begins, closes, digest: readDigest(cursor) };
 }
 
 function readChanges(type: number, cursor: ByteCursor): readonly NodeChange[] {

@@ -77,12 +77,18 @@ it.skipIf(mayLack(ZOOKEEPER))(
     const names = readdirSync(directory);
     const zooKeeper = ['--format', 'zookeeper'];
     let transactions = 0;
+    let told = '';
     for (const name of names.filter((each) => each.startsWith('log.'))) {
       const file = join(directory, name);
       const expected = await java('server.persistence.TxnLogToolkit', file);
       expect(await rookery('inspect', 'log', file, ...zooKeeper)).toBe(expected);
       transactions += expected.split(' zxid ').length - 1;
+      told += await rookery('inspect', 'log', file);
     }
+    for (const mode of ['persistent', 'ephemeral', 'container']) {
+      expect(told).toMatch(new RegExp(`create "/[^"]+" .*, ${mode}$`, 'm'));
+    }
+    expect(told).toMatch(/ session 0x[\da-f]+ {2}createSession$/m);
     expect(transactions).toBeGreaterThan(10);
     for (const name of names.filter((each) => each.startsWith('snapshot.'))) {
       const file = join(directory, name);

@@ -2,13 +2,18 @@
  * Secrets and certificates that cannot be used at the start: one clear sentence, exit code 2, and
  * nothing written.
  */
+import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { freePorts } from '../harness/ports.js';
+import { ROOKERY_MAIN } from '../harness/product.js';
 import { runServerToEnd } from '../harness/run-to-end.js';
 import { TestAuthority, type TestCertificate } from '../simulated.js';
+
+const run = promisify(execFile);
 
 let certificate: TestCertificate;
 let authority: TestAuthority;
@@ -43,17 +48,38 @@ it('a private key that others can read is refused', async () => {
   expect(said).not.toContain('PRIVATE KEY-----');
 });
 
-it('no file or directory of a member is open to other users', async () => {
+it('nothing of a member, a backup or a restore is open to other users', async () => {
   const ensemble = await useServingEnsemble({ size: 1 });
-  const [member] = ensemble.members;
-  const found = readdirSync(member?.dataDir ?? '', { recursive: true, withFileTypes: true });
-  expect(found.length).toBeGreaterThan(4);
-  const open = found.filter((entry) => {
-    return (statSync(join(entry.parentPath, entry.name)).mode & 0o077) !== 0;
-  });
-  expect(open.map(({ name }) => name)).toEqual([]);
-  expect(statSync(member?.dataDir ?? '').mode & 0o777).toBe(0o700);
+  const { dataDir } = ensemble.member(1);
+  expect(openIn(dataDir)).toEqual([]);
+  await ensemble.member(1).stop();
+  const backups = join(ensemble.directory, 'backups');
+  const config = join(ensemble.directory, 'config-1.json');
+  await run(process.execPath, [
+    ROOKERY_MAIN,
+    'backup',
+    'save',
+    backups,
+    '--config',
+    config,
+    '--id',
+    '1',
+  ]);
+  expect(openIn(backups)).toEqual([]);
+  const [backup = ''] = readdirSync(backups).filter((name) => name.endsWith('.gz'));
+  rmSync(dataDir, { recursive: true });
+  await run(process.execPath, [ROOKERY_MAIN, 'restore', join(backups, backup), '--config', config]);
+  expect(openIn(dataDir)).toEqual([]);
 });
+
+/** Which of the directory itself and what is below it has permissions for other users. */
+function openIn(directory: string): readonly string[] {
+  const found = readdirSync(directory, { recursive: true }).map((name) =>
+    join(directory, `${name}`),
+  );
+  expect(found.length).toBeGreaterThan(1);
+  return [directory, ...found].filter((path) => (statSync(path).mode & 0o077) !== 0);
+}
 
 it('a missing certificate, and one without its key, are refused', async () => {
   const { keyFile } = certificate;

@@ -42,7 +42,7 @@ export interface SoakStatus {
   readonly begun: Readonly<Record<string, number>>;
   /** Why each recipe had to begin anew last. */
   readonly endings: Readonly<Record<string, string>>;
-  /** Of each recipe, what it does now, and the states of its clients. */
+  /** What each recipe does now, and the states of its clients. */
   readonly steps: Readonly<Record<string, string>>;
   /** The processor time that this process has had. */
   readonly cpuMs: number;

@@ -15,8 +15,8 @@ export const storageMutants: readonly Mutant[] = [
     also: [
       {
         file: 'storage/log-segment.ts',
-        find: '  bytes = 0;\n',
-        replace: '  bytes = 0;\n  written: Promise<void> = Promise.resolve();\n',
+        find: '  bytes = 0;\n  ranges',
+        replace: '  bytes = 0;\n  written: Promise<void> = Promise.resolve();\n  ranges',
       },
       {
         file: 'storage/txn-log.ts',

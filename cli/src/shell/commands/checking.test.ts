@@ -96,6 +96,13 @@ it('says nothing when all members are well, keep up and agree', async () => {
   expect(await checked([LEADER, FOLLOWER, FOLLOWER])).toEqual({ code: 0, findings: [] });
 });
 
+it('asks for all servers where only followers were named', async () => {
+  const { code, findings } = await checked([FOLLOWER, FOLLOWER]);
+  expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['leader-unknown']]);
+  expect(findings[0]?.what).toContain('member 1 follows a leader that is not among');
+  expect(findings[0]?.remedy).toContain('Name all servers');
+});
+
 it('names the member that does not keep up, after it has had time to', async () => {
   let nowMs = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs);

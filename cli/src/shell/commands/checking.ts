@@ -9,7 +9,13 @@ import { type FourLetterWord, loadEnsembleConfig } from '@rookery/server';
 import { clockChecks, codeOf } from '../../config-checks.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
-import { parseStatus, reasonOf, type ServerStatus } from '../../status/server-status.js';
+import {
+  isFollowing,
+  isLeading,
+  parseStatus,
+  reasonOf,
+  type ServerStatus,
+} from '../../status/server-status.js';
 import { type Call, EXIT } from '../command.js';
 import { serversFor } from '../servers-for.js';
 import {
@@ -40,7 +46,6 @@ const CATCH_UP_MS = 3_000;
 const AGAIN_MS = 100;
 /** Codes of a look-up that found no address. */
 const NAME_UNKNOWN: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
-const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 
 export async function check(call: Call): Promise<number> {
   const { output, signal } = call;
@@ -75,11 +80,8 @@ async function membersFindings(
         : 'Its name does not resolve on this machine: correct it, or look at the name server.',
     }));
   const serving = asked.filter(({ status }) => status !== null);
-  const leaders = serving.filter(({ status }) => LEADING.has(status?.mode ?? ''));
-  if (leaders.length === 0) {
-    const remedy = 'No write is taken until a majority runs and its members reach each other.';
-    return [...findings, { kind: 'no-quorum', what: 'Nobody leads.', remedy }];
-  }
+  const leaders = serving.filter(({ status }) => isLeading(status));
+  if (leaders.length === 0) return [...findings, noLeader(serving)];
   if (leaders.length > 1) {
     const names = leaders.map(({ name }) => name).join(' and ');
     const remedy = 'Compare the lists of servers in their configurations.';
@@ -90,6 +92,19 @@ async function membersFindings(
   findings.push(...configurationFindings(await answers(serving, 'conf')));
   findings.push(...(await compareDigests(serving, signal)));
   return findings;
+}
+
+function noLeader(serving: readonly Asked[]): Finding {
+  const follower = serving.find(({ status }) => isFollowing(status));
+  if (follower === undefined) {
+    const remedy = 'No write is taken until a majority runs and its members reach each other.';
+    return { kind: 'no-quorum', what: 'Nobody leads.', remedy };
+  }
+  return {
+    kind: 'leader-unknown',
+    what: `${follower.name} follows a leader that is not among the servers that answered.`,
+    remedy: 'Name all servers of the ensemble: nothing else can be compared without its leader.',
+  };
 }
 
 function versionOf({ name, status }: Asked): Answers {

@@ -4,7 +4,10 @@
  */
 
 export interface Finding {
-  /** For scripts: no-service, no-quorum, two-leaders, version, lag, configuration, digest... */
+  /**
+   * For scripts: no-service, no-quorum, leader-unknown, two-leaders, version, lag, configuration,
+   * digest...
+   */
   readonly kind: string;
   readonly what: string;
   /** What to do about it. */

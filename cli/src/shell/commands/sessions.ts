@@ -20,12 +20,13 @@ const HEAD = ['SESSION', 'CLIENT', 'SERVER', 'TIMEOUT', 'OWNS', 'SINCE', 'LAST',
 
 export async function listSessions(call: Call): Promise<number> {
   const source = sourceOf(call);
-  await call.output.table(source.list(call.signal), {
+  const count = await call.output.table(source.list(call.signal), {
     head: HEAD,
     json: sessionJson,
     cells: cellsOf,
     raw: ({ session }) => session,
   });
+  if (count === 0) await call.output.talk('No session was found.');
   return await conclude(call, source);
 }
 

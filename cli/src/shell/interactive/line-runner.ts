@@ -95,6 +95,7 @@ export class LineRunner {
       writeErr: (text) => said.push(text),
     });
     program.addHelpText('after', HELP).usage('COMMAND ...').helpCommand('help [command]');
+    program.configureHelp({ commandUsage: usageOf });
     register(program, {
       specs: this.#parts.specs,
       withTarget: false,
@@ -116,6 +117,13 @@ export class LineRunner {
     for (const text of said) await plain.talk(text.trimEnd());
     return code;
   }
+}
+
+/** As it is typed in the shell, which itself has no name. */
+function usageOf(command: Command): string {
+  const names: string[] = [];
+  for (let one = command; one.parent !== null; one = one.parent) names.unshift(one.name());
+  return [...names, command.usage()].join(' ');
 }
 
 /** Commands of commander do not end the process, nor write past the shell. */

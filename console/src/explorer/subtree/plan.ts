@@ -114,7 +114,7 @@ export async function runPlan(plan: Plan, running: Running): Promise<Progress> {
   return tell(isOver() ? 'stopped' : 'done');
 }
 
-/** Of a step that was under way when the plan was stopped. */
+/** The problem of a step that was under way when the plan was stopped. */
 function cutOff(): ApiProblem {
   const detail = 'It was under way when you stopped: whether it took effect is not known.';
   return new ApiProblem({ status: 0, detail });

@@ -25,13 +25,10 @@ function useRoutes(answers: Answers = {}) {
   const { leaderId = 0, paths = [], owned = [], outcome = 'notLeading', answer = null } = answers;
   const view = { serving: true, details: { leaderId, memberId: 1 }, sessions: {} };
   const tree = {
-    isLive: () => true,
-    mode: () => 'ephemeral',
-    owner: () => Number(SESSION),
     path: (node: number) => owned[node],
     ephemeralsOwned: () => owned.length,
     visitEphemerals: (_: number, visit: (node: number) => boolean) => {
-      for (const node of owned.keys()) visit(node);
+      for (const node of owned.keys()) if (!visit(node)) return;
     },
   };
   const member = {

@@ -11,7 +11,6 @@ import type { Logger } from 'pino';
 import type { EndOutcome } from '../../driver/member-answers.js';
 import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
-import { listedEphemerals } from '../../state/ephemeral-listing.js';
 import type { SessionId } from '../../state/txn.js';
 import type { WatchMode } from '../../state/watches.js';
 import { HttpError } from '../http-error.js';
@@ -89,7 +88,7 @@ export class SessionRoutes {
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
     const { listed: ephemeralPaths, isTruncated: ephemeralPathsTruncated } = listedOf(
-      listedEphemerals(tree, id),
+      newestEphemerals(tree, id, OWNED_MAX + 1),
       { limit: OWNED_MAX, textOf: (path) => path },
     );
     const others = this.#others(caller);
@@ -195,6 +194,17 @@ export class SessionRoutes {
 }
 
 /** As many as an answer may have; the first one in any case. */
+/** The paths of the newest ephemerals, at most so many; each is made when it is asked for. */
+function* newestEphemerals(
+  tree: Pick<ApiMember['state']['tree'], 'visitEphemerals' | 'path'>,
+  session: SessionId,
+  most: number,
+): Generator<string> {
+  const nodes: number[] = [];
+  tree.visitEphemerals(session, (node) => nodes.push(node) < most);
+  for (const node of nodes) yield tree.path(node);
+}
+
 function listedOf<T>(
   all: Iterable<T>,
   { limit, textOf }: { readonly limit: number; readonly textOf: (one: T) => string },

@@ -2,9 +2,9 @@
  * What four-letter words, the HTTP ports and answers to other members may read: the member, its
  * counters and the client connections.
  *
- * The word service makes one for each word that arrives. `Member.context()` makes one for each
- * request at an HTTP port and for each question of another member. The reply to a word is built
- * from it piece by piece.
+ * The word service makes one for each answer, when the first piece of the answer is taken.
+ * `Member.context()` makes one for each request at an HTTP port and for each question of another
+ * member. The reply to a word is built from it piece by piece.
  */
 import type { MemberView } from '../member-view.js';
 import type { ConnectionStats, ServerStats } from '../server-stats.js';

@@ -1,11 +1,13 @@
 /**
  * The reply to a four-letter word, piece by piece.
  *
- * A short reply is one piece. A listing has about one piece per line, and empty pieces where the
- * member may do something else. Nothing is read or changed before the first piece is taken. A word
- * that is not whitelisted is refused; most other words are refused while the member does not serve.
- * `server/src/four-letter-words.ts` says what a new word needs. The test beside this file compares
- * replies to ZooKeeper's words with those that were recorded from it. The word service calls it.
+ * A short reply is one piece. A listing has about one piece per line, and an empty piece for each
+ * element that took time and adds no text: pieces are taken up to 128 at a time, and the clock is
+ * read only in between (word-answer.ts). Nothing is read or changed before the first piece is
+ * taken. A word that is not whitelisted is refused; most other words are refused while the member
+ * does not serve. `server/src/four-letter-words.ts` says what a new word needs. The test beside
+ * this file compares replies to ZooKeeper's words with those that were recorded from it. The word
+ * service calls it.
  */
 import { unreachable } from '@rookery/protocol';
 import {
@@ -27,7 +29,7 @@ import type { FourLetterWhitelist } from './words.js';
 
 export interface AskedWord {
   readonly word: FourLetterWord;
-  /** The argument of stmk, which is the new mask; empty for all other words. */
+  /** The bytes that follow the word and belong to it: of stmk the new mask, of all others none. */
   readonly argument: Uint8Array;
 }
 

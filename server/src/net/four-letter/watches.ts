@@ -31,7 +31,8 @@ export function* watchesByPathReply(view: MemberView): Generator<string> {
       yield `${title}\t0x${formatHex(session)}\n`;
       title = '';
     }
-    // The session that watched it may have ended, or the path was listed before.
+    // It has no line if the session that watched it has ended, or if it was listed before. The time
+    // for it counts all the same.
     if (title !== '' || one === null) yield '';
   }
   yield '\n';

@@ -2,9 +2,10 @@
  * How four-letter words are distinguished from frames, and which are allowed. The protocol sniffer
  * and the word service call it.
  *
- * The first four bytes of a connection identify a word. As the length of a frame every name is
- * above 0x61616161, so no frame within the limits is ever mistaken for a word. The names are in
- * `server/src/four-letter-words.ts`, and the answers in reply.ts.
+ * The first four bytes of a connection identify a word. A name is four lower-case letters. Read as
+ * the length of a frame, it is at least 0x61616161 (1.6 GB), so no frame within the limits is ever
+ * mistaken for a word. The names are in `server/src/four-letter-words.ts`, and the answers in
+ * reply.ts.
  */
 import {
   type AllowedWords,

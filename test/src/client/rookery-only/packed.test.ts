@@ -124,7 +124,6 @@ it.for(RESOLUTIONS)(
       lib: ['es2022', 'esnext.disposable'],
       strict: true,
       skipLibCheck: false,
-      types: ['node'],
       exactOptionalPropertyTypes: true,
     };
     const config = { compilerOptions, files: ['lock-typed.ts'] };
@@ -156,7 +155,6 @@ it.for([
       lib: ['es2022', 'esnext.disposable'],
       strict: true,
       skipLibCheck: false,
-      types: ['node'],
       exactOptionalPropertyTypes: true,
     };
     // CommonJS has no await outside of functions.
@@ -182,7 +180,6 @@ it.for([
       target: 'es2022',
       outDir: 'out-commonjs',
       lib: ['es2022', 'esnext.disposable'],
-      types: ['node'],
       strict: true,
       skipLibCheck: false,
       exactOptionalPropertyTypes: true,

@@ -204,3 +204,11 @@ it('audits what everybody may change below a path', async () => {
   expect([incomplete.code, incomplete.out]).toEqual([1, `c     ${at}/mixed\n`]);
   expect(incomplete.said).toContain(`${at}/mixed/closed. Run it as a super user.`);
 });
+
+it('runs many lines in one shell, and explains commands as they are typed there', async () => {
+  const { code, out, said } = await user.run(['sh'], {
+    input: `${'pwd\n'.repeat(15)}help acl get\n`,
+  });
+  expect([code, out]).toEqual([0, '/\n'.repeat(15)]);
+  expect(said).toMatch(/^Usage: acl get \[options\]/);
+});
