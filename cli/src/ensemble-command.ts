@@ -11,6 +11,9 @@ import { Ensemble } from './ensemble.js';
 import { prepareEnsembleFile, readEnsembleFile } from './ensemble-file.js';
 import { createLogger } from './log-output.js';
 import { requireFreePorts } from './ports.js';
+import { isBrokenPipe, unwritable } from './standard-output.js';
+
+const EXIT_FAILURE = 1;
 
 export interface EnsembleCommand {
   readonly size?: number;
@@ -34,9 +37,17 @@ export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   const ensemble = new Ensemble(plan, { isForPeople, logDir }, createLogger('info', {}));
   const stop = () => ensemble.stop();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-  // Nobody reads the output any more (`| head`), so the members' logs would have nowhere to go.
-  process.stdout.on('error', stop);
-  return ensemble.run();
+  // The members' logs would have nowhere to go.
+  let isUnwritable = false;
+  process.stdout.on('error', (error) => {
+    if (!isBrokenPipe(error)) {
+      isUnwritable = true;
+      process.stderr.write(`rookery: ${unwritable(error)}\n`);
+    }
+    stop();
+  });
+  const code = await ensemble.run();
+  return code === 0 && isUnwritable ? EXIT_FAILURE : code;
 }
 
 function planOf(command: EnsembleCommand) {

@@ -3,20 +3,59 @@
  *
  * The owner of the terminal decides: a member that an ensemble started writes JSON into its pipe,
  * and the ensemble formats it or passes it on. Lines are written synchronously, so that the last
- * line before an exit is never lost.
+ * line before an exit is never lost. A member does not depend on its log: a line that cannot be
+ * written, because the disk of the log is full or its reader has gone, is lost.
  */
+import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Transform } from 'node:stream';
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
+const LINE_BREAK = 0x0a;
+/** How long the process sleeps when the pipe of its output takes nothing. */
+const PAUSE_MS = 10;
+const WAITING = new Int32Array(new SharedArrayBuffer(4));
+
+/** As `writeSync` of node:fs: returns how many of the bytes from `at` on are written, or throws. */
+type WriteTo = (fd: number, bytes: Uint8Array, at: number) => number;
 type Format = (line: string) => string;
 
 /** Every line carries `bindings`; a member's bindings contain its id. */
 export function createLogger(level: string, bindings: Record<string, unknown>): Logger {
   const options = { level, base: bindings, formatters: { log: harmless } };
-  if (!process.stdout.isTTY) return pino(options, pino.destination({ fd: 1, sync: true }));
+  if (!process.stdout.isTTY) return pino(options, logTo(1));
   const format = readable();
   return pino(options, { write: (line: string) => process.stdout.write(format(line)) });
+}
+
+/**
+ * Writes lines to a file descriptor and never throws. Pino's own destination would throw, keep what
+ * it could not write without a bound, and try forever when a fatal line flushes it.
+ */
+export function logTo(fd: number, writeTo: WriteTo = writeSync): DestinationStream {
+  /** Whether the output ends within a line, of which the rest is lost. */
+  let isCut = false;
+  return {
+    write: (line) => {
+      const bytes = Buffer.from(isCut ? `\n${line}` : line);
+      const written = writtenOf(bytes, (at) => writeTo(fd, bytes, at));
+      if (written > 0) isCut = bytes[written - 1] !== LINE_BREAK;
+    },
+  };
+}
+
+/** Waits for a reader who is slower; otherwise returns how many bytes could be written. */
+function writtenOf(bytes: Uint8Array, writeFrom: (at: number) => number): number {
+  let written = 0;
+  while (written < bytes.length) {
+    try {
+      written += writeFrom(written);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) break;
+      Atomics.wait(WAITING, 0, 0, PAUSE_MS);
+    }
+  }
+  return written;
 }
 
 /**

@@ -18,12 +18,12 @@ import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
 import { addTarget, register } from './shell/registration.js';
 import { COMMANDS } from './shell/table.js';
-import { endWithOutput, outputWritten } from './standard-output.js';
+import { continueWithoutErrors, endWithOutput, outputWritten } from './standard-output.js';
 import { wholeNumber } from './whole-number.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
-/** Commands that print, and have no session that must be closed when that fails. */
+/** Commands that have no session that must be closed when they print and that fails. */
 const PRINTING: ReadonlySet<string> = new Set([
   'status',
   'health',
@@ -35,10 +35,13 @@ const PRINTING: ReadonlySet<string> = new Set([
   'import',
   'export',
   'completion',
+  'mirror',
+  'console',
 ]);
 
 /** Resolves with the exit code; never rejects. */
 export async function runProgram(): Promise<number> {
+  continueWithoutErrors();
   let code = 0;
   const onEnd = (exitCode: number): void => {
     code = exitCode;

@@ -1,9 +1,10 @@
 /**
- * What becomes of a command whose standard output cannot be written: its reader has gone, as in
- * `rookery inspect du FILE | head`, or the disk of the file is full.
+ * What becomes of a command whose standard output or standard error cannot be written: its reader
+ * has gone, as in `rookery inspect du FILE | head`, or the disk of the file is full.
  *
- * For commands that only print and hold nothing open at a server. Those of `shell/` hear of it from
- * their own writes, because they close their session first. Called by `program.ts`.
+ * `endWithOutput` is for commands that hold nothing open at a server while they print. Those of
+ * `shell/` hear of it from their own writes, because they close their session first. Called by
+ * `program.ts`.
  */
 const EXIT_FAILURE = 1;
 /**
@@ -21,6 +22,14 @@ export function endWithOutput(): void {
   });
 }
 
+/**
+ * From now on a standard error that cannot be written changes nothing: what the command does and
+ * its exit code do not depend on who reads its messages.
+ */
+export function continueWithoutErrors(): void {
+  process.stderr.on('error', () => undefined);
+}
+
 /** Resolves when all that was written before is with the system, or its error was emitted. */
 export function outputWritten(stdout: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
@@ -32,6 +41,7 @@ export function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
+/** The reason for people; a reader that has gone needs none. */
 export function unwritable(error: Error): string {
   return `standard output cannot be written: ${error.message}`;
 }

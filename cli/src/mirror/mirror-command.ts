@@ -14,7 +14,7 @@ import { credentialOf, proofsOf, readTls, tlsOfEnvironment } from '../shell/clie
 import type { Ends } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';
-import { reportOf, textOf } from './report.js';
+import { type Report, reportOf, textOf } from './report.js';
 import { Tally } from './tally.js';
 
 export interface MirrorCommand {
@@ -52,17 +52,27 @@ export async function runMirror(command: MirrorCommand): Promise<number> {
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   const clients: Client[] = [];
+  let outcome: Outcome;
   try {
     const source = await clientOf(command.from, '--from', FROM);
     clients.push(source);
     const target = await clientOf(command.to, '--to', TO);
     clients.push(target);
     const signals = { cutOver: cutOver.signal, abort: abort.signal };
-    return await mirror({ source, target }, command, signals);
+    outcome = await mirror({ source, target }, command, signals);
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await Promise.all(clients.map((client) => client.close()));
   }
+  // The sessions have ended before: output that cannot be written ends the process.
+  print(outcome.report, command.json);
+  return outcome.isEqual ? 0 : 1;
+}
+
+interface Outcome {
+  readonly report: Report;
+  /** Of a plan: whether it can be carried out whole. */
+  readonly isEqual: boolean;
 }
 
 interface Signals {
@@ -70,14 +80,13 @@ interface Signals {
   readonly abort: AbortSignal;
 }
 
-async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Promise<number> {
+async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Promise<Outcome> {
   const root = await requireSource(ends.source, command.from);
   await requireApart(ends, command);
   const how = { rootCzxid: command.deleteRoot ? null : root.czxid, signal: signals.abort };
   if (command.plan) {
     const plan = await compared(ends, { ...how, deletes: command.delete });
-    await print(command, 'plan', plan);
-    return plan.isComplete ? 0 : 1;
+    return { report: reportOf('plan', plan, null), isEqual: plan.isComplete };
   }
   await ensurePath(ends.target, '/');
   // The target may be a znode of the source only since it was made.
@@ -102,8 +111,10 @@ async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Pro
     clearInterval(progress);
   }
   const left = await compared(ends, { ...how, deletes: true });
-  await print(command, 'mirror', left, follower.tally);
-  return left.isComplete && left.changes === 0 ? 0 : 1;
+  return {
+    report: reportOf('mirror', left, follower.tally),
+    isEqual: left.isComplete && left.changes === 0,
+  };
 }
 
 /** Compares everything without a change. */
@@ -177,13 +188,7 @@ async function clientOf(hosts: string, option: string, variables: string): Promi
   }
 }
 
-async function print(
-  { json }: MirrorCommand,
-  kind: 'plan' | 'mirror',
-  left: Tally,
-  done: Tally | null = null,
-): Promise<void> {
-  const report = reportOf(kind, left, done);
+function print(report: Report, json: boolean): void {
   process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
 }
 

@@ -6,7 +6,15 @@
  * `~/.config`), with mode 0600 because of the credentials; one that others may read is refused. The
  * name of the selected one is in `context.txt` beside them.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '@rookery/server';
@@ -75,17 +83,12 @@ export class Contexts {
   }
 
   save(name: string, context: Context): void {
-    const file = this.#file(name);
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // An existing file would keep its mode when it is written, so it is removed first.
-    rmSync(file, { force: true });
-    const text = `${JSON.stringify(context, null, 2)}\n`;
-    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
+    replace(this.#file(name), `${JSON.stringify(context, null, 2)}\n`);
   }
 
   select(name: string): void {
     this.load(name);
-    writeFileSync(this.#selectedFile, `${name}\n`, { mode: 0o600 });
+    replace(this.#selectedFile, `${name}\n`);
   }
 
   remove(name: string): void {
@@ -103,6 +106,30 @@ export class Contexts {
     throw new OperatorError(
       `${JSON.stringify(name)} cannot name a context: take letters, digits, ".", "_" and "-".`,
     );
+  }
+}
+
+/** On a full disk the former file stays. The new one is readable by this user alone. */
+function replace(file: string, text: string): void {
+  const part = `${file}.new`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // What an interrupted command has left would keep its mode.
+    rmSync(part, { force: true });
+    writeFileSync(part, text, { mode: 0o600, flag: 'wx' });
+    renameSync(part, file);
+  } catch (cause) {
+    removeIfFile(part);
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new OperatorError(`${file} cannot be written: ${reason}`, { cause });
+  }
+}
+
+function removeIfFile(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The error that made it superfluous is told.
   }
 }
 

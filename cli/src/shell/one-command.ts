@@ -4,6 +4,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import type { Client } from '@rookery/client';
+import { isBrokenPipe, unwritable } from '../standard-output.js';
 import { tlsOfOptions } from './client-proofs.js';
 import { Call, type CommandSpec, EXIT } from './command.js';
 import { failureOf } from './failures.js';
@@ -101,7 +102,7 @@ export function processParts(): ProcessParts {
 
 export function outputOf(format: Format, { stdout, stderr }: ProcessParts): Output {
   const isTerminal = stdout.isTTY === true;
-  return new Output({ format, isTerminal, out: writerTo(stdout), error: writerTo(stderr) });
+  return new Output({ format, isTerminal, out: outputTo(stdout), error: messagesTo(stderr) });
 }
 
 export function formatOf(options: OptionValues): Format {
@@ -127,17 +128,30 @@ export function targetOptions(options: OptionValues) {
 /** For streams whose errors the callback of each write tells. */
 function toldByWrite(): void {}
 
-/** Resolves once the stream has accepted it; rejects with EPIPE if the reader has gone. */
-function writerTo(stream: NodeJS.WritableStream): Write {
-  // The shell makes writers for each line, and a stream needs the listener once.
+/** The shell makes writers for each line, and a stream needs the listener once. */
+function expectErrors(stream: NodeJS.WritableStream): void {
   if (!stream.listeners('error').includes(toldByWrite)) stream.on('error', toldByWrite);
+}
+
+/**
+ * Writes to standard output: resolves once the stream has accepted the data, rejects with EPIPE if
+ * the reader has gone, and with a sentence if they cannot be written for another reason.
+ */
+function outputTo(stdout: NodeJS.WritableStream): Write {
+  expectErrors(stdout);
   return (data) =>
     new Promise((resolve, reject) => {
-      stream.write(data, (error) => {
+      stdout.write(data, (error) => {
         if (error === undefined || error === null) resolve();
-        else reject(error);
+        else reject(isBrokenPipe(error) ? error : new Error(unwritable(error), { cause: error }));
       });
     });
+}
+
+/** Writes to standard error: resolves in any case, because nobody can be told of a failure. */
+function messagesTo(stderr: NodeJS.WritableStream): Write {
+  expectErrors(stderr);
+  return (data) => new Promise((resolve) => stderr.write(data, () => resolve()));
 }
 
 async function readAll(stdin: NodeJS.ReadableStream): Promise<Buffer> {

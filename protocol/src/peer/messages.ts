@@ -268,6 +268,7 @@ export interface Clock {
 /** The digest of the state at a zxid. */
 export interface DigestAt {
   readonly zxid: Zxid;
+  /** 16 hex digits from whoever computes it; from a peer, a text of up to 64 characters. */
   readonly digest: string;
 }
 

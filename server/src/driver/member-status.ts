@@ -2,7 +2,7 @@
  * Implements `MemberView`: reads from the parts of this member, on demand, what four-letter words,
  * the HTTP ports and answers to other members show.
  */
-import { counterOf, epochOf, type Identity, type Zxid } from '@rookery/protocol';
+import { counterOf, type DigestAt, epochOf, type Identity, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
 import { electionPortOf, memberDirectories } from '../config.js';
 import type { SummaryView } from '../measures/summary.js';
@@ -10,7 +10,6 @@ import { counter, gauge } from '../net/figures.js';
 import { readEnvironment } from '../net/four-letter/envi.js';
 import type {
   ConfigurationView,
-  DigestAt,
   Figure,
   HealthView,
   LeaderView,

@@ -7,7 +7,7 @@
  * element costs little, and each element is current when it is read. Nothing here waits; sizes of
  * directories are the last known ones.
  */
-import type { Int64, PeerId, Zxid } from '@rookery/protocol';
+import type { DigestAt, Int64, PeerId, Zxid } from '@rookery/protocol';
 import type { Durations } from '../measures/durations.js';
 import type { SummaryView } from '../measures/summary.js';
 
@@ -103,12 +103,6 @@ export interface SessionsView {
   readonly all: Iterable<{ readonly id: Int64; readonly timeoutMs: number }>;
   /** Local sessions; null if they are off. */
   readonly local: Iterable<SessionExpiry> | null;
-}
-
-export interface DigestAt {
-  readonly zxid: Zxid;
-  /** 16 hex digits. */
-  readonly digest: string;
 }
 
 /** A single value by its name in mntr without `zk_`. Counters begin at 0 with the process. */

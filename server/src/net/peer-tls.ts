@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import type { TlsFiles } from '../security/tls-files.js';
 import type { Timers } from './timers.js';
 import type { TlsAcceptor } from './tls-acceptor.js';
+import { isSignedByOneOf } from './trusted-chain.js';
 import { WatchedTls } from './watched-tls.js';
 
 export interface PeerTlsSettings extends TlsFiles {
@@ -46,7 +47,15 @@ export class PeerTls extends WatchedTls {
 
   /** The options for dialling another member; its names are judged once it is connected. */
   dialOptions(): ConnectionOptions {
-    const { options } = this.material;
-    return { ...options, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+    const { options, isPkcs12, authorities } = this.material;
+    return {
+      ...options,
+      rejectUnauthorized: true,
+      checkServerIdentity: (_host, certificate) => {
+        // Node passes the certificate with its chain.
+        if (!isPkcs12 || isSignedByOneOf(authorities, certificate)) return undefined;
+        return new Error('its authority is not in caFile');
+      },
+    };
   }
 }

@@ -12,19 +12,14 @@
  */
 import { constants, createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import {
-  createServer,
-  type DetailedPeerCertificate,
-  type Server,
-  type TLSSocket,
-  type TlsOptions,
-} from 'node:tls';
+import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
 import { Fifo } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';
 import type { TlsMaterial } from '../security/tls-files.js';
 import type { FairSlot, FairSlots } from './fair-slots.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { TlsFailure, TlsFigures } from './tls-figures.js';
+import { isSignedByOneOf } from './trusted-chain.js';
 
 export type ClientAuth = 'none' | 'want' | 'need';
 
@@ -68,8 +63,6 @@ interface Pending extends HandshakeSlot {
 
 /** The handshakes that begin in one turn; each takes about a millisecond. */
 const STARTS_PER_TURN = 16;
-/** More than any chain that OpenSSL verifies has. */
-const CHAIN_MAX = 100;
 
 export class TlsAcceptor {
   readonly #parts: TlsAcceptorParts;
@@ -188,12 +181,7 @@ export class TlsAcceptor {
   #isTrusted(socket: TLSSocket): boolean {
     if (!socket.authorized) return false;
     if (!this.#material.isPkcs12) return true;
-    let link: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
-    for (let length = 0; link !== undefined && length < CHAIN_MAX; length++) {
-      if (this.#material.authorities.has(link.fingerprint256)) return true;
-      link = link.issuerCertificate === link ? undefined : link.issuerCertificate;
-    }
-    return false;
+    return isSignedByOneOf(this.#material.authorities, socket.getPeerCertificate(true));
   }
 
   #onError(error: Error, socket: TLSSocket): void {

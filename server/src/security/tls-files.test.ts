@@ -80,6 +80,18 @@ it('loads PKCS#12, and knows its certificate', () => {
   expect(refusal({ ...NOTHING, pkcs12File, passphraseFile })).toContain('open to other users');
 });
 
+it('knows of PKCS#12 when the authority that has signed its certificate expires', () => {
+  const brief = new TestAuthority(directory, 'brief', 1);
+  const files = { ...NOTHING, pkcs12File: writePkcs12(brief.server('ours'), '', brief.caFile) };
+  const { certificate, firstToExpire } = loadTlsFiles(files);
+  expect(certificate.subject).toBe('CN=ours');
+  expect(firstToExpire.subject).toBe('CN=brief');
+  // Where it is one of caFile, it is watched as such.
+  const listed = loadTlsFiles({ ...files, caFile: brief.caFile });
+  expect(listed.firstToExpire.subject).toBe('CN=ours');
+  expect(listed.firstAuthorityToExpire?.subject).toBe('CN=brief');
+});
+
 it.each([0xfeedfeed, 0xcececece])('refuses a keystore of Java (%i) and tells how', (magic) => {
   const bytes = Buffer.alloc(64);
   bytes.writeUInt32BE(magic);

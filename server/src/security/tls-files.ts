@@ -48,7 +48,7 @@ export interface TlsMaterial {
   readonly certificate: X509Certificate;
   /**
    * The one that expires first of it and the intermediate ones behind it in `certFile`; of a
-   * PKCS#12 file only the certificate itself is known.
+   * PKCS#12 file only the certificate itself and the one that has signed it are known.
    */
   readonly firstToExpire: X509Certificate;
   /** The one of `caFile` that expires first; null without a `caFile`. */
@@ -91,7 +91,7 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
     ...(lists.length === 0 ? {} : { crl: lists.map(({ pem }) => pem) }),
     minVersion: 'TLSv1.2',
   };
-  const chain = chainOf(options, files);
+  const chain = chainOf(options, files, authorities);
   const fingerprints = new Set(authorities.map(({ fingerprint256 }) => fingerprint256));
   return {
     options,
@@ -181,13 +181,23 @@ function revocationListsOf(path: string): readonly RevocationList[] {
   });
 }
 
+/** Node has no other way to the certificates in a PKCS#12 file, and none to those further up. */
+interface NativeContext {
+  getCertificate?(): Buffer | null;
+  getIssuer?(): Buffer | null;
+}
+
 type Chain = readonly [X509Certificate, ...X509Certificate[]];
 
 /**
  * The certificate, and those behind it in `certFile`. Makes a context of the options once, which is
  * how their problems are found.
  */
-function chainOf(options: SecureContextOptions, files: TlsFiles): Chain {
+function chainOf(
+  options: SecureContextOptions,
+  files: TlsFiles,
+  authorities: readonly X509Certificate[],
+): Chain {
   const { certFile, keyFile, pkcs12File } = files;
   try {
     const context = createSecureContext(options);
@@ -196,11 +206,15 @@ function chainOf(options: SecureContextOptions, files: TlsFiles): Chain {
       const [, ...behind] = bytes.toString('latin1').match(PEM_CERTIFICATE) ?? [];
       return [new X509Certificate(bytes), ...behind.map((block) => new X509Certificate(block))];
     }
-    // Node has no other way to a certificate in a PKCS#12 file.
-    const native: { getCertificate?(): Buffer | null } = context.context;
+    const native: NativeContext = context.context;
     const der = native.getCertificate?.() ?? null;
     if (der === null) throw new OperatorError(`${pkcs12File} has no certificate.`);
-    return [new X509Certificate(der)];
+    const issuerDer = native.getIssuer?.() ?? null;
+    if (issuerDer === null) return [new X509Certificate(der)];
+    const issuer = new X509Certificate(issuerDer);
+    // OpenSSL also finds it in caFile, whose certificates are watched as authorities.
+    const isOfCaFile = authorities.some((one) => one.fingerprint256 === issuer.fingerprint256);
+    return [new X509Certificate(der), ...(isOfCaFile ? [] : [issuer])];
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     throw new OperatorError(

@@ -4,6 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { type Client, connect } from '@rookery/client';
 import { expect, it, onTestFinished } from 'vitest';
@@ -249,6 +250,47 @@ it(
   },
   TEST_DEADLINE_MS,
 );
+
+it.runIf(process.platform === 'linux')(
+  'a full disk makes one sentence of a report that cannot be written, and ends nothing else',
+  async () => {
+    const hosts = hostsOf(await useServingEnsemble({ size: 1 }));
+    const client = await useConnected(hosts);
+    await client.create('/one', 'x');
+    await client.create('/other', 'y');
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const ends = ['--from', `${hosts}/one`, '--to', `${hosts}/other`];
+    const mirror = (...output: readonly ('pipe' | number)[]) =>
+      ended(
+        spawn(process.execPath, [ROOKERY_MAIN, 'mirror', '--once', ...ends], {
+          stdio: ['ignore', ...output],
+        }),
+      );
+    expect(await mirror(full, 'pipe')).toEqual({
+      code: 1,
+      said: expect.stringMatching(/^rookery: standard output cannot be written: ENOSPC[^\n]*\n$/),
+    });
+    expect((await client.getData('/other')).data?.toString()).toBe('x');
+    expect(await mirror('pipe', full)).toEqual({
+      code: 0,
+      said: expect.stringMatching(/^equal +true\n/),
+    });
+  },
+  TEST_DEADLINE_MS,
+);
+
+/** Resolves with the exit code and all that it said. */
+async function ended(child: ChildProcess): Promise<{ code: number | null; said: string }> {
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (part: string) => {
+      said += part;
+    });
+  }
+  const [code] = await once(child, 'close');
+  return { code, said };
+}
 
 it(
   'a subtree is not mirrored into itself, nor out of itself',

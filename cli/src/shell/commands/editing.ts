@@ -24,7 +24,7 @@ export async function edit(call: Call): Promise<number> {
   const file = join(folder, 'data');
   let keeps = false;
   try {
-    await writeFile(file, before, { mode: 0o600 });
+    await writeCopy(file, before);
     await around.handOver(() => runEditor(editor, file));
     const after = await readFile(file);
     if (after.equals(before)) {
@@ -43,6 +43,15 @@ export async function edit(call: Call): Promise<number> {
     throw new NoAnswerError(`${path} was changed by somebody else meanwhile; it is not written.`);
   } finally {
     if (!keeps) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function writeCopy(file: string, data: Uint8Array): Promise<void> {
+  try {
+    await writeFile(file, data, { mode: 0o600 });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new OperatorError(`${file} cannot be written: ${reason}`, { cause });
   }
 }
 

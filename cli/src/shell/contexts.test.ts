@@ -1,0 +1,28 @@
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorError } from '@rookery/server';
+import { expect, it, onTestFinished } from 'vitest';
+import { Contexts } from './contexts.js';
+
+it('a context that cannot be written leaves the former one, and nothing half-written', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'rookery-contexts-'));
+  onTestFinished(() => rm(home, { recursive: true }));
+  const contexts = new Contexts({ XDG_CONFIG_HOME: home });
+  contexts.save('prod', { connect: 'one:2181', auth: ['digest:me:secret'] });
+  contexts.select('prod');
+  const folder = join(home, 'rookery', 'context');
+  expect(statSync(join(folder, 'prod.json')).mode & 0o777).toBe(0o600);
+  // A folder in the place of the new file stands for a disk without room.
+  const inTheWay = join(folder, 'prod.json.new');
+  mkdirSync(inTheWay);
+  const save = () => contexts.save('prod', { connect: 'two:2181', auth: [] });
+  expect(save).toThrow(OperatorError);
+  expect(save).toThrow(/prod\.json cannot be written: /);
+  expect(contexts.load('prod')).toMatchObject({ connect: 'one:2181' });
+  rmSync(inTheWay, { recursive: true });
+  save();
+  expect(contexts.load(contexts.selected() ?? '')).toMatchObject({ connect: 'two:2181' });
+  expect(readdirSync(folder)).toEqual(['prod.json']);
+});
