@@ -145,16 +145,17 @@ export class Driver {
   /**
    * On a leader, `#sendAll` also has the LeaderService decide on the writes of its own clients. If
    * it drops a write, because that came by a former attachment, the outbox has room at once and
-   * forwards writes that it has held. They are too late for this turn and need another one.
+   * forwards writes that it has held. They are too late for this turn and need another one. The
+   * watches of connections that are gone are removed here, too, a bounded number in each turn.
    */
   #endTurn(): void {
     this.#leaderService?.runWaiting();
     if (this.#zab.hasMore) this.#deliverMore();
     this.#sendAll();
     this.#leaderService?.renew();
-    const hasWatchesLeft = this.#pipeline.watches.release();
+    const hasWatchesToRemove = this.#pipeline.watches.release();
     const hasRequests = this.#pipeline.hasForLeader || this.#leaderService?.hasMore === true;
-    const hasMore = hasWatchesLeft || hasRequests || this.#zab.hasMore;
+    const hasMore = hasWatchesToRemove || hasRequests || this.#zab.hasMore;
     if (this.keeper.step(this.#turns.nowMs) || hasMore) this.#turns.enter();
   }
 
@@ -191,8 +192,8 @@ export class Driver {
     const service = this.#leaderService;
     if (service === null) return;
     if (this.keeper.queue.pendingBytes > this.#parts.options.unwrittenBytesMax) return;
-    const hasUnapplied = this.#zab.delivered < this.#zab.last;
-    const batches = service.batcher.takeDue(hasUnapplied, this.#turns.nowMs);
+    const hasUndelivered = this.#zab.delivered < this.#zab.last;
+    const batches = service.batcher.takeDue(hasUndelivered, this.#turns.nowMs);
     if (batches === null) return;
     for (const batch of batches) {
       this.#step({ kind: 'propose', batch });

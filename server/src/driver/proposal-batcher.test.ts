@@ -16,8 +16,8 @@ function newBatcher() {
     }
   };
   /** How many proposals are due; null while they wait. */
-  const due = (hasUnapplied: boolean) => {
-    const batches = batcher.takeDue(hasUnapplied, timers.nowMs());
+  const due = (hasUndelivered: boolean) => {
+    const batches = batcher.takeDue(hasUndelivered, timers.nowMs());
     return batches?.reduce((sum, { count }) => sum + count, 0) ?? null;
   };
   return { timers, wakes, batcher, add, due };

@@ -66,11 +66,11 @@ export class ProposalBatcher {
 
   /**
    * Returns what is to be proposed at the end of this turn: everything that was added, in order, in
-   * batches of bounded size. Returns null while that lingers. `hasUnapplied` says whether an
+   * batches of bounded size. Returns null while that lingers. `hasUndelivered` says whether an
    * earlier proposal still has to be committed and applied here.
    */
-  takeDue(hasUnapplied: boolean, nowMs: number): readonly ProposalBatch[] | null {
-    if (hasUnapplied && this.#lingers(nowMs)) return null;
+  takeDue(hasUndelivered: boolean, nowMs: number): readonly ProposalBatch[] | null {
+    if (hasUndelivered && this.#lingers(nowMs)) return null;
     this.#heldSinceMs = null;
     if (this.#writer.count > 0) this.#batches.push(this.#writer.take());
     const batches = this.#batches;

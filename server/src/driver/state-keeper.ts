@@ -1,6 +1,6 @@
 /**
- * Keeps a member's state and its storage in step: checkpoints, the mark at the end of a quiet log,
- * and the exchange of the tree after a snapshot is installed.
+ * Keeps a member's state and its storage in step: checkpoints, the entry in `meta` that says where
+ * a quiet log ends, and the exchange of the tree after a snapshot is installed.
  *
  * The driver gives the core's storage outputs to `queue`, which reports here what concerns the
  * tree. The core is told that a snapshot is persisted only once the new tree is in use, so nothing
@@ -15,7 +15,7 @@ import { keepDiscarded } from './discarded.js';
 import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';
 
-/** After this time without a write, the end of the log is marked with one more sync. */
+/** After this time without a write, `meta` records where the log ends, by one more sync. */
 const QUIET_MS = 1000;
 
 /** Each sync that takes this long is logged, as by ZooKeeper's fsync.warningthresholdms. */
@@ -93,8 +93,8 @@ export class StateKeeper {
   }
 
   /**
-   * Prepares a clean stop: marks the end of the log, then makes a checkpoint if there is time, so
-   * that a restart has nothing to replay.
+   * Prepares a clean stop: has `meta` record where the log ends, then makes a checkpoint if there
+   * is time, so that a restart has nothing to replay.
    */
   async finish(): Promise<void> {
     const { timers } = this.#parts;

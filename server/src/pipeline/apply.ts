@@ -56,6 +56,7 @@ export class Applier implements ChangeSink {
     this.#zxid = zxid;
     this.#stats = isOwn && txn.op.kind === 'multi' ? [] : null;
     this.#state.apply(zxid, txn, this);
+    // All events are written by now: this ends the count of watchers that heard of a change.
     this.#watches.fanOut.end();
   }
 

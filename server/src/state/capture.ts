@@ -2,12 +2,13 @@
  * Tracks which znodes and sessions changed since the last checkpoint, and hands out their exact
  * records as of the zxid at which a capture began, in slices, while changes continue.
  *
- * Each row carries the generation in which it was last changed. `freeze` starts a new generation:
- * rows that are marked with the previous one and are not captured yet belong to the frozen set.
- * Before such a row changes, its record is written (copy before change). A new record makes the
- * znode's former record dead; the records of deleted znodes die with the next capture. Everything
- * that a capture hands out must become durable together. Called by ReplicatedState, which calls
- * `beforeChange` before every change of a row.
+ * Each row carries the capture generation in which it was last changed; storage's generations, each
+ * a tree with its log, are another thing. `freeze` starts a new capture generation: rows that are
+ * marked with the previous one and are not captured yet belong to the frozen set. Before such a row
+ * changes, its record is written (copy before change). A new record makes the znode's former record
+ * dead; the records of deleted znodes die with the next capture. Everything that a capture hands
+ * out must become durable together. Called by ReplicatedState, which calls `beforeChange` before
+ * every change of a row.
  */
 import { assert } from '@rookery/protocol';
 import { BlockWriter, LONE_RECORD_BYTES, RECORD_BITS } from './node-record.js';

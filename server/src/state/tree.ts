@@ -252,7 +252,7 @@ export class Tree extends TreeReads {
     this.#countInDigest(node, 1);
   }
 
-  /** The generation in which the node was marked as changed; for Capture. */
+  /** The capture generation in which the node was marked as changed; for Capture. */
   mark(node: number): number {
     return this.store.int(node, INT.mark);
   }

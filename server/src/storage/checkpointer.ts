@@ -24,7 +24,9 @@ export interface CheckpointSource {
   readonly dirtyCount: number;
   readonly dirtyBytes: number;
   readonly captureDone: boolean;
-  /** The approximate size of a block of records, in bytes. */
+  /**
+   * Begins to capture the state as it is now, in blocks of records of about `blockBytes` bytes.
+   */
   freeze(blockBytes: number): FrozenState;
   captureSome(max: number, bytesMax: number): readonly ChangedRecord[];
 }

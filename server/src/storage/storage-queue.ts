@@ -54,7 +54,7 @@ export class StorageQueue {
     this.#running ??= this.#run();
   }
 
-  /** Marks the end of the log once nothing waits, unless it is marked already. */
+  /** Records in `meta` where the log ends, once nothing waits, unless that is recorded already. */
   markLogEnd(): void {
     if (this.#failed) return;
     this.#wantsEndMark = true;

@@ -107,8 +107,8 @@ export class History {
   }
 
   /**
-   * Forgets everything after `after`, none of which has been delivered. Completions of its writes
-   * that come later make nothing durable.
+   * Forgets everything after `after`, none of which has been delivered. A write that completes
+   * later makes durable only what is left of it.
    */
   truncate(after: Zxid): void {
     assert(
