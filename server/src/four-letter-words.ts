@@ -49,8 +49,9 @@ interface WordFacts {
  * fills the field in; for the tests of the words, `memberView` and `LEADER_VIEW` of
  * `simulated/net/fixtures.ts` do. What a listing shows is a method that returns an iterable, as
  * `watchedPaths` does. The iterable is read over many turns, in which the member changes: `atMost`
- * (`state/at-most.ts`) makes sure that it ends. It yields null in place of an element that it
- * passes over, so that the time for that counts.
+ * (`state/at-most.ts`) makes sure that it ends. In place of an element that it skips, such as one
+ * that it has listed before, the method itself yields null, for which the reply has an empty piece.
+ * Otherwise the time that the skipping takes would not count in the slice of the answer.
  *
  * Where a fact comes from decides what else it needs. `MemberStatus` reads one of the replicated
  * state by `driver.keeper.state`, without another getter; the test of that is beside its source in

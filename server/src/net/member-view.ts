@@ -86,7 +86,11 @@ export interface PathWatch {
 
 export interface SessionPaths {
   readonly session: Int64;
-  /** As with `PathWatch.sessions`. */
+  /**
+   * Null stands for what took time and is not listed: a path that was listed before, or among
+   * ephemerals a deleted node, or many rows of the tree. A reader counts it, as in
+   * `PathWatch.sessions`.
+   */
   readonly paths: Iterable<string | null>;
 }
 

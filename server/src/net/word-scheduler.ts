@@ -8,10 +8,10 @@
  *
  * Listings begin in the order of their questions, and only while few are being produced; those that
  * have not begun use no memory. An answer is blocked while its client has not taken what was
- * written, and keeps no listing from beginning. Few answers may be blocked: when there is one too
- * many, one of the address with the most is dropped (fair-slots.ts), the one that has been blocked
- * longest, also if its client only takes parts more slowly than they are made. Owned by the word
- * service.
+ * written, and a blocked answer keeps no listing from beginning. Few answers may be blocked. When
+ * there is one too many, one of the address with the most is dropped (fair-slots.ts): the one that
+ * has been blocked longest. A client that goes on reading, but more slowly than its answer is made,
+ * is no exception: its answer is blocked again after each part. Owned by the word service.
  */
 import { FairSlots } from './fair-slots.js';
 import type { Timers } from './timers.js';
