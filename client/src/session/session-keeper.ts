@@ -203,7 +203,7 @@ export class SessionKeeper {
     if (resumed === null) {
       const password = response.password ?? NO_PASSWORD;
       this.#session = new LiveSession(id, password, response.timeoutMs);
-      this.#session.isLocal = response.readOnly === true && known === null;
+      this.#session.wasOpenedReadOnly = response.readOnly === true && known === null;
     } else {
       resumed.timeoutMs = response.timeoutMs;
     }
@@ -214,7 +214,8 @@ export class SessionKeeper {
       return;
     }
     this.#readOnly = response.readOnly ?? false;
-    this.#contact.onConnected(connection, !this.#readOnly || this.#session?.isLocal === true);
+    const wasOpenedReadOnly = this.#session?.wasOpenedReadOnly === true;
+    this.#contact.onConnected(connection, !this.#readOnly || wasOpenedReadOnly);
     this.#monitors.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
     const onLoggedIn = () => this.#serve(connection);
     const onRefused = (error: Error) => this.#closeFor(error);
@@ -293,7 +294,7 @@ export class SessionKeeper {
   /** A session that a member without a quorum has opened is known only to that member. */
   #onReadWriteFound(server: ServerName): void {
     this.#options.hosts.startWith(server);
-    if (this.#session?.isLocal === true) this.#lose('readOnly');
+    if (this.#session?.wasOpenedReadOnly === true) this.#lose('readOnly');
     else this.#connection?.fail(new ConnectionLossError());
   }
 

@@ -3,10 +3,11 @@
  *
  * Owns the stream from the moment at which its first four bytes have shown that it carries frames.
  * It enforces the bounds: reading stops while more than `outputSoftBytes` wait to be sent, while
- * the handler holds the connection, or while other connections are served first; when more than
- * `outputHardBytes` plus the size of its largest answer waits, the connection is dropped. It never
- * looks into a frame. Bytes are sent in the order in which they were put into `writer`. Created by
- * the client port; used by the driver and the pipeline.
+ * the handler holds the connection (for `rate` alone it is read ahead a little: see InputHolds), or
+ * while other connections are served first; when more than `outputHardBytes` plus the size of its
+ * largest answer waits, the connection is dropped. It never looks into a frame. Bytes are sent in
+ * the order in which they were put into `writer`. Created by the client port; used by the driver
+ * and the pipeline.
  */
 import {
   FrameError,
@@ -180,8 +181,8 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   }
 
   /**
-   * Delivers and reads nothing until every reason is released; `answerBytes` is the size of the
-   * answer that waits.
+   * Delivers nothing until every reason is released, and reads nothing, except what is read ahead
+   * while `rate` is the only reason. `answerBytes` is the size of the answer that waits.
    */
   hold(reason: HoldReason, answerBytes = 0): void {
     if (answerBytes >= LARGE_ANSWER_BYTES) this.#isHeavy = true;

@@ -31,7 +31,10 @@ export interface LocalSessionsOptions {
   readonly id: PeerId;
   /** The first number of the ids, a random one, so that no earlier run gave out the same. */
   readonly first: number;
-  /** The clock is read at least this often, in ms. */
+  /**
+   * The time between two ticks, in ms. The clock is read at each tick while clients are served, so
+   * when a request comes it may have been read up to twice this ago (see Turns).
+   */
   readonly tickMs: number;
 }
 

@@ -32,9 +32,10 @@ interface Known {
 }
 
 /**
- * Connections that wait are asked this often: several times within a timeout of some seconds. A
- * connection whose session has a timeout of less than a second may not be asked at all before its
- * wait is longer than that, so the beginning of the wait is the last that the leader hears of it.
+ * Connections that wait are asked this often: several times within a timeout of some seconds. If
+ * the timeout of a session is shorter than this and a tick, its connection may not be asked at all
+ * before it has waited for longer than the timeout. The leader then hears of that session for the
+ * last time when the wait begins.
  */
 const ASK_MS = 500;
 

@@ -193,7 +193,6 @@ export class SessionRoutes {
   }
 }
 
-/** As many as an answer may have; the first one in any case. */
 /** The paths of the newest ephemerals, at most so many; each is made when it is asked for. */
 function* newestEphemerals(
   tree: Pick<ApiMember['state']['tree'], 'visitEphemerals' | 'path'>,
@@ -205,6 +204,10 @@ function* newestEphemerals(
   for (const node of nodes) yield tree.path(node);
 }
 
+/**
+ * The first ones of `all`, as many as an answer may have: at most `limit`, with at most
+ * PATH_CHARACTERS_MAX characters of text in all. The first one is listed in any case.
+ */
 function listedOf<T>(
   all: Iterable<T>,
   { limit, textOf }: { readonly limit: number; readonly textOf: (one: T) => string },

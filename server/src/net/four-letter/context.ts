@@ -13,7 +13,7 @@ import type { ConnectionStats, ServerStats } from '../server-stats.js';
 export interface ConnectionView {
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** 1 while input is read from it, plus 4 while output waits; 0 for the connection that asks. */
+  /** 1 while requests are taken in, plus 4 while output waits; 0 for the connection that asks. */
   readonly interestOps: number;
   /**
    * When the connection expires according to `dump`, in ms since 1970: its timeout after its last
