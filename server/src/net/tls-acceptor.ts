@@ -119,12 +119,14 @@ export class TlsAcceptor {
   #policy({ isPkcs12 }: TlsMaterial): TlsOptions {
     const { name, clientAuth } = this.#parts.options;
     const requestCert = clientAuth !== 'none';
+    // A resumed session has no chain, which #isTrusted needs.
+    const noTicket = requestCert && isPkcs12 ? constants.SSL_OP_NO_TICKET : 0;
     return {
       requestCert,
       rejectUnauthorized: clientAuth === 'need',
       sessionIdContext: createHash('sha256').update(name).digest('hex').slice(0, 32),
-      // A resumed session has no chain, which #isTrusted needs.
-      ...(requestCert && isPkcs12 ? { secureOptions: constants.SSL_OP_NO_TICKET } : {}),
+      // A handshake on an open connection would wait for no turn, and take nobody's place.
+      secureOptions: constants.SSL_OP_NO_RENEGOTIATION | noTicket,
     };
   }
 
