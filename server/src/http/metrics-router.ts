@@ -3,7 +3,7 @@
  * HEAD, changes nothing, and shows neither a path nor a session nor an address.
  */
 import type { WordContext } from '../net/four-letter/context.js';
-import type { FreeBytes } from './free-bytes.js';
+import type { FreeSpace } from './free-space.js';
 import { healthAnswer, isReady, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
@@ -13,11 +13,11 @@ import { zooKeeperMetrics } from './zookeeper-metrics.js';
 
 export function metricsRouter(
   member: { context(): WordContext },
-  freeBytes: Pick<FreeBytes, 'read'>,
+  freeSpace: Pick<FreeSpace, 'read'>,
 ): (request: HttpRequest) => Promise<HttpAnswer> {
   let scrape: Promise<string> | null = null;
   const render = async (): Promise<string> => {
-    const free = await freeBytes.read();
+    const free = await freeSpace.read();
     const context = member.context();
     const ready = isReady({ health: context.view.health });
     return await textOf([

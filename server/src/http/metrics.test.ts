@@ -12,7 +12,7 @@ import { histogram } from './histogram.js';
 import { textOf } from './metric.js';
 import { metricsRouter } from './metrics-router.js';
 
-const FREE = { read: async () => ({ data: 1 << 30, log: null }) };
+const FREE = { read: async () => ({ data: { bytes: 1 << 30, files: 500 }, log: null }) };
 /** Nobody leaves, and nobody sends a body. */
 const UNREAD = {
   signal: new AbortController().signal,
@@ -53,6 +53,7 @@ it('is read by the rules of the text format, every series once', async () => {
   expect(series.get('rookery_ready')).toBe(1);
   expect(series.get('rookery_disk_free_bytes{dir="data"}')).toBe(1 << 30);
   expect(series.has('rookery_disk_free_bytes{dir="log"}'), 'not known, so not there').toBe(false);
+  expect(series.get('rookery_disk_free_files{dir="data"}')).toBe(500);
 });
 
 it('has what only a leader has on a leader alone', async () => {

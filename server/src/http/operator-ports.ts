@@ -16,7 +16,7 @@ import { adminRouter } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
 import type { BackupMember } from './backup-answer.js';
 import { ConsoleFiles, consoleDirectory } from './console-files.js';
-import { FreeBytes } from './free-bytes.js';
+import { FreeSpace } from './free-space.js';
 import { HttpLogins } from './http-logins.js';
 import { HttpPort, type Router } from './http-port.js';
 import { metricsRouter } from './metrics-router.js';
@@ -40,7 +40,7 @@ export async function openOperatorPorts(
   },
 ): Promise<OperatorPorts> {
   const { config, self, directories, logger, events } = at;
-  const free = new FreeBytes(directories);
+  const free = new FreeSpace(directories);
   const opened: HttpPort[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(opened.map((port) => port.close()));

@@ -10,7 +10,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { MemberDetails, MemberView } from '../net/member-view.js';
 import { auditMetrics } from './audit-metrics.js';
-import type { DirectoryBytes } from './free-bytes.js';
+import type { DirectorySpaces } from './free-space.js';
 import { histogram } from './histogram.js';
 import { counter, counters, gauge, gauges, type Metric } from './metric.js';
 import { peerTlsMetrics, tlsMetrics } from './tls-metrics.js';
@@ -20,7 +20,7 @@ const MICROS_PER_SECOND = 1e6;
 
 export function rookeryMetrics(
   { view, stats }: Pick<WordContext, 'view' | 'stats'>,
-  { free, ready }: { readonly free: DirectoryBytes; readonly ready: boolean },
+  { free, ready }: { readonly free: DirectorySpaces; readonly ready: boolean },
 ): Metric[] {
   const { details } = view;
   const plainRefused = stats.tls?.plainRefused ?? 0;
@@ -193,7 +193,7 @@ function durations(counted: MemberDetails['counters']): Metric[] {
   ];
 }
 
-function disks({ configuration, health, details }: MemberView, free: DirectoryBytes): Metric[] {
+function disks({ configuration, health, details }: MemberView, free: DirectorySpaces): Metric[] {
   const known = (values: readonly (readonly [string, number | null])[]) =>
     values.flatMap(([dir, value]) => (value === null ? [] : [[{ dir }, value] as const]));
   return [
@@ -201,8 +201,16 @@ function disks({ configuration, health, details }: MemberView, free: DirectoryBy
       'rookery_disk_free_bytes',
       'Bytes that may still be written to the file system of a directory.',
       known([
-        ['data', free.data],
-        ['log', free.log],
+        ['data', free.data?.bytes ?? null],
+        ['log', free.log?.bytes ?? null],
+      ]),
+    ),
+    gauges(
+      'rookery_disk_free_files',
+      'Files that the file system of a directory can still hold, its free inodes.',
+      known([
+        ['data', free.data?.files ?? null],
+        ['log', free.log?.files ?? null],
       ]),
     ),
     gauge(

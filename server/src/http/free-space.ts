@@ -8,26 +8,33 @@ import { statfs } from 'node:fs/promises';
 
 const ANSWER_MS_MAX = 1000;
 
-export interface DirectoryBytes {
-  readonly data: number | null;
-  readonly log: number | null;
+/** What others than the superuser may still write to a file system. */
+export interface Space {
+  readonly bytes: number;
+  /** How many more files it can hold, its free inodes; null where it has no such bound, as btrfs. */
+  readonly files: number | null;
 }
 
-export class FreeBytes {
+export interface DirectorySpaces {
+  readonly data: Space | null;
+  readonly log: Space | null;
+}
+
+export class FreeSpace {
   readonly #directories: { readonly data: string; readonly log: string };
-  #asked: Promise<DirectoryBytes> | null = null;
+  #asked: Promise<DirectorySpaces> | null = null;
 
   constructor(directories: { readonly data: string; readonly log: string }) {
     this.#directories = directories;
   }
 
   /** Null for what was not answered within a second. */
-  async read(): Promise<DirectoryBytes> {
+  async read(): Promise<DirectorySpaces> {
     this.#asked ??= this.#ask().finally(() => {
       this.#asked = null;
     });
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<DirectoryBytes>((resolve) => {
+    const late = new Promise<DirectorySpaces>((resolve) => {
       timer = setTimeout(() => resolve({ data: null, log: null }), ANSWER_MS_MAX);
     });
     try {
@@ -37,17 +44,17 @@ export class FreeBytes {
     }
   }
 
-  async #ask(): Promise<DirectoryBytes> {
+  async #ask(): Promise<DirectorySpaces> {
     const { data, log } = this.#directories;
-    return { data: await freeBytesOf(data), log: await freeBytesOf(log) };
+    return { data: await freeSpaceOf(data), log: await freeSpaceOf(log) };
   }
 }
 
-/** What others than the superuser may still write; null where there is no such directory. */
-async function freeBytesOf(directory: string): Promise<number | null> {
+/** Null where there is no such directory. */
+async function freeSpaceOf(directory: string): Promise<Space | null> {
   try {
-    const { bavail, bsize } = await statfs(directory);
-    return bavail * bsize;
+    const { bavail, bsize, ffree, files } = await statfs(directory);
+    return { bytes: bavail * bsize, files: files === 0 ? null : ffree };
   } catch {
     return null;
   }
