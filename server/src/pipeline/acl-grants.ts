@@ -2,13 +2,15 @@
  * An ACL list in a form that tells what it grants to whom without going through it again.
  *
  * A list may have ten thousand entries, and one request may ask a thousand times. A list is
- * therefore parsed at the first question, and the answer for each connection's identities is kept;
- * both for as long as the two objects live. That is correct because neither is ever changed in
- * place: a setACL makes another list, an authentication other identities. Called by access.
+ * therefore parsed at the first question, which is kept as long as the list lives, and the last
+ * answer is kept with the identities that it was for. That is correct because neither object is
+ * ever changed in place: a setACL makes another list, an authentication other identities. Not more
+ * than one answer is kept, because there may be a hundred thousand lists and thousands of
+ * connections, and because another answer needs only a few lookups. Called by access.
  */
 import type { Identity } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
-import { keysOfAddress, type PrefixLength, prefixOfRange } from './address-range.js';
+import { keysOfAddress, type Prefix, type PrefixLength, prefixOfRange } from './address-range.js';
 
 const known = new WeakMap<readonly Acl[], AclGrants>();
 
@@ -22,55 +24,65 @@ export function permsOf(acl: readonly Acl[], identities: readonly Identity[]): n
   return grants.to(identities);
 }
 
+/** Most lists are short, so a map is made when there is something to put into it. */
 class AclGrants {
   #world = 0;
   /** The permissions by scheme and id, for all schemes but `ip`. */
-  readonly #exact = new Map<string, Map<string, number>>();
-  /** The permissions of scheme `ip`, by the key of the range. */
-  readonly #ranges = new Map<string, number>();
-  /** Each length of a prefix once, because an address is looked up with each length. */
-  readonly #lengths = new Map<number, PrefixLength>();
-  readonly #answers = new WeakMap<readonly Identity[], number>();
+  #exact: Map<string, Map<string, number>> | null = null;
+  #ranges: GrantsOfRanges | null = null;
+  #lastAsked: readonly Identity[] | null = null;
+  #lastAnswer = 0;
 
   constructor(acl: readonly Acl[]) {
     for (const entry of acl) this.#add(entry);
   }
 
   to(identities: readonly Identity[]): number {
-    let perms = this.#answers.get(identities);
-    if (perms === undefined) {
-      perms = this.#world;
+    if (identities !== this.#lastAsked) {
+      let perms = this.#world;
       for (const identity of identities) perms |= this.#permsOf(identity);
-      this.#answers.set(identities, perms);
+      this.#lastAsked = identities;
+      this.#lastAnswer = perms;
     }
-    return perms;
+    return this.#lastAnswer;
   }
 
   #add({ scheme, id, perms }: Acl): void {
     if (scheme === 'world') {
       this.#world |= perms;
     } else if (scheme === 'ip') {
-      this.#addRange(id, perms);
+      const prefix = prefixOfRange(id);
+      if (prefix === null) return;
+      this.#ranges ??= new GrantsOfRanges();
+      this.#ranges.add(prefix, perms);
     } else {
+      this.#exact ??= new Map();
       const ids = this.#exact.get(scheme) ?? new Map<string, number>();
       this.#exact.set(scheme, ids.set(id, (ids.get(id) ?? 0) | perms));
     }
   }
 
-  #addRange(id: string, perms: number): void {
-    const prefix = prefixOfRange(id);
-    if (prefix === null) return;
-    const { key, bits, width } = prefix;
-    this.#ranges.set(key, (this.#ranges.get(key) ?? 0) | perms);
-    this.#lengths.set(width * 256 + bits, { bits, width });
+  #permsOf({ scheme, id }: Identity): number {
+    if (scheme === 'ip') return this.#ranges?.permsOf(id) ?? 0;
+    return this.#exact?.get(scheme)?.get(id) ?? 0;
+  }
+}
+
+/** What ranges of addresses are granted. */
+class GrantsOfRanges {
+  readonly #perms = new Map<string, number>();
+  /** Each length of a prefix once, because an address is looked up with each length. */
+  readonly #lengths: PrefixLength[] = [];
+
+  add({ key, bits, width }: Prefix, perms: number): void {
+    this.#perms.set(key, (this.#perms.get(key) ?? 0) | perms);
+    const isKnown = this.#lengths.some((length) => length.bits === bits && length.width === width);
+    if (!isKnown) this.#lengths.push({ bits, width });
   }
 
-  #permsOf({ scheme, id }: Identity): number {
-    if (scheme !== 'ip') return this.#exact.get(scheme)?.get(id) ?? 0;
+  permsOf(address: string): number {
     let perms = 0;
-    for (const key of keysOfAddress(id, this.#lengths.values())) {
-      perms |= this.#ranges.get(key) ?? 0;
-    }
+    for (const key of keysOfAddress(address, this.#lengths)) perms |= this.#perms.get(key) ?? 0;
     return perms;
   }
 }

@@ -35,12 +35,8 @@ export class TermTime {
    * The next time is expected at this plus the monotonic clock; null if there was no transaction.
    */
   #expectedBaseMs: number | null;
-  /**
-   * Whether the term has had a transaction. The last one before it may have been read from a disk
-   * or received late, so more time may have passed since then than this member knows of, such as
-   * while no member ran; not less.
-   */
-  #hasBegun = false;
+  /** Whether a time was read in this term, so that a jump ahead is told from time that passed. */
+  #hasRead = false;
   #step: TimeStep | null = null;
 
   constructor(start: TermTimeStart) {
@@ -55,15 +51,16 @@ export class TermTime {
     const baseMs = this.#baseOf(wallMs - nowMs, verdict);
     const expectedMs = this.#expectedBaseMs ?? baseMs;
     this.#expectedBaseMs = baseMs;
-    const aheadMs = baseMs - expectedMs;
-    const isStep = aheadMs < -toleranceMs || (aheadMs > toleranceMs && this.#hasBegun);
-    this.#hasBegun = true;
+    // The last transaction before the term may have been decided long before it was applied here:
+    // while the ensemble was down, or had no quorum. So it tells only what the base is at least.
+    const isAhead = this.#hasRead && baseMs > expectedMs + toleranceMs;
+    this.#hasRead = true;
     const timeMs = Math.floor(nowMs + baseMs);
     const isBack = timeMs < this.#lastMs - toleranceMs;
     if (timeMs < this.#lastMs && !(isBack && mayFall() && verdict.by !== 'nobody')) {
       return this.#lastMs;
     }
-    if (isStep || isBack) {
+    if (isAhead || isBack || baseMs < expectedMs - toleranceMs) {
       this.#step ??= {
         fromWallMs: isBack ? this.#lastMs : Math.floor(nowMs + expectedMs),
         toWallMs: timeMs,

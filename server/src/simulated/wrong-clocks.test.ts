@@ -167,6 +167,20 @@ describe('time', () => {
     await ensemble.timers.advance(1_000);
     expect(notes(ensemble, 'clock.transactions_stepped')).toBe(2);
   });
+
+  it('has not stepped when an ensemble was down for longer than clocks may differ', async () => {
+    const ensemble = await withReaper(3);
+    await write(ensemble, await connected(ensemble, ensemble.leader), ['/before']);
+    for (const id of [1, 2, 3]) await ensemble.stop(id);
+    await ensemble.timers.advance(60_000);
+    await ensemble.start();
+    await everyoneServes(ensemble);
+    const client = await connected(ensemble, ensemble.leader);
+    await write(ensemble, client, ['/after']);
+    await ensemble.timers.advance(1_000);
+    expect(Math.abs(await errorOfMtime(ensemble, client, '/after'))).toBeLessThan(2_000);
+    expect(notes(ensemble, 'clock.transactions_stepped')).toBe(0);
+  });
 });
 
 describe('a clock that is far ahead while nothing is written', () => {
