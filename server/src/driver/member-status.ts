@@ -121,13 +121,11 @@ export class MemberStatus implements MemberView {
   }
   /** The identities of the session's client; undefined if it is not connected to this member. */
   identitiesOf(session: SessionId): readonly Identity[] | undefined {
-    const { pipeline } = this.#parts;
-    const connection = pipeline.connectionOf(session);
-    return connection === undefined ? undefined : pipeline.view(connection)?.identities;
+    return this.#parts.pipeline.identitiesOf(session);
   }
   /** The session of a watcher; 0 if the watcher is gone. */
   sessionOf(watcher: WatcherId): SessionId {
-    return this.#parts.pipeline.view(watcher)?.session ?? 0;
+    return this.#parts.pipeline.sessionOf(watcher);
   }
 
   /** A call makes the member watch its clients' requests for a while: see HotRequests. */

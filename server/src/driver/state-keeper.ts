@@ -49,10 +49,9 @@ export class StateKeeper {
   #state: ReplicatedState;
   #checkpointer: Checkpointer;
   #verified: { readonly zxid: Zxid; readonly state: ReplicatedState } | null = null;
-  /** How many writes storage has been given, as of the last look. */
-  #outputs = 0;
-  #busyAtMs = 0;
-  #isEndMarked = true;
+  /** Where the log ended at the last look, and since when. */
+  #logEnd: Zxid = 0;
+  #logEndSinceMs = 0;
 
   constructor(parts: DriverParts, hooks: StateKeeperHooks) {
     this.#parts = parts;
@@ -62,7 +61,8 @@ export class StateKeeper {
     this.queue = new StorageQueue(parts.storage, {
       onPersisted: hooks.onPersisted,
       onInstalled: (zxid) => this.#replace(zxid),
-      appending: () => this.#timeSync(),
+      onWriting: () => parts.counters.onWriting(parts.timers.nowMs()),
+      onWritten: () => this.#onWritten(),
       onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
       // The core delivers nothing until a snapshot is installed, so the tree does not change here.
       onGivenUp: () => keepTree(parts, this.#state),
@@ -108,13 +108,11 @@ export class StateKeeper {
   }
 
   #maybeMarkEnd(nowMs: number): void {
-    const { outputCount } = this.queue;
-    if (outputCount !== this.#outputs) {
-      this.#outputs = outputCount;
-      this.#busyAtMs = nowMs;
-      this.#isEndMarked = false;
-    } else if (!this.#isEndMarked && nowMs - this.#busyAtMs >= QUIET_MS) {
-      this.#isEndMarked = true;
+    const { last, isLogEndMarked } = this.#parts.storage;
+    if (last !== this.#logEnd) {
+      this.#logEnd = last;
+      this.#logEndSinceMs = nowMs;
+    } else if (!isLogEndMarked && nowMs - this.#logEndSinceMs >= QUIET_MS) {
       this.queue.markLogEnd();
     }
   }
@@ -139,15 +137,12 @@ export class StateKeeper {
   }
 
   /** Where this member is needed for a quorum, a slow sync delays the whole ensemble. */
-  #timeSync(): () => void {
+  #onWritten(): void {
     const { timers, counters, logger } = this.#parts;
-    counters.onWriting(timers.nowMs());
-    return () => {
-      const ms = counters.onWritten(timers.nowMs());
-      if (ms < SLOW_SYNC_MS) return;
-      counters.slowSyncs += 1;
-      logger.warn({ ms: Math.round(ms) }, 'log.slow_sync: the disk took so long to sync a write');
-    };
+    const ms = counters.onWritten(timers.nowMs());
+    if (ms < SLOW_SYNC_MS) return;
+    counters.slowSyncs += 1;
+    logger.warn({ ms: Math.round(ms) }, 'log.slow_sync: the disk took so long to sync a write');
   }
 
   #onCheckpoint({ zxid, records, begunMs }: CheckpointDone): void {

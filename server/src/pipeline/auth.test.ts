@@ -87,7 +87,7 @@ describe('an authentication', () => {
       expect(client.takeOne()).toMatchObject({ xid: AUTH_XID, zxid: 0, error: -115 });
       expect(client.state).toBe('ended');
       expect(ensemble.leader.pipeline.logins.failures).toBe(1);
-      expect(ensemble.leader.pipeline.view(client.id)).toBeUndefined();
+      expect(ensemble.leader.pipeline.sessionOf(client.id)).toBe(0);
     },
   );
 

@@ -46,8 +46,6 @@ export class Connection {
   early: Uint8Array[] = [];
   /** Whether the client was heard from since the last report of touches. */
   touched = false;
-  /** Paused because too much of it, or of all connections, is pending. */
-  throttled = false;
 
   /** `admission`: it must authenticate by one of these schemes, unless there are none. */
   constructor(
@@ -71,20 +69,4 @@ export class Connection {
     this.isAdmitted ||= identities.some(({ scheme }) => this.#admission.has(scheme));
     this.identityBytes = identityBytesOf(identities);
   }
-
-  view(): ConnectionView {
-    const { id, session, timeoutMs, queue, requester } = this;
-    const { identities } = requester;
-    return { id, session, timeoutMs, outstanding: queue.length, identities };
-  }
-}
-
-/** A read-only view of a connection. */
-export interface ConnectionView {
-  readonly id: ConnectionId;
-  /** 0 for a new session that is not created yet. */
-  readonly session: SessionId;
-  readonly timeoutMs: number;
-  readonly outstanding: number;
-  readonly identities: Identities;
 }

@@ -22,10 +22,11 @@ import { LoginDelays } from '../security/login-delays.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId, Txn } from '../state/txn.js';
 import { WatchTable } from '../state/watches.js';
+import type { Identities } from './access.js';
 import { Applier } from './apply.js';
 import { Auditor } from './audit.js';
 import type { ClientChannel, ConnectionId } from './client-channel.js';
-import { Connection, type ConnectionView } from './connection.js';
+import { Connection } from './connection.js';
 import { Connections } from './connections.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { HotRequests } from './hot-requests.js';
@@ -62,7 +63,6 @@ export class Pipeline {
   #state: ReplicatedState;
   #applier: Applier;
   #serving: Serving = 'nobody';
-  #nowMs = 0;
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
@@ -130,13 +130,13 @@ export class Pipeline {
    * read.
    */
   onTick(nowMs: number): void {
-    this.#nowMs = nowMs;
+    this.#requests.nowMs = nowMs;
     this.hot.onTick(nowMs);
     const isServing = this.#serving !== 'nobody';
     if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#disconnect(id);
     this.rates.onTick(nowMs, (connection) => this.#touches.maybeHeard(connection));
     if (!isServing) return;
-    this.#requests.onTick(nowMs, (connection) => this.#takeEarly(connection));
+    this.#requests.onTick((connection) => this.#takeEarly(connection));
     this.#endFinished();
   }
 
@@ -188,7 +188,7 @@ export class Pipeline {
    * connection.
    */
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
-    this.#nowMs = nowMs;
+    this.#requests.nowMs = nowMs;
     const connection = this.#connections.get(id);
     if (connection === undefined) return;
     this.rates.onFrame(connection, nowMs);
@@ -197,7 +197,8 @@ export class Pipeline {
 
   /** A connection that is held for `room` may continue: see `ClientChannel.isFullFor`. */
   onRoom(id: ConnectionId, nowMs: number): void {
-    this.#requests.onRoom(id, nowMs);
+    this.#requests.nowMs = nowMs;
+    this.#requests.onRoom(id);
     this.#endFinished();
   }
 
@@ -224,13 +225,14 @@ export class Pipeline {
 
   /** A quorum confirmed the leader: the sync is answered when `zxid` is applied here. */
   onSynced(synced: Omit<Synced, 'kind'>, nowMs: number): void {
-    this.#requests.onSynced(synced, nowMs);
+    this.#requests.nowMs = nowMs;
+    this.#requests.onSynced(synced);
     this.#endFinished();
   }
 
   /** The leader's answer to an attach. */
   onAttached({ request, valid, timeoutMs }: Omit<Attached, 'kind'>, nowMs: number): void {
-    this.#nowMs = nowMs;
+    this.#requests.nowMs = nowMs;
     const connection = this.#handshake.take(request);
     if (connection === undefined) return;
     connection.timeoutMs = timeoutMs;
@@ -254,10 +256,10 @@ export class Pipeline {
    * session, the session receives nothing more, except the answer to the request for its end.
    */
   apply(zxid: Zxid, txn: Txn, nowMs: number): void {
-    this.#nowMs = nowMs;
+    this.#requests.nowMs = nowMs;
     assert(this.#serving !== 'readOnly', 'nothing changes while reads are served without a quorum');
     const isOwn = this.serving && txn.origin === this.#options.id;
-    const choked = isOwn ? this.#requests.onApplying(txn, nowMs) : null;
+    const choked = isOwn ? this.#requests.onApplying(txn) : null;
     if (choked !== null) this.#close(choked, 'reads too slowly');
     this.#applier.apply(zxid, txn, isOwn);
     assert(this.#state.lastZxid === zxid, () => `${formatZxid(zxid)} is the last applied`);
@@ -267,7 +269,7 @@ export class Pipeline {
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
     if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
-    this.#requests.runDueSyncs(zxid, nowMs);
+    this.#requests.runDueSyncs(zxid);
     this.#endFinished();
   }
 
@@ -275,8 +277,13 @@ export class Pipeline {
   connectionOf(session: SessionId): ConnectionId | undefined {
     return this.#connections.of(session)?.id;
   }
-  view(id: ConnectionId): ConnectionView | undefined {
-    return this.#connections.get(id)?.view();
+  /** The identities of the session's client; undefined if it is not served here. */
+  identitiesOf(session: SessionId): Identities | undefined {
+    return this.#connections.of(session)?.requester.identities;
+  }
+  /** The session of a connection; 0 if it has none, or is gone. */
+  sessionOf(id: ConnectionId): SessionId {
+    return this.#connections.get(id)?.session ?? 0;
   }
 
   /** Takes a frame that has been counted for its client's rate of requests. */
@@ -326,13 +333,13 @@ export class Pipeline {
     if (frame.remaining < HEADER_BYTES) return this.#close(connection, 'malformed request header');
     this.#touches.maybeHeard(connection);
     if (this.hot.isWatching && connection.isAdmitted) this.hot.onRequest(connection.session, frame);
-    this.#requests.onRequest(connection, frame, this.#nowMs);
+    this.#requests.onRequest(connection, frame);
     this.#endFinished();
   }
 
   #answerOwn(zxid: Zxid, txn: Txn): void {
     if (txn.op.kind !== 'createSession') {
-      return this.#requests.onApplied(zxid, txn, this.#applier, this.#nowMs);
+      return this.#requests.onApplied(zxid, txn, this.#applier);
     }
     const connection = this.#handshake.take(txn.request);
     if (connection === undefined) return;
@@ -356,7 +363,7 @@ export class Pipeline {
     this.#auditor?.onSession(connection, this.#state.lastZxid);
     channel.bindSession({ id: session, timeoutMs: connection.timeoutMs });
     const operation = operationName(OpCode.createSession);
-    const at = { zxid: this.#state.lastZxid, nowMs: this.#nowMs };
+    const at = { zxid: this.#state.lastZxid, nowMs: this.#requests.nowMs };
     channel.stats.replied({ operation, xid: 0, latencyMs: 0, ...at });
     this.throttle.onLive(connection);
     channel.release('handshake');

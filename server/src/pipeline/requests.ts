@@ -64,8 +64,8 @@ export class Requests {
   /** Requests that would change anything are refused. */
   isReadOnly = false;
   #state: ReplicatedState;
-  /** The time of the turn: every method that may answer a request sets it. */
-  #nowMs = 0;
+  /** The time of the turn. Pipeline sets it before it calls anything else. */
+  nowMs = 0;
 
   constructor(state: ReplicatedState, parts: RequestsParts) {
     this.#state = state;
@@ -79,8 +79,7 @@ export class Requests {
   }
 
   /** Takes a frame of a live connection, which is at its header. */
-  onRequest(connection: Connection, frame: JuteReader, nowMs: number): void {
-    this.#nowMs = nowMs;
+  onRequest(connection: Connection, frame: JuteReader): void {
     const header = this.#header;
     header.xid = frame.int();
     header.opcode = frame.int();
@@ -109,9 +108,8 @@ export class Requests {
   }
 
   /** Looks at the attempts to log in whose time has come. */
-  onTick(nowMs: number, onLookedAt: (connection: Connection) => void): void {
-    this.#nowMs = nowMs;
-    this.#parts.logins.onTick(nowMs, (attempt) => {
+  onTick(onLookedAt: (connection: Connection) => void): void {
+    this.#parts.logins.onTick(this.nowMs, (attempt) => {
       this.#login(attempt.connection, attempt, new JuteReader(attempt.body));
       onLookedAt(attempt.connection);
     });
@@ -121,9 +119,8 @@ export class Requests {
    * A transaction of this member is about to be applied: reads that are parked before it run now.
    * Returns the connection if that is too much for its output, for Pipeline to close.
    */
-  onApplying(txn: Txn, nowMs: number): Connection | null {
+  onApplying(txn: Txn): Connection | null {
     if (this.#parked.size === 0) return null;
-    this.#nowMs = nowMs;
     const entry = this.#entryOfTxn(txn);
     if (entry === undefined) return null;
     const connection = this.#connectionOf(entry);
@@ -140,8 +137,7 @@ export class Requests {
   }
 
   /** A transaction of this member was applied: answers it, then runs what waited behind it. */
-  onApplied(zxid: Zxid, txn: Txn, applier: Pick<Applier, 'writeReply'>, nowMs: number): void {
-    this.#nowMs = nowMs;
+  onApplied(zxid: Zxid, txn: Txn, applier: Pick<Applier, 'writeReply'>): void {
     const { throttle, auditor } = this.#parts;
     const waiting = this.#entryOfTxn(txn);
     const entry = waiting ?? throttle.takeOrphan(txn.request);
@@ -169,8 +165,7 @@ export class Requests {
   }
 
   /** A quorum confirmed the leader for a sync, which is answered once `zxid` is applied here. */
-  onSynced({ request, zxid }: Omit<Synced, 'kind'>, nowMs: number): void {
-    this.#nowMs = nowMs;
+  onSynced({ request, zxid }: Omit<Synced, 'kind'>): void {
     const entry = this.#byRequest.get(request);
     // The leader may answer only what was a sync; anything else keeps waiting.
     if (entry?.kind !== 'sync') return;
@@ -182,15 +177,13 @@ export class Requests {
   }
 
   /** `zxid` is applied, and everything that was to be answered for it is answered. */
-  runDueSyncs(zxid: Zxid, nowMs: number): void {
-    this.#nowMs = nowMs;
+  runDueSyncs(zxid: Zxid): void {
     const ready = this.#dueSyncs.takeUpTo(zxid);
     for (const connection of ready) if (connection.phase !== 'gone') this.#drain(connection);
   }
 
   /** A connection that is held for `room` may continue. */
-  onRoom(id: ConnectionId, nowMs: number): void {
-    this.#nowMs = nowMs;
+  onRoom(id: ConnectionId): void {
     const connection = this.#parts.connections.get(id);
     if (connection === undefined || !this.#parked.delete(connection)) return;
     this.#drain(connection);
@@ -230,7 +223,7 @@ export class Requests {
   #refuse(connection: Connection, header: ReadHeader): void {
     const code = ErrorCode.notReadOnly;
     writeError(connection.channel.writer, { xid: header.xid, zxid: this.#state.lastZxid, code });
-    this.#count(connection, header, this.#nowMs);
+    this.#count(connection, header, this.nowMs);
   }
 
   /**
@@ -247,7 +240,7 @@ export class Requests {
     const isIdle = queue.length === 0;
     if (isIdle && !(isListing(header.opcode) && channel.isFullFor(LARGE_BYTES))) {
       this.#run(connection, header, body);
-      return this.#count(connection, header, this.#nowMs);
+      return this.#count(connection, header, this.nowMs);
     }
     this.#enqueue(connection, this.#entryOf(connection, header, body));
     if (isIdle) this.#drain(connection);
@@ -256,7 +249,7 @@ export class Requests {
   /** An attempt that has to wait comes back in `onTick`. */
   #onLogin(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const packet = body.rest();
-    const attempt = { body: packet, nowMs: this.#nowMs };
+    const attempt = { body: packet, nowMs: this.nowMs };
     const verdict = this.#parts.logins.judge(connection, header, attempt);
     if (verdict === 'now') this.#login(connection, header, new JuteReader(packet));
     if (verdict === 'notKept') this.#giveUp(connection, LOGIN_NOT_KEPT);
@@ -268,7 +261,7 @@ export class Requests {
    */
   #login(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const { logins } = this.#parts;
-    const nowMs = this.#nowMs;
+    const nowMs = this.nowMs;
     if (header.opcode === OpCode.auth) {
       this.#onRead(connection, header, logins.authenticate(connection, body.rest(), nowMs));
     } else if (logins.hasSasl) {
@@ -298,7 +291,7 @@ export class Requests {
       identities: connection.requester.identities,
       requester: connection.requester,
       request: kind === 'read' ? 0 : this.#parts.outbox.nextRequest(),
-      sinceMs: this.#nowMs,
+      sinceMs: this.nowMs,
       changes: 0,
       znode: kind === 'write' ? (this.#parts.auditor?.znodeOf(opcode, body) ?? null) : null,
       answerBytes:
@@ -389,8 +382,8 @@ export class Requests {
     reply.operation = operationName(opcode);
     reply.xid = xid;
     reply.zxid = this.#state.lastZxid;
-    reply.latencyMs = this.#nowMs - sinceMs;
-    reply.nowMs = this.#nowMs;
+    reply.latencyMs = this.nowMs - sinceMs;
+    reply.nowMs = this.nowMs;
     connection.channel.stats.replied(reply);
   }
 

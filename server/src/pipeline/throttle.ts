@@ -112,7 +112,7 @@ export class Throttle {
     const own = connection.queue.length;
     if (own === 0) this.#pendingConnections -= 1;
     connection.channel.stats.outstanding = own;
-    if (connection.throttled) this.#maybeResume(connection);
+    if (this.#throttled.has(connection)) this.#maybeResume(connection);
     this.#maybeOpen();
   }
 
@@ -123,7 +123,6 @@ export class Throttle {
    */
   onConnectionGone(connection: Connection, entries: readonly QueueEntry[]): void {
     this.#throttled.delete(connection);
-    connection.throttled = false;
     if (entries.length > 0) this.#pendingConnections -= 1;
     this.#outbox.onConnectionGone(connection, entries);
     for (const entry of entries) {
@@ -188,9 +187,8 @@ export class Throttle {
   }
 
   #pause(connection: Connection): void {
-    if (connection.throttled) return;
+    if (this.#throttled.has(connection)) return;
     this.#pauses += 1;
-    connection.throttled = true;
     this.#throttled.add(connection);
     connection.channel.hold('outstanding');
   }
@@ -198,7 +196,6 @@ export class Throttle {
   #maybeResume(connection: Connection): void {
     const own = connection.queue.length;
     if (this.#isFull || own * 2 > Math.max(2, this.#connectionShare)) return;
-    connection.throttled = false;
     this.#throttled.delete(connection);
     connection.channel.release('outstanding');
   }

@@ -109,7 +109,7 @@ describe('setWatches', () => {
     expect(client.state).toBe('closed');
     const { pipeline } = ensemble.leader;
     expect(pipeline.watches.watchCount).toBe(0);
-    expect(pipeline.view(client.id)).toBeUndefined();
+    expect(pipeline.sessionOf(client.id)).toBe(0);
   });
 
   it('with persistent watches does so too, also when it waited behind a write', () => {

@@ -143,6 +143,10 @@ export class Segment {
   get name(): string {
     return this.file.name;
   }
+  /** Whether this process began it. */
+  get isBegunHere(): boolean {
+    return this.#appended !== null;
+  }
   get seq(): number {
     return this.header.seq;
   }

@@ -5,7 +5,7 @@
  * commit). Nothing is dropped or retried: the first failure is reported to `onFatal` and ends the
  * queue. Called only by the driver; no hook is called inside `enqueue`.
  */
-import { Fifo, type ProposalBatch, unreachable, type Zxid } from '@rookery/protocol';
+import { Fifo, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
 import type { Storage } from './storage.js';
 
@@ -18,11 +18,15 @@ export interface StorageQueueHooks {
   onDiscard(after: Zxid): Promise<void>;
   /** The disk has no vote any more, and the tree in memory is about to be discarded. */
   onGivenUp(): Promise<void>;
-  /** A group commit begins. The returned function is called when it is durable. */
-  appending?(): () => void;
+  /** A group commit begins. */
+  onWriting?(): void;
+  /** It is durable. */
+  onWritten?(): void;
   /** The member must end. */
   onFatal(error: unknown): void;
 }
+
+type Append = Extract<StorageOutput, { kind: 'append' }>;
 
 /** Bytes of proposals in one group. */
 const GROUP_BYTES_MAX = 4 * 1024 * 1024;
@@ -35,7 +39,6 @@ export class StorageQueue {
   #bytes = 0;
   #running: Promise<void> | null = null;
   #failed = false;
-  #outputs = 0;
   #wantsEndMark = false;
 
   constructor(storage: Storage, hooks: StorageQueueHooks, groupBytesMax = GROUP_BYTES_MAX) {
@@ -47,8 +50,7 @@ export class StorageQueue {
   enqueue(output: StorageOutput): void {
     if (this.#failed) return;
     this.#waiting.push(output);
-    this.#bytes += bytesOf(output);
-    this.#outputs += 1;
+    if (output.kind === 'append') this.#bytes += output.batch.bytes.length;
     this.#running ??= this.#run();
   }
 
@@ -59,10 +61,6 @@ export class StorageQueue {
     this.#running ??= this.#run();
   }
 
-  /** The number of outputs that were ever enqueued. */
-  get outputCount(): number {
-    return this.#outputs;
-  }
   /** Whether a write has failed. Then nothing is written any more. */
   get hasFailed(): boolean {
     return this.#failed;
@@ -84,16 +82,17 @@ export class StorageQueue {
       // all that a leader proposes at the end of its turn, or that one read brings to a follower.
       await Promise.resolve();
       while (this.#waiting.length > 0 || this.#wantsEndMark) {
-        if (this.#waiting.length === 0) {
+        const output = this.#waiting.shift();
+        if (output === undefined) {
           this.#wantsEndMark = false;
           await this.#storage.markLogEnd();
-          continue;
+        } else if (output.kind === 'append') {
+          const ticket = await this.#appendGroup(output);
+          this.#hooks.onPersisted(ticket);
+        } else {
+          await this.#carryOut(output);
+          this.#hooks.onPersisted(output.ticket);
         }
-        const group = this.#takeGroup();
-        await this.#runGroup(group);
-        const last = group.at(-1);
-        for (const output of group) this.#bytes -= bytesOf(output);
-        if (last !== undefined) this.#hooks.onPersisted(last.ticket);
       }
     } catch (error) {
       this.#failed = true;
@@ -103,30 +102,28 @@ export class StorageQueue {
     }
   }
 
-  /** The next output, or as many appends as wait and fit. */
-  #takeGroup(): readonly StorageOutput[] {
+  /** Appends as many batches as wait and fit. Returns the ticket of the last one. */
+  async #appendGroup(first: Append): Promise<Ticket> {
     const waiting = this.#waiting;
-    const group: StorageOutput[] = [];
-    let bytes = 0;
-    for (let output = waiting.first; output !== undefined; output = waiting.first) {
-      bytes += bytesOf(output);
-      if (group.length > 0 && (output.kind !== 'append' || bytes > this.#groupBytesMax)) break;
-      group.push(output);
+    const batches = [first.batch];
+    let { ticket } = first;
+    let bytes = first.batch.bytes.length;
+    for (let next = waiting.first; next?.kind === 'append'; next = waiting.first) {
+      if (bytes + next.batch.bytes.length > this.#groupBytesMax) break;
       waiting.shift();
-      if (output.kind !== 'append') break;
+      batches.push(next.batch);
+      ticket = next.ticket;
+      bytes += next.batch.bytes.length;
     }
-    return group;
+    this.#hooks.onWriting?.();
+    await this.#storage.append(...batches);
+    this.#hooks.onWritten?.();
+    this.#bytes -= bytes;
+    return ticket;
   }
 
-  async #runGroup(group: readonly StorageOutput[]): Promise<void> {
-    const output = group[0];
-    if (output === undefined) return;
+  async #carryOut(output: Exclude<StorageOutput, Append>): Promise<void> {
     switch (output.kind) {
-      case 'append': {
-        const appended = this.#hooks.appending?.();
-        await this.#storage.append(...batchesOf(group));
-        return appended?.();
-      }
       case 'truncate':
         if (output.diverged) await this.#hooks.onDiscard(output.after);
         return await this.#storage.truncate(output.after);
@@ -144,14 +141,4 @@ export class StorageQueue {
         unreachable(output);
     }
   }
-}
-
-function batchesOf(group: readonly StorageOutput[]): readonly ProposalBatch[] {
-  const batches: ProposalBatch[] = [];
-  for (const output of group) if (output.kind === 'append') batches.push(output.batch);
-  return batches;
-}
-
-function bytesOf(output: StorageOutput): number {
-  return output.kind === 'append' ? output.batch.bytes.length : 0;
 }

@@ -4,8 +4,9 @@
  *
  * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
  * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) and markLogEnd are
- * durable when their promise resolves, and must be run one at a time, in order: `StorageQueue`
- * does. Never decides what is committed; never retries a failed write: a rejection is fatal.
+ * durable when their promise resolves, and must be run one at a time, in order, and none after a
+ * failed one: `StorageQueue` does. Never decides what is committed; never retries a failed write: a
+ * rejection is fatal.
  */
 import {
   assert,
@@ -64,8 +65,6 @@ export class Storage {
   #lastGeneration: number;
   /** The zxid of the checkpoint that is being taken; 0 if none is. */
   #frozenZxid: Zxid = 0;
-  #operation: string | null = null;
-  #failed = false;
   #configured: ServedWith | null = null;
 
   private constructor(
@@ -151,8 +150,9 @@ export class Storage {
   }
 
   /** Appends batches in order. Asserts that they continue the log without a gap. */
-  append(...batches: readonly ProposalBatch[]): Promise<void> {
-    return this.#exclusively('append', () => this.#liveGeneration().log.append(batches));
+  async append(...batches: readonly ProposalBatch[]): Promise<void> {
+    this.#background.check();
+    await this.#liveGeneration().log.append(batches);
   }
 
   /**
@@ -164,12 +164,10 @@ export class Storage {
       after >= floor,
       () => `truncation to ${formatZxid(after)} would undo the checkpoint at ${formatZxid(floor)}`,
     );
-    await this.#exclusively('truncate', async () => {
-      // This comes first, because a crash in between would leave a log that seems to have lost its
-      // end.
-      if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });
-      await this.#liveGeneration().log.truncate(after);
-    });
+    // This comes first, because a crash in between would leave a log that seems to have lost its
+    // end.
+    if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });
+    await this.#liveGeneration().log.truncate(after);
   }
 
   /**
@@ -177,11 +175,10 @@ export class Storage {
    * has lost its last write, or more, is not mistaken for one whose last write a crash interrupted.
    */
   async markLogEnd(): Promise<void> {
-    const live = this.#live;
-    if (live === null) return;
-    const recordedZxid = live.log.last;
-    if (recordedZxid === this.#meta.value.recordedZxid) return;
-    await this.#exclusively('markLogEnd', () => this.#meta.change({ recordedZxid }));
+    if (!this.isLogEndMarked) await this.#meta.change({ recordedZxid: this.last });
+  }
+  get isLogEndMarked(): boolean {
+    return this.#live === null || this.last === this.#meta.value.recordedZxid;
   }
 
   /**
@@ -206,21 +203,13 @@ export class Storage {
     const configured = this.#configured;
     const settled = epochs.settled === true && configured !== null;
     const servedWith = settled ? { servedWith: configured } : {};
-    await this.#exclusively('saveEpochs', () =>
-      this.#meta.change({ ensembleId, founded, ...saved, lineage, ...servedWith }),
-    );
+    await this.#meta.change({ ensembleId, founded, ...saved, lineage, ...servedWith });
   }
 
   /** This disk's state is not that of the ensemble. It counts as damaged from now on. */
   async giveUp(reason: string): Promise<void> {
-    await this.#exclusively('giveUp', () =>
-      this.#meta.change({
-        damaged: reason,
-        ensembleId: '',
-        founded: false,
-        start: this.starts.first(),
-      }),
-    );
+    const start = this.starts.first();
+    await this.#meta.change({ damaged: reason, ensembleId: '', founded: false, start });
   }
 
   /**
@@ -262,23 +251,21 @@ export class Storage {
    * if the snapshot is incomplete.
    */
   async installSnapshot(zxid: Zxid, lineage: readonly LeadershipOf[] = []): Promise<void> {
-    await this.#exclusively('installSnapshot', async () => {
-      const sink = this.#sink;
-      assert(sink !== null, 'a snapshot was begun before it is installed');
-      const tree = await sink.finish(zxid);
-      refuseHigherLevel(tree.checkpoint.level, this.#options.levelMax);
-      const { generation } = tree;
-      const at = { generation, base: zxid };
-      const log = await TxnLog.create(this.#logFiles, at, this.#options, this.#logHooks);
-      const level = Math.max(this.#meta.value.level, tree.checkpoint.level ?? LEVEL.first);
-      const facts = { logSeq: 0, recordedZxid: zxid, lineage: [...lineage] };
-      await this.#meta.change({ generation, damaged: null, level, ...facts });
-      const old = this.#live;
-      this.#live = { tree, log };
-      this.#sink = null;
-      this.#frozenZxid = 0;
-      this.#background.run(() => this.#destroyOld(old, generation));
-    });
+    const sink = this.#sink;
+    assert(sink !== null, 'a snapshot was begun before it is installed');
+    const tree = await sink.finish(zxid);
+    refuseHigherLevel(tree.checkpoint.level, this.#options.levelMax);
+    const { generation } = tree;
+    const at = { generation, base: zxid };
+    const log = await TxnLog.create(this.#logFiles, at, this.#options, this.#logHooks);
+    const level = Math.max(this.#meta.value.level, tree.checkpoint.level ?? LEVEL.first);
+    const facts = { logSeq: 0, recordedZxid: zxid, lineage: [...lineage] };
+    await this.#meta.change({ generation, damaged: null, level, ...facts });
+    const old = this.#live;
+    this.#live = { tree, log };
+    this.#sink = null;
+    this.#frozenZxid = 0;
+    this.#background.run(() => this.#destroyOld(old, generation));
   }
 
   /** Reads the tree on disk into `loader`. Throws DamagedError if it is damaged. */
@@ -351,17 +338,10 @@ export class Storage {
     await this.#live?.log.idle();
   }
 
-  /**
-   * Waits for background work, then closes the stores. Only a failed operation may be in progress.
-   */
+  /** Waits for background work, closes the stores, and throws the failure of that work. */
   async close(): Promise<void> {
-    assert(
-      this.#failed || this.#operation === null,
-      `storage is closed when no ${this.#operation} is under way`,
-    );
-    this.#operation = 'close';
     try {
-      if (!this.#failed) await this.idle();
+      await this.idle();
     } finally {
       try {
         await this.#treeStore.close();
@@ -375,20 +355,6 @@ export class Storage {
   #liveGeneration(): Live {
     assert(this.#live !== null, `the disk is sound, not: ${this.#meta.value.damaged}`);
     return this.#live;
-  }
-
-  /** Refuses operations after a failed one, because the state of the disk is unknown then. */
-  async #exclusively(name: string, action: () => Promise<void>): Promise<void> {
-    assert(this.#operation === null, `${name} runs alone, not during or after ${this.#operation}`);
-    this.#background.check();
-    this.#operation = name;
-    try {
-      await action();
-      this.#operation = null;
-    } catch (error) {
-      this.#failed = true;
-      throw error;
-    }
   }
 
   async #destroyOld(old: Live | null, generation: number): Promise<void> {

@@ -1,12 +1,12 @@
 /**
  * The write-ahead log of one generation: a chain of segments, each a plain file.
  *
- * Owns which segment is written (the active one), preparing the next before it is needed, cutting
+ * Owns which segment is written (the newest one), preparing the next before it is needed, cutting
  * a suffix off, and purging from the front. A process writes only to segments that it began itself:
  * its first append and every truncation begin one, so nothing durable is ever written over, and the
  * log is one chain at every moment, after a crash too. A purge leaves the zxid of the checkpoint in
  * it, as a proposal or as its base. One append or truncation runs at a time, and none after a
- * failure: Storage asserts it.
+ * failure.
  */
 import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';
@@ -19,14 +19,14 @@ import { Segment, segmentName } from './log-segment.js';
  * after a start. Writes wait for that, so they are few.
  */
 const FIRST_PREALLOCATED_BYTES = 1 << 20;
-/** The next file is created when this part of the active segment is used. */
+/** The next file is created when this part of the newest segment is used. */
 const NEXT_FILE_AT = 1 / 8;
-/** The bytes preallocated at a time, with one sync each, as the active segment fills. */
+/** The bytes preallocated at a time, with one sync each, as the newest segment fills. */
 const STEP_BYTES = 512 << 10;
 /** A small segment is preallocated in at least this many steps. */
 const STEPS_MIN = 8;
 /**
- * While the synced writes of the active segment are larger than this on average, the next file is
+ * While the synced writes of the newest segment are larger than this on average, the next file is
  * not filled with zeros: writing those takes as much of the disk as the log itself, and makes only
  * a few syncs cheaper. The size of records does not matter: one write has one sync.
  */
@@ -72,13 +72,15 @@ export class TxnLog {
   /** What `protect` has returned and `unprotect` has not taken back. */
   readonly #protections = new Set<{ readonly after: Zxid }>();
   #segments: Segment[];
-  #active: Segment | null = null;
   #last: Zxid;
   #lastSeq: number;
   /** The next file, created early and not begun yet. */
-  #next: { readonly file: LogFile; isPreallocating: boolean } | null = null;
+  #next: LogFile | null = null;
+  /** It is being created or preallocated in background. */
   #isPreparing = false;
-  /** The number of synced writes to the active segment. */
+  /** An append or a truncation is under way. Stays true when it fails. */
+  #isChanging = false;
+  /** The number of synced writes to the newest segment. */
   #writeCount = 0;
   #writtenBytes = 0;
   #truncations = 0;
@@ -110,7 +112,7 @@ export class TxnLog {
   ): Promise<TxnLog> {
     const parts = { generation: at.generation, segments: [], last: at.base, lastSeq: -1 };
     const log = new TxnLog(directory, parts, options, hooks);
-    await log.#begin(null, async () => {});
+    await log.#begin(async () => {});
     return log;
   }
 
@@ -131,16 +133,16 @@ export class TxnLog {
   /** Appends batches in one synced write. A failure leaves the log unusable. */
   async append(batches: readonly ProposalBatch[]): Promise<void> {
     if (batches.length === 0) return;
-    this.#background.check();
-    this.#removals.check();
+    this.#beginChange();
     this.#assertChain(batches);
-    const active = this.#writable ?? (await this.#begin(this.#segments.at(-1) ?? null));
-    const before = active.bytes;
-    await active.append(batches, this.#options.recordBytesMax);
-    this.#writtenBytes += active.bytes - before;
+    const segment = this.#writable ?? (await this.#begin());
+    const before = segment.bytes;
+    await segment.append(batches, this.#options.recordBytesMax);
+    this.#writtenBytes += segment.bytes - before;
     this.#writeCount += 1;
-    this.#last = active.last;
-    this.#prepareNext(active);
+    this.#last = segment.last;
+    this.#prepareNext(segment);
+    this.#isChanging = false;
   }
 
   /**
@@ -151,6 +153,7 @@ export class TxnLog {
     assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);
     assert(after <= last, `truncation to ${formatZxid(after)} is below last ${formatZxid(last)}`);
     if (after === last) return;
+    this.#beginChange();
     this.#truncations += 1;
     const dropped = this.#segments.filter((segment) => segment.base >= after);
     this.#segments = this.#segments.filter((segment) => segment.base < after);
@@ -160,9 +163,10 @@ export class TxnLog {
       kept.cut(after);
     }
     this.#last = after;
-    await this.#begin(kept ?? null);
+    await this.#begin();
     // The new header does not lead to them, so whatever a crash leaves of them is void.
     for (const segment of dropped) this.#removals.run(() => segment.file.markForDeletion());
+    this.#isChanging = false;
   }
 
   /** Protects everything after `after` from being purged until `unprotect` takes the result. */
@@ -230,8 +234,8 @@ export class TxnLog {
 
   /** Closes the open files of a log that turned out not to be used. */
   async closeFiles(): Promise<void> {
-    await this.#active?.file.unpin();
-    await this.#next?.file.close();
+    await this.#segments.at(-1)?.file.unpin();
+    await this.#next?.close();
   }
 
   /** The log is no longer used: its segments are deleted when their last readers have finished. */
@@ -242,8 +246,19 @@ export class TxnLog {
     this.#segments = [];
     for (const segment of segments) await segment.file.markForDeletion();
     if (this.#next === null) return;
-    await this.#next.file.close();
+    await this.#next.close();
     await this.#directory.remove(segmentName(this.generation, this.#lastSeq + 1));
+  }
+
+  /** Nobody knows what is on the disk after a failure, so nothing is written then. */
+  #beginChange(): void {
+    assert(
+      !this.#isChanging,
+      'the log is changed by one call at a time, and by none after a failure',
+    );
+    this.#background.check();
+    this.#removals.check();
+    this.#isChanging = true;
   }
 
   /** Asserts that batches are a chain. Within a batch that is always true. */
@@ -260,10 +275,11 @@ export class TxnLog {
     }
   }
 
-  /** The active segment; null if it is full, or this process has not begun one. */
+  /** The newest segment; null if it is full, or this process has not begun it. */
   get #writable(): Segment | null {
-    const active = this.#active;
-    return active !== null && active.bytes < this.#bytesMaxOf(active) ? active : null;
+    const newest = this.#segments.at(-1);
+    if (newest === undefined || !newest.isBegunHere) return null;
+    return newest.bytes < this.#bytesMaxOf(newest) ? newest : null;
   }
 
   #bytesMaxOf({ seq }: Segment): number {
@@ -271,11 +287,12 @@ export class TxnLog {
     return seq === 0 ? segmentBytesMax * firstPart : segmentBytesMax;
   }
 
-  /** Begins a segment after `last`, where `previous` ends, and makes it the active one. */
-  async #begin(previous: Segment | null, onBegun = this.#hooks.onBegun): Promise<Segment> {
+  /** Begins a segment after `last`, where the newest one ends. */
+  async #begin(onBegun = this.#hooks.onBegun): Promise<Segment> {
     await this.#background.idle();
+    const previous = this.#segments.at(-1) ?? null;
     const seq = this.#lastSeq + 1;
-    const file = this.#next?.file ?? (await this.#newFile(seq));
+    const file = this.#next ?? (await this.#newFile(seq));
     this.#next = null;
     this.#lastSeq = seq;
     const segment = await Segment.begin(this.#directory, file, {
@@ -287,11 +304,9 @@ export class TxnLog {
       previous: previous === null ? null : { bytes: previous.bytes, ranges: previous.ranges },
     });
     await onBegun(seq);
-    const old = this.#active;
     this.#segments.push(segment);
-    this.#active = segment;
     this.#writeCount = 0;
-    if (old !== null) this.#background.run(() => old.file.unpin());
+    if (previous !== null) this.#background.run(() => previous.file.unpin());
     return segment;
   }
 
@@ -301,32 +316,30 @@ export class TxnLog {
     return file;
   }
 
-  /** Creates the next file in the background and preallocates it as the active segment fills. */
-  #prepareNext(active: Segment): void {
+  /** Creates the next file in the background and preallocates it as the newest segment fills. */
+  #prepareNext(newest: Segment): void {
     const { segmentBytesMax } = this.#options;
-    if (active.bytes < NEXT_FILE_AT * this.#bytesMaxOf(active)) return;
-    if (this.#next === null) {
-      if (this.#isPreparing) return;
-      this.#isPreparing = true;
-      this.#background.run(async () => {
-        const file = await this.#directory.create(segmentName(this.generation, this.#lastSeq + 1));
-        this.#next = { file, isPreallocating: false };
-        this.#isPreparing = false;
-      });
-      return;
-    }
+    if (this.#isPreparing || newest.bytes < NEXT_FILE_AT * this.#bytesMaxOf(newest)) return;
     const next = this.#next;
-    if (next.isPreallocating || active.bytes > this.#writeCount * LARGE_WRITE_BYTES) return;
-    // The file is complete shortly before the active segment is full, without bursts of writes.
-    const filled = active.bytes / (1 - NEXT_FILE_AT) / this.#bytesMaxOf(active);
+    if (next === null) {
+      return this.#prepare(async () => {
+        this.#next = await this.#directory.create(segmentName(this.generation, this.#lastSeq + 1));
+      });
+    }
+    if (newest.bytes > this.#writeCount * LARGE_WRITE_BYTES) return;
+    // The file is complete shortly before the newest segment is full, without bursts of writes.
+    const filled = newest.bytes / (1 - NEXT_FILE_AT) / this.#bytesMaxOf(newest);
     const dueBytes = Math.min(1, filled) * segmentBytesMax;
     const stepBytes = Math.min(STEP_BYTES, Math.ceil(segmentBytesMax / STEPS_MIN));
-    const size = Math.min(next.file.size + stepBytes, segmentBytesMax);
-    if (size > dueBytes || size <= next.file.size) return;
-    next.isPreallocating = true;
+    const size = Math.min(next.size + stepBytes, segmentBytesMax);
+    if (size <= dueBytes && size > next.size) this.#prepare(() => next.preallocate(size));
+  }
+
+  #prepare(work: () => Promise<void>): void {
+    this.#isPreparing = true;
     this.#background.run(async () => {
-      await next.file.preallocate(size);
-      next.isPreallocating = false;
+      await work();
+      this.#isPreparing = false;
     });
   }
 

@@ -21,10 +21,10 @@ export const requestMutants: readonly Mutant[] = [
       },
       {
         file: 'pipeline/pipeline.ts',
-        find: '    this.#requests.runDueSyncs(zxid, nowMs);\n',
+        find: '    this.#requests.runDueSyncs(zxid);\n',
         replace: `    for (const write of this.#applier.late) write();
     this.#applier.late = [];
-    this.#requests.runDueSyncs(zxid, nowMs);
+    this.#requests.runDueSyncs(zxid);
 `,
       },
     ],

@@ -20,8 +20,8 @@ export const storageMutants: readonly Mutant[] = [
       },
       {
         file: 'storage/txn-log.ts',
-        find: 'this.#background.run(() => old.file.unpin());',
-        replace: 'this.#background.run(() => old.written.then(() => old.file.unpin()));',
+        find: 'this.#background.run(() => previous.file.unpin());',
+        replace: 'this.#background.run(() => previous.written.then(() => previous.file.unpin()));',
       },
     ],
   },
@@ -54,14 +54,17 @@ export const storageMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'persisted(ticket) says that it and all before it are durable',
     file: 'storage/storage-queue.ts',
-    find: `        await this.#runGroup(group);
-        const last = group.at(-1);
-        for (const output of group) this.#bytes -= bytesOf(output);
-        if (last !== undefined) this.#hooks.onPersisted(last.ticket);`,
-    replace: `        const last = group.at(-1);
-        for (const output of group) this.#bytes -= bytesOf(output);
-        if (last !== undefined) this.#hooks.onPersisted(last.ticket);
-        await this.#runGroup(group);`,
+    find: `          const ticket = await this.#appendGroup(output);
+          this.#hooks.onPersisted(ticket);
+        } else {
+          await this.#carryOut(output);
+          this.#hooks.onPersisted(output.ticket);`,
+    replace: `          const written = this.#appendGroup(output);
+          this.#hooks.onPersisted(output.ticket);
+          this.#hooks.onPersisted(await written);
+        } else {
+          this.#hooks.onPersisted(output.ticket);
+          await this.#carryOut(output);`,
   },
   {
     name: 'accepted-epoch-not-saved',
@@ -89,15 +92,15 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'an installed snapshot replaces tree and log in one atomic switch',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.#meta.change({ generation, damaged: null, level, ...facts });
-      const old`,
-    replace: '      await this.#meta.change({ level, ...facts });\n      const old',
+    find: `    await this.#meta.change({ generation, damaged: null, level, ...facts });
+    const old`,
+    replace: '    await this.#meta.change({ level, ...facts });\n    const old',
     also: [
       {
         file: 'storage/storage.ts',
-        find: '      const log = await TxnLog.create(',
-        replace: `      await this.#meta.change({ generation, damaged: null, recordedZxid: zxid });
-      const log = await TxnLog.create(`,
+        find: '    const log = await TxnLog.create(',
+        replace: `    await this.#meta.change({ generation, damaged: null, recordedZxid: zxid });
+    const log = await TxnLog.create(`,
       },
     ],
   },
@@ -107,15 +110,15 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'the tree in use is untouched until the switch',
     aim: ['kinds=["interrupted-snapshot"]', 'members=3'],
     file: 'storage/storage.ts',
-    find: `      await this.#meta.change({ generation, damaged: null, level, ...facts });
-      const old = this.#live;`,
-    replace: `      const old = this.#live;
-      if (old !== null) await this.#destroyOld(old, generation);
-      await this.#meta.change({ generation, damaged: null, level, ...facts });`,
+    find: `    await this.#meta.change({ generation, damaged: null, level, ...facts });
+    const old = this.#live;`,
+    replace: `    const old = this.#live;
+    if (old !== null) await this.#destroyOld(old, generation);
+    await this.#meta.change({ generation, damaged: null, level, ...facts });`,
     also: [
       {
         file: 'storage/storage.ts',
-        find: '      this.#background.run(() => this.#destroyOld(old, generation));\n',
+        find: '    this.#background.run(() => this.#destroyOld(old, generation));\n',
         replace: '',
       },
     ],
@@ -135,11 +138,10 @@ export const storageMutants: readonly Mutant[] = [
     breaks: 'the end of the log is recorded once it is durable: a crash is not damage',
     aim: ['kinds=["crash-at-change","crash"]'],
     file: 'storage/storage.ts',
-    find: "this.#exclusively('append', () => this.#liveGeneration().log.append(batches));",
-    replace: `this.#exclusively('append', async () => {
-      await this.#meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
-      await this.#liveGeneration().log.append(batches);
-    });`,
+    find: '    await this.#liveGeneration().log.append(batches);\n',
+    replace: `    await this.#meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
+    await this.#liveGeneration().log.append(batches);
+`,
   },
   {
     name: 'trunc-not-on-disk',
@@ -148,8 +150,8 @@ export const storageMutants: readonly Mutant[] = [
     aim: ['kinds=["isolate-leader","crash"]', 'members=3'],
     file: 'storage/txn-log.ts',
     // What is appended then follows it, in the same segment.
-    find: '    await this.#begin(kept ?? null);\n',
-    replace: '    if (kept !== this.#active) await this.#begin(kept ?? null);\n',
+    find: '    await this.#begin();\n',
+    replace: '    if (kept?.isBegunHere !== true) await this.#begin();\n',
   },
   {
     name: 'trunc-forgotten-at-a-start',
@@ -169,13 +171,13 @@ export const storageMutants: readonly Mutant[] = [
     find: `      kept.cut(after);
     }
     this.#last = after;
-    await this.#begin(kept ?? null);
+    await this.#begin();
 `,
     replace: `      if (holds(kept, after + 1)) more = after + 1;
       kept.cut(after);
     }
     this.#last = more;
-    await this.#begin(kept ?? null);
+    await this.#begin();
     this.#last = after;
 `,
     also: [
@@ -197,8 +199,8 @@ export const storageMutants: readonly Mutant[] = [
     also: [
       {
         file: 'storage/txn-log.ts',
-        find: '    await onBegun(seq);\n    const old',
-        replace: '    const old',
+        find: '    await onBegun(seq);\n    this.#segments',
+        replace: '    this.#segments',
       },
     ],
   },

@@ -5,8 +5,8 @@
  *
  * First all scenarios must pass on the unchanged sources, because a scenario that fails anyway
  * shows nothing. A scenario fails if its test was run and failed; one that hangs or whose file does
- * not load does not count. Everything happens in a private copy. Exit 0 if each mutant is caught.
- * The repository must be built.
+ * not load does not count. Everything happens in a private copy. Exit 0 if each mutant is caught;
+ * a part that is in no name is refused. The repository must be built.
  */
 import { cp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -24,6 +24,11 @@ const wanted = process.argv.slice(2);
 const mutants = scenarioMutants.filter(
   ({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)),
 );
+const unknown = wanted.filter((part) => !scenarioMutants.some(({ name }) => name.includes(part)));
+if (unknown.length > 0) {
+  console.error(`no mutant has a name that contains ${unknown.join(' or ')}`);
+  process.exit(1);
+}
 removeCopiesAtExit();
 const workspace = await Workspace.create();
 let failures = 0;

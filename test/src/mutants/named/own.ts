@@ -53,10 +53,8 @@ export const ownMutants: readonly NamedMutant[] = [
     name: 'old-segment-is-appended-to',
     area: 'named',
     file: 'storage/txn-log.ts',
-    find: '    this.#segments = [...parts.segments];\n',
-    replace:
-      '    this.#segments = [...parts.segments];\n' +
-      '    this.#active = this.#segments.at(-1) ?? null;\n',
+    find: 'newest === undefined || !newest.isBegunHere',
+    replace: 'newest === undefined',
     breaks: 'nothing durable is ever overwritten: a process writes only to segments that it began',
     scenario: {
       file: LOG_RECOVERY,
