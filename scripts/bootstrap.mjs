@@ -2,8 +2,9 @@
  * What `npm start` and `npm test` run: makes a fresh clone ready, then starts the real thing.
  *
  * Installs the locked dependencies when they are missing or older than the lock file, builds, the
- * console too if it is older than its sources, and hands over to the ensemble or to the checks. Uses nothing but Node, because nothing is installed
- * yet. Signals reach the last child, and its exit code becomes ours.
+ * console too if it is older than its sources, and hands over to the ensemble or to the checks.
+ * Uses nothing but Node, because nothing is installed yet. Signals reach the last child, and its
+ * exit code becomes ours.
  *
  *   node scripts/bootstrap.mjs start [arguments of `rookery ensemble`]
  *   node scripts/bootstrap.mjs test  [--all] [arguments of `vitest run`]

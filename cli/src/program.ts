@@ -113,7 +113,7 @@ export async function runProgram(): Promise<number> {
 
 /** After a mistake, each command names the help of its own. */
 function pointToHelp(command: Command, name: string): void {
-  command.showHelpAfterError(`(${name} --help lists its arguments and options)`);
+  command.showHelpAfterError(`(${name} --help tells what it takes)`);
   for (const below of command.commands) pointToHelp(below, `${name} ${below.name()}`);
 }
 

@@ -65,6 +65,9 @@ const SILENCE_SHARE = 2 / 3;
 const BEAT_SHARE = 1 / 3;
 const BEAT_MS_MAX = 10_000;
 const XID_MAX = 2 ** 31 - 1;
+/** Servers give no reason when they hang up on somebody who asks for a session. */
+const UNANSWERED =
+  'the server hung up before it gave a session: it may have no quorum, or require TLS';
 
 export class Connection {
   readonly address: Address;
@@ -191,7 +194,8 @@ export class Connection {
   }
 
   #onLinkClosed(error: Error | null): void {
-    const loss = new ConnectionLossError(undefined, { ...(error && { cause: error }) });
+    const cause = error ?? (this.#phase === 'handshake' ? new Error(UNANSWERED) : undefined);
+    const loss = new ConnectionLossError(undefined, { ...(cause && { cause }) });
     if (this.#heldEvent === null) this.fail(loss);
     else this.#endedBy = loss;
   }

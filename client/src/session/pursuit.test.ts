@@ -149,6 +149,18 @@ it('tells those who listen which server was asked in vain, and why', async () =>
   }
 });
 
+it('says what it may mean that a server hangs up before it gives a session', async () => {
+  const scripted = new ScriptedClient();
+  const failing = scripted.client.getData('/a', { timeoutMs: 1_000 });
+  const outcome = expect(failing).rejects.toThrow(/hung up before it gave a session.*TLS/);
+  scripted.network.onDial = (link) => {
+    link.open();
+    link.close();
+  };
+  await scripted.pass(1_100, 10);
+  await outcome;
+});
+
 it('says which server did not answer, and for how long', async () => {
   const scripted = new ScriptedClient({ connectString: 'silent:7' });
   const failing = scripted.client.getData('/a', { timeoutMs: SESSION_TIMEOUT_MS * 3 });

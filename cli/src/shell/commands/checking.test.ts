@@ -43,6 +43,7 @@ async function listening(server: Server): Promise<number> {
 function answerTo(word: string, { mode, zxid }: Scripted): string {
   if (word === 'conf') return 'tickTime=2000\nserver.1=a\n';
   if (word === 'hash') return '100000020: ca752c0c02bd08cd\n';
+  if (mode === 'waiting') return 'This ZooKeeper instance is not currently serving requests\n';
   return `Zookeeper version: 3.8.0\nZxid: ${zxid()}\nMode: ${mode}\n`;
 }
 
@@ -124,6 +125,14 @@ it('does not blame a member that catches up while it is looked at', async () => 
   const zxid = () => (++asked < 3 ? '0x10000001f' : GOAL);
   expect(await checked([LEADER, { mode: 'follower', zxid }])).toEqual({ code: 0, findings: [] });
   expect(asked).toBe(3);
+});
+
+it('does not say to start a member that runs and waits', async () => {
+  const { findings } = await checked([LEADER, FOLLOWER, { ...FOLLOWER, mode: 'waiting' }]);
+  expect(findings).toMatchObject([
+    { kind: 'no-service', what: 'member 3 does not serve: it has no quorum and serves nobody.' },
+  ]);
+  expect(findings[0]?.remedy).toBe('It runs: the end of its log says what it waits for.');
 });
 
 it('does not say to start a member whose name does not resolve', async () => {

@@ -36,10 +36,16 @@ interface Server {
 interface Asked extends Server {
   readonly status: ServerStatus | null;
   readonly problem: string | null;
-  /** False if its name does not resolve. */
-  readonly hasName: boolean;
+  /** Whether it answered, or gave no answer, or its name does not resolve. */
+  readonly reached: keyof typeof REMEDIES;
 }
 
+/** What to do about a server that does not serve. */
+const REMEDIES = {
+  answers: 'It runs: the end of its log says what it waits for.',
+  silent: 'Start it, or look at the end of its log.',
+  unknown: 'Its name does not resolve on this machine: correct it, or look at the name server.',
+} as const;
 const TIMEOUT_MS = 2_000;
 /** How long members may take to apply what the leader had; one that keeps up takes far less. */
 const CATCH_UP_MS = 3_000;
@@ -72,12 +78,10 @@ async function membersFindings(
   const asked = await Promise.all(servers.map(look));
   const findings: Finding[] = asked
     .filter(({ status }) => status === null)
-    .map(({ name, problem, hasName }) => ({
+    .map(({ name, problem, reached }) => ({
       kind: 'no-service',
       what: `${name} does not serve: ${problem}.`,
-      remedy: hasName
-        ? 'Start it, or look at the end of its log.'
-        : 'Its name does not resolve on this machine: correct it, or look at the name server.',
+      remedy: REMEDIES[reached],
     }));
   const serving = asked.filter(({ status }) => status !== null);
   const leaders = serving.filter(({ status }) => isLeading(status));
@@ -115,10 +119,12 @@ async function look(server: Server): Promise<Asked> {
   try {
     const text = await askWord(server, 'srvr', TIMEOUT_MS);
     const status = parseStatus(text);
-    return { ...server, status, problem: status === null ? reasonOf(text) : null, hasName: true };
+    const problem = status === null ? reasonOf(text) : null;
+    return { ...server, status, problem, reached: 'answers' };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
-    return { ...server, status: null, problem, hasName: !NAME_UNKNOWN.has(codeOf(error)) };
+    const reached = NAME_UNKNOWN.has(codeOf(error)) ? 'unknown' : 'silent';
+    return { ...server, status: null, problem, reached };
   }
 }
 

@@ -207,7 +207,7 @@ it('audits what everybody may change below a path', async () => {
 
 it('runs many lines in one shell, and explains commands as they are typed there', async () => {
   const { code, out, said } = await user.run(['sh'], {
-    input: `${'pwd\n'.repeat(15)}help acl get\n`,
+    input: `${'pwd\n'.repeat(15)}acl get --help\n`,
   });
   expect([code, out]).toEqual([0, '/\n'.repeat(15)]);
   expect(said).toMatch(/^Usage: acl get \[options\]/);
