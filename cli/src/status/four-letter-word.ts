@@ -43,7 +43,8 @@ export function askWord(
       else reject(plainly(error));
     };
     const timer = setTimeout(() => {
-      const maybe = isOpen && tls === undefined ? '; it may be a port for TLS' : '';
+      const maybe =
+        isOpen && tls === undefined ? '; the server may hang, or this is a port for TLS' : '';
       end(new Error(`no answer in ${timeoutMs} ms${maybe}`));
     }, timeoutMs);
     socket.on('data', (part) => {

@@ -98,17 +98,18 @@ export function textOf(asked: readonly AskedServer[]): string {
 
 function verdictOf(asked: readonly AskedServer[]): string {
   const silent = asked.filter(({ status }) => status === null);
+  const names = silent.map(({ address }) => address).join(', ');
   const leaders = asked.filter(({ status }) => isLeading(status));
   if (leaders.length === 0) {
     const follower = asked.find(({ status }) => isFollowing(status));
     if (follower === undefined) return 'Nobody leads: no write is taken until a majority is back.';
-    return `${follower.address} follows a leader that is not among the servers that answered: name all servers of the ensemble.`;
+    const next = silent.length === 0 ? 'name all servers' : `no service from ${names}`;
+    return `${follower.address} follows a leader that is not among the servers that answered: ${next}.`;
   }
   if (leaders.length > 1) {
     return `${leaders.length} servers say that they lead: ask again; if it stays so, they are not one ensemble.`;
   }
   if (silent.length === 0) return 'All serve.';
-  const names = silent.map(({ address }) => address).join(', ');
   return `${leaders[0]?.address} leads; no service from ${names}.`;
 }
 

@@ -10,6 +10,7 @@
  */
 import { Packr } from 'msgpackr';
 import { assert } from '../assert.js';
+import { bufferOf } from '../jute/reader.js';
 import { MarshallingError } from '../marshalling-error.js';
 import type { AuthenticationMessage, Hello, Refuse } from './admission-messages.js';
 import {
@@ -302,8 +303,10 @@ function writeProposeHead(frame: Buffer): void {
 const LENGTH_BYTES = 4;
 const MSGPACK_ARRAY_OF_2 = 0x92;
 const MSGPACK_BIN_32 = 0xc6;
-/** The head consists of the frame's length, the array, the code, and the length of the bytes. */
-const HEAD_BYTES = LENGTH_BYTES + 7;
+/** The array, the code, and that bytes follow. */
+const TAGS_BYTES = 3;
+/** The head consists of the frame's length, the tags, and the length of the bytes. */
+const HEAD_BYTES = LENGTH_BYTES + TAGS_BYTES + LENGTH_BYTES;
 
 /** Throws MarshallingError if the frame is no message that this version has. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {
@@ -339,8 +342,7 @@ function batchIn(frame: Uint8Array): Uint8Array | null {
   if (frame[1] !== PROPOSE_CODE && frame[1] !== REQUESTS_CODE) return null;
   const start = HEAD_BYTES - LENGTH_BYTES;
   if (frame.length < start) return null;
-  const [first = 0, second = 0, third = 0, fourth = 0] = frame.subarray(3, start);
-  const length = first * 2 ** 24 + second * 2 ** 16 + third * 2 ** 8 + fourth;
+  const length = bufferOf(frame).readUInt32BE(TAGS_BYTES);
   return length === frame.length - start ? frame.subarray(start) : null;
 }
 

@@ -66,7 +66,7 @@ export interface ForwardedRequest {
  * and over several batches, and get the same list, which nobody changes.
  *
  * This is state of the module, because messages are decoded by functions, and a batch does not live
- * long enough: the leader keeps what an ACL grants by the list
+ * long enough: the leader keeps what an ACL grants to a list of identities
  * (`server/src/pipeline/acl-grants.ts`), so with a new list for each batch it would find that out
  * again and again.
  */

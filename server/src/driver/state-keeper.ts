@@ -108,11 +108,12 @@ export class StateKeeper {
   }
 
   #maybeMarkEnd(nowMs: number): void {
-    const { last, isLogEndMarked } = this.#parts.storage;
+    const { storage } = this.#parts;
+    const { last } = storage;
     if (last !== this.#logEnd) {
       this.#logEnd = last;
       this.#logEndSinceMs = nowMs;
-    } else if (!isLogEndMarked && nowMs - this.#logEndSinceMs >= QUIET_MS) {
+    } else if (nowMs - this.#logEndSinceMs >= QUIET_MS && !storage.isLogEndMarked) {
       this.queue.markLogEnd();
     }
   }

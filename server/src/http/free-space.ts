@@ -11,7 +11,7 @@ const ANSWER_MS_MAX = 1000;
 /** What others than the superuser may still write to a file system. */
 export interface Space {
   readonly bytes: number;
-  /** How many more files it can hold, its free inodes; null where it has no such bound, as btrfs. */
+  /** How many more files it can hold (its free inodes); null where it has no bound, as btrfs. */
   readonly files: number | null;
 }
 

@@ -107,7 +107,6 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   readonly #sniffers = new Map<number, ProtocolSniffer>();
   readonly #countByAddress = new Map<string, number>();
   #dirty: ClientConnection[] = [];
-  #flushed: ClientConnection[] = [];
   readonly #listeners: Listener[] = [];
   #nextId = 1;
   #isClosed = false;
@@ -195,10 +194,8 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   flush(): void {
     const dirty = this.#dirty;
     if (dirty.length > 0) {
-      this.#dirty = this.#flushed;
+      this.#dirty = [];
       for (const connection of dirty) connection.flush();
-      dirty.length = 0;
-      this.#flushed = dirty;
       if (this.output.isExceeded) this.#closeLargestOutputs();
     }
     this.share.renew();

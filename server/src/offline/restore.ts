@@ -52,6 +52,7 @@ async function writeAll(setup: MembersToRestore): Promise<string> {
   const { plan } = setup;
   const { state } = plan;
   const members = await openAll(setup);
+  const closeAll = () => Promise.allSettled(members.map(({ storage }) => storage.close()));
   try {
     for (const records of snapshotOfState(state)) {
       await Promise.all(members.map(({ sink }) => sink.write(records)));
@@ -64,9 +65,11 @@ async function writeAll(setup: MembersToRestore): Promise<string> {
       // Last, because it ends the damage: the directory is complete, or it is none of a member's.
       await storage.installSnapshot(plan.zxid);
     }
-  } finally {
-    for (const { storage } of members) await storage.close();
+  } catch (error) {
+    await closeAll();
+    throw error;
   }
+  for (const closed of await closeAll()) if (closed.status === 'rejected') throw closed.reason;
   return state.digest();
 }
 

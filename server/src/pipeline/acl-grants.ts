@@ -2,17 +2,22 @@
  * An ACL list in a form that tells what it grants to whom without going through it again.
  *
  * A list may have ten thousand entries, and one request may ask a thousand times. A list is
- * therefore parsed at the first question, which is kept as long as the list lives, and the last
- * answer is kept with the identities that it was for. That is correct because neither object is
- * ever changed in place: a setACL makes another list, an authentication other identities. Not more
- * than one answer is kept, because there may be a hundred thousand lists and thousands of
- * connections, and because another answer needs only a few lookups. Called by access.
+ * therefore parsed at the first question; the result is kept as long as the list lives. Answers are
+ * kept, too, because one may need a lookup for each length of a prefix. Both are correct because
+ * neither object is ever changed in place: a setACL makes another list, an authentication other
+ * identities. There may be a hundred thousand lists and thousands of connections, so all answers
+ * are forgotten when they are too many, and none keeps anybody's identities. Called by access.
  */
 import type { Identity } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
 import { keysOfAddress, type Prefix, type PrefixLength, prefixOfRange } from './address-range.js';
 
+/** The most answers that are kept. One takes some hundred bytes at most. */
+const ANSWERS_MAX = 16_384;
+
 const known = new WeakMap<readonly Acl[], AclGrants>();
+let answers = new WeakMap<readonly Identity[], WeakMap<AclGrants, number>>();
+let answerCount = 0;
 
 /** The permissions of all entries of `acl` that match any of `identities`. */
 export function permsOf(acl: readonly Acl[], identities: readonly Identity[]): number {
@@ -21,7 +26,20 @@ export function permsOf(acl: readonly Acl[], identities: readonly Identity[]): n
     grants = new AclGrants(acl);
     known.set(acl, grants);
   }
-  return grants.to(identities);
+  const perms = answers.get(identities)?.get(grants);
+  return perms ?? keptAnswer(grants, identities);
+}
+
+function keptAnswer(grants: AclGrants, identities: readonly Identity[]): number {
+  if (answerCount === ANSWERS_MAX) {
+    answers = new WeakMap();
+    answerCount = 0;
+  }
+  const perms = grants.to(identities);
+  const own = answers.get(identities) ?? new WeakMap<AclGrants, number>();
+  answers.set(identities, own.set(grants, perms));
+  answerCount += 1;
+  return perms;
 }
 
 /** Most lists are short, so a map is made when there is something to put into it. */
@@ -30,21 +48,15 @@ class AclGrants {
   /** The permissions by scheme and id, for all schemes but `ip`. */
   #exact: Map<string, Map<string, number>> | null = null;
   #ranges: GrantsOfRanges | null = null;
-  #lastAsked: readonly Identity[] | null = null;
-  #lastAnswer = 0;
 
   constructor(acl: readonly Acl[]) {
     for (const entry of acl) this.#add(entry);
   }
 
   to(identities: readonly Identity[]): number {
-    if (identities !== this.#lastAsked) {
-      let perms = this.#world;
-      for (const identity of identities) perms |= this.#permsOf(identity);
-      this.#lastAsked = identities;
-      this.#lastAnswer = perms;
-    }
-    return this.#lastAnswer;
+    let perms = this.#world;
+    for (const identity of identities) perms |= this.#permsOf(identity);
+    return perms;
   }
 
   #add({ scheme, id, perms }: Acl): void {

@@ -55,7 +55,7 @@ describe('the listed ephemerals of a session', () => {
     expect([...listing].filter((path) => path !== null)).toEqual([]);
   });
 
-  it('are found row by row where they are many, in steps of bounded length', () => {
+  it('are found row by row where they are many, in pieces of bounded length', () => {
     const rows = 50_000;
     let looked = 0;
     const tree: ListedTree = {
@@ -79,6 +79,6 @@ describe('the listed ephemerals of a session', () => {
     }
     const paths = [0, 1, 3, 4, 5, 6, 7, 8, 9].map((part) => `/${part * 5000}`);
     expect(listed.filter((path) => path !== null)).toEqual(paths);
-    expect(most).toBeLessThanOrEqual(4096);
+    expect(most).toBeLessThanOrEqual(64);
   });
 });

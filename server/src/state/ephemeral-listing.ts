@@ -10,8 +10,8 @@ import type { NodeMode, SessionId } from './txn.js';
 
 /** More nodes than this are not collected in one step. */
 const COLLECTED_MAX = 20_000;
-/** Rows of other nodes that are passed in one step. */
-const ROWS_PER_STEP = 4096;
+/** Rows of other nodes that are passed at once. An answer takes 128 such pieces in one step. */
+const ROWS_PER_PIECE = 64;
 
 /** The part of Tree that is used here. */
 export interface ListedTree {
@@ -36,6 +36,6 @@ export function* listedEphemerals(tree: ListedTree, session: SessionId): Generat
   }
   for (let node = 0; node < tree.nodeLimit; node++) {
     if (isOwned(node)) yield tree.path(node);
-    else if (node % ROWS_PER_STEP === 0) yield null;
+    else if (node % ROWS_PER_PIECE === 0) yield null;
   }
 }

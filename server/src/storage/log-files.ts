@@ -28,7 +28,7 @@ export interface LogFile {
    * the disk has no room to spare.
    */
   preallocate(size: number): Promise<void>;
-  /** Closes the file. No operation may be under way. */
+  /** Closes the file. No operation may begin from now on; those under way end first. */
   close(): Promise<void>;
 }
 

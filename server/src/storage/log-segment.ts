@@ -108,10 +108,7 @@ export class Segment {
   bytes = 0;
   ranges: GrowingRanges = [];
   readonly #seed: number;
-  /**
-   * The file to append to, open and pinned from `begin` until the next segment has begun; null for
-   * a segment that an earlier process began.
-   */
+  /** The open file that is appended to; null if an earlier process began it, or it has ended. */
   #appended: LogFile | null = null;
   /** In ascending order: the record at `offset` begins with the proposal after `after`. */
   readonly #marks: { readonly after: Zxid; readonly offset: number }[] = [];
@@ -143,8 +140,8 @@ export class Segment {
   get name(): string {
     return this.file.name;
   }
-  /** Whether this process began it. */
-  get isBegunHere(): boolean {
+  /** Whether it may be appended to: this process began it and has begun no other one since. */
+  get isAppendable(): boolean {
     return this.#appended !== null;
   }
   get seq(): number {
@@ -158,13 +155,10 @@ export class Segment {
     return RECORDS_START + this.bytes;
   }
 
-  /**
-   * Appends batches in one synced write. The caller has checked the chain, and appends only to the
-   * segment that it began last.
-   */
+  /** Appends batches in one synced write. The caller has checked the chain. */
   async append(batches: readonly ProposalBatch[], bytesMax: number): Promise<void> {
     const file = this.#appended;
-    assert(file !== null, () => `${this.name} was begun by this process`);
+    assert(file !== null, () => `${this.name} is appendable`);
     const parts: Uint8Array[] = [];
     let offset = this.end;
     const records = recordsOf(batches, bytesMax);
@@ -179,6 +173,12 @@ export class Segment {
     await file.write(this.end, parts);
     for (const record of records) this.count(record);
     assert(this.end === offset, 'what was written is what was counted');
+  }
+
+  /** The segment is not appended to any more. Its file is closed when nobody reads it. */
+  async endAppending(): Promise<void> {
+    this.#appended = null;
+    await this.file.unpin();
   }
 
   /** Takes the batches of the next record into account: the last zxid, the ranges, the size. */

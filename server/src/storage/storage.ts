@@ -332,10 +332,12 @@ export class Storage {
     return log.purge(tree.checkpoint.zxid, keepBytes);
   }
 
-  /** Waits for background work and throws its failure. */
+  /** Waits for all background work, then throws its first failure. */
   async idle(): Promise<void> {
-    await this.#background.idle();
-    await this.#live?.log.idle();
+    const work = [this.#background.idle(), this.#live?.log.idle()];
+    for (const done of await Promise.allSettled(work)) {
+      if (done.status === 'rejected') throw done.reason;
+    }
   }
 
   /** Waits for background work, closes the stores, and throws the failure of that work. */

@@ -234,7 +234,7 @@ export class TxnLog {
 
   /** Closes the open files of a log that turned out not to be used. */
   async closeFiles(): Promise<void> {
-    await this.#segments.at(-1)?.file.unpin();
+    await this.#segments.at(-1)?.endAppending();
     await this.#next?.close();
   }
 
@@ -275,10 +275,10 @@ export class TxnLog {
     }
   }
 
-  /** The newest segment; null if it is full, or this process has not begun it. */
+  /** The newest segment; null if it is full, or an earlier process began it. */
   get #writable(): Segment | null {
     const newest = this.#segments.at(-1);
-    if (newest === undefined || !newest.isBegunHere) return null;
+    if (newest === undefined || !newest.isAppendable) return null;
     return newest.bytes < this.#bytesMaxOf(newest) ? newest : null;
   }
 
@@ -306,7 +306,7 @@ export class TxnLog {
     await onBegun(seq);
     this.#segments.push(segment);
     this.#writeCount = 0;
-    if (previous !== null) this.#background.run(() => previous.file.unpin());
+    if (previous !== null) this.#background.run(() => previous.endAppending());
     return segment;
   }
 

@@ -116,13 +116,13 @@ export const checkpointMutants: readonly Mutant[] = [
     also: [
       {
         file: 'storage/storage.ts',
-        find: '  /** Waits for background work and throws its failure. */\n',
+        find: '  /** Waits for all background work, then throws its first failure. */\n',
         replace: `  purgeTo(zxid: Zxid, treeBytes: number): void {
     const keepBytes = Math.max(this.#options.retainedBytesMin, treeBytes / 4);
     this.#liveGeneration().log.purge(zxid, keepBytes);
   }
 
-  /** Waits for background work and throws its failure. */
+  /** Waits for all background work, then throws its first failure. */
 `,
       },
     ],

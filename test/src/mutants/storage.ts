@@ -20,8 +20,9 @@ export const storageMutants: readonly Mutant[] = [
       },
       {
         file: 'storage/txn-log.ts',
-        find: 'this.#background.run(() => previous.file.unpin());',
-        replace: 'this.#background.run(() => previous.written.then(() => previous.file.unpin()));',
+        find: 'this.#background.run(() => previous.endAppending());',
+        replace:
+          'this.#background.run(() => previous.written.then(() => previous.endAppending()));',
       },
     ],
   },
@@ -151,7 +152,7 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/txn-log.ts',
     // What is appended then follows it, in the same segment.
     find: '    await this.#begin();\n',
-    replace: '    if (kept?.isBegunHere !== true) await this.#begin();\n',
+    replace: '    if (kept?.isAppendable !== true) await this.#begin();\n',
   },
   {
     name: 'trunc-forgotten-at-a-start',

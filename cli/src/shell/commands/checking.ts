@@ -85,7 +85,7 @@ async function membersFindings(
     }));
   const serving = asked.filter(({ status }) => status !== null);
   const leaders = serving.filter(({ status }) => isLeading(status));
-  if (leaders.length === 0) return [...findings, noLeader(serving)];
+  if (leaders.length === 0) return [...findings, noLeader(serving, asked.length)];
   if (leaders.length > 1) {
     const names = leaders.map(({ name }) => name).join(' and ');
     const remedy = 'Compare the lists of servers in their configurations.';
@@ -98,7 +98,7 @@ async function membersFindings(
   return findings;
 }
 
-function noLeader(serving: readonly Asked[]): Finding {
+function noLeader(serving: readonly Asked[], askedCount: number): Finding {
   const follower = serving.find(({ status }) => isFollowing(status));
   if (follower === undefined) {
     const remedy = 'No write is taken until a majority runs and its members reach each other.';
@@ -107,7 +107,10 @@ function noLeader(serving: readonly Asked[]): Finding {
   return {
     kind: 'leader-unknown',
     what: `${follower.name} follows a leader that is not among the servers that answered.`,
-    remedy: 'Name all servers of the ensemble: nothing else can be compared without its leader.',
+    remedy:
+      askedCount === serving.length
+        ? 'Name all servers of the ensemble: nothing else can be compared without its leader.'
+        : 'It may be one that does not answer. Nothing else can be compared without it.',
   };
 }
 

@@ -53,7 +53,7 @@ export const ownMutants: readonly NamedMutant[] = [
     name: 'old-segment-is-appended-to',
     area: 'named',
     file: 'storage/txn-log.ts',
-    find: 'newest === undefined || !newest.isBegunHere',
+    find: 'newest === undefined || !newest.isAppendable',
     replace: 'newest === undefined',
     breaks: 'nothing durable is ever overwritten: a process writes only to segments that it began',
     scenario: {
