@@ -75,7 +75,7 @@ export class LagMonitor {
     this.#quietUntilMs = nowMs + WARNING_PAUSE_MS;
     const message =
       `the process was blocked or suspended for ${Math.round(lag.lagMs)} ms and sent no ` +
-      `heartbeats; the session's timeout is ${lag.sessionTimeoutMs} ms. Option "worker" avoids the former.`;
+      `heartbeats; the session's timeout is ${lag.sessionTimeoutMs} ms: see option "worker"`;
     this.#options.log.warn('session.lag', message, lag);
   }
 }

@@ -10,7 +10,7 @@ export class LiveSession implements Session {
   /** It changes if a resumed connection negotiates another timeout. */
   timeoutMs: number;
   /** Whether the session was opened by a read-only member, which alone knows it. */
-  wasOpenedReadOnly = false;
+  openedReadOnly = false;
   #isAnnounced = false;
   readonly #controller = new AbortController();
 

@@ -31,7 +31,7 @@ it('says once what stands in the way, server by server', () => {
   surroundings.advance(60_000);
   failRound(reasons);
   expect(warnings).toEqual([
-    'no server for 6 s, and still trying: a:2181: unreachable; ' +
+    'no server for 6 s, still trying: a:2181: unreachable; ' +
       'b:2181: b was not resolved in 10000 ms',
   ]);
 });

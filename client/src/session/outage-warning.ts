@@ -44,7 +44,7 @@ export class OutageWarning {
     const reasons = [...this.#reasons].map(([server, reason]) => `${server}: ${reason}`);
     const more = reasons.length - REASONS_MAX;
     const named = reasons.slice(0, REASONS_MAX).join('; ') + (more > 0 ? `; ${more} more` : '');
-    const message = `no server for ${Math.round(outageMs / 1000)} s, and still trying: ${named}`;
+    const message = `no server for ${Math.round(outageMs / 1000)} s, still trying: ${named}`;
     this.#options.log.warn('session.no_server', message, { outageMs: Math.round(outageMs) });
   }
 

@@ -220,7 +220,7 @@ export class Pursuit {
 
 function unasked(): Error {
   return new ProtocolViolationError(
-    'the server opened a read-only session, which was not requested',
+    'the server opened a read-only session unasked',
   );
 }
 

@@ -203,7 +203,7 @@ export class SessionKeeper {
     if (resumed === null) {
       const password = response.password ?? NO_PASSWORD;
       this.#session = new LiveSession(id, password, response.timeoutMs);
-      this.#session.wasOpenedReadOnly = response.readOnly === true && known === null;
+      this.#session.openedReadOnly = response.readOnly === true && known === null;
     } else {
       resumed.timeoutMs = response.timeoutMs;
     }
@@ -214,8 +214,8 @@ export class SessionKeeper {
       return;
     }
     this.#readOnly = response.readOnly ?? false;
-    const wasOpenedReadOnly = this.#session?.wasOpenedReadOnly === true;
-    this.#contact.onConnected(connection, !this.#readOnly || wasOpenedReadOnly);
+    const openedReadOnly = this.#session?.openedReadOnly === true;
+    this.#contact.onConnected(connection, !this.#readOnly || openedReadOnly);
     this.#monitors.onConnected({ timeoutMs: response.timeoutMs, readOnly: this.#readOnly });
     const onLoggedIn = () => this.#serve(connection);
     const onRefused = (error: Error) => this.#closeFor(error);
@@ -294,7 +294,7 @@ export class SessionKeeper {
   /** A session that a member without a quorum has opened is known only to that member. */
   #onReadWriteFound(server: ServerName): void {
     this.#options.hosts.startWith(server);
-    if (this.#session?.wasOpenedReadOnly === true) this.#lose('readOnly');
+    if (this.#session?.openedReadOnly === true) this.#lose('readOnly');
     else this.#connection?.fail(new ConnectionLossError());
   }
 

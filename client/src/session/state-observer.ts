@@ -58,8 +58,8 @@ function sentenceOf({ state, newSession, error }: StateChange): string {
   const sentences: Readonly<Record<ClientState, string>> = {
     connecting: 'a new session is being opened',
     connected: newSession ? 'a session has been opened' : 'the session goes on',
-    suspended: 'the connection is lost; the session goes on at the next server, if it can',
-    lost: 'the session is over, or may soon be; its ephemeral znodes go with it',
+    suspended: 'the connection is lost; the session may go on',
+    lost: 'the session and its ephemerals are gone, or may soon be',
     closed: `the client ${error === null ? 'is closed' : 'has ended by an error'}`,
   };
   return sentences[state];

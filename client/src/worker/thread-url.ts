@@ -6,8 +6,7 @@ import { existsSync } from 'node:fs';
 import { OptionError } from '../errors.js';
 
 const REMEDY =
-  'in a bundled program give the URL of a bundle of @rookery/client/worker, ' +
-  "such as worker: new URL('./thread.js', import.meta.url)";
+  "in a bundle, name one of @rookery/client/worker: new URL('./thread.js', import.meta.url)";
 
 /**
  * Returns null to use no worker. Throws OptionError if the module does not exist, because each
