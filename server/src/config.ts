@@ -173,11 +173,13 @@ export interface Config {
   /**
    * The number of client requests that a member may have taken in and not yet answered; default
    * 1000. Handshakes are among them and have a quarter of it at most; more of them wait in line.
-   * Past it, the member stops reading from connections with an unanswered request, so that memory
-   * stays bounded and clients feel the pressure. While n clients have requests pending, each may
-   * have one part in n + 1 of it, so a client alone gets half. If it is too small, clients that
-   * pipeline requests wait although the member has time for them. The bytes of these requests have
-   * [a bound of their own](limits.md#requests-and-answers).
+   * At the limit, the member stops reading from each connection that sends one more request that
+   * has to wait for its answer, so that memory stays bounded and clients feel the pressure. If the
+   * limit is too small, clients that pipeline requests wait although the member has time for them.
+   *
+   * While n clients have requests pending, each may have one part in n + 1 of it, so a client alone
+   * gets half; one that has its share is not read either. The bytes of these requests have [a bound
+   * of their own](limits.md#requests-and-answers).
    */
   readonly globalOutstandingLimit: number;
   /**

@@ -51,16 +51,17 @@ interface WordFacts {
  * `watchedPaths` does. The iterable is read over many turns, in which the member changes: `atMost`
  * (`state/at-most.ts`) makes sure that it ends. In place of an element that it skips, such as one
  * that it has listed before, the method itself yields null, for which the reply has an empty piece.
- * Otherwise the time that the skipping takes would not count in the slice of the answer.
+ * Otherwise all elements that are skipped in a row would be part of one piece, and no slice can end
+ * within a piece.
  *
- * Where a fact comes from decides what else it needs. `MemberStatus` reads one of the replicated
- * state by `driver.keeper.state`, without another getter; the test of that is beside its source in
- * `state/`. A fact of the driver needs a getter of `Driver` (`driver/driver.ts`), or of
- * `LeaderService` (`driver/leader-service.ts`) if only a leader has it, and a test in `simulated/`
- * that reads `member.status`. A fact of the core needs a getter of `Zab` (`zab/zab.ts`), and one of
- * `Leading` (`zab/leading.ts`) if only a leader has it. Other parts, such as the pipeline and the
- * counters, are in `MemberViewParts`. CONTRIBUTING.md's row for the folder of the fact applies,
- * too.
+ * Where a fact comes from decides what else it needs. A fact of the replicated state, such as the
+ * number of znodes, needs no getter of `Driver`: `MemberStatus` reads it by `driver.keeper.state`,
+ * and the code in `state/` that computes it has its test beside it. A fact of the driver needs a
+ * getter of `Driver` (`driver/driver.ts`), or of `LeaderService` (`driver/leader-service.ts`) if
+ * only a leader has it, and a test in `simulated/` that reads `member.status`. A fact of the core
+ * needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if only a leader
+ * has it. Other parts, such as the pipeline and the counters, are in `MemberViewParts`.
+ * CONTRIBUTING.md's row for the folder of the fact applies, too.
  *
  * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and
  * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;

@@ -57,7 +57,10 @@ import { writeBoundsOf } from './write-bounds.js';
 export class Member {
   /** Resolves when it has stopped; rejects when it had to stop because of an error. */
   readonly closed: Promise<void>;
-  /** What four-letter words, the HTTP ports and answers to other members may read about it. */
+  /**
+   * What may be read about it to answer four-letter words, requests at the HTTP ports, and what
+   * other members ask on behalf of operators.
+   */
   readonly status: MemberStatus;
   readonly #driver: Driver;
   readonly #storage: Storage;

@@ -66,8 +66,7 @@ const BEAT_SHARE = 1 / 3;
 const BEAT_MS_MAX = 10_000;
 const XID_MAX = 2 ** 31 - 1;
 /** Servers give no reason when they hang up on somebody who asks for a session. */
-const UNANSWERED =
-  'the server hung up before it gave a session: it may have no quorum, or require TLS';
+const UNANSWERED = 'the server hung up before it gave a session: no quorum, or TLS only?';
 
 export class Connection {
   readonly address: Address;

@@ -5,7 +5,8 @@
  * restarted one after the other with the next release. Whatever changes the bytes of a message, or
  * adds one, takes the next number: the codec writes and reads it on links of that version or a
  * later one only (`added` in fields.ts, `since` in codec.ts). The table of versions is in
- * ARCHITECTURE.md. A hello is the same in all versions: it is read before there is one.
+ * docs/architecture/versions.md. A hello is the same in all versions: it is read before there is
+ * one.
  */
 
 /**

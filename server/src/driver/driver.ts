@@ -303,6 +303,7 @@ export class Driver {
     if (message.kind === 'propose' && this.keeper.queue.pendingBytes > behindBytesMax) {
       return this.#parts.peerPort().disconnect(peer, link, 'the disk here cannot keep up');
     }
+    // What follows a snapshot waits in the receiver, which steps the core once that is verified.
     if (this.#receiver.holds(peer, link, message)) return;
     this.#step({ kind: 'message', peer, link, message });
   }

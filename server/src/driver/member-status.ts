@@ -1,6 +1,6 @@
 /**
- * Implements `MemberView`: reads from the parts of this member, on demand, what four-letter words,
- * the HTTP ports and answers to other members show.
+ * Implements `MemberView`: reads from the parts of this member, on demand, what four-letter words
+ * and the HTTP ports show, and what other members ask on behalf of operators (member-answers.ts).
  */
 import { counterOf, type DigestAt, epochOf, type Identity, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';

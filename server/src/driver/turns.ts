@@ -54,8 +54,8 @@ export class Turns {
   }
 
   /**
-   * Why a role that ends now must drop the answers of this turn; null if it need not. It must while
-   * the tick runs that follows a suspension in the middle of the turn.
+   * Why a role that ends now must drop the answers of this turn; null if it need not. This is not
+   * null only in a tick that runs because the process was suspended in the middle of the turn.
    */
   get dropReason(): string | null {
     return this.#wasSuspended ? 'this member was suspended or busy' : null;

@@ -102,7 +102,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     return this.#stream.secured !== null;
   }
 
-  /** Bytes of output not yet taken by the kernel. */
+  /** Bytes of output that the kernel has not taken yet, including what was not flushed yet. */
   get outputBytes(): number {
     return this.#output.bytes;
   }
@@ -112,7 +112,10 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     return this.#inputBytes;
   }
 
-  /** The memory of what was written and the kernel has not taken yet, in bytes. */
+  /**
+   * What the budget of output counts: the memory of output that was flushed and that the kernel has
+   * not taken yet, in bytes. The slab of that output counts as a whole.
+   */
   get owedBytes(): number {
     return this.#output.owedBytes;
   }

@@ -184,8 +184,9 @@ export interface WaitingClients {
 }
 
 /**
- * More about a member, for the metrics port, the admin port and answers to other members. The
- * answers to ZooKeeper's words do not read it; those to words of Rookery's own may.
+ * More about a member, for the metrics port, the admin port, and what other members ask on behalf
+ * of operators. The answers to ZooKeeper's words do not read it; those to words of Rookery's own
+ * may.
  */
 export interface MemberDetails {
   readonly memberId: PeerId;

@@ -38,8 +38,9 @@ const READ_BYTES = 256 << 10;
  */
 const CLIENT_READ_BYTES = 64 << 10;
 /**
- * Of the memory that was read into, views up to this size are kept and used again. It is the size
- * of one or two requests, as of clients that wait for each answer.
+ * For each length up to this, one view of the memory for reads is made, and every read of that
+ * length uses it again. Reads are so short where clients wait for each answer: such a read has one
+ * or two requests.
  */
 const SMALL_READ_BYTES = 512;
 

@@ -1,10 +1,11 @@
 /**
- * The common base of the queues of what is in flight: numbers that only grow, in the order of
- * zxids, and an entry for each in typed arrays, so that a write makes no object.
+ * The common base of the queues of changes in flight. Each change gets the next number, in the
+ * order of zxids, and an entry in typed arrays, so that a write makes no object.
  *
- * It keeps memory for the most that ever were in flight, which the requests that all members may
- * have outstanding bound. DataInFlight, CreatesInFlight and the growths of TreeRoom extend it; they
- * keep their fields at the same indexes.
+ * The arrays are rings: the index of an entry is its number modulo their length (`indexOf`). They
+ * double when they are full and never shrink; the requests that all members may have outstanding
+ * bound the queue. DataInFlight, CreatesInFlight and GrowthsInFlight (tree-room.ts) extend this
+ * class, and keep their fields in arrays of their own at the same indexes.
  */
 import { assert, type Zxid } from '@rookery/protocol';
 
@@ -59,8 +60,9 @@ interface Numbers<T> {
 }
 
 /**
- * Copies `from` to both halves of `into`: whatever index a number, or a hash, has among twice as
- * many entries, what was known of it is there.
+ * Copies `from` to both halves of `into`. The index of a number, or of a hash, is its low bits. In
+ * an array of twice the length it has one bit more, so it stays or grows by the former length, and
+ * the entry is at both places.
  */
 export function doubled<T extends Numbers<T>>(from: T, into: T): T {
   into.set(from);

@@ -1,9 +1,9 @@
 /**
  * Checks one operation against the overlay and returns its decided form, or the code of its error.
  *
- * The order of the checks is the contract: clients and their tests rely on which error wins. What
- * an operation that passes changes is then in the overlay. Called by Prepare, both for single
- * requests and for each operation of a multi.
+ * The order of the checks is the contract: clients and their tests rely on which error wins. The
+ * changes of an operation that has passed them are in the overlay afterwards. Called by Prepare,
+ * both for single requests and for each operation of a multi.
  */
 import {
   type CreateRequest,

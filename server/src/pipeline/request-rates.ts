@@ -6,9 +6,9 @@
  * it, the client's requests wait, which is how ZooKeeper throttles: none fails. Its connections are
  * served round-robin, one request each, and other clients do not notice. Super users and this
  * process itself are not bounded. A connection that waits is asked regularly whether its client was
- * heard from, until a single wait has lasted for the session's timeout. So the session of a client
- * that sends lives on, and that of a client that is gone ends as usual, whatever still waits of it.
- * Off by default. Time is an argument.
+ * heard from, until it has waited for the session's timeout without having one request let in. So
+ * the session of a client that sends lives on, and that of a client that is gone ends as usual,
+ * whatever still waits of it. Off by default. Time is an argument.
  */
 import type { Identity } from '@rookery/protocol';
 import { addressGroup } from '../security/address-group.js';

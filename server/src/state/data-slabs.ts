@@ -27,9 +27,10 @@ const OWN_OVERHEAD_BYTES = 256;
 const OWN_GRANULE = 4096;
 const CHUNK_BITS = 31 - SLOT_BITS;
 /**
- * There are four steps of chunks; the chunks of the next step have eight times as many bytes, as
- * long as their slots can be numbered. Together they have 2 TB, or 2^31 slots where slots are
- * small, which is as many as there can be nodes.
+ * The numbers of chunks are divided into four steps, and the chunks of each step have eight times
+ * as many bytes as those of the step before. But no chunk has more slots than SLOT_BITS can number,
+ * so chunks of small slots grow less. Together they have 2 TB, or 2^31 slots where slots are small,
+ * which is as many as there can be nodes.
  */
 const STEP_BITS = CHUNK_BITS - 2;
 const STEP_GROWTH_BITS = 3;

@@ -109,7 +109,7 @@ export interface Txn {
   readonly session: SessionId;
   /**
    * ms since 1970; see docs/architecture/sessions.md, "Time". It falls from one transaction to the
-   * next only where a majority of clocks has corrected it, and never before the level of that.
+   * next only where a majority of clocks has corrected it, and only from LEVEL.timeFalls on.
    */
   readonly time: number;
   readonly op: TxnOp;

@@ -70,7 +70,10 @@ export const DEFAULT_CHECKPOINT_OPTIONS: CheckpointOptions = {
 const SEGMENTS_MAX = 8;
 /** Bytes of records captured in one turn: paths and data may be of any size. */
 const SLICE_BYTES = 256 << 10;
-/** A slice is captured in such parts, as many as there is time for: new code is slow. */
+/**
+ * A slice is captured in this many parts, or in fewer where the time is used up before: until V8
+ * has compiled the code, a whole slice would take too long.
+ */
 const SLICE_PARTS = 32;
 /** The slices at a stop are larger, because no client waits. */
 const FINISH_SLICE_BYTES = 4 << 20;

@@ -12,8 +12,8 @@ import type { ZabOptions } from './types.js';
 
 /**
  * While more proposals than this are durable here but not committed yet, learners wait for COMMIT.
- * Proposals are counted by zxids, so learners also wait until the first one of an epoch is
- * committed.
+ * Their number is the difference of two zxids. It is far larger while the last committed one is of
+ * an earlier epoch, so learners also wait until the first proposal of an epoch is committed.
  */
 const FEW_PROPOSALS = 2;
 

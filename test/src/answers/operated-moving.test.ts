@@ -268,7 +268,7 @@ it(
       });
     await expect(save('ops:wrong')).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('401'),
+      stderr: expect.stringContaining('No user has that password'),
     });
     // After a sync the follower has applied what was acknowledged before.
     const before = acknowledged;

@@ -146,6 +146,7 @@ it.skipIf(mayLack(ZOOKEEPER))(
       ['http://127.0.0.1:8080', `http://127.0.0.1:${first.adminPort}`],
       ['http://zk1.example:7000', `http://127.0.0.1:${first.metricsPort}`],
       ['/var/backups/rookery', here('backups')],
+      ['/etc/rookery/', `${directory}/`],
     );
 
     // While the members run.

@@ -1,10 +1,11 @@
 /**
- * What four-letter words, the HTTP ports and answers to other members may read: the member, its
- * counters and the client connections.
+ * What may be read to answer four-letter words, requests at the HTTP ports, and what other members
+ * ask on behalf of operators (driver/member-answers.ts): the member, its counters and the client
+ * connections.
  *
  * The word service makes one for each answer, when the first piece of the answer is taken.
- * `Member.context()` makes one for each request at an HTTP port and for each question of another
- * member. The reply to a word is built from it piece by piece.
+ * `Member.context()` makes one for each request at an HTTP port and for each such question of
+ * another member. The reply to a word is built from it piece by piece.
  */
 import type { MemberView } from '../member-view.js';
 import type { ConnectionStats, ServerStats } from '../server-stats.js';

@@ -126,7 +126,8 @@ describe('a reply to a four-letter word', () => {
       { id: 0x100001f910e0002n, inMs: 10_000 },
     ];
     const text = ask('dump', { sessions: { expiries, all: [], local: null } });
-    // Sets of nobody are left out, and only the lines' kinds are compared.
+    // ZooKeeper's empty sets (`0 expire at`), which Rookery does not print, are left out, and only
+    // the kinds of lines are compared.
     expect(kindsOf(text)).toEqual(kindsOf(recorded['dump'] ?? ''));
     expect(text).toMatch(/^SessionTracker dump:\nSession Sets \(2\)\/\(2\):\n1 expire at \w{3} /);
     expect(text).toMatch(/\n1 expire at \w{3} \w{3} \d\d \d\d:\d\d:\d\d UTC \d{4}:\n\t0x100001f/);

@@ -31,8 +31,9 @@ export function* watchesByPathReply(view: MemberView): Generator<string> {
       yield `${title}\t0x${formatHex(session)}\n`;
       title = '';
     }
-    // It has no line if the session that watched it has ended, or if it was listed before. The time
-    // for it counts all the same.
+    // A path has no line if nobody watches it any more, because watches of ended sessions stay in
+    // the table for a while (state/watched-paths.ts), or if it was listed before. The time that it
+    // took counts all the same.
     if (title !== '' || one === null) yield '';
   }
   yield '\n';
