@@ -23,7 +23,7 @@ import { wholeNumber } from './whole-number.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
-/** Commands that have no session that must be closed when they print and that fails. */
+/** Commands that hold no session open while they print: if a write fails, they end at once. */
 const PRINTING: ReadonlySet<string> = new Set([
   'status',
   'health',

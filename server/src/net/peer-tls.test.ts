@@ -54,5 +54,13 @@ it('trusts the authorities of caFile alone, whatever else a PKCS#12 file contain
   });
   onTestFinished(() => tls.close());
   expect(await dialled(tls, authority.server('other'))).toBe('connected');
-  expect(await dialled(tls, stranger.server('impostor'))).toBe('its authority is not in caFile');
+  const noKeyIds = 'authorityKeyIdentifier=none\nsubjectKeyIdentifier=none';
+  const impostor = stranger.sign('impostor', { extensions: noKeyIds });
+  expect(await dialled(tls, impostor)).toBe('its authority is not in caFile');
+  // Somebody else, who calls himself as the authority, says that it has signed the stranger.
+  const elsewhere = mkdtempSync(join(directory, 'elsewhere-'));
+  const extensions = `basicConstraints=CA:TRUE\n${noKeyIds}`;
+  const forged = new TestAuthority(elsewhere).sign('stranger', { extensions });
+  const cert = Buffer.concat([impostor.cert, forged.cert]);
+  expect(await dialled(tls, { ...impostor, cert })).toBe('its authority is not in caFile');
 });

@@ -204,6 +204,8 @@ class TcpStream implements ByteStream {
     // Set at once, because an 'error' event without a listener would end the process.
     socket.on('error', (error) => {
       this.#error = error;
+      // Node itself goes on after one of them: a renegotiation of TLS that is refused.
+      socket.destroy();
     });
     socket.once('close', () => {
       this.#closed = true;

@@ -176,6 +176,9 @@ export class TlsAcceptor {
     figures.secured += 1;
     if (socket.isSessionReused()) figures.resumed += 1;
     socket.allowHalfOpen = true;
+    // Another handshake is an error from now on, which ends the connection: OpenSSL would answer
+    // each attempt with an alert, and what a client does not read of these has no bound.
+    socket.disableRenegotiation();
     pending.handshake.onSecured(socket, certificate?.raw ?? null);
   }
 

@@ -1,5 +1,7 @@
-/** TLS 1.2 lets a client ask for another handshake on an open connection; a member refuses. */
+/** TLS 1.2 lets a client ask for another handshake on an open connection; a member ends it. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, connect as connectPlain, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -14,7 +16,7 @@ import { systemTimers } from './timers.js';
 import { TlsAcceptor } from './tls-acceptor.js';
 import { TlsFigures } from './tls-figures.js';
 
-it('lets no client begin another handshake on its connection', async () => {
+it('ends the connection of a client that begins another handshake on it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'rookery-renegotiation-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const authority = new TestAuthority(directory);
@@ -29,6 +31,10 @@ it('lets no client begin another handshake on its connection', async () => {
     figures: new TlsFigures(),
     rateLimited,
   });
+  let onClosed: (code: unknown) => void = () => undefined;
+  const closedBy = new Promise((resolve) => {
+    onClosed = resolve;
+  });
   const listener = await new TcpTransport(logger).listen(
     { host: '127.0.0.1', port: 0 },
     (stream) => {
@@ -36,22 +42,35 @@ it('lets no client begin another handshake on its connection', async () => {
         onData: (chunk) => stream.write(Buffer.from(chunk)),
         onEnd: () => stream.end(),
         onDrain: () => undefined,
-        onClose: () => undefined,
+        onClose: (error) => onClosed(Reflect.get(Object(error), 'code')),
       });
     },
     { chunks: 'lent', tls: { acceptor, allowsPlain: false } },
   );
-  const to = { port: listener.port, host: '127.0.0.1', servername: 'localhost' };
+  // What the member sends after the handshake does not reach the client, which could end by it.
+  const far = connectPlain({ port: listener.port, host: '127.0.0.1' });
+  far.on('error', () => undefined);
+  const proxy = createServer((near) => {
+    near.on('error', () => undefined);
+    near.pipe(far).pipe(near);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const { port }: Pick<AddressInfo, 'port'> = Object(proxy.address());
+  const to = { port, host: '127.0.0.1', servername: 'localhost' };
   const client = connect({ ...to, ca: authority.ca, maxVersion: 'TLSv1.2' });
+  client.on('error', () => undefined);
   onTestFinished(async () => {
     client.destroy();
+    far.destroy();
+    proxy.close();
     await listener.close();
     rateLimited.close();
   });
-  const outcome = new Promise((resolve) => {
-    client.on('error', (error) => resolve(Reflect.get(error, 'code')));
-    client.once('data', () => client.renegotiate({}, () => resolve('renegotiated')));
-  });
   client.write('first');
-  expect(await outcome).toBe('ERR_SSL_NO_RENEGOTIATION');
+  expect(String((await once(client, 'data'))[0])).toBe('first');
+  far.unpipe();
+  const ended = once(far.resume(), 'close');
+  client.renegotiate({}, () => undefined);
+  await ended;
+  expect(await closedBy).toBe('ERR_TLS_RENEGOTIATION_DISABLED');
 });

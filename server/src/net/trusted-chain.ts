@@ -3,10 +3,16 @@
  * verified.
  *
  * Node trusts every certificate inside a PKCS#12 file, so a side that has one looks at the chain
- * itself: when it accepts (tls-acceptor.ts), and when it dials (peer-tls.ts).
+ * itself: when it accepts (tls-acceptor.ts), and when it dials (peer-tls.ts). The chain that Node
+ * tells is not the one that it has verified: it is made of what the other side sent, by names. So
+ * the signatures are verified here; otherwise a forged certificate in between would do.
  */
+import { X509Certificate } from 'node:crypto';
+
 /** What Node tells of a certificate; the last one of a whole chain names itself as its issuer. */
 export interface ChainLink {
+  /** DER. */
+  readonly raw: Uint8Array;
   readonly fingerprint256: string;
   readonly issuerCertificate?: ChainLink;
 }
@@ -16,10 +22,22 @@ const CHAIN_MAX = 100;
 
 /** `authorities` are fingerprints as in `TlsMaterial`. */
 export function isSignedByOneOf(authorities: ReadonlySet<string>, certificate: ChainLink): boolean {
-  let link: ChainLink | undefined = certificate;
-  for (let length = 0; link !== undefined && length < CHAIN_MAX; length++) {
+  let link = certificate;
+  for (let length = 0; length < CHAIN_MAX; length++) {
     if (authorities.has(link.fingerprint256)) return true;
-    link = link.issuerCertificate === link ? undefined : link.issuerCertificate;
+    const issuer = link.issuerCertificate;
+    if (issuer === undefined || issuer === link || !isSignedBy(issuer, link)) return false;
+    link = issuer;
   }
   return false;
+}
+
+function isSignedBy(issuer: ChainLink, link: ChainLink): boolean {
+  try {
+    const { publicKey } = new X509Certificate(issuer.raw);
+    return new X509Certificate(link.raw).verify(publicKey);
+  } catch {
+    // The issuer's key is of a kind that Node does not know.
+    return false;
+  }
 }

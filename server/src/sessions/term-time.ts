@@ -52,7 +52,8 @@ export class TermTime {
     const expectedMs = this.#expectedBaseMs ?? baseMs;
     this.#expectedBaseMs = baseMs;
     // The last transaction before the term may have been decided long before it was applied here:
-    // while the ensemble was down, or had no quorum. So it tells only what the base is at least.
+    // while the ensemble was down, or had no quorum. So a time that is ahead of it need not have
+    // jumped, but one that is behind it has.
     const isAhead = this.#hasRead && baseMs > expectedMs + toleranceMs;
     this.#hasRead = true;
     const timeMs = Math.floor(nowMs + baseMs);

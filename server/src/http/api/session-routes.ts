@@ -88,7 +88,7 @@ export class SessionRoutes {
     const id = this.#known(names[0] ?? '');
     const { tree } = this.#member.state;
     const { listed: ephemeralPaths, isTruncated: ephemeralPathsTruncated } = listedOf(
-      newestEphemerals(tree, id, OWNED_MAX + 1),
+      ephemeralsOf(tree, id, OWNED_MAX + 1),
       { limit: OWNED_MAX, textOf: (path) => path },
     );
     const others = this.#others(caller);
@@ -193,8 +193,8 @@ export class SessionRoutes {
   }
 }
 
-/** The paths of the newest ephemerals, at most so many; each is made when it is asked for. */
-function* newestEphemerals(
+/** The paths of some ephemerals, at most so many; each is made when it is asked for. */
+function* ephemeralsOf(
   tree: Pick<ApiMember['state']['tree'], 'visitEphemerals' | 'path'>,
   session: SessionId,
   most: number,
