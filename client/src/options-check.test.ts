@@ -69,7 +69,7 @@ it('starts no worker whose thread is not there, as in a bundled program', () => 
   for (const url of [new URL('./nowhere.js', THREAD), new URL('https://localhost/thread.js')]) {
     const refused = () => checkedOptions({ worker: url });
     expect(refused).toThrow(OptionError);
-    expect(refused).toThrow(`no thread at ${url.href}; in a bundled program`);
+    expect(refused).toThrow(`no thread at ${url.href}; in a bundle`);
   }
 });
 

@@ -219,9 +219,7 @@ export class Pursuit {
 }
 
 function unasked(): Error {
-  return new ProtocolViolationError(
-    'the server opened a read-only session unasked',
-  );
+  return new ProtocolViolationError('the server opened a read-only session unasked');
 }
 
 /**
