@@ -49,7 +49,9 @@ function writtenOf(bytes: Uint8Array, writeFrom: (at: number) => number): number
   let written = 0;
   while (written < bytes.length) {
     try {
-      written += writeFrom(written);
+      const count = writeFrom(written);
+      if (count === 0) break;
+      written += count;
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) break;
       Atomics.wait(WAITING, 0, 0, PAUSE_MS);

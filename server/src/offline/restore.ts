@@ -51,9 +51,10 @@ export async function restoreMembers(setup: MembersToRestore): Promise<string> {
 async function writeAll(setup: MembersToRestore): Promise<string> {
   const { plan } = setup;
   const { state } = plan;
-  const members = await openAll(setup);
-  const closeAll = () => Promise.allSettled(members.map(({ storage }) => storage.close()));
+  const storages: Storage[] = [];
+  const closeAll = () => Promise.allSettled(storages.map((storage) => storage.close()));
   try {
+    const members = await openAll(setup, storages);
     for (const records of snapshotOfState(state)) {
       await Promise.all(members.map(({ sink }) => sink.write(records)));
     }
@@ -99,12 +100,17 @@ interface OpenMember {
   readonly sink: SnapshotSink;
 }
 
-async function openAll({ config, ids }: MembersToRestore): Promise<readonly OpenMember[]> {
+/** Adds what it has opened to `storages`, also when it fails. */
+async function openAll(
+  { config, ids }: MembersToRestore,
+  storages: Storage[],
+): Promise<readonly OpenMember[]> {
   const members: OpenMember[] = [];
   for (const memberId of ids) {
     const stores = await openStores({ ...config, memberId });
     const loader = new ReplicatedState();
     const { storage } = await Storage.open({ ...stores, memberId, randomBytes, loader });
+    storages.push(storage);
     await storage.giveUp(INCOMPLETE);
     members.push({ storage, sink: await storage.beginSnapshot() });
   }
