@@ -34,7 +34,7 @@ export function listenersOf(
 
 /** Throws an OperatorError that names every port of the servers on which nothing can listen. */
 export async function requireFreePorts(
-  ensemble: { readonly servers: readonly ServerAddress[] } & Parameters<typeof listenersOf>[1],
+  ensemble: Pick<Config, 'servers' | 'adminHost' | 'metricsHost'>,
 ): Promise<void> {
   const problems: string[] = [];
   for (const server of ensemble.servers) {

@@ -41,7 +41,7 @@ export function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EPIPE';
 }
 
-/** The reason for people; a reader that has gone needs none. */
+/** Says to people why it cannot be written. Not called when the reader has gone. */
 export function unwritable(error: Error): string {
   return `standard output cannot be written: ${error.message}`;
 }

@@ -64,14 +64,14 @@ export async function runMirror(command: MirrorCommand): Promise<number> {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await Promise.all(clients.map((client) => client.close()));
   }
-  // The sessions have ended before: output that cannot be written ends the process.
+  // Printed once the sessions have ended, because output that cannot be written ends the process.
   print(outcome.report, command.json);
   return outcome.isEqual ? 0 : 1;
 }
 
 interface Outcome {
   readonly report: Report;
-  /** Of a plan: whether it can be carried out whole. */
+  /** Whether both trees are equal now; for a plan, whether it can be carried out as a whole. */
   readonly isEqual: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface RunningMember {
   readonly url: string;
 }
 
-/** Of the text of a refusal; what is longer is not read to its end. */
+/** A refusal with a longer text is not read to its end. */
 const REFUSAL_CHARACTERS_MAX = 10_000;
 /** A member sends while its disk reads, so silence means that it hangs. */
 const SILENCE_MS = 60_000;

@@ -129,7 +129,7 @@ function removeIfFile(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The error that made it superfluous is told.
+    // The caller reports why the file could not be written, which matters more.
   }
 }
 

@@ -125,12 +125,14 @@ export function targetOptions(options: OptionValues) {
   };
 }
 
-/** For streams whose errors the callback of each write tells. */
-function toldByWrite(): void {}
+function ignoreError(): void {}
 
-/** The shell makes writers for each line, and a stream needs the listener once. */
+/**
+ * Keeps an error of the stream from ending the process: the callback of the write that failed
+ * reports it. The shell makes writers for each line, and a stream needs the listener once.
+ */
 function expectErrors(stream: NodeJS.WritableStream): void {
-  if (!stream.listeners('error').includes(toldByWrite)) stream.on('error', toldByWrite);
+  if (!stream.listeners('error').includes(ignoreError)) stream.on('error', ignoreError);
 }
 
 /**

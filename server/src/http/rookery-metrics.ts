@@ -10,7 +10,7 @@ import { getHeapStatistics } from 'node:v8';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { MemberDetails, MemberView } from '../net/member-view.js';
 import { auditMetrics } from './audit-metrics.js';
-import type { DirectorySpaces } from './free-space.js';
+import type { DirectorySpaces, Space } from './free-space.js';
 import { histogram } from './histogram.js';
 import { counter, counters, gauge, gauges, type Metric } from './metric.js';
 import { peerTlsMetrics, tlsMetrics } from './tls-metrics.js';
@@ -196,22 +196,21 @@ function durations(counted: MemberDetails['counters']): Metric[] {
 function disks({ configuration, health, details }: MemberView, free: DirectorySpaces): Metric[] {
   const known = (values: readonly (readonly [string, number | null])[]) =>
     values.flatMap(([dir, value]) => (value === null ? [] : [[{ dir }, value] as const]));
+  const left = (of: (space: Space) => number | null) =>
+    known([
+      ['data', free.data && of(free.data)],
+      ['log', free.log && of(free.log)],
+    ]);
   return [
     gauges(
       'rookery_disk_free_bytes',
       'Bytes that may still be written to the file system of a directory.',
-      known([
-        ['data', free.data?.bytes ?? null],
-        ['log', free.log?.bytes ?? null],
-      ]),
+      left(({ bytes }) => bytes),
     ),
     gauges(
       'rookery_disk_free_files',
       'Files that the file system of a directory can still hold, its free inodes.',
-      known([
-        ['data', free.data?.files ?? null],
-        ['log', free.log?.files ?? null],
-      ]),
+      left(({ files }) => files),
     ),
     gauge(
       'rookery_disk_full',

@@ -204,7 +204,7 @@ class TcpStream implements ByteStream {
     // Set at once, because an 'error' event without a listener would end the process.
     socket.on('error', (error) => {
       this.#error = error;
-      // Node itself goes on after one of them: a renegotiation of TLS that is refused.
+      // After a renegotiation of TLS that is refused, Node would leave the socket open.
       socket.destroy();
     });
     socket.once('close', () => {

@@ -4,12 +4,13 @@
  *
  * Node trusts every certificate inside a PKCS#12 file, so a side that has one looks at the chain
  * itself: when it accepts (tls-acceptor.ts), and when it dials (peer-tls.ts). The chain that Node
- * tells is not the one that it has verified: it is made of what the other side sent, by names. So
- * the signatures are verified here; otherwise a forged certificate in between would do.
+ * reports is not the one that it has verified: Node joins the certificates that the other side sent
+ * by the names of their issuers. So the signatures are verified here; otherwise a forged
+ * certificate in between would pass.
  */
 import { X509Certificate } from 'node:crypto';
 
-/** What Node tells of a certificate; the last one of a whole chain names itself as its issuer. */
+/** What Node reports of a certificate; the last one of a whole chain is its own issuer. */
 export interface ChainLink {
   /** DER. */
   readonly raw: Uint8Array;
@@ -20,7 +21,7 @@ export interface ChainLink {
 /** More than any chain that OpenSSL verifies has. */
 const CHAIN_MAX = 100;
 
-/** `authorities` are fingerprints as in `TlsMaterial`. */
+/** `authorities` are SHA-256 fingerprints as in `TlsMaterial`. */
 export function isSignedByOneOf(authorities: ReadonlySet<string>, certificate: ChainLink): boolean {
   let link = certificate;
   for (let length = 0; length < CHAIN_MAX; length++) {

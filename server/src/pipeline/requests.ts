@@ -64,7 +64,7 @@ export class Requests {
   /** Requests that would change anything are refused. */
   isReadOnly = false;
   #state: ReplicatedState;
-  /** The time of the turn. Pipeline sets it before it calls anything else. */
+  /** The time of the turn. Pipeline sets it before it calls what may answer a request. */
   nowMs = 0;
 
   constructor(state: ReplicatedState, parts: RequestsParts) {

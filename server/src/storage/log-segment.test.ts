@@ -1,5 +1,5 @@
 /** Goal: the records of a write hold every proposal once, in order, within their bound. */
-import { BatchWriter, type ProposalBatch } from '@rookery/protocol';
+import { ProposalBatch } from '@rookery/protocol';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { proposalsIn } from '../simulated/storage/toy-state.js';
@@ -7,16 +7,11 @@ import { recordsOf } from './log-segment.js';
 
 /** Consecutive batches; each number is the length of a proposal's body. */
 function batchesOf(batches: readonly (readonly number[])[]): readonly ProposalBatch[] {
-  let zxid = 0;
+  let previous = 0;
   return batches.map((bodies) => {
-    const batch = new BatchWriter();
-    for (const length of bodies) {
-      const writer = batch.begin(zxid + 1, zxid);
-      writer.raw(Buffer.alloc(length));
-      writer.endFrame();
-      zxid += 1;
-    }
-    return batch.take();
+    return ProposalBatch.of(
+      bodies.map((length) => ({ previous, zxid: ++previous, body: Buffer.alloc(length) })),
+    );
   });
 }
 

@@ -108,7 +108,7 @@ export class Segment {
   bytes = 0;
   ranges: GrowingRanges = [];
   readonly #seed: number;
-  /** The open file that is appended to; null if an earlier process began it, or it has ended. */
+  /** The open file; null if an earlier process began the segment, or after `endAppending`. */
   #appended: LogFile | null = null;
   /** In ascending order: the record at `offset` begins with the proposal after `after`. */
   readonly #marks: { readonly after: Zxid; readonly offset: number }[] = [];

@@ -177,6 +177,7 @@ export class Storage {
   async markLogEnd(): Promise<void> {
     if (!this.isLogEndMarked) await this.#meta.change({ recordedZxid: this.last });
   }
+  /** Whether `meta` records where the log ends; true also while there is no log. */
   get isLogEndMarked(): boolean {
     return this.#live === null || this.last === this.#meta.value.recordedZxid;
   }

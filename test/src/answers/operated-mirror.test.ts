@@ -12,6 +12,7 @@ import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
 import { mayLack } from '../harness/foreign.js';
 import { productNamed, ROOKERY_MAIN } from '../harness/product.js';
 import { Random } from '../harness/random.js';
+import { ended } from '../harness/run-to-end.js';
 import { until } from '../harness/wait.js';
 
 const TEST_DEADLINE_MS = 180_000;
@@ -279,18 +280,6 @@ it.runIf(process.platform === 'linux')(
   },
   TEST_DEADLINE_MS,
 );
-
-/** Resolves with the exit code and all that it said. */
-async function ended(child: ChildProcess): Promise<{ code: number | null; said: string }> {
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (part: string) => {
-      said += part;
-    });
-  }
-  const [code] = await once(child, 'close');
-  return { code, said };
-}
 
 it(
   'a subtree is not mirrored into itself, nor out of itself',

@@ -3,7 +3,7 @@
  *
  * One that does not end is killed at the deadline and reported as an exit without a code.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { dirname } from 'node:path';
 import { ROOKERY_MAIN } from './product.js';
 
@@ -16,20 +16,22 @@ export interface Ended {
 }
 
 export function runServerToEnd(configFile: string, id: number): Promise<Ended> {
+  const args = [ROOKERY_MAIN, 'server', '--config', configFile, '--id', String(id)];
+  const child = spawn(process.execPath, args, { stdio: 'pipe', cwd: dirname(configFile) });
+  const killer = setTimeout(() => child.kill('SIGKILL'), END_DEADLINE_MS);
+  return ended(child).finally(() => clearTimeout(killer));
+}
+
+/** Resolves when the process has ended, with what it wrote to outputs that are pipes. */
+export function ended(child: ChildProcess): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const args = [ROOKERY_MAIN, 'server', '--config', configFile, '--id', String(id)];
-    const child = spawn(process.execPath, args, { stdio: 'pipe', cwd: dirname(configFile) });
-    const killer = setTimeout(() => child.kill('SIGKILL'), END_DEADLINE_MS);
     let said = '';
     for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
         said += text;
       });
     }
     child.once('error', reject);
-    child.once('close', (code) => {
-      clearTimeout(killer);
-      resolve({ code, said });
-    });
+    child.once('close', (code) => resolve({ code, said }));
   });
 }
