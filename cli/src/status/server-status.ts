@@ -46,11 +46,19 @@ export function parseStatus(text: string): ServerStatus | null {
   };
 }
 
+const WAITS = 'not currently serving requests';
+const IS_FORBIDDEN = 'not in the whitelist';
+
+/** Whether the answer to `srvr` is one of a server of Rookery or ZooKeeper. */
+export function isOfServer(text: string): boolean {
+  if (parseStatus(text) !== null) return true;
+  return text.includes(WAITS) || text.includes(IS_FORBIDDEN);
+}
+
 /** Returns a sentence for an answer that is not a status. */
 export function reasonOf(text: string): string {
   if (text.trim() === '') return 'it closes the connection without an answer';
-  if (text.includes('not currently serving requests')) return 'it has no quorum and serves nobody';
-  if (text.includes('not in the whitelist'))
-    return 'its configuration does not allow the word srvr';
+  if (text.includes(WAITS)) return 'it has no quorum and serves nobody';
+  if (text.includes(IS_FORBIDDEN)) return 'its configuration does not allow the word srvr';
   return `it answered ${JSON.stringify(text.slice(0, 100))}`;
 }

@@ -43,6 +43,8 @@ async function listening(server: Server): Promise<number> {
 function answerTo(word: string, { mode, zxid }: Scripted): string {
   if (word === 'conf') return 'tickTime=2000\nserver.1=a\n';
   if (word === 'hash') return '100000020: ca752c0c02bd08cd\n';
+  if (mode === 'closing') return '';
+  if (mode === 'stranger') return 'HTTP/1.1 400 Bad Request\r\n\r\n';
   if (mode === 'waiting') return 'This ZooKeeper instance is not currently serving requests\n';
   return `Zookeeper version: 3.8.0\nZxid: ${zxid()}\nMode: ${mode}\n`;
 }
@@ -133,6 +135,19 @@ it('does not say to start a member that runs and waits', async () => {
     { kind: 'no-service', what: 'member 3 does not serve: it has no quorum and serves nobody.' },
   ]);
   expect(findings[0]?.remedy).toBe('It runs: the end of its log says what it waits for.');
+});
+
+it('says that something else listens where no server has answered', async () => {
+  const { findings } = await checked([LEADER, FOLLOWER, { ...FOLLOWER, mode: 'stranger' }]);
+  expect(findings).toMatchObject([{ kind: 'no-service' }]);
+  expect(findings[0]?.what).toContain('member 3 does not serve: it answered "HTTP/1.1 400');
+  expect(findings[0]?.remedy).toMatch(/^Something else listens on that port: /);
+});
+
+it('does not know who closes a connection without an answer', async () => {
+  const { findings } = await checked([LEADER, FOLLOWER, { ...FOLLOWER, mode: 'closing' }]);
+  expect(findings).toMatchObject([{ kind: 'no-service' }]);
+  expect(findings[0]?.remedy).toContain('If it does not run, something else listens');
 });
 
 it('does not say to start a member whose name does not resolve', async () => {

@@ -12,6 +12,7 @@ import { askWord } from '../../status/four-letter-word.js';
 import {
   isFollowing,
   isLeading,
+  isOfServer,
   parseStatus,
   reasonOf,
   type ServerStatus,
@@ -36,13 +37,17 @@ interface Server {
 interface Asked extends Server {
   readonly status: ServerStatus | null;
   readonly problem: string | null;
-  /** Whether it answered, or gave no answer, or its name does not resolve. */
+  /** Who answered, if anybody did. */
   readonly reached: keyof typeof REMEDIES;
 }
 
 /** What to do about a server that does not serve. */
 const REMEDIES = {
   answers: 'It runs: the end of its log says what it waits for.',
+  closes:
+    'Look at the end of its log: it may have too many connections. If it does not run, something ' +
+    'else listens on that port.',
+  stranger: 'Something else listens on that port: compare the address with the configuration.',
   silent: 'Start it, or look at the end of its log.',
   unknown: 'Its name does not resolve on this machine: correct it, or look at the name server.',
 } as const;
@@ -123,12 +128,17 @@ async function look(server: Server): Promise<Asked> {
     const text = await askWord(server, 'srvr', TIMEOUT_MS);
     const status = parseStatus(text);
     const problem = status === null ? reasonOf(text) : null;
-    return { ...server, status, problem, reached: 'answers' };
+    return { ...server, status, problem, reached: answererOf(text) };
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error);
     const reached = NAME_UNKNOWN.has(codeOf(error)) ? 'unknown' : 'silent';
     return { ...server, status: null, problem, reached };
   }
+}
+
+function answererOf(text: string): Asked['reached'] {
+  if (text.trim() === '') return 'closes';
+  return isOfServer(text) ? 'answers' : 'stranger';
 }
 
 /** Returns the answers of the servers that give one. */
