@@ -226,7 +226,8 @@ function addZk(program: Command, onEnd: (code: number) => void): void {
     const { runZkShell, zkStart } = await import('./shell/zk/shell.js');
     const { targetOf } = await import('./shell/target.js');
     const { server: connect, words, timeoutMs, readOnly } = zkStart(zk.args);
-    const target = targetOf({ connect, timeoutMs, readOnly }, process.env);
+    const connectOption = '-server';
+    const target = targetOf({ connect, connectOption, timeoutMs, readOnly }, process.env);
     onEnd(await runZkShell({ words, target, version: version() }));
   });
 }

@@ -33,6 +33,8 @@ import { NoConnectionError } from './failures.js';
 
 export interface TargetOptions {
   readonly connect?: string | undefined;
+  /** The name that the user knows the option of `connect` by; `--connect` if absent. */
+  readonly connectOption?: string;
   readonly context?: string | undefined;
   readonly authFile?: string | undefined;
   /** Null or absent for what the environment or the context says. */
@@ -84,11 +86,11 @@ function placeOf(options: TargetOptions, environment: NodeJS.ProcessEnv): Place 
     const { tls = null, ...context } = contexts.load(name);
     return { ...context, tls, source: `the context ${name}` };
   };
-  const { connect: given, context } = options;
+  const { connect: given, connectOption = '--connect', context } = options;
   if (given !== undefined && context !== undefined) {
-    throw new OperatorError('Give --connect or --context, not both.');
+    throw new OperatorError(`Give ${connectOption} or --context, not both.`);
   }
-  if (given !== undefined) return { connect: given, source: '--connect', ...NOTHING_SAVED };
+  if (given !== undefined) return { connect: given, source: connectOption, ...NOTHING_SAVED };
   if (context !== undefined) return saved(context);
   const fromEnvironment = environment['ROOKERY_CONNECT'] ?? '';
   if (fromEnvironment !== '') {
@@ -97,7 +99,7 @@ function placeOf(options: TargetOptions, environment: NodeJS.ProcessEnv): Place 
   const name = environment['ROOKERY_CONTEXT'] ?? '';
   const selected = name === '' ? contexts.selected() : name;
   if (selected !== null) return saved(selected);
-  const source = 'the default, for want of --connect';
+  const source = `the default, for want of ${connectOption}`;
   return { connect: DEFAULT_CONNECT, source, ...NOTHING_SAVED };
 }
 

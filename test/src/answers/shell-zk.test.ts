@@ -55,6 +55,21 @@ it.runIf(process.platform === 'linux' && productUnderTest().name !== 'apache')(
   },
 );
 
+it.skipIf(productUnderTest().name === 'apache')(
+  'a server that cannot be reached is one of the option that the user typed',
+  async () => {
+    // Nobody listens on port 1.
+    const words = ['-server', '127.0.0.1:1', '-timeout', '200', 'ls', '/'];
+    const { code, err } = await run(['zk', ...words], '');
+    expect(err).toMatch(/0 of 1 servers can be reached .* The servers are those of -server\.\s*$/);
+    expect(code).toBe(1);
+    expect(await run(['zk', '-server'], '')).toMatchObject({
+      code: 2,
+      err: 'rookery: -server: expected host:port after it.\n',
+    });
+  },
+);
+
 /** Standard output is the file, and standard input stays open. */
 function runOnto(file: number, args: readonly string[]) {
   const child = spawn(process.execPath, [ROOKERY_MAIN, ...args], { stdio: ['pipe', file, 'pipe'] });

@@ -40,8 +40,10 @@ export function zkStart(given: readonly string[]): ZkStart {
   while (rest[0]?.startsWith('-') === true) {
     const option = rest.shift();
     if (option === '-r') readOnly = true;
-    else if (option === '-server') server = rest.shift();
-    else if (option === '-timeout') {
+    else if (option === '-server') {
+      server = rest.shift();
+      if (server === undefined) throw new OperatorError('-server: expected host:port after it.');
+    } else if (option === '-timeout') {
       const text = rest.shift() ?? '';
       timeoutMs = Number(text);
       if (!/^\d+$/.test(text) || timeoutMs < 1 || timeoutMs > TIMEOUT_MS_MAX) {
@@ -219,7 +221,9 @@ class ZkShell {
 
   async #reconnect(connect: string | undefined): Promise<void> {
     await this.#close();
-    if (connect !== undefined) this.#target = { ...this.#target, connect };
+    if (connect !== undefined) {
+      this.#target = { ...this.#target, connect, source: 'the command connect' };
+    }
     await this.#connect();
   }
 
