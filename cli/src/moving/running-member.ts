@@ -14,8 +14,6 @@ export interface RunningMember {
   readonly url: string;
 }
 
-/** A refusal with a longer text is not read to its end. */
-const REFUSAL_CHARACTERS_MAX = 10_000;
 /** A member sends while its disk reads, so silence means that it hangs. */
 const SILENCE_MS = 60_000;
 
@@ -25,7 +23,7 @@ export async function fetchState({ url }: RunningMember): Promise<StateHolder> {
   try {
     const response = await ask(address);
     if (response.statusCode === 200) return { state: await readBackup(response) };
-    throw refusal(url, response.statusCode ?? 0, await textOf(response));
+    throw await refusal(url, response.statusCode ?? 0, response);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -40,13 +38,4 @@ function ask(url: URL): Promise<IncomingMessage> {
     request.on('timeout', () => request.destroy(new Error(`silent for ${SILENCE_MS} ms`)));
     request.on('error', reject);
   });
-}
-
-async function textOf(response: IncomingMessage): Promise<string> {
-  let text = '';
-  for await (const chunk of response) {
-    text += String(chunk);
-    if (text.length > REFUSAL_CHARACTERS_MAX) break;
-  }
-  return text;
 }

@@ -1,5 +1,5 @@
 /** What commands make of the answers of an admin port, whoever gives them. */
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from '@rookery/server';
 import { expect, it, onTestFinished } from 'vitest';
@@ -8,9 +8,14 @@ import { AdminPort } from './admin-port.js';
 
 /** A port that answers everything with this. */
 async function portThatAnswers(status: number, body: string): Promise<AdminPort> {
-  const server = createServer((_, response) => {
-    response.writeHead(status).end(body);
-  });
+  return await portOf(
+    createServer((_, response) => {
+      response.writeHead(status).end(body);
+    }),
+  );
+}
+
+async function portOf(server: Server): Promise<AdminPort> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
@@ -28,6 +33,26 @@ it('says why it was refused, without what would change the terminal', async () =
   await expect(refused).rejects.toThrow(
     /refused: No\.\\x1b\]0;owned\\x07\\x0d\\nrookery: all is well$/,
   );
+});
+
+it('reads a refusal without an end only as far as its bound, and gives up the connection', async () => {
+  const part = Buffer.alloc(1000, 'x');
+  const endless = createServer((_, response) => {
+    response.writeHead(403);
+    const more = (): void => {
+      // Each part follows the one before, so only the reader can end this.
+      response.write(part, (error) => {
+        if (error === null || error === undefined) setImmediate(more);
+      });
+    };
+    more();
+  });
+  const closed = new Promise<void>((resolve) => {
+    endless.on('connection', (socket) => socket.on('close', () => resolve()));
+  });
+  const port = await portOf(endless);
+  await expect(port.get(schema, '/hot', signal)).rejects.toThrow(/refused: status 403$/);
+  await closed;
 });
 
 it('takes no answer of another form', async () => {

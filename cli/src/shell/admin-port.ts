@@ -5,12 +5,15 @@
  */
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
+import { textUpTo } from '../http-text.js';
 import { httpUrl, USER_VARIABLE, userHeaders } from '../http-url.js';
 import { refusal } from '../refusal.js';
 import { addressText } from '../status/named-servers.js';
 import type { NamedAddress } from './addresses.js';
 
 const TIMEOUT_MS = 10_000;
+/** The longest answers of a member, pages of a thousand sessions and lists of paths, have less. */
+const ANSWER_CHARACTERS_MAX = 32 << 20;
 
 const membersSchema = z.object({
   members: z.array(
@@ -35,7 +38,7 @@ export class AdminPort {
   /** `path` is below `/api/v1`. Rejects with OperatorError, also for an answer of another form. */
   async get<T>(schema: z.ZodType<T>, path: string, signal: AbortSignal): Promise<T> {
     const answer = await this.ask('GET', path, signal);
-    return parsed(schema, await answer.json().catch(() => null));
+    return await told(schema, answer);
   }
 
   /** Rejects with OperatorError unless the status is a good one, or among the expected ones. */
@@ -54,7 +57,7 @@ export class AdminPort {
       throw new OperatorError(`${this.#url} does not answer: ${reasonOf(cause)}`, { cause });
     }
     if (response.ok || expected.includes(response.status)) return response;
-    throw refusal(this.#url, response.status, await response.text().catch(() => ''));
+    throw await refusal(this.#url, response.status, response.body);
   }
 
   /** Where clients reach the members. */
@@ -66,11 +69,21 @@ export class AdminPort {
   }
 }
 
-/** Throws OperatorError for a value of another form. */
-export function parsed<T>(schema: z.ZodType<T>, value: unknown): T {
-  const { data } = schema.safeParse(value);
+/** Rejects with OperatorError for an answer of another form, or one that is longer than any. */
+export async function told<T>(schema: z.ZodType<T>, answer: Response): Promise<T> {
+  const { data } = schema.safeParse(await jsonOf(answer));
   if (data === undefined) throw new OperatorError('The answer is not one of a member of Rookery.');
   return data;
+}
+
+/** Resolves with null where there is no JSON. */
+async function jsonOf({ body }: Response): Promise<unknown> {
+  try {
+    const text = body === null ? '' : await textUpTo(body, ANSWER_CHARACTERS_MAX);
+    return text.length > ANSWER_CHARACTERS_MAX ? null : JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Where nobody listens, fetch has the reason as the cause of its error. */

@@ -7,6 +7,7 @@
  */
 import { type FourLetterWord, loadEnsembleConfig } from '@rookery/server';
 import { clockChecks, codeOf } from '../../config-checks.js';
+import { textUpTo } from '../../http-text.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
 import {
@@ -52,6 +53,8 @@ const REMEDIES = {
   unknown: 'Its name does not resolve on this machine: correct it, or look at the name server.',
 } as const;
 const TIMEOUT_MS = 2_000;
+/** A member has a few checks with a line each; more than this is not read. */
+const READINESS_CHARACTERS_MAX = 10_000;
 /** How long members may take to apply what the leader had; one that keeps up takes far less. */
 const CATCH_UP_MS = 3_000;
 const AGAIN_MS = 100;
@@ -229,7 +232,8 @@ async function readiness(server: {
     const response = await fetch(`http://${host}:${server.metricsPort}/readyz?verbose`, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const text = (await response.text()).slice(0, 10_000);
+    const { body } = response;
+    const text = body === null ? '' : await textUpTo(body, READINESS_CHARACTERS_MAX);
     if (response.ok) return null;
     const failed = text.split('\n').filter((line) => line.startsWith('[-]'));
     return {

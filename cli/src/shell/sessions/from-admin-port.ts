@@ -3,7 +3,7 @@
  * watches, and the only way to end one.
  */
 import { z } from 'zod';
-import { type AdminPort, parsed } from '../admin-port.js';
+import { type AdminPort, told } from '../admin-port.js';
 import { NoAnswerError } from '../failures.js';
 import { type Session, type SessionDetail, type SessionSource, UNKNOWN } from './session.js';
 
@@ -58,8 +58,8 @@ export class SessionsFromAdminPort implements SessionSource {
   async one(session: string, signal: AbortSignal): Promise<SessionDetail | null> {
     const answer = await this.#port.ask('GET', `/sessions/${session}`, signal, [404]);
     if (answer.status === 404) return null;
-    const told = parsed(detailSchema, await answer.json());
-    const { ephemeralPaths, ephemeralPathsTruncated, watched, watchedTruncated, ...facts } = told;
+    const { ephemeralPaths, ephemeralPathsTruncated, watched, watchedTruncated, ...facts } =
+      await told(detailSchema, answer);
     return {
       ...(await this.#written(facts, signal)),
       ephemeralPaths,
