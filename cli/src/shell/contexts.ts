@@ -10,13 +10,15 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
 import type { TlsPaths } from './client-proofs.js';
@@ -109,19 +111,43 @@ export class Contexts {
   }
 }
 
-/** On a full disk the former file stays. The new one is readable by this user alone. */
-function replace(file: string, text: string): void {
-  const part = `${file}.new`;
+/**
+ * On a full disk the former file stays. The new one is readable by this user alone. A symbolic link
+ * stays, and the file to which it leads is replaced: it may be in a folder of all settings of the
+ * user.
+ */
+function replace(path: string, text: string): void {
+  let part: string | null = null;
   try {
+    const file = behindLinks(path);
+    part = `${file}.new`;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     // What an interrupted command has left would keep its mode.
     rmSync(part, { force: true });
     writeFileSync(part, text, { mode: 0o600, flag: 'wx' });
     renameSync(part, file);
   } catch (cause) {
-    removeIfFile(part);
+    if (part !== null) removeIfFile(part);
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OperatorError(`${file} cannot be written: ${reason}`, { cause });
+    throw new OperatorError(`${path} cannot be written: ${reason}`, { cause });
+  }
+}
+
+/** Where symbolic links lead in the end, whether a file is there yet or not. */
+function behindLinks(path: string): string {
+  const existing = readOrNull(() => realpathSync(path));
+  if (existing !== null) return existing;
+  const link = linkOrNull(path);
+  return link === null ? path : behindLinks(resolve(realpathSync(dirname(path)), link));
+}
+
+/** Returns null unless a symbolic link is there. */
+function linkOrNull(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    // Whether a file can be there turns out when it is written.
+    return null;
   }
 }
 
