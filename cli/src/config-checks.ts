@@ -5,11 +5,9 @@
  */
 
 import { lookup } from 'node:dns/promises';
-import { constants } from 'node:fs';
-import { access, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect, isIP } from 'node:net';
-import { dirname } from 'node:path';
 import {
   type Config,
   clientAddressOf,
@@ -18,6 +16,7 @@ import {
   peerAddressOf,
   type ServerAddress,
 } from '@rookery/server';
+import { placeOf } from './directories.js';
 import { listenError, listenersOf, serviceOf } from './ports.js';
 
 export type Verdict = 'ok' | 'warning' | 'FAIL';
@@ -116,19 +115,8 @@ function reasonFor(code: string): string {
 }
 
 export async function directoryCheck(directory: string): Promise<Finding> {
-  let there = directory;
-  for (;;) {
-    try {
-      await access(there, constants.W_OK | constants.X_OK);
-      break;
-    } catch (error) {
-      const code = codeOf(error);
-      if (code !== 'ENOENT' || dirname(there) === there) {
-        return finding('FAIL', `${directory} cannot be written: ${there} (${code})`);
-      }
-      there = dirname(there);
-    }
-  }
+  const { path: there, code } = await placeOf(directory);
+  if (code !== null) return finding('FAIL', `${directory} cannot be written: ${there} (${code})`);
   const { bavail, bsize } = await statfs(there);
   const free = bavail * bsize;
   const text = `${directory} ${there === directory ? 'exists' : 'can be created'}`;

@@ -7,6 +7,7 @@
  */
 import { join } from 'node:path';
 import { loadEnsembleConfig, OperatorError } from '@rookery/server';
+import { requireDirectories } from './directories.js';
 import { Ensemble } from './ensemble.js';
 import { prepareEnsembleFile, readEnsembleFile } from './ensemble-file.js';
 import { createLogger } from './log-output.js';
@@ -32,7 +33,9 @@ export async function runEnsemble(command: EnsembleCommand): Promise<number> {
   if (plan.former !== undefined) await requireFreePorts({ ...plan, servers: plan.former });
   plan.write();
   const isForPeople = process.stdout.isTTY === true;
-  const { dataDir } = loadEnsembleConfig(plan.configPath);
+  const config = loadEnsembleConfig(plan.configPath);
+  await requireDirectories(config);
+  const { dataDir } = config;
   const logDir = isForPeople && command.logs !== true ? join(dataDir, 'logs') : null;
   const ensemble = new Ensemble(plan, { isForPeople, logDir }, createLogger('info', {}));
   const stop = () => ensemble.stop();

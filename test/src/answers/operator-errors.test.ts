@@ -73,6 +73,22 @@ it('a data directory that cannot be written is named', async () => {
   expect(fingerprint(directory)).toEqual(before);
 });
 
+it('ensemble names once what keeps all of its members from their data', async () => {
+  const { directory, config } = await useStandalone();
+  const [own] = config.servers;
+  const servers = [0, 1, 2].map((shift) => {
+    const [clientPort, peerPort] = [own.clientPort + 100 * shift, own.peerPort + 100 * shift];
+    return { ...own, id: 1 + shift, clientPort, peerPort };
+  });
+  const dataDir = join(directory, 'in-the-way');
+  writeFileSync(dataDir, 'not a directory');
+  const file = writeConfig(directory, { ...config, dataDir, servers, peerAuth: 'none' });
+  expect(await runPrinting(['ensemble', '--config', file], 'ignore')).toEqual({
+    code: MISTAKE,
+    said: `rookery: ${dataDir}, for data of members, cannot be written (ENOTDIR)\n`,
+  });
+});
+
 it.each([
   [
     'a port for members that other machines reach, without peerAuth',
@@ -250,8 +266,8 @@ function useListener(port: number): Promise<void> {
   });
 }
 
-/** Runs a command whose standard output is a file, or a pipe of which nobody reads. */
-function runPrinting(args: readonly string[], output: number | 'pipe'): Promise<Ended> {
+/** Runs a command whose standard output is a file, a pipe of which nobody reads, or nothing. */
+function runPrinting(args: readonly string[], output: number | 'pipe' | 'ignore'): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [ROOKERY_MAIN, ...args], {
       stdio: ['ignore', output, 'pipe'],
