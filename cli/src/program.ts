@@ -13,6 +13,7 @@ import { Argument, Command, CommanderError } from 'commander';
 import type { FromZooCfg } from './config-command.js';
 import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
 import { addInspect } from './inspecting/commands.js';
+import { limitLookups } from './lookup-limit.js';
 import { addMirror } from './mirror/commands.js';
 import { addDataCommands } from './moving/commands.js';
 import { runServer } from './server-command.js';
@@ -38,6 +39,9 @@ const PRINTING: ReadonlySet<string> = new Set([
   'mirror',
   'console',
 ]);
+
+/** Commands that run members, which have limits of their own for lookups that hang. */
+const MEMBERS: ReadonlySet<string> = new Set(['server', 'ensemble']);
 
 /** Resolves with the exit code; never rejects. */
 export async function runProgram(): Promise<number> {
@@ -98,6 +102,9 @@ export async function runProgram(): Promise<number> {
   addDataCommands(program, onEnd);
   addCompletion(program);
   for (const command of program.commands) pointToHelp(command, `rookery ${command.name()}`);
+  for (const command of program.commands.filter((one) => !MEMBERS.has(one.name()))) {
+    command.hook('preAction', () => limitLookups(process.env));
+  }
   for (const command of program.commands.filter((one) => PRINTING.has(one.name()))) {
     command
       .hook('preAction', endWithOutput)
