@@ -65,8 +65,11 @@ const SILENCE_SHARE = 2 / 3;
 const BEAT_SHARE = 1 / 3;
 const BEAT_MS_MAX = 10_000;
 const XID_MAX = 2 ** 31 - 1;
-/** Servers give no reason when they hang up on somebody who asks for a session. */
-const UNANSWERED = 'hung up before a session: no quorum, or TLS?';
+/**
+ * Servers give no reason when they hang up on somebody who asks for a session. One may want TLS of
+ * a client without it, and under TLS 1.3 another certificate of a client that has opened its side.
+ */
+const UNANSWERED = 'hung up early: no quorum, or TLS mismatch?';
 
 export class Connection {
   readonly address: Address;
