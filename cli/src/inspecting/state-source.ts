@@ -27,8 +27,10 @@ export async function readState(
 ): Promise<bigint | null> {
   const [, config = null, id = ''] = MEMBER.exec(source) ?? [];
   if (config !== null) return await readMemberState(config, Number(id), visit);
+  let isDirectory = false;
   try {
-    if ((await stat(source)).isDirectory()) {
+    isDirectory = (await stat(source)).isDirectory();
+    if (isDirectory) {
       const setup = { dataDir: source, logDir: source, stopAtDamage: false };
       const { znodes, lastZxid } = await readZooKeeperDirectory(setup);
       for (const node of znodes.nodes()) visit(node);
@@ -42,6 +44,10 @@ export async function readState(
       throw new OperatorError(`${source} is damaged: ${error.message}`, { cause: error });
     }
     if (!(error instanceof Error && 'code' in error)) throw error;
+    if (isDirectory && error.code === 'ENOENT') {
+      const hint = 'CONFIG:ID names a member of Rookery';
+      throw new OperatorError(`${source} is no dataDir of ZooKeeper; ${hint}`, { cause: error });
+    }
     throw new OperatorError(`${source} cannot be read: ${error.message}`, { cause: error });
   }
 }

@@ -51,7 +51,7 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (!(error instanceof Error)) return { code: EXIT.failed, sentence: String(error) };
   if (error instanceof TransactionError) {
-    const { code, sentence } = failureOf(error.error);
+    const { code, sentence } = failureInTransaction(error.error);
     const place = `Operation ${error.failedIndex + 1} of the transaction fails, nothing is done`;
     return { code, sentence: sentence === null ? place : `${place}: ${sentence}` };
   }
@@ -65,6 +65,12 @@ export function failureOf(error: unknown): Failure {
   }
   if (isBrokenPipe(error)) return { code: EXIT_BROKEN_PIPE, sentence: null };
   return keeperFailure(error) ?? { code: EXIT.failed, sentence: error.message };
+}
+
+/** Not every operation of a transaction needs its znode; one that creates it needs the parent. */
+function failureInTransaction(error: Error): Failure {
+  if (!(error instanceof NoNodeError)) return failureOf(error);
+  return { code: EXIT.no, sentence: `${error.path ?? 'The znode'} or its parent does not exist.` };
 }
 
 function keeperFailure(error: Error): Failure | null {

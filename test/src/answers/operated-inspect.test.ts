@@ -170,6 +170,8 @@ it('a source that cannot be read is a mistake, and the message names it', async 
     run(process.execPath, [ROOKERY_MAIN, 'inspect', ...args]);
   const said = (text: string) => ({ code: 2, stderr: expect.stringContaining(text) });
   await expect(inspect('du', '/nowhere')).rejects.toMatchObject(said('/nowhere cannot be read'));
+  // Whoever has a member of Rookery may give its directory.
+  await expect(inspect('du', ensemble.directory)).rejects.toMatchObject(said('names a member'));
   await expect(inspect('du', `${config}:9`)).rejects.toMatchObject(said('the id 9'));
   await expect(inspect('du', config, '--path', 'a')).rejects.toMatchObject(said('start with /'));
   const running = ['checkpoint', '--config', config, '--id', `${member.id}`];

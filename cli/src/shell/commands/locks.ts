@@ -63,6 +63,7 @@ export async function locks(call: Call): Promise<number> {
     }),
     cells: cellsOf,
   });
+  if (count === 0) await output.talk('No lock and no election was found.');
   if (closed === 0) return count > 0 ? EXIT.done : EXIT.no;
   await output.talk(`The ACLs of ${closed} znodes forbid to see what is below them.`);
   return EXIT.failed;

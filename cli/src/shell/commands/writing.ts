@@ -10,10 +10,11 @@ import {
   type Stat,
   upsert,
 } from '@rookery/client';
-import { validatePath } from '@rookery/protocol';
+import { parentOf, validatePath } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import type { Call } from '../command.js';
 import { dataOf } from '../data-argument.js';
+import { NoAnswerError } from '../failures.js';
 import { parseAcl, statJson } from '../values.js';
 
 export async function set(call: Call): Promise<undefined> {
@@ -65,13 +66,22 @@ export async function create(call: Call): Promise<undefined> {
   };
   const made = call.flag('parents')
     ? await createRecursive(client, path, data, options)
-    : await client.create(path, data, options);
+    : await client.create(path, data, options).catch((error: unknown) => {
+        if (!(error instanceof NoNodeError)) throw error;
+        throw new NoAnswerError(missingFor(path), { cause: error });
+      });
   await told(call, { path: made.path, stat: made.stat, what: 'Created' });
   if (!call.flag('ephemeral') || call.around.isShell) return;
   await output.talk('It is ephemeral and lives as long as this command: Ctrl-C ends both.');
   const session = client.session?.signal;
   await ended(session === undefined ? [signal] : [signal, session]);
   if (!signal.aborted) throw session?.reason;
+}
+
+/** The error of a server names the znode to be created, which is not the one that is missing. */
+function missingFor(path: string): string {
+  if (parentOf(path) === '/') return 'The chroot of the connect string does not exist.';
+  return `The parent of ${path} does not exist; --parents creates it, too.`;
 }
 
 /** The path is included because the server chooses the name of a sequential znode. */

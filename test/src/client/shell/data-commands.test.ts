@@ -192,6 +192,16 @@ it('tells a missing znode (3), a mistake (2) and a missing ensemble (4) apart', 
   const missing = await user.run(['get', '/no/such/znode']);
   expect([missing.code, missing.out]).toEqual([3, '']);
   expect(missing.said).toBe('rookery: /no/such/znode does not exist.\n');
+  const orphan = await user.run(['create', '/no/such', 'data']);
+  expect([orphan.code, orphan.out]).toEqual([3, '']);
+  expect(orphan.said).toBe(
+    'rookery: The parent of /no/such does not exist; --parents creates it, too.\n',
+  );
+  const both = await user.run(['multi', 'create /no/such data']);
+  expect([both.code, both.said]).toEqual([
+    3,
+    expect.stringContaining('/no/such or its parent does not exist.'),
+  ]);
   expect((await user.run(['ls', '/', '-o', 'xml'])).code).toBe(2);
   const away = await user.run([
     'ls',

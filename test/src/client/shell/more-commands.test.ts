@@ -87,7 +87,11 @@ it('edits data, and never over what somebody else wrote meanwhile', async () => 
 
 it('shows who holds a lock and who waits, by the names of several clients', async () => {
   const { client, at } = await fixture();
-  expect(await user.run(['locks', at])).toMatchObject({ code: 3, out: '' });
+  expect(await user.run(['locks', at])).toMatchObject({
+    code: 3,
+    out: '',
+    said: 'No lock and no election was found.\n',
+  });
   const lease = await new Lock(client, `${at}/job`).acquire();
   for (const path of ['/writers', '/other']) await client.create(`${at}${path}`);
   const prefix = `${at}/writers/${'0'.repeat(32)}`;
