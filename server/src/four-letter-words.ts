@@ -36,12 +36,12 @@ interface WordFacts {
  * are any. A name is four lower-case letters. Other first four bytes of a connection are read as
  * the length of a frame, except those that telnet sends when it closes.
  *
- * A new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
+ *  new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
  * reports that it is missing. An answer is never empty, because an empty one means that the server
  * does not know the word. A member that serves may lack the facts of a word: a follower, a member
  * in read-only mode and a standalone one know nothing of followers (`LeaderView`), for example. It
- * answers with a sentence that says so. If bytes follow a word and belong to it, as the mask follows `stmk`,
- * `argumentBytes` in `net/word-service.ts` tells how many, and the test in
+ * answers with a sentence that says so. If bytes follow a word and belong to it, as the mask
+ * follows `stmk`, `argumentBytes` in `net/word-service.ts` tells how many, and the test in
  * `test/src/answers/stranger-clients.test.ts` that leaves out `stmk` must leave out that word, too.
  *
  * A fact that `MemberView` (`net/member-view.ts`) does not have yet becomes a field of it, or of
