@@ -36,7 +36,7 @@ interface WordFacts {
  * are any. A name is four lower-case letters. Other first four bytes of a connection are read as
  * the length of a frame, except those that telnet sends when it closes.
  *
- *  new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
+ * A new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
  * reports that it is missing. An answer is never empty, because an empty one means that the server
  * does not know the word. A member that serves may lack the facts of a word: a follower, a member
  * in read-only mode and a standalone one know nothing of followers (`LeaderView`), for example. It
