@@ -111,7 +111,7 @@ export class StorageQueue {
       bytes += next.batch.bytes.length;
     }
     this.#hooks.onWriting?.();
-    await this.#storage.append(...batches);
+    await this.#storage.append(batches);
     this.#hooks.onWritten?.();
     this.#bytes -= bytes;
     return ticket;

@@ -150,7 +150,7 @@ export class Storage {
   }
 
   /** Appends batches in order. Asserts that they continue the log without a gap. */
-  async append(...batches: readonly ProposalBatch[]): Promise<void> {
+  async append(batches: readonly ProposalBatch[]): Promise<void> {
     this.#background.check();
     await this.#liveGeneration().log.append(batches);
   }
