@@ -10,6 +10,7 @@ import { access, statfs } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { dirname } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import {
   type Config,
   clientAddressOf,
@@ -257,5 +258,5 @@ function dateOf(host: string, port: number): Promise<string | null> {
 
 export function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
 import type { TlsPaths } from './client-proofs.js';
@@ -120,7 +121,7 @@ function replace(file: string, text: string): void {
     renameSync(part, file);
   } catch (cause) {
     removeIfFile(part);
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new OperatorError(`${file} cannot be written: ${reason}`, { cause });
   }
 }
