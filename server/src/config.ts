@@ -219,8 +219,10 @@ export interface Config {
    * Which four-letter words the client port answers, to whoever reaches it: '*' for all, or a list,
    * separated by commas in the file. Others are refused as ZooKeeper refuses them. By default all
    * are answered if every server opens its client port on loopback addresses alone (`listen`, or
-   * `host` without it). Elsewhere `wchp`, `wchc` and `dump` (paths and sessions), `cons`
-   * (sessions), and `crst`, `srst` and `stmk` (which change something) must be named.
+   * `host` without it). Elsewhere `wchp` and `wchc` (paths and sessions), `dump` (ephemerals by
+   * session, and sessions: at the leader with the times at which they expire, at a follower with
+   * their timeouts), `cons` (sessions), and `crst`, `srst` and `stmk` (which change something) must
+   * be named.
    *
    * Of the others, `stat` shows the addresses of clients, `conf` the members and the data
    * directories, and `envi` the host and the user; `ruok`, `isro`, `srvr`, `mntr`, `wchs`, `dirs`,

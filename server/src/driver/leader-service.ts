@@ -262,8 +262,8 @@ export class LeaderService {
    * A client that is told that its session is gone takes its ephemerals for gone, too. So it is
    * told only once a quorum has confirmed this leader, because another one may meanwhile have
    * created the session, or resumed it; and once the end of the session is committed, because the
-   * next leader might otherwise lack it. A request for a session that is just closing is not
-   * answered; its connection ends, and the client may ask again.
+   * next leader might otherwise lack it. A request for a session that a `beginClose` is ending
+   * is not answered; its connection ends, and the client may ask again.
    */
   #onAttach(origin: PeerId, attach: Attach): void {
     const attached = this.preparer.onAttach(origin, attach, this.#hooks.time());

@@ -48,7 +48,10 @@ export class Turns {
     this.#nowMs = timers.nowMs();
   }
 
-  /** The time of whatever the core and the pipeline decide or record in this turn, monotonic ms. */
+  /**
+   * The time of whatever the pipeline decides or records in this turn, monotonic ms. The core gets
+   * it with each tick.
+   */
   get nowMs(): number {
     return this.#nowMs;
   }

@@ -149,7 +149,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   /**
    * When `dump` says that the connection expires: its timeout after the last response, as ZooKeeper
    * has it. A connection without a session is closed then. One with a session is not: the leader
-   * alone decides when a session expires.
+   * decides when a session expires, and of a local session its member, by its lease clock.
    */
   get expiresWallMs(): number {
     const { timers, limits } = this.#owner;

@@ -1,5 +1,6 @@
 /**
- * Knows which data are being set: for each setData in flight, its znode and the result.
+ * Knows which data are being set in place (`Overlay.setDataView`): for each such setData in flight,
+ * its znode and the result. For any other setData the overlay has a record, and nothing is here.
  *
  * It is a queue in the order of zxids, and finds the newest change of a znode. Called by Overlay.
  */

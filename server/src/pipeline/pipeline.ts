@@ -184,8 +184,7 @@ export class Pipeline {
 
   /**
    * Takes a frame without its length, which is read only during the call. `nowMs` is the time of
-   * the turn. Net may still deliver input that it had read before it was told to end the
-   * connection.
+   * the turn. Ignores unknown connections, like `onClosed`.
    */
   onFrame(id: ConnectionId, frame: JuteReader, nowMs: number): void {
     this.#requests.nowMs = nowMs;

@@ -174,8 +174,8 @@ export class RequestPreparer {
    * Answers an attach: valid if and only if the password is right and the session is alive, once
    * all creations and closes in flight are applied. From now on requests by an older attachment do
    * not count, whether it is of the same member or another one; the detach of that one must be sent
-   * before the answer. While the session is closing there is no answer, because its close may not
-   * be committed: a detach ends the new connection instead.
+   * before the answer. While a `beginClose` is ending the session there is no answer, because its
+   * close may not be committed: a detach ends the new connection instead.
    */
   onAttach(origin: PeerId, attach: Attach, time: LeaderTime): Attached | null {
     const { request, session } = attach;

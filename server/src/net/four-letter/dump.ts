@@ -2,7 +2,8 @@
  * `dump`: sessions by the time of their expiry, ephemerals by session, and connections by a time of
  * expiry as ZooKeeper computes it.
  *
- * Only a leader knows when a session expires; a follower lists the sessions with their timeouts.
+ * Of replicated sessions only a leader knows when they expire; a follower lists them with their
+ * timeouts. Local sessions are shown by their own member, with the time of their expiry.
  * Empty sets, which ZooKeeper prints for a while, are left out. Each set by time is preceded by its
  * size, so the sets are collected first, with a few bytes for each element.
  */
