@@ -39,9 +39,9 @@ interface WordFacts {
  * A new word needs a line here and its answer in `net/four-letter/reply.ts`, where the compiler
  * reports that it is missing. An answer is never empty, because an empty one means that the server
  * does not know the word. A member that serves may lack the facts of a word: a follower, a member
- * in read-only mode and a standalone one have none of a leader's (`LeaderView`). It answers with a
- * sentence that says so. If bytes follow a word and belong to it, as the mask follows `stmk`,
- * `argumentBytes` in `net/word-service.ts` tells how many, and the test in
+ * in read-only mode and a standalone one know nothing of followers (`LeaderView`), for example. It
+ * answers with a sentence that says so. If bytes follow a word and belong to it, as the mask
+ * follows `stmk`, `argumentBytes` in `net/word-service.ts` tells how many, and the test in
  * `test/src/answers/stranger-clients.test.ts` that leaves out `stmk` must leave out that word, too.
  *
  * A fact that `MemberView` (`net/member-view.ts`) does not have yet becomes a field of it, or of
@@ -57,11 +57,15 @@ interface WordFacts {
  * Where a fact comes from decides what else it needs. A fact of the replicated state, such as the
  * number of znodes, needs no getter of `Driver`: `MemberStatus` reads it by `driver.keeper.state`,
  * and the code in `state/` that computes it has its test beside it. A fact of the driver needs a
- * getter of `Driver` (`driver/driver.ts`), or of `LeaderService` (`driver/leader-service.ts`) if
- * only a leader has it, and a test in `simulated/` that reads `member.status`. A fact of the core
- * needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`) if only a leader
- * has it. Other parts, such as the pipeline and the counters, are in `MemberViewParts`.
- * CONTRIBUTING.md's row for the folder of the fact applies, too.
+ * getter of `Driver` (`driver/driver.ts`) and a test in `simulated/` that reads `member.status`. A
+ * fact of the core needs a getter of `Zab` (`zab/zab.ts`), and one of `Leading` (`zab/leading.ts`)
+ * if only a leader has it. What a leader or a standalone member knows of sessions, such as their
+ * leases, needs a getter of `LeaderService` (`driver/leader-service.ts`), and is null elsewhere, as
+ * `expiries` of `SessionsView` is. Other parts, such as the pipeline and the counters, are in
+ * `MemberViewParts`. CONTRIBUTING.md's row for the folder of the fact applies, too.
+ *
+ * No word shows what only another member knows. The steps of an answer cannot wait for one: members
+ * ask each other for the admin port alone (`driver/peer-questions.ts`).
  *
  * The documents: the comment of `fourLetterWords` in `config.ts` says what each word shows, and
  * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;

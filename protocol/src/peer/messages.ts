@@ -298,7 +298,10 @@ export interface BackupNews {
   readonly isDone: boolean;
 }
 
-/** Asks a member what an operator wants to know, in JSON; `tell` answers it, or nothing does. */
+/**
+ * Asks a member what an operator wants to know, in JSON. `tell` answers it, unless its sender has
+ * asked too often within a second.
+ */
 export interface Ask {
   readonly kind: 'ask';
   /** Chosen by the sender; the answer has it, too. */
@@ -309,7 +312,7 @@ export interface Ask {
 export interface Tell {
   readonly kind: 'tell';
   readonly number: number;
-  /** JSON in UTF-8. */
+  /** JSON in UTF-8; empty if the question is not understood, or its answer is too large. */
   readonly answer: Uint8Array;
 }
 

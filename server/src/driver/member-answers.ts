@@ -1,9 +1,9 @@
 /**
  * What a member answers when another member asks on behalf of an operator: its status, its events,
  * what its clients ask for most, which sessions are connected to it, and what they watch in one
- * directory. A leader ends a session if it is asked to. Questions come from a wire: one that is not
- * understood is answered with null. Which clients are here is told in steps, because there may be
- * many of them with many watches.
+ * directory. A leader ends a session if it is asked to. Questions come from a wire: for one that is
+ * not understood the result is null, here and for its asker. Which clients are here is told in
+ * steps, because there may be many of them with many watches.
  */
 import { nameOf, parentOf } from '@rookery/protocol';
 import type { EventRing, MemberEvent } from '../events/event-ring.js';

@@ -5,8 +5,9 @@
  * A question and its answer are small texts of JSON on the link that two members have anyway, so
  * that nothing has to reach another port. Nobody decides anything by an answer. Both sides have
  * bounds: how many questions are asked and wait (question-bounds.ts) and for how long, how many of
- * a member are answered in a second, and the size of an answer; whatever is beyond them is not
- * answered. Owned by the driver, which passes messages on; asked by the admin port.
+ * a member are answered in a second, and the size of an answer. What is asked beyond the rate is
+ * not answered, and its asker gives up after two seconds; in place of an answer that is too large
+ * an empty one is sent. Owned by the driver, which passes messages on; asked by the admin port.
  */
 import { ASKING_SINCE, type Ask, type PeerId, type Tell } from '@rookery/protocol';
 import type { PeerPort } from '../net/peer-port.js';
