@@ -8,6 +8,7 @@ import { lookup } from 'node:dns/promises';
 import { statfs } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect, isIP } from 'node:net';
+import { errorMessage } from '@rookery/protocol';
 import {
   type Config,
   clientAddressOf,
@@ -245,5 +246,5 @@ function dateOf(host: string, port: number): Promise<string | null> {
 
 export function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

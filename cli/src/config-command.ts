@@ -10,6 +10,7 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import { checkSettings, OperatorError } from '@rookery/server';
 import { type Converted, convertZooCfg, type KeyReport } from './zoo-cfg/convert.js';
 import { JaasError, type JaasSection, readJaas } from './zoo-cfg/jaas.js';
@@ -90,7 +91,7 @@ function makeSecret(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new OperatorError(`${path} cannot be made: ${reason}`, { cause: error });
   }
 }
@@ -108,8 +109,6 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new OperatorError(
-      `cannot read ${file}: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new OperatorError(`cannot read ${file}: ${errorMessage(error)}`);
   }
 }

@@ -7,6 +7,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import { loadEnsembleConfig, OperatorError, type ServerAddress } from '@rookery/server';
 
 const DEFAULT_SIZE = 3;
@@ -101,7 +102,7 @@ function planToWrite(
       writeFileSync(`${configPath}.new`, `${JSON.stringify(settings, null, 2)}\n`);
       renameSync(`${configPath}.new`, configPath);
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       throw new OperatorError(`cannot write ${configPath}: ${reason}`, { cause: error });
     }
   };

@@ -6,6 +6,7 @@
  * mistake of the caller.
  */
 import { get } from 'node:http';
+import { errorMessage } from '@rookery/protocol';
 import { type Config, loadConfig, metricsHostOf, OperatorError } from '@rookery/server';
 import { httpUrl } from './http-url.js';
 
@@ -30,7 +31,7 @@ export async function runHealth(command: HealthCommand): Promise<number> {
     process.stdout.write(text);
     return status === 200 ? 0 : 1;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     process.stdout.write(`[-]${url.host} failed: ${reason}\n`);
     return 1;
   }

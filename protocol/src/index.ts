@@ -134,6 +134,7 @@ export {
   WatchesRequest,
   WhoAmIResponse,
 } from './client/records.js';
+export { errorMessage } from './error-message.js';
 export { Fifo } from './fifo.js';
 export { FrameError, FrameReader } from './framing.js';
 export {

@@ -37,7 +37,8 @@ export function isZxid(value: number): value is Zxid {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-export function formatZxid(zxid: Zxid): string {
+/** As logs and messages show a zxid, also one that a client sent, which may be any number. */
+export function formatZxid(zxid: Zxid | bigint): string {
   return `0x${zxid.toString(16)}`;
 }
 

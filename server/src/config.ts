@@ -8,7 +8,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { PeerId } from '@rookery/protocol';
+import { errorMessage, type PeerId } from '@rookery/protocol';
 import { checkSettings, type LogLevel } from './config-schema.js';
 import {
   resolvedSasl,
@@ -501,16 +501,12 @@ function readJson(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new ConfigError(path, [`cannot be read: ${messageOf(error)}`]);
+    throw new ConfigError(path, [`cannot be read: ${errorMessage(error)}`]);
   }
   try {
     // Some editors begin a file with a byte order mark, which means nothing here.
     return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
   } catch (error) {
-    throw new ConfigError(path, [`is not JSON: ${messageOf(error)}`]);
+    throw new ConfigError(path, [`is not JSON: ${errorMessage(error)}`]);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

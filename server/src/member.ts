@@ -311,7 +311,10 @@ export class Member {
     this.#driver.stop();
   }
 
-  /** Stops cleanly; resolves when nothing of the member is left open. Safe to call again. */
+  /**
+   * Stops cleanly; resolves when nothing of the member is left open. A write that fails meanwhile
+   * is what `closed` rejects with. Safe to call again.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown().then(
       () => this.#settle?.resolve(),
@@ -325,7 +328,7 @@ export class Member {
     this.#driver.stop();
     this.#driver.questions.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
-    await this.#driver.keeper.finish();
+    await this.#driver.keeper.finish().catch((error: unknown) => this.#fail(error));
     await this.#storage.close();
   }
 

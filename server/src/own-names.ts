@@ -8,6 +8,7 @@
  * member would run, and no other member could reach it. Called at the start, by `server.ts`.
  */
 import { isIP } from 'node:net';
+import { errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import {
   clientAddressOf,
@@ -76,7 +77,7 @@ async function untilResolved(
       if (nowMs >= lineMs) {
         lineMs = nowMs + LINE_MS;
         const waitedMs = Math.round(nowMs - sinceMs);
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         logger.warn(
           { name, waitedMs, reason },
           'server.name_unknown: this member cannot open its ports before its name resolves; ' +

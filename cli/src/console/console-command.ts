@@ -7,6 +7,7 @@
  * and nowhere else.
  */
 import { randomBytes } from 'node:crypto';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { AdminAccess, ConsoleFiles, consoleDirectory, HttpPort } from '@rookery/server/http';
 import type { Logger } from 'pino';
@@ -47,7 +48,7 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
   try {
     await http.listen();
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new OperatorError(`the console cannot be opened: ${reason}`, { cause });
   }
   const interrupted = new Promise<void>((resolve) => {

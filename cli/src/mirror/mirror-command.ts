@@ -8,6 +8,7 @@
  * asks for as a proof comes from the environment, so that it is in no list of processes.
  */
 import { type Client, connect, ensurePath, type Stat, type StateChange } from '@rookery/client';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError, ownerKind } from '@rookery/server';
 import { isWithin } from '../paths.js';
 import { credentialOf, proofsOf, readTls, tlsOfEnvironment } from '../shell/client-proofs.js';
@@ -183,7 +184,7 @@ async function clientOf(hosts: string, option: string, variables: string): Promi
     });
     return client;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new OperatorError(`${option} ${hosts}: ${reason}`, { cause: error });
   }
 }

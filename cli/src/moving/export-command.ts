@@ -7,6 +7,7 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import { makeDirectory, OperatorError, writeSnapshot, zxidName } from '@rookery/server';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
@@ -28,7 +29,7 @@ async function makeTarget(into: string): Promise<void> {
   try {
     await makeDirectory(into);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new OperatorError(`${into} cannot be created: ${reason}`, { cause: error });
   }
 }
@@ -38,7 +39,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
     return await readdir(folder);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new OperatorError(`${folder} cannot be read: ${reason}`, { cause: error });
   }
 }

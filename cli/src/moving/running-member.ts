@@ -5,6 +5,7 @@
  * digest before it is used.
  */
 import { get, type IncomingMessage } from 'node:http';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError, readBackup, type StateHolder } from '@rookery/server';
 import { httpUrl, userHeaders } from '../http-url.js';
 import { refusal } from '../refusal.js';
@@ -26,7 +27,7 @@ export async function fetchState({ url }: RunningMember): Promise<StateHolder> {
     throw await refusal(url, response.statusCode ?? 0, response);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new OperatorError(`no backup came from ${url}: ${reason}`, { cause: error });
   }
 }

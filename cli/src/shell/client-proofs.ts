@@ -9,6 +9,7 @@
  */
 import { readFileSync, statSync } from 'node:fs';
 import type { ConnectOptions } from '@rookery/client';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError, readSecretFile } from '@rookery/server';
 
 /** Files in PEM. Without `ca`, the authorities that the system trusts have signed the servers. */
@@ -107,7 +108,7 @@ function contentOf(path: string, what: string): Buffer {
   try {
     return readFileSync(path);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new OperatorError(`${what} cannot be read: ${reason}`, { cause });
   }
 }

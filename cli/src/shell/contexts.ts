@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
 import type { TlsPaths } from './client-proofs.js';
@@ -128,8 +129,7 @@ function replace(path: string, text: string): void {
     renameSync(part, file);
   } catch (cause) {
     if (part !== null) removeIfFile(part);
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new OperatorError(`${path} cannot be written: ${reason}`, { cause });
+    throw new OperatorError(`${path} cannot be written: ${errorMessage(cause)}`, { cause });
   }
 }
 

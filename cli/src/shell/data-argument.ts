@@ -3,6 +3,7 @@
  * for text that begins with `@`.
  */
 import { readFile } from 'node:fs/promises';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import type { Call } from './command.js';
 
@@ -14,7 +15,7 @@ export async function dataOf(call: Call, text: string): Promise<Uint8Array> {
   try {
     return await readFile(text.slice(1));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new OperatorError(`The data cannot be read: ${reason}.`, { cause });
   }
 }

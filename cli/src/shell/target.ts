@@ -13,6 +13,7 @@ import {
   connect,
   OperationTimeoutError,
 } from '@rookery/client';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { SILENT } from '../silent-logger.js';
 import { askWord } from '../status/four-letter-word.js';
@@ -144,7 +145,7 @@ export async function whyNotConnected(target: Target): Promise<string> {
         const state = serves ? noSessionOf(target) : reasonOf(text);
         return { address, isThere: true, serves, state };
       } catch (error) {
-        const state = error instanceof Error ? error.message : String(error);
+        const state = errorMessage(error);
         return { address, isThere: false, serves: false, state };
       }
     }),

@@ -7,6 +7,7 @@
  * serve, or the time is over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { errorMessage } from '@rookery/protocol';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
 import { addressText, type NamedServer, serversOf } from './named-servers.js';
 import {
@@ -66,7 +67,7 @@ async function look(
     const status = parseStatus(text);
     return { id, address, status, problem: status === null ? reasonOf(text) : null };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorMessage(error);
     return { id, address, status: null, problem };
   }
 }

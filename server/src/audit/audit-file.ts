@@ -8,6 +8,7 @@
  */
 import { closeSync, constants, openSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { errorMessage } from '@rookery/protocol';
 
 export interface AuditFileParts {
   readonly path: string;
@@ -109,7 +110,7 @@ export class AuditFile {
     for (const line of lines) this.#waitingBytes -= line.length;
     // Opened anew for the next line, which may find a part of this one at the end of the file.
     await this.#closeFile();
-    this.#parts.onLost(lines.length, error instanceof Error ? error.message : String(error));
+    this.#parts.onLost(lines.length, errorMessage(error));
     return lines.length;
   }
 

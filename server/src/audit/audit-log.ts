@@ -6,7 +6,7 @@
  * first of them ends the member through `lost`. JSON escapes control characters, so no name can
  * forge a line. Made by server.ts.
  */
-import { ErrorCode, formatZxid, type PeerId } from '@rookery/protocol';
+import { ErrorCode, errorMessage, formatZxid, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { prefixedHex } from '../net/four-letter/format.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
@@ -48,7 +48,7 @@ export function checkAuditFile({
   try {
     probeAuditFile(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const message = `The audit log ${path} cannot be written, and auditRequired is set: ${reason}.`;
     if (required) throw new OperatorError(message, { cause: error });
     logger.warn({ path, reason }, 'audit.unwritable');

@@ -13,6 +13,7 @@
 import {
   BACKUPS_SINCE,
   type BackupNews,
+  errorMessage,
   formatZxid,
   type PeerId,
   type Zxid,
@@ -178,7 +179,7 @@ export class BackupSchedule {
       figures.failed += 1;
       figures.isFailing = true;
       this.#notBeforeMs = timers.nowMs() + RETRY_MS;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       logger.error(
         { reason },
         'backup.failed: another member tries if there is one, and this one again in ten minutes',

@@ -29,7 +29,7 @@ export async function keepDiscarded(parts: DriverParts, discard: Discard): Promi
     const file = await parts.keepAside(name, linesOf(parts, discard, counts), FILES_MAX);
     logger.error({ ...range, ...counts, file }, 'history.discarded');
   } catch (error) {
-    logger.error({ ...range, ...counts, error }, 'history.discarded_unkept');
+    logger.error({ ...range, ...counts, err: error }, 'history.discarded_unkept');
   }
   counters.discardedTransactions += counts.transactions + counts.leftOut;
 }

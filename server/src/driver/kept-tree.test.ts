@@ -93,5 +93,6 @@ it('that cannot be written costs a line of the log and nothing else', async () =
     keepAside: () => Promise.reject(new Error('no space')),
   } as unknown as DriverParts;
   await keepTree(parts, stateWith(1, null));
-  expect(log.lines).toMatchObject([{ level: 50, msg: 'tree.discarded_unkept' }]);
+  const err = { message: 'no space' };
+  expect(log.lines).toMatchObject([{ level: 50, msg: 'tree.discarded_unkept', err }]);
 });

@@ -35,7 +35,7 @@ export async function keepTree(
     const file = await parts.keepAside(name, chunks, FILES_MAX);
     logger.error({ zxid, ...counts, file }, 'tree.discarded');
   } catch (error) {
-    logger.error({ zxid, ...counts, error }, 'tree.discarded_unkept');
+    logger.error({ zxid, ...counts, err: error }, 'tree.discarded_unkept');
   }
 }
 

@@ -52,6 +52,8 @@ export class StateKeeper {
   /** Where the log ended at the last look, and since when. */
   #logEnd: Zxid = 0;
   #logEndSinceMs = 0;
+  /** The first write of the queue or of a checkpoint that failed; null if none has. */
+  #failure: { readonly error: unknown } | null = null;
 
   constructor(parts: DriverParts, hooks: StateKeeperHooks) {
     this.#parts = parts;
@@ -66,7 +68,7 @@ export class StateKeeper {
       onDiscard: (after) => keepDiscarded(parts, { after, through: parts.storage.last }),
       // The core delivers nothing until a snapshot is installed, so the tree does not change here.
       onGivenUp: () => keepTree(parts, this.#state),
-      onFatal: hooks.onFatal,
+      onFatal: (error) => this.#onFatal(error),
     });
   }
 
@@ -94,7 +96,8 @@ export class StateKeeper {
 
   /**
    * Prepares a clean stop: has `meta` record where the log ends, then makes a checkpoint if there
-   * is time, so that a restart has nothing to replay.
+   * is time, so that a restart has nothing to replay. Rejects with the first write that has failed:
+   * while the member stops nobody else hears of it.
    */
   async finish(): Promise<void> {
     const { timers } = this.#parts;
@@ -102,9 +105,14 @@ export class StateKeeper {
     await this.queue.idle();
     this.queue.markLogEnd();
     await this.queue.idle();
-    if (this.queue.hasFailed) return await this.#checkpointer.idle();
-    const hasTime = () => timers.nowMs() < untilMs;
+    const hasTime = () => this.#failure === null && timers.nowMs() < untilMs;
     await this.#checkpointer.finish(this.#state.tree.approximateDataSize, hasTime);
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  #onFatal(error: unknown): void {
+    this.#failure ??= { error };
+    this.#hooks.onFatal(error);
   }
 
   #maybeMarkEnd(nowMs: number): void {
@@ -157,7 +165,7 @@ export class StateKeeper {
     const hooks = {
       onPurged: this.#hooks.onPurged,
       onCheckpoint: (at: CheckpointDone) => this.#onCheckpoint(at),
-      onFatal: this.#hooks.onFatal,
+      onFatal: (error: unknown) => this.#onFatal(error),
     };
     const { storage, options } = this.#parts;
     return new Checkpointer(storage, this.#state, hooks, options.checkpoint);

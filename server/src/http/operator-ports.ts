@@ -46,9 +46,10 @@ export async function openOperatorPorts(
     await Promise.all(opened.map((port) => port.close()));
   };
   const open = async (purpose: 'metrics' | 'admin', router: Router, host: string, port: number) => {
-    const onFault = (err: unknown) => logger.error({ err }, `${purpose}.failed`);
-    const takesBodies = purpose === 'admin';
-    const http = new HttpPort({ host, port, router, takesBodies, onFault });
+    const isAdmin = purpose === 'admin';
+    const onFault = (err: unknown) =>
+      logger.error({ err }, isAdmin ? 'admin.failed' : 'metrics.failed');
+    const http = new HttpPort({ host, port, router, takesBodies: isAdmin, onFault });
     try {
       await http.listen();
     } catch (cause) {

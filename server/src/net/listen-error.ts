@@ -4,6 +4,7 @@
  * Thrown by `ClientPort.listen` and `PeerPort.listen`; the command line prints the message as it
  * is.
  */
+import { errorMessage } from '@rookery/protocol';
 import { type ListenAddress, listenHostsOf } from '../addresses.js';
 
 export type PortPurpose = 'client' | 'secureClient' | 'peer' | 'metrics' | 'admin';
@@ -40,7 +41,7 @@ function adviceFor(code: string, purpose: PortPurpose, cause: unknown): string {
         (host === 'host' ? ', or say in listen what is bound here ("*" is every address)' : '')
       );
     default:
-      return cause instanceof Error ? cause.message : String(cause);
+      return errorMessage(cause);
   }
 }
 

@@ -10,6 +10,7 @@
  */
 import {
   assert,
+  errorMessage,
   type Hello,
   MarshallingError,
   type PeerId,
@@ -205,7 +206,7 @@ export class PeerPort {
 
   #onDialFailed(peer: PeerId, address: Address, error: unknown): void {
     this.#admission.onDialFailed(peer, error);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const trouble = { peer, ...address, reason };
     this.#troubles.report({ level: 'info', event: 'peer.unreachable', peer, trouble });
   }

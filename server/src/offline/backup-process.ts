@@ -7,6 +7,7 @@
  * success it prints one line of JSON, `SavedBackup` without the time; else the reason goes to
  * standard error, and the code is 1. Started by `backup-keeper.ts` alone.
  */
+import { errorMessage } from '@rookery/protocol';
 import { readBackup } from './backup-stream.js';
 import { lowerPriority, whileMemberWaits } from './lower-priority.js';
 import { collectRarely } from './rare-collections.js';
@@ -22,6 +23,6 @@ try {
   const { zxid, znodes, bytes } = await writeSnapshot({ state }, path, how);
   process.stdout.write(`${JSON.stringify({ zxid: Number(zxid), znodes, bytes })}\n`);
 } catch (error) {
-  process.stderr.write(error instanceof Error ? error.message : String(error));
+  process.stderr.write(errorMessage(error));
   process.exitCode = 1;
 }

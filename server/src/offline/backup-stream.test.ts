@@ -47,7 +47,7 @@ async function storageWithWrites() {
     const op: TxnOp = { ...create, mode: 'persistent', ttlMs: 0, opcode: 1 };
     const txn = { origin: 1, request: count, session: 0, time: count, op };
     const body = bodyOf(txn);
-    await storage.append(ProposalBatch.of([{ zxid, previous: storage.last, body }]));
+    await storage.append([ProposalBatch.of([{ zxid, previous: storage.last, body }])]);
     state.apply(zxid, txn, IGNORE_CHANGES);
     if (count === CHECKPOINTED) await checkpointer.finish(0, () => true);
   }

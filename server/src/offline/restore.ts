@@ -10,7 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { epochOf } from '@rookery/protocol';
+import { epochOf, errorMessage } from '@rookery/protocol';
 import { type Config, memberDirectories } from '../config.js';
 import { OperatorError } from '../operator-error.js';
 import { ReplicatedState } from '../state/replicated-state.js';
@@ -90,7 +90,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
     return await readdir(directory);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new OperatorError(`${directory} cannot be read: ${reason}`, { cause: error });
   }
 }

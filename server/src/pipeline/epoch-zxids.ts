@@ -46,7 +46,7 @@ export class EpochZxids {
   take(): Zxid {
     assert(!this.#exhausted, () => `no zxid is left after ${formatZxid(this.#last)}`);
     const zxid = this.#next;
-    assert(zxid > this.#last, () => `${zxid} comes after ${this.#last}`);
+    assert(zxid > this.#last, () => `${formatZxid(zxid)} comes after ${formatZxid(this.#last)}`);
     this.#last = zxid;
     if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
     else this.#next = zxid + 1;

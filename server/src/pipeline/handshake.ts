@@ -17,6 +17,7 @@ import {
   ConnectResponse,
   CreateSessionRequest,
   encode,
+  formatZxid,
   JuteReader,
   MarshallingError,
   OpCode,
@@ -104,7 +105,7 @@ export class Handshake {
       return { kind: 'close', reason: 'not a read-only client' };
     }
     if (request.lastZxidSeen > at.state.lastZxid) {
-      return { kind: 'close', reason: `client has seen zxid ${request.lastZxidSeen}` };
+      return { kind: 'close', reason: `client has seen zxid ${formatZxid(request.lastZxidSeen)}` };
     }
     const { minSessionTimeoutMs, maxSessionTimeoutMs } = this.#options;
     const asked = Math.max(request.timeoutMs, minSessionTimeoutMs);

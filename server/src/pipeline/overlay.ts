@@ -11,7 +11,7 @@
  * Closing a session touches none of its ephemerals: while the close is in flight, whatever it owns
  * counts as absent, in the records and in the tree.
  */
-import { assert, Fifo, nameOf, parentOf, type Zxid } from '@rookery/protocol';
+import { assert, Fifo, formatZxid, nameOf, parentOf, type Zxid } from '@rookery/protocol';
 import { CONFIG_NODE } from '../state/node-record.js';
 import type { CreateView, SetDataView } from '../state/op-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
@@ -270,7 +270,7 @@ export class Overlay {
   applied(zxid: Zxid): void {
     const { firstZxid: firstSession } = this.sessions;
     const first = Math.min(this.#data.firstZxid, this.#creates.firstZxid, firstSession);
-    assert(first >= zxid, () => `${first} is not applied after ${zxid}`);
+    assert(first >= zxid, () => `${formatZxid(first)} is not applied after ${formatZxid(zxid)}`);
     if (this.#data.firstZxid === zxid) return this.#data.shift();
     if (this.#creates.firstZxid === zxid) return this.#creates.shift();
     if (firstSession === zxid) {
@@ -280,7 +280,10 @@ export class Overlay {
     for (;;) {
       const change = this.#inFlight.first;
       if (change === undefined || change.zxid > zxid) return;
-      assert(change.zxid === zxid, () => `${change.zxid} is not applied after ${zxid}`);
+      assert(
+        change.zxid === zxid,
+        () => `${formatZxid(change.zxid)} is not applied after ${formatZxid(zxid)}`,
+      );
       this.#inFlight.shift();
       this.#openFrom -= 1;
       this.#changeApplied(change);

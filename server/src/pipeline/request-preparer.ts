@@ -12,6 +12,7 @@ import {
   type Attached,
   assert,
   type ForwardedRequest,
+  formatZxid,
   OpCode,
   type PeerId,
   type Zxid,
@@ -260,7 +261,10 @@ export class RequestPreparer {
 
   /** Prepares the first transaction of an ensemble that begins with an ACL of its own. */
   foundEnsemble(acl: readonly Acl[], time: LeaderTime): PreparedTxn {
-    assert(this.lastZxid === 0, () => `an ensemble at ${this.lastZxid} is founded already`);
+    assert(
+      this.lastZxid === 0,
+      () => `an ensemble at ${formatZxid(this.lastZxid)} is founded already`,
+    );
     return this.#prepare.prepareFounding(acl, time.wallMs);
   }
 

@@ -46,10 +46,12 @@ describe('a new session', () => {
 
   it('of a client that has seen a later zxid is closed without an answer', () => {
     const ensemble = new TestEnsemble();
-    for (const lastZxidSeen of [1, 2n ** 62n]) {
+    for (const lastZxidSeen of [0x2_0000_0010, 2n ** 62n]) {
       const client = ensemble.open();
       client.connect({ lastZxidSeen });
       expect([client.state, client.takeFrames().length]).toEqual(['closed', 0]);
+      const zxid = `0x${lastZxidSeen.toString(16)}`;
+      expect(client.closedBecause).toBe(`client has seen zxid ${zxid}`);
     }
   });
 

@@ -10,6 +10,7 @@
  * and when they change.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '../operator-error.js';
 
 /** Far above any certificate chain, list of authorities or list of users. */
@@ -113,6 +114,6 @@ function reasonOf(error: unknown): string {
     case 'EPERM':
       return 'this process may not read it';
     default:
-      return error instanceof Error ? error.message : String(error);
+      return errorMessage(error);
   }
 }

@@ -9,6 +9,7 @@
  */
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '../operator-error.js';
 import { DerError } from './der-reader.js';
 import { revocationListEnd } from './revocation-list.js';
@@ -228,7 +229,7 @@ function chainOf(
 
 /** OpenSSL's words for the usual mistakes are not an operator's. */
 function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   if (/key values mismatch/i.test(text)) return 'they do not belong together';
   if (/mac verify failure|bad decrypt|bad password|interrupted or cancelled/i.test(text)) {
     return 'the passphrase is missing or wrong (passphraseFile)';

@@ -10,6 +10,7 @@
  */
 import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
 
 /** The part of a member's timers that is needed. */
@@ -102,7 +103,7 @@ export class WatchedFiles<T> {
       this.#current = load();
     } catch (error) {
       this.#setStale(true);
-      const problem = error instanceof Error ? error.message : String(error);
+      const problem = errorMessage(error);
       logger.error({ files: name, problem }, 'files.not_reloaded');
       return;
     }

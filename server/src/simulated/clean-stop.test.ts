@@ -2,6 +2,8 @@
  * A clean stop of whole members: what is on disk when somebody does not wait for its end.
  */
 import { describe, expect, it } from 'vitest';
+import { StorageFault } from '../storage/errors.js';
+import type { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, everyoneServes, expectEqual, names, serving, write } from './scenario.js';
 import type { MemoryStore } from './storage/memory-store.js';
 
@@ -14,6 +16,18 @@ function marked(tree: MemoryStore): number {
     }
   });
   return count;
+}
+
+/** Moves time until the member is closed. */
+async function close(ensemble: MemoryEnsemble, id: number): Promise<void> {
+  let isClosed = false;
+  void ensemble
+    .member(id)
+    .close()
+    .then(() => {
+      isClosed = true;
+    });
+  while (!isClosed) await ensemble.timers.advance(1);
 }
 
 describe('a clean stop', () => {
@@ -46,5 +60,36 @@ describe('a clean stop', () => {
     await ensemble.start(id);
     await everyoneServes(ensemble);
     await expectEqual(ensemble);
+  });
+
+  it.each([
+    ['the end of the log', 1],
+    ['the checkpoint', 3],
+  ])('ends with an error if %s cannot be written', async (_, change) => {
+    const ensemble = await serving();
+    const id = ensemble.leader;
+    await write(ensemble, await connected(ensemble, id), names('a', 20));
+    const member = ensemble.member(id);
+    const [tree, log] = [ensemble.treeOf(id), ensemble.logOf(id)];
+    tree.failAt(tree.changeCount + change, 'before');
+    await close(ensemble, id);
+    await expect(member.closed).rejects.toThrow(StorageFault);
+    await expect(log.list(), 'its storage is closed').rejects.toThrow(StorageFault);
+  });
+
+  it('ends with an error if a write that was under way fails', async () => {
+    const ensemble = await serving();
+    const id = ensemble.leader;
+    const client = await connected(ensemble, id);
+    const member = ensemble.member(id);
+    const log = ensemble.logOf(id);
+    ensemble.hang(id);
+    client.create('/a', '');
+    await ensemble.timers.advance(50);
+    log.failAt(log.changeCount + 1, 'before');
+    const closed = close(ensemble, id);
+    ensemble.unhang(id);
+    await closed;
+    await expect(member.closed).rejects.toThrow(StorageFault);
   });
 });

@@ -7,7 +7,7 @@
  * its freeze. The driver's StateKeeper owns it, the pipeline applies transactions to it, and
  * storage calls the methods for capture and recovery.
  */
-import { assert, unreachable, type Zxid } from '@rookery/protocol';
+import { assert, formatZxid, unreachable, type Zxid } from '@rookery/protocol';
 import { Capture } from './capture.js';
 import type { ChangeSink } from './change-sink.js';
 import { DamagedCheckpointError } from './damage.js';
@@ -92,7 +92,10 @@ export class ReplicatedState {
   /** Cannot fail, only assert. `zxid` becomes lastZxid before the sink is called. */
   apply(zxid: Zxid, txn: Txn, sink: ChangeSink): void {
     assert(!this.#loading, 'recovery is finished before anything is applied');
-    assert(zxid > this.#lastZxid, () => `zxid ${zxid} is above ${this.#lastZxid}`);
+    assert(
+      zxid > this.#lastZxid,
+      () => `zxid ${formatZxid(zxid)} is above ${formatZxid(this.#lastZxid)}`,
+    );
     if (this.#level < LEVEL.timeFalls) {
       assert(txn.time >= this.#lastTime, () => `time ${txn.time} is not below ${this.#lastTime}`);
     }

@@ -36,7 +36,7 @@ const always = () => true;
 
 async function write({ storage, state }: Opened, counter: number): Promise<void> {
   const proposals = proposalsAfter(storage.last, { epoch: 1, counter, count: 1 });
-  await storage.append(proposals);
+  await storage.append([proposals]);
   for (const proposal of proposals) state.apply(proposal);
 }
 

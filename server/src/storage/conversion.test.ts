@@ -82,7 +82,7 @@ async function expectGoesOn({ storage, recovered }: Opened, title: string): Prom
   ).toEqual(zxids);
   const { zxid = 0 } = suffix.at(-1) ?? {};
   expect(recovered.history.ranges.at(-1)?.last).toBe(12);
-  await storage.append(proposalsAfter(zxid, { epoch: 2, counter: 13, count: 1 }));
+  await storage.append([proposalsAfter(zxid, { epoch: 2, counter: 13, count: 1 })]);
   const read: number[] = [];
   for await (const chunk of storage.readHistory(0, storage.last)) {
     for (const { zxid: one } of chunk) read.push(one);

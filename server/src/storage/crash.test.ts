@@ -76,9 +76,9 @@ describe('a process that is killed at any change of the disk', () => {
               ensembleId: '',
               founded: false,
             });
-            await opened.storage.append(
+            await opened.storage.append([
               proposalsAfter(opened.storage.last, { epoch, counter: 1, count: 9 }),
-            );
+            ]);
             expect(opened.storage.last, title).toBe(makeZxid(epoch, 9));
             lives += 1;
           }

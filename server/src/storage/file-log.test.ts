@@ -177,6 +177,17 @@ describe('a directory of the log', () => {
     await expect(directory.open('0-7.log')).rejects.toThrow(StorageFault);
     await directory.close();
   });
+
+  it('touches no file once it is closed, because another process may have it', async () => {
+    const directory = await opened();
+    await (await directory.create('0-0.log')).close();
+    const closed = directory.close();
+    await expect(directory.open('0-0.log')).rejects.toThrow(`${path} is open`);
+    await expect(directory.create('0-1.log')).rejects.toThrow(`${path} is open`);
+    await expect(directory.remove('0-0.log')).rejects.toThrow(`${path} is open`);
+    await closed;
+    expect(await namesLike(/log$/)).toEqual(['0-0.log']);
+  });
 });
 
 describe('a removed file', () => {

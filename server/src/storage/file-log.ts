@@ -48,12 +48,14 @@ export class FileLogDirectory implements LogDirectory {
   }
 
   async open(name: string): Promise<LogFile> {
+    this.#mustBeOpen();
     const path = join(this.#home.path, name);
     assert(!this.#files.has(name), `${name} is opened once at a time`);
     return this.#opened(name, await orFault(path, () => this.#home.disk.open(path)));
   }
 
   async create(name: string): Promise<LogFile> {
+    this.#mustBeOpen();
     const path = join(this.#home.path, name);
     const { disk } = this.#home;
     assert(!(await this.#names()).includes(name), `${name} is not there before it is made`);
@@ -66,6 +68,7 @@ export class FileLogDirectory implements LogDirectory {
   }
 
   async remove(name: string): Promise<void> {
+    this.#mustBeOpen();
     assert(!this.#files.has(name), `${name} is closed before it is removed`);
     if (this.#spareCount >= SPARES_MAX) return await this.#home.discard(name);
     this.#spareCount += 1;
@@ -87,6 +90,11 @@ export class FileLogDirectory implements LogDirectory {
   close(): Promise<void> {
     this.#closing ??= this.#closeAll();
     return this.#closing;
+  }
+
+  /** Another process may have the directory once it is closed. */
+  #mustBeOpen(): void {
+    assert(this.#closing === null, () => `${this.#home.path} is open`);
   }
 
   async #closeAll(): Promise<void> {

@@ -23,7 +23,9 @@ async function filled(): Promise<void> {
   const { storage } = await openToy(await openStores(setup()));
   await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
   for (let i = 0; i < 20; i++) {
-    await storage.append(proposalsAfter(storage.last, { epoch: 1, counter: i * 2 + 1, count: 2 }));
+    await storage.append([
+      proposalsAfter(storage.last, { epoch: 1, counter: i * 2 + 1, count: 2 }),
+    ]);
   }
   await storage.close();
 }
@@ -118,7 +120,7 @@ describe('what is told to be durable', () => {
     await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
     const meta = { database: 'meta', sync: true };
     expect(spied.taken()).toEqual([meta, meta]);
-    await storage.append(proposalsAfter(storage.last, { epoch: 1, counter: 1, count: 3 }));
+    await storage.append([proposalsAfter(storage.last, { epoch: 1, counter: 1, count: 3 })]);
     spied.taken();
     storage.beginCheckpoint(makeZxid(1, 2));
     await storage.writeCheckpoint([], { zxid: makeZxid(1, 2), digest: '', lastTime: 0 });

@@ -36,7 +36,7 @@ async function filled(at: { appends: number; count: number; isMarked: boolean },
   await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
   for (let i = 0; i < at.appends; i++) {
     const counter = i * at.count + 1;
-    await storage.append(proposalsAfter(storage.last, { epoch: 1, counter, count: at.count }));
+    await storage.append([proposalsAfter(storage.last, { epoch: 1, counter, count: at.count })]);
   }
   if (at.isMarked) await storage.markLogEnd();
   await storage.close();

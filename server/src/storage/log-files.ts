@@ -44,6 +44,9 @@ export interface LogDirectory {
   create(name: string): Promise<LogFile>;
   /** Removes a closed file, durably; a later `create` may use its space again. */
   remove(name: string): Promise<void>;
-  /** Closes all files and releases the directory to other processes. */
+  /**
+   * Closes all files and releases the directory to other processes. No operation may begin from now
+   * on.
+   */
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ async function founded(): Promise<Opened> {
 }
 
 async function append({ storage }: Opened, epoch = 1): Promise<void> {
-  await storage.append(proposalsAfter(storage.last, { epoch, counter, count: 1 }));
+  await storage.append([proposalsAfter(storage.last, { epoch, counter, count: 1 })]);
   counter += 1;
   await storage.idle();
 }
@@ -186,7 +186,7 @@ describe('a removal', () => {
     await storage.truncate(makeZxid(1, 1));
     counter = 1;
     for (const before = begun().length; begun().length < before + 2; counter++) {
-      await storage.append(proposalsAfter(storage.last, { epoch: 2, counter, count: 1 }));
+      await storage.append([proposalsAfter(storage.last, { epoch: 2, counter, count: 1 })]);
     }
   });
 });

@@ -52,7 +52,7 @@ it('a meta database that can be read and not be written is replaced by one that 
   const [treeStore, logFiles] = [new MemoryStore(), new MemoryLogDirectory()];
   const { storage } = await open({ treeStore, logFiles });
   await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
-  await storage.append(proposalsAfter(0, { epoch: 1, counter: 1, count: 3 }));
+  await storage.append([proposalsAfter(0, { epoch: 1, counter: 1, count: 3 })]);
   await storage.idle();
 
   const struck = { treeStore: treeStore.crash(() => 1), logFiles: logFiles.crash(() => 1) };

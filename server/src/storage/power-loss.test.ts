@@ -134,7 +134,7 @@ class Life {
     this.#next = [...this.#proposals, ...added];
     const cut = Math.floor(this.random() * count);
     const pieces = [added.slice(0, cut), added.slice(cut)].filter(({ length }) => length > 0);
-    await storage.append(...pieces.map((piece) => ProposalBatch.of(piece)));
+    await storage.append(pieces.map((piece) => ProposalBatch.of(piece)));
     this.#proposals = this.#next;
     if (this.random() < 0.2) await storage.markLogEnd();
     const uncommitted = this.#next.length - this.#committed;
@@ -229,7 +229,7 @@ async function expectLegal(
   const epoch = legal.epoch + 1;
   await storage.saveEpochs({ accepted: epoch, current: 0, ensembleId: '', founded: false });
   for (const counter of [1, 4]) {
-    await storage.append(proposalsAfter(storage.last, { epoch, counter, count: 3 }));
+    await storage.append([proposalsAfter(storage.last, { epoch, counter, count: 3 })]);
   }
   await storage.close();
   const again = await open(first.crash(() => 1));

@@ -54,7 +54,7 @@ class Life {
     const zxid = makeZxid(1, this.#ops.size + 1);
     this.#ops.set(zxid, op);
     const proposal = { zxid, previous: this.storage.last, body: Uint8Array.of(1) };
-    await this.storage.append(ProposalBatch.of([proposal]));
+    await this.storage.append([ProposalBatch.of([proposal])]);
     this.#applyTo(this.state, zxid);
     this.#applyTo(this.unstopped, zxid);
   }

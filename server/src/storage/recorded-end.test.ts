@@ -36,7 +36,7 @@ async function written(disk: Disk, count: number) {
   disk.copies.push(disk.logFiles.bytesOf(LOG));
   for (let counter = 1; counter <= count; counter++) {
     const at = { epoch: 1, counter, count: 1 };
-    await opened.storage.append(proposalsAfter(opened.storage.last, at));
+    await opened.storage.append([proposalsAfter(opened.storage.last, at)]);
     disk.copies.push(disk.logFiles.bytesOf(LOG));
   }
   return opened;

@@ -51,7 +51,7 @@ describe('storage under the real state', () => {
     for (let counter = 1; counter <= 430; counter++) {
       const zxid = makeZxid(1, counter);
       const proposal = { zxid, previous: storage.last, body: Uint8Array.of(1) };
-      await storage.append(ProposalBatch.of([proposal]));
+      await storage.append([ProposalBatch.of([proposal])]);
       const op = opAt(counter - 1);
       state.apply(zxid, { origin: 1, request: 1, session: 0, time: counter, op }, SILENT);
       digests.set(zxid, state.digest());
@@ -90,7 +90,7 @@ describe('storage under the real state', () => {
     for (let counter = 1; counter <= 5; counter++) {
       const zxid = makeZxid(1, counter);
       const proposal = { zxid, previous: storage.last, body: Uint8Array.of(1) };
-      await storage.append(ProposalBatch.of([proposal]));
+      await storage.append([ProposalBatch.of([proposal])]);
       const op = opAt(counter - 1);
       state.apply(zxid, { origin: 1, request: 1, session: 0, time: counter, op }, SILENT);
       checkpointer.step(0, 0, () => true);

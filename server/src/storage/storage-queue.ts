@@ -61,11 +61,6 @@ export class StorageQueue {
     this.#running ??= this.#run();
   }
 
-  /** Whether a write has failed. Then nothing is written any more. */
-  get hasFailed(): boolean {
-    return this.#failed;
-  }
-
   /** Bytes of proposals that are not durable yet, for backpressure. */
   get pendingBytes(): number {
     return this.#bytes;
@@ -116,7 +111,7 @@ export class StorageQueue {
       bytes += next.batch.bytes.length;
     }
     this.#hooks.onWriting?.();
-    await this.#storage.append(...batches);
+    await this.#storage.append(batches);
     this.#hooks.onWritten?.();
     this.#bytes -= bytes;
     return ticket;

@@ -50,7 +50,7 @@ async function fill(storage: Storage, count: number, epoch = 1): Promise<readonl
   const all: Proposal[] = [];
   for (let i = 0; i < count; i++) {
     const proposals = proposalsAfter(storage.last, { epoch, counter: i * 2 + 1, count: 2 });
-    await storage.append(proposals);
+    await storage.append([proposals]);
     all.push(...proposals);
   }
   return all;
@@ -149,7 +149,7 @@ describe('the ensemble level of a directory', () => {
     const donor = await new Disk().open();
     await donor.storage.saveEpochs(EPOCHS);
     const batch = proposalsAfter(0, { epoch: 1, counter: 1, count: 1 });
-    await donor.storage.append(batch);
+    await donor.storage.append([batch]);
     donor.storage.beginCheckpoint(batch.last);
     const at = { zxid: batch.last, lastTime: 1, level: 2 };
     await donor.storage.writeCheckpoint([], { ...at, digest: '' });
@@ -269,7 +269,7 @@ describe('the log', () => {
     const { storage } = await new Disk().open();
     await fill(storage, 2);
     const stray = proposalsAfter(makeZxid(1, 3), { epoch: 1, counter: 5, count: 1 });
-    await expect(storage.append(stray)).rejects.toThrow(InvariantViolation);
+    await expect(storage.append([stray])).rejects.toThrow(InvariantViolation);
   });
 
   it('ends with the truncation target, inside a packed record too, and goes on from there', async () => {
@@ -280,7 +280,7 @@ describe('the log', () => {
       const proposals = await fill(storage, 20);
       await storage.truncate(proposals[target - 1]?.zxid ?? 0);
       const more = proposalsAfter(storage.last, { epoch: 2, counter: 1, count: 25 });
-      for (const proposal of more) await storage.append(ProposalBatch.of([proposal]));
+      for (const proposal of more) await storage.append([ProposalBatch.of([proposal])]);
       const { recovered } = await disk.reopen();
       expect(recovered.damaged).toBe(null);
       const left = [...proposals.slice(0, target), ...more];
@@ -316,7 +316,7 @@ describe('a snapshot', () => {
     const zxid = await transfer(leader.storage, learner.storage);
     expect(learner.storage.last).toBe(zxid);
     const next = proposalsAfter(zxid, { epoch: 1, counter: 41, count: 1 });
-    await learner.storage.append(next);
+    await learner.storage.append([next]);
     const { recovered, state } = await disk.reopen();
     expect(recovered.damaged).toBe(null);
     expect(recovered.checkpointZxid).toBe(zxid);
@@ -362,7 +362,7 @@ describe('a snapshot', () => {
     const leader = await checkpointedAt(40);
     const source = await leader.storage.openSnapshot();
     const more = proposalsAfter(leader.storage.last, { epoch: 1, counter: 41, count: 8 });
-    await leader.storage.append(more);
+    await leader.storage.append([more]);
     for (const proposal of more) leader.state.apply(proposal);
     await checkpoint(leader);
     const learner = await new Disk().open();

@@ -5,8 +5,8 @@
  * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
  * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) and markLogEnd are
  * durable when their promise resolves, and must be run one at a time, in order, and none after a
- * failed one: `StorageQueue` does. Never decides what is committed; never retries a failed write: a
- * rejection is fatal.
+ * failed one or after work in the background that failed: `StorageQueue` does so, and Storage
+ * asserts it. Never decides what is committed; never retries a failed write: a rejection is fatal.
  */
 import {
   assert,
@@ -66,6 +66,8 @@ export class Storage {
   /** The zxid of the checkpoint that is being taken; 0 if none is. */
   #frozenZxid: Zxid = 0;
   #configured: ServedWith | null = null;
+  /** An output of the core is being carried out. Stays true when it fails. */
+  #isChanging = false;
 
   private constructor(
     setup: StorageSetup,
@@ -149,10 +151,18 @@ export class Storage {
     return this.#meta.value.generation;
   }
 
-  /** Appends batches in order. Asserts that they continue the log without a gap. */
-  async append(...batches: readonly ProposalBatch[]): Promise<void> {
+  /** Nobody knows what is on the disk after a failure, so nothing is changed then. */
+  #beginChange(): void {
     this.#background.check();
+    assert(!this.#isChanging, 'storage is changed by one call at a time, by none after a failure');
+    this.#isChanging = true;
+  }
+
+  /** Appends batches in order. Asserts that they continue the log without a gap. */
+  async append(batches: readonly ProposalBatch[]): Promise<void> {
+    this.#beginChange();
     await this.#liveGeneration().log.append(batches);
+    this.#isChanging = false;
   }
 
   /**
@@ -164,10 +174,12 @@ export class Storage {
       after >= floor,
       () => `truncation to ${formatZxid(after)} would undo the checkpoint at ${formatZxid(floor)}`,
     );
+    this.#beginChange();
     // This comes first, because a crash in between would leave a log that seems to have lost its
     // end.
     if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });
     await this.#liveGeneration().log.truncate(after);
+    this.#isChanging = false;
   }
 
   /**
@@ -175,7 +187,10 @@ export class Storage {
    * has lost its last write, or more, is not mistaken for one whose last write a crash interrupted.
    */
   async markLogEnd(): Promise<void> {
-    if (!this.isLogEndMarked) await this.#meta.change({ recordedZxid: this.last });
+    if (this.isLogEndMarked) return;
+    this.#beginChange();
+    await this.#meta.change({ recordedZxid: this.last });
+    this.#isChanging = false;
   }
   /** Whether `meta` records where the log ends; true also while there is no log. */
   get isLogEndMarked(): boolean {
@@ -199,18 +214,22 @@ export class Storage {
       `a member of ensemble ${meta.ensembleId} does not join ${ensembleId}`,
     );
     assert(!bound || founded, 'an ensemble that was founded stays so');
+    this.#beginChange();
     const lineage = [...(epochs.lineage ?? meta.lineage)];
     const saved = { acceptedEpoch: accepted, currentEpoch: current };
     const configured = this.#configured;
     const settled = epochs.settled === true && configured !== null;
     const servedWith = settled ? { servedWith: configured } : {};
     await this.#meta.change({ ensembleId, founded, ...saved, lineage, ...servedWith });
+    this.#isChanging = false;
   }
 
   /** This disk's state is not that of the ensemble. It counts as damaged from now on. */
   async giveUp(reason: string): Promise<void> {
+    this.#beginChange();
     const start = this.starts.first();
     await this.#meta.change({ damaged: reason, ensembleId: '', founded: false, start });
+    this.#isChanging = false;
   }
 
   /**
@@ -254,6 +273,7 @@ export class Storage {
   async installSnapshot(zxid: Zxid, lineage: readonly LeadershipOf[] = []): Promise<void> {
     const sink = this.#sink;
     assert(sink !== null, 'a snapshot was begun before it is installed');
+    this.#beginChange();
     const tree = await sink.finish(zxid);
     refuseHigherLevel(tree.checkpoint.level, this.#options.levelMax);
     const { generation } = tree;
@@ -267,6 +287,7 @@ export class Storage {
     this.#sink = null;
     this.#frozenZxid = 0;
     this.#background.run(() => this.#destroyOld(old, generation));
+    this.#isChanging = false;
   }
 
   /** Reads the tree on disk into `loader`. Throws DamagedError if it is damaged. */

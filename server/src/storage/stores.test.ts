@@ -20,7 +20,7 @@ function setup(memberId = 1) {
 async function filled(): Promise<void> {
   const { storage } = await openToy(await openStores(setup()));
   await storage.saveEpochs({ accepted: 1, current: 0, ensembleId: '', founded: false });
-  await storage.append(proposalsAfter(storage.last, { epoch: 1, counter: 1, count: 9 }));
+  await storage.append([proposalsAfter(storage.last, { epoch: 1, counter: 1, count: 9 })]);
   await storage.close();
 }
 

@@ -54,7 +54,7 @@ class Life {
     const at = { epoch: this.epoch, counter: this.counter + 1, count };
     const proposals = proposalsAfter(storage.last, at);
     this.counter += count;
-    await storage.append(proposals);
+    await storage.append([proposals]);
     this.proposals = [...this.proposals, ...proposals];
     if (this.random() < 0.5) return;
     for (const one of this.proposals) if (one.zxid > state.lastZxid) state.apply(one);

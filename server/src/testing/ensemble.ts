@@ -8,7 +8,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Int64, PeerId } from '@rookery/protocol';
+import { errorMessage, type Int64, type PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
 import type { Config } from '../config.js';
 import { prefixedHex } from '../net/four-letter/format.js';
@@ -223,7 +223,7 @@ class Ensemble implements TestEnsemble {
   }
 
   #onFailure(member: PeerId, cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     const message = `member ${member} ended by itself: ${reason}`;
     this.#failure ??= new EnsembleError('memberFailed', message, { cause });
     this.#watchers.fail(this.#failure);

@@ -86,7 +86,7 @@ export class Following implements Role {
     const { peerTimeoutMs, initTimeoutMs } = this.#member.options;
     const silentMs = this.#member.nowMs - link.contactAtMs;
     if (silentMs > Math.min(peerTimeoutMs, this.#leaseMs)) {
-      const reason = `leader ${this.#leader} has not answered for ${silentMs} ms`;
+      const reason = `leader ${this.#leader} has not answered for ${Math.round(silentMs)} ms`;
       this.#member.drop(link, reason);
       this.#transitions.look(reason);
       return;

@@ -93,7 +93,7 @@ export class Leading implements Role {
     if (this.#established) {
       const silentMs = nowMs - this.#learners.reached(nowMs, ({ link }) => link.contactAtMs);
       if (silentMs > options.peerTimeoutMs) {
-        this.#stepDown(`no quorum has answered for ${silentMs} ms`);
+        this.#stepDown(`no quorum has answered for ${Math.round(silentMs)} ms`);
       }
       return;
     }
@@ -114,8 +114,9 @@ export class Leading implements Role {
       this.#member.drop(link, reason);
       this.#dropLearner(link.peer, reason);
     }
-    if (writingSinceMs !== null && nowMs - writingSinceMs > options.syncTimeoutMs) {
-      this.#stepDown(`the disk here has written nothing for ${nowMs - writingSinceMs} ms`);
+    const writingMs = writingSinceMs === null ? 0 : nowMs - writingSinceMs;
+    if (writingMs > options.syncTimeoutMs) {
+      this.#stepDown(`the disk here has written nothing for ${Math.round(writingMs)} ms`);
     }
   }
 

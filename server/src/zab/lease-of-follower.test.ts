@@ -39,6 +39,18 @@ describe('the lease of a follower', () => {
     expect(endOfLease(following(leaseMs))).toBe(endMs);
   });
 
+  it('says in whole milliseconds how long the leader was silent', () => {
+    const follower = following(1_000);
+    follower.tick(2_050.123_456);
+    const reason = 'leader 3 has not answered for 1050 ms';
+    expect(follower.outputs).toContainEqual(
+      expect.objectContaining({
+        event: 'role.looking',
+        facts: expect.objectContaining({ reason }),
+      }),
+    );
+  });
+
   it('that is led by a member that does not say its H is its own', () => {
     expect(endOfLease(following(0))).toBe(1_000 + OWN_LEASE_MS + 50);
   });

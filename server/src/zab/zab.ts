@@ -173,7 +173,7 @@ export class Zab {
     for (const link of [...this.#member.links.values()]) {
       const silentMs = nowMs - link.heardAtMs;
       if (silentMs <= options.peerTimeoutMs) continue;
-      this.#member.drop(link, `silent for ${silentMs} ms`);
+      this.#member.drop(link, `silent for ${Math.round(silentMs)} ms`);
       if (this.#next === null) this.#role.onDisconnected(link.peer);
     }
   }

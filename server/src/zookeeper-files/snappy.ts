@@ -7,6 +7,7 @@
  * Throws FileError for what is damaged. Called by readSnapshotFile, which loads it when it is
  * needed.
  */
+import { errorMessage } from '@rookery/protocol';
 import { uncompress } from 'snappyjs';
 import { ByteCursor, FileError } from './byte-cursor.js';
 
@@ -41,7 +42,7 @@ function decompressed(block: Buffer | null, at: number): Buffer {
   try {
     return Buffer.from(uncompress(block, BLOCK_BYTES_MAX));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new FileError(`a block cannot be decompressed: ${reason}`, at);
   }
 }

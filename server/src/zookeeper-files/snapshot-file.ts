@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { errorMessage } from '@rookery/protocol';
 import { FileError } from './byte-cursor.js';
 
 /** More than a tree that members could hold. */
@@ -43,7 +44,7 @@ async function decompressed(file: Buffer): Promise<Buffer> {
   try {
     return await decompress(file, { maxOutputLength: BYTES_MAX, chunkSize: CHUNK_BYTES });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new FileError(`it cannot be decompressed: ${reason}`, 0);
   }
 }

@@ -143,7 +143,7 @@ it('ZK-4837: nothing that a checkpoint contains, or will contain, is ever trunca
   for (const zxid of [one, two, three]) {
     if (zxid === undefined) continue;
     const proposal = { zxid, previous: storage.last, body: Buffer.from('x') };
-    await storage.append(ProposalBatch.of([proposal]));
+    await storage.append([ProposalBatch.of([proposal])]);
   }
   if (one === undefined || two === undefined) throw new Error('three zxids');
   // The checkpoint is being taken: it is not on disk yet, but it will be.

@@ -32,7 +32,7 @@ async function open(directory: string) {
 async function append(storage: Storage): Promise<void> {
   const zxid = storage.last === 0 ? makeZxid(1, 1) : storage.last + 1;
   const proposal = { zxid, previous: storage.last, body: Buffer.from('a proposal') };
-  await storage.append(ProposalBatch.of([proposal]));
+  await storage.append([ProposalBatch.of([proposal])]);
 }
 
 /** The directory as a process would find it that was killed after this many appends. */

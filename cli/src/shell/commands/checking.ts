@@ -5,6 +5,7 @@
  * what a server does not answer is left out. With a config file the HTTP ports of Rookery's members
  * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
  */
+import { errorMessage } from '@rookery/protocol';
 import { type FourLetterWord, loadEnsembleConfig } from '@rookery/server';
 import { clockChecks, codeOf } from '../../config-checks.js';
 import { textUpTo } from '../../http-text.js';
@@ -133,7 +134,7 @@ async function look(server: Server): Promise<Asked> {
     const problem = status === null ? reasonOf(text) : null;
     return { ...server, status, problem, reached: answererOf(text) };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : String(error);
+    const problem = errorMessage(error);
     const reached = NAME_UNKNOWN.has(codeOf(error)) ? 'unknown' : 'silent';
     return { ...server, status: null, problem, reached };
   }

@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BadVersionError } from '@rookery/client';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
 import { NoAnswerError } from '../failures.js';
@@ -50,7 +51,7 @@ async function writeCopy(file: string, data: Uint8Array): Promise<void> {
   try {
     await writeFile(file, data, { mode: 0o600 });
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new OperatorError(`${file} cannot be written: ${reason}`, { cause });
   }
 }

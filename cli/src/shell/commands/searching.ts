@@ -2,7 +2,7 @@
  * `find`, `grep` and `du` examine what is below a path. Each walks the subtree once and writes as
  * it proceeds.
  */
-import { nameOf } from '@rookery/protocol';
+import { errorMessage, nameOf } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
 import { clean, kindOf, sizeText, statJson, textOf } from '../values.js';
@@ -77,7 +77,7 @@ export function patternOf(text: string, flags: string): RegExp {
   try {
     return new RegExp(text, `${flags}u`);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = errorMessage(cause);
     throw new OperatorError(`${reason}.`, { cause });
   }
 }

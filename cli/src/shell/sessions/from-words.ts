@@ -4,6 +4,7 @@
  *
  * Servers answer these words only where their configuration allows them; what is missing is said.
  */
+import { errorMessage } from '@rookery/protocol';
 import { type FourLetterWord, OperatorError } from '@rookery/server';
 import { connectionsIn } from '../../console/word-answers.js';
 import { askWord } from '../../status/four-letter-word.js';
@@ -88,7 +89,7 @@ export class SessionsFromWords implements SessionSource {
           if (!isRefused) answers.set(address, text);
           else this.#gaps.push(`${address} does not answer ${word}. ${ALLOW}.`);
         } catch (error) {
-          const reason = error instanceof Error ? error.message : String(error);
+          const reason = errorMessage(error);
           this.#gaps.push(`${address} could not be asked for ${word}: ${reason}.`);
         }
       }),

@@ -15,7 +15,7 @@ import {
   NotReadOnlyError,
   type Stat,
 } from '@rookery/client';
-import { errorName, permsText } from '@rookery/protocol';
+import { errorMessage, errorName, permsText } from '@rookery/protocol';
 import { hex } from '../values.js';
 
 export function zkStat(stat: Stat): string {
@@ -54,7 +54,7 @@ export function zkEvent(state: string, type: string, path: string | null): strin
 
 /** The sentence for an error of a server; that of any other error is its message. */
 export function zkErrorText(error: unknown): string {
-  if (!(error instanceof KeeperError)) return error instanceof Error ? error.message : `${error}`;
+  if (!(error instanceof KeeperError)) return errorMessage(error);
   const path = error.path ?? 'null';
   if (error instanceof NoNodeError) return `Node does not exist: ${path}`;
   if (error instanceof NoChildrenForEphemeralsError) {

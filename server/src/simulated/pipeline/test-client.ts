@@ -70,6 +70,7 @@ export class TestClient implements ClientChannel {
   /** Something of the client has come, whether it is delivered or waits. */
   hasArrived = false;
   state: 'open' | 'ended' | 'closed' = 'open';
+  closedBecause = '';
   session: Int64 = 0;
   password: Uint8Array = new Uint8Array(16);
   timeoutMs = 0;
@@ -108,9 +109,10 @@ export class TestClient implements ClientChannel {
     assert(this.state === 'open', () => `an open connection is ended, not one ${this.state}`);
     this.state = 'ended';
   }
-  close(): void {
+  close(reason: string): void {
     assert(this.state === 'open', () => `an open connection is closed, not one ${this.state}`);
     this.state = 'closed';
+    this.closedBecause = reason;
   }
 
   sendFrame(frame: Uint8Array): void {

@@ -75,7 +75,7 @@ async function runScript(opened: Opened, random: () => number, expected: Expecte
       counter += at.count;
       const proposals = proposalsAfter(storage.last, at);
       expected.next = [...expected.proposals, ...proposals];
-      await storage.append(proposals);
+      await storage.append([proposals]);
       expected.proposals = expected.next;
       if (choice > 0.8) await storage.markLogEnd();
       const committed =

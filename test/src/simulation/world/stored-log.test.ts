@@ -57,7 +57,7 @@ class Life {
           const body = Buffer.alloc(this.random() * 300, 1);
           batch.push({ zxid, previous: batch.at(-1)?.zxid ?? storage.last, body });
         }
-        await storage.append(ProposalBatch.of(batch));
+        await storage.append([ProposalBatch.of(batch)]);
         this.last = storage.last;
         if (this.random() > 0.3) continue;
         await storage.markLogEnd();
@@ -134,7 +134,7 @@ describe('damage of a log on a disk of the simulator', () => {
     for (let counter = 1; counter <= 60; counter++) {
       const zxid = makeZxid(1, counter);
       const proposal = { zxid, previous: storage.last, body: Buffer.alloc(100, 1) };
-      await storage.append(ProposalBatch.of([proposal]));
+      await storage.append([ProposalBatch.of([proposal])]);
     }
     await storage.idle();
     life.crash(losesNothing);

@@ -1,0 +1,37 @@
+/**
+ * Whoever reads a member's log at night finds each of its warnings and errors in the operators'
+ * table, in its column of events. That what the table names exists is a test of all pages.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { root, sourceFiles } from '../tidy/source.js';
+
+const MEMBER = /^(server\/src\/|cli\/src\/(server-command|service-manager)\.ts$)/;
+const NOT_OF_A_MEMBER = /\.test\.ts$|\/(simulated|testing)\//;
+const LOGGED = /\.(?:warn|error|fatal)\([^;]*?'([a-z]+\.[a-z][a-z_-]+)(?=['`:])/g;
+/** Those of certificates and the like, whose level depends on the time that is left. */
+const OF_EXPIRY = /\b(?:ending|expired): '([a-z]+\.[a-z_]+)'/g;
+/** The core has no logger: note-level.ts lists which of its notes are warnings or errors. */
+const NOTED = /'([a-z]+\.[a-z_]+)'/g;
+
+function namesIn(text: string, pattern: RegExp): string[] {
+  return [...text.matchAll(pattern)].map(([, name = '']) => name);
+}
+
+it('the table of events has every event at warning or error level', () => {
+  const events = sourceFiles()
+    .filter(({ path }) => MEMBER.test(path) && !NOT_OF_A_MEMBER.test(path))
+    .flatMap(({ path, text }) => [
+      ...namesIn(text, LOGGED),
+      ...namesIn(text, OF_EXPIRY),
+      ...(path.endsWith('/note-level.ts') ? namesIn(text, NOTED) : []),
+    ]);
+  const page = readFileSync(join(root, 'docs/operations/README.md'), 'utf8');
+  const [, logs = ''] = page.split('\n## Logs\n');
+  const [table = ''] = logs.split('\n## ');
+  const cells = table.split('\n').map((line) => line.split('|')[1] ?? '');
+  const listed = new Set(cells.flatMap((cell) => namesIn(cell, /`([^`]+)`/g)));
+  expect(new Set(events).size).toBeGreaterThan(50);
+  expect([...new Set(events)].filter((event) => !listed.has(event)).sort()).toEqual([]);
+});
