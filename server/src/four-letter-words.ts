@@ -64,6 +64,11 @@ interface WordFacts {
  * `expiries` of `SessionsView` is. Other parts, such as the pipeline and the counters, are in
  * `MemberViewParts`. CONTRIBUTING.md's row for the folder of the fact applies, too.
  *
+ * What the client port knows of connections is in no `MemberView`: it comes by `WordContext`
+ * (`net/four-letter/context.ts`), which `net/word-service.ts` fills in for words and
+ * `Member.context` for the other ports. A word that goes through all connections is a listing; a
+ * number that shall need no such walk is counted in `net/` as the connections change.
+ *
  * No word shows what only another member knows. The steps of an answer cannot wait for one: members
  * ask each other for the admin port alone (`driver/peer-questions.ts`).
  *

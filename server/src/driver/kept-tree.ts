@@ -79,7 +79,7 @@ function described(tree: TreeReads, node: number): object {
     ctime: tree.ctime(node),
     mtime: tree.mtime(node),
     version: tree.version(node),
-    cversion: tree.cversion(node),
+    cversion: tree.stat(node).cversion,
     aversion: tree.aversion(node),
     mode: tree.mode(node),
     ephemeralOwner: formatZxid(tree.owner(node)),

@@ -8,6 +8,12 @@
 import type { HoldReason } from '../pipeline/client-channel.js';
 import type { ByteStream } from './transport.js';
 
+/**
+ * Besides the pipeline's reasons there are those of this folder: the client has not taken its
+ * output (`output`), the clients' share of this turn is used up (`share`, client-share.ts), or too
+ * many bytes of large frames arrive at once (`pace`, input-pace.ts). `share` and `pace` pass within
+ * a few turns.
+ */
 export type Hold = HoldReason | 'output' | 'share' | 'pace';
 
 /** One bit for each reason. */

@@ -172,13 +172,18 @@ export interface BackupFigures {
   readonly isUnderWay: boolean;
 }
 
-/** Clients that a member makes wait. */
+/**
+ * Clients that wait because they failed to log in or exceed `requestsPerSecondMax`. Connections
+ * that are held for other reasons (`input-holds.ts`) are not counted.
+ */
 export interface WaitingClients {
   /** Attempts to log in that wait now, and the number of those that had to so far. */
   readonly logins: number;
   readonly loginsDelayed: number;
   readonly loginsFailed: number;
-  /** Connections that sent too many requests and wait now, and how often any had to so far. */
+  /**
+   * Connections that sent too many requests a second and wait now, and how often any had to so far.
+   */
   readonly limited: number;
   readonly limitPauses: number;
 }
@@ -233,6 +238,10 @@ export interface MemberView {
   readonly approximateDataBytes: number;
   readonly globalSessions: number;
   readonly localSessions: number;
+  /**
+   * Requests and handshakes of clients that are taken in here and not answered, wherever they wait;
+   * those of lost connections are included until the leader has answered.
+   */
   readonly outstandingRequests: number;
   /** How long this member has run, counted from the end of its recovery. */
   readonly uptimeMs: number;

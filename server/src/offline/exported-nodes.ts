@@ -64,7 +64,7 @@ function* nodesToWrite(tree: Tree): Generator<NodeToWrite> {
       ctime: tree.ctime(node),
       mtime: tree.mtime(node),
       version: tree.version(node),
-      cversion: tree.cversion(node),
+      cversion: tree.creates(node),
       aversion: tree.aversion(node),
       ephemeralOwner: ownerOf(tree, node),
     };

@@ -107,7 +107,8 @@ function requirePath(path: string): void {
 function statOf(path: string, node: SnapshotNode): RestoredZnode['stat'] {
   return {
     version: node.version,
-    cversion: node.cversion,
+    // ZooKeeper's snapshots store this number under the name of what clients see.
+    creates: node.cversion,
     aversion: node.aversion,
     czxid: safe(path, node.czxid),
     mzxid: safe(path, node.mzxid),

@@ -333,7 +333,7 @@ export class Overlay {
     const below = this.#creates.newestBelow(node);
     record.exists = true;
     record.version = at === NONE ? tree.version(node) : this.#data.version(at);
-    record.creates = below === NONE ? tree.cversion(node) : this.#creates.creates(below);
+    record.creates = below === NONE ? tree.creates(node) : this.#creates.creates(below);
     record.aversion = tree.aversion(node);
     record.owner = tree.owner(node);
     record.acl = tree.acl(node);
@@ -361,7 +361,7 @@ export class Overlay {
   #createdBelow(node: number): number {
     const newest = this.#creates.newestBelow(node);
     if (newest === NONE) return 0;
-    return (this.#creates.creates(newest) - this.#state.tree.cversion(node)) | 0;
+    return (this.#creates.creates(newest) - this.#state.tree.creates(node)) | 0;
   }
 
   /**

@@ -19,8 +19,8 @@ export const DOUBLE = { czxid: 0, mzxid: 1, pzxid: 2, ctime: 3, mtime: 4, owner:
 /** Indexes of the int32 fields, counted from the start of the row, whose doubles are 0 to 11. */
 export const INT = {
   version: 12,
-  /** The number of creates that were ever done below the node, which is not what clients see. */
-  cversion: 13,
+  /** The number of creates ever done below the node; clients see `visibleCversion`. */
+  creates: 13,
   aversion: 14,
   /** The 64-bit hash of path and data. */
   contentLow: 15,

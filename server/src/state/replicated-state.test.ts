@@ -146,7 +146,7 @@ describe('apply', () => {
       numChildren: 0,
       pzxid: 3,
     });
-    expect(state.tree.cversion(a)).toBe(1);
+    expect(state.tree.creates(a)).toBe(1);
     expect(state.lastZxid).toBe(3);
     expect(state.lastTime).toBe(3000);
   });
@@ -236,7 +236,7 @@ describe('apply', () => {
 
   it('refuses a zxid that is not above the last and a time below it', () => {
     const { state } = stateWith([{ op: createOp('/a') }, { op: createOp('/b') }]);
-    expect(() => state.apply(2, txn(createOp('/c'), 9000), IGNORE_CHANGES)).toThrow('above 2');
+    expect(() => state.apply(2, txn(createOp('/c'), 9000), IGNORE_CHANGES)).toThrow('above 0x2');
     expect(() => state.apply(3, txn(createOp('/c'), 1999), IGNORE_CHANGES)).toThrow('below 2000');
   });
 });

@@ -124,7 +124,7 @@ export class TreeReads {
       ctime: this.ctime(node),
       mtime: this.mtime(node),
       version: this.version(node),
-      cversion: visibleCversion(this.cversion(node), this.childCount(node)),
+      cversion: visibleCversion(this.creates(node), this.childCount(node)),
       aversion: this.aversion(node),
       ephemeralOwner: this.owner(node),
       dataLength: this.dataLength(node),
@@ -148,7 +148,7 @@ export class TreeReads {
     putLong(view, at + 16, doubles[double + DOUBLE.ctime] ?? 0);
     putLong(view, at + 24, doubles[double + DOUBLE.mtime] ?? 0);
     view.setInt32(at + 32, ints[int + INT.version] ?? 0);
-    view.setInt32(at + 36, visibleCversion(ints[int + INT.cversion] ?? 0, childCount));
+    view.setInt32(at + 36, visibleCversion(ints[int + INT.creates] ?? 0, childCount));
     view.setInt32(at + 40, ints[int + INT.aversion] ?? 0);
     putLong(view, at + 44, isEphemeral ? (doubles[double + DOUBLE.owner] ?? 0) : 0);
     view.setInt32(at + 52, Math.max(0, ints[int + INT.dataBytes] ?? 0));
@@ -229,8 +229,8 @@ export class TreeReads {
    * The number of creates ever done below this node, which is the next sequence number. Clients see
    * visibleCversion.
    */
-  cversion(node: number): number {
-    return this.intOf(node, INT.cversion);
+  creates(node: number): number {
+    return this.intOf(node, INT.creates);
   }
   aversion(node: number): number {
     return this.intOf(node, INT.aversion);
@@ -280,7 +280,7 @@ export class TreeReads {
     }
     const mode = this.modeNumber(node);
     if (mode === MODE.container) {
-      return this.cversion(node) !== 0;
+      return this.creates(node) !== 0;
     }
     if (mode !== MODE.ttl) return false;
     return ages.ageMs(this.mzxid(node), this.mtime(node)) > this.ttlMs(node);

@@ -48,14 +48,13 @@ export interface ChangePoint {
 /** A znode of a backup; its mode is not 'ephemeral'. */
 export interface RestoredZnode extends Pick<CreateOp, 'path' | 'data' | 'acl' | 'ttlMs'> {
   readonly mode: Exclude<CreateOp['mode'], 'ephemeral'>;
-  /** `cversion` is the number of creates below it, as in a row. */
   readonly stat: Readonly<
     Record<(typeof RESTORED_DOUBLES)[number] | (typeof RESTORED_INTS)[number], number>
   >;
 }
 
 const RESTORED_DOUBLES = ['czxid', 'mzxid', 'pzxid', 'ctime', 'mtime'] as const;
-const RESTORED_INTS = ['version', 'cversion', 'aversion'] as const;
+const RESTORED_INTS = ['version', 'creates', 'aversion'] as const;
 
 export class Tree extends TreeReads {
   readonly #digest: Digest;
@@ -122,7 +121,7 @@ export class Tree extends TreeReads {
     assert(found === NONE, 'a created path did not exist');
     assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
     this.#countInDigest(parent, -1);
-    store.setInt(parent, INT.cversion, this.cversion(parent) + 1);
+    store.setInt(parent, INT.creates, this.creates(parent) + 1);
     store.setDouble(parent, DOUBLE.pzxid, at.zxid);
     const node =
       op instanceof CreateView

@@ -31,7 +31,7 @@ export class Learner {
   caughtUp = false;
   /**
    * The learner has acknowledged NEWLEADER. In its own phases it is `acked` then, and `active` once
-   * it has UPTODATE.
+   * everything that UPTODATE names is delivered there.
    */
   synced = false;
   /** Everything up to this zxid is durable at the learner, as it has acknowledged. */

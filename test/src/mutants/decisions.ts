@@ -65,7 +65,7 @@ export const decisionMutants: readonly Mutant[] = [
         find: '  hasChildren(path: string): boolean {\n',
         replace: `  appliedCreates(path: string): number {
     const node = this.#state.tree.find(path);
-    return node === NO_NODE ? 0 : this.#state.tree.cversion(node);
+    return node === NO_NODE ? 0 : this.#state.tree.creates(node);
   }
 
   hasChildren(path: string): boolean {
@@ -78,7 +78,7 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a sequence number is never used again, deleted children or not',
     file: 'pipeline/overlay.ts',
-    find: 'below === NONE ? tree.cversion(node) :',
+    find: 'below === NONE ? tree.creates(node) :',
     replace: 'below === NONE ? tree.childCount(node) :',
   },
   {

@@ -246,7 +246,7 @@ export function dumpState(state: ReplicatedState): unknown {
       acl: tree.acl(node),
       mode: tree.mode(node),
       ttlMs: tree.ttlMs(node),
-      creates: tree.cversion(node),
+      creates: tree.creates(node),
       stat: tree.stat(node),
     };
     nodes.push(dump);
