@@ -17,21 +17,18 @@ const UNHEARD: ChangeSink = {
   dataChanged: () => undefined,
 };
 
+function creation(path: string, data: Buffer | null): TxnOp {
+  return { kind: 'create', path, data, acl: WORLD, mode: 'persistent', ttlMs: 0, opcode: 1 };
+}
+
+function apply(state: ReplicatedState, op: TxnOp): void {
+  const zxid = state.lastZxid + 1;
+  state.apply(zxid, { origin: 1, request: zxid, session: 0, time: 5, op }, UNHEARD);
+}
+
 function stateWith(count: number, data: Buffer | null): ReplicatedState {
   const state = new ReplicatedState();
-  for (let number = 0; number < count; number++) {
-    const op: TxnOp = {
-      kind: 'create',
-      path: `/n${number}`,
-      data,
-      acl: WORLD,
-      mode: 'persistent',
-      ttlMs: 0,
-      opcode: 1,
-    };
-    const txn = { origin: 1, request: number, session: 0, time: 5, op };
-    state.apply(number + 1, txn, UNHEARD);
-  }
+  for (let number = 0; number < count; number++) apply(state, creation(`/n${number}`, data));
   return state;
 }
 
@@ -68,6 +65,14 @@ it('has every znode once, parents before their children, with its data', async (
   const data = Buffer.from('x').toString('base64');
   expect(znodes.find(({ path }) => path === '/n1')).toMatchObject({ data, version: 0 });
   expect(told).toMatchObject([{ level: 50, msg: 'tree.discarded', file: '/kept', leftOut: 0 }]);
+});
+
+it('has the cversion that clients see, which counts creates and deletes', async () => {
+  const state = stateWith(1, null);
+  apply(state, creation('/n0/a', null));
+  apply(state, { kind: 'delete', path: '/n0/a' });
+  const { lines } = await kept(state);
+  expect(lines.find(({ path }) => path === '/n0')).toMatchObject({ cversion: 2 });
 });
 
 it('is handed on in parts, ends at its bound, and says how many znodes it leaves out', async () => {
