@@ -10,6 +10,8 @@ import { root, sourceFiles } from '../tidy/source.js';
 const MEMBER = /^(server\/src\/|cli\/src\/(server-command|service-manager)\.ts$)/;
 const NOT_OF_A_MEMBER = /\.test\.ts$|\/(simulated|testing)\//;
 const LOGGED = /\.(?:warn|error|fatal)\([^;]*?'([a-z]+\.[a-z][a-z_-]+)(?=['`:])/g;
+/** Troubles between members; a level that is not written out is a warning or an error. */
+const REPORTED = /\blevel(?:: '(?:warn|error)')?, event: '([a-z]+\.[a-z_]+)'/g;
 /** Those of certificates and the like, whose level depends on the time that is left. */
 const OF_EXPIRY = /\b(?:ending|expired): '([a-z]+\.[a-z_]+)'/g;
 /** The core has no logger: note-level.ts lists which of its notes are warnings or errors. */
@@ -24,6 +26,7 @@ it('the table of events has every event at warning or error level', () => {
     .filter(({ path }) => MEMBER.test(path) && !NOT_OF_A_MEMBER.test(path))
     .flatMap(({ path, text }) => [
       ...namesIn(text, LOGGED),
+      ...namesIn(text, REPORTED),
       ...namesIn(text, OF_EXPIRY),
       ...(path.endsWith('/note-level.ts') ? namesIn(text, NOTED) : []),
     ]);
