@@ -8,7 +8,7 @@
  * the age for an old one. That keeps the list short however long the process lives. Pure: time is
  * an argument, in ms.
  */
-import { assert, type Zxid } from '@rookery/protocol';
+import { assert, formatZxid, type Zxid } from '@rookery/protocol';
 
 interface Mark {
   readonly zxid: Zxid;
@@ -45,7 +45,8 @@ export class AppliedTimes {
   /** By now everything up to `zxid`, whose transaction carries `timeMs`, is applied. */
   mark(zxid: Zxid, timeMs: number, nowMs: number): void {
     if (zxid === this.#last.zxid) return;
-    assert(zxid > this.#last.zxid, () => `${zxid} is applied behind ${this.#last.zxid}`);
+    const before = this.#last.zxid;
+    assert(zxid > before, () => `${formatZxid(zxid)} is applied behind ${formatZxid(before)}`);
     this.#last = { zxid, atMs: nowMs, timeMs };
     this.#marks.push({ zxid, atMs: nowMs });
     if (this.#marks.length >= MARKS_MAX) this.#thin(nowMs);

@@ -5,7 +5,14 @@
  * change of roles; what a role does is in looking.ts, following.ts and leading.ts. A role asks for
  * its end, which takes effect when the handler is done, so that no handler runs half in a new role.
  */
-import { assert, type CoreMessage, type PeerId, unreachable, type Zxid } from '@rookery/protocol';
+import {
+  assert,
+  type CoreMessage,
+  formatZxid,
+  type PeerId,
+  unreachable,
+  type Zxid,
+} from '@rookery/protocol';
 import { Following } from './following.js';
 import { implausible } from './judge.js';
 import { Leading } from './leading.js';
@@ -279,10 +286,19 @@ export class Zab {
   #checkInvariants(): void {
     const { delivered, committed, history, currentEpoch, acceptedEpoch } = this.#member;
     const { base, durable, last } = history;
-    assert(base <= delivered, () => `purged ${base} > delivered ${delivered}`);
-    assert(delivered <= committed, () => `delivered ${delivered} > committed ${committed}`);
-    assert(delivered <= durable, () => `delivered ${delivered} > durable ${durable}`);
-    assert(durable <= last, () => `durable ${durable} > last ${last}`);
+    assert(
+      base <= delivered,
+      () => `purged ${formatZxid(base)} > delivered ${formatZxid(delivered)}`,
+    );
+    assert(
+      delivered <= committed,
+      () => `delivered ${formatZxid(delivered)} > committed ${formatZxid(committed)}`,
+    );
+    assert(
+      delivered <= durable,
+      () => `delivered ${formatZxid(delivered)} > durable ${formatZxid(durable)}`,
+    );
+    assert(durable <= last, () => `durable ${formatZxid(durable)} > last ${formatZxid(last)}`);
     assert(
       currentEpoch <= acceptedEpoch,
       () => `currentEpoch ${currentEpoch} > acceptedEpoch ${acceptedEpoch}`,
