@@ -66,8 +66,9 @@ const BEAT_SHARE = 1 / 3;
 const BEAT_MS_MAX = 10_000;
 const XID_MAX = 2 ** 31 - 1;
 /**
- * Servers give no reason when they hang up on somebody who asks for a session. One may want TLS of
- * a client without it, and under TLS 1.3 another certificate of a client that has opened its side.
+ * Servers give no reason when they hang up on somebody who asks for a session. A server may want
+ * TLS from a client that does not use it. Under TLS 1.3 the handshake is over for the client before
+ * the server has its certificate, so a server that refuses the certificate hangs up here, too.
  */
 const UNANSWERED = 'hung up early: no quorum, or TLS mismatch?';
 

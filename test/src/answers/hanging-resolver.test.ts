@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { newTestDirectory, useEnsemble } from '../harness/ensemble.js';
 import { skipOrFail } from '../harness/foreign.js';
@@ -99,8 +99,8 @@ async function useSilentNameServer(): Promise<{ readonly questions: number }> {
 function runWith(resolver: string, args: readonly string[]) {
   const script = 'mount --bind "$0" /etc/resolv.conf && exec "$@"';
   const command = ['sh', '-c', script, resolver, process.execPath, ROOKERY_MAIN, ...args];
-  // Variables of the caller would name other contexts or limits.
-  const env = { PATH: process.env['PATH'], HOME: resolver };
+  // The caller's home and variables may name other servers or limits.
+  const env = { PATH: process.env['PATH'], HOME: dirname(resolver) };
   const child = spawn('unshare', ['--mount', ...command], { stdio: 'pipe', env });
   onTestFinished(() => void child.kill('SIGKILL'));
   let said = '';
