@@ -312,8 +312,8 @@ export class Member {
   }
 
   /**
-   * Stops cleanly; resolves when nothing of the member is left open. A write that fails meanwhile
-   * is what `closed` rejects with. Safe to call again.
+   * Stops cleanly; resolves when nothing of the member is left open. If a write fails meanwhile,
+   * `closed` rejects then. Safe to call again.
    */
   close(): Promise<void> {
     this.#closing ??= this.#shutDown().then(
@@ -328,8 +328,11 @@ export class Member {
     this.#driver.stop();
     this.#driver.questions.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
-    await this.#driver.keeper.finish().catch((error: unknown) => this.#fail(error));
-    await this.#storage.close();
+    try {
+      await this.#driver.keeper.finish();
+    } finally {
+      await this.#storage.close();
+    }
   }
 
   /** The error is what the process ends with; what can still be closed is closed. */

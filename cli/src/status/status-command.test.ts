@@ -110,7 +110,7 @@ it('addresses are parsed, and a mistake in one is reported', () => {
     { id: null, host: 'zk1', port: 2181 },
     { id: null, host: '::1', port: 2182 },
   ]);
-  expect(() => of('zk1:port')).toThrow('expected host:port, got zk1:port');
+  expect(() => of('zk1:port')).toThrow('zk1:port is not an address of the form host:port');
   expect(() => serversOf({})).toThrow('give --config, or --connect');
   expect(parseStatus('imok')).toBe(null);
 });
