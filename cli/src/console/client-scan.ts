@@ -21,7 +21,7 @@ import type { ClientPool, Leased } from './client-pool.js';
 import { asProblem, problemOf } from './keeper-problem.js';
 
 const BATCH = 64;
-/** The characters of the paths that wait: a million directories, mostly. */
+/** The characters of the paths that wait: half a million directories, mostly. */
 const WAITING_CHARACTERS_MAX = 32 << 20;
 /** What a path takes beside its characters. */
 const PATH_CHARACTERS = 32;
