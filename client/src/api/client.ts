@@ -112,6 +112,10 @@ export interface Client extends AsyncDisposable {
   addAuth(scheme: string, auth: Uint8Array | string, options?: OperationOptions): Promise<void>;
   /** Reads the configuration of the ensemble from /zookeeper/config, whatever the prefix is. */
   getConfig(options?: WatchedReadOptions): Promise<Node>;
+  /**
+   * Changes the list of members of a ZooKeeper ensemble and resolves with the new configuration.
+   * Rookery refuses it with ReconfigDisabledError or UnimplementedError.
+   */
   reconfig(change: Reconfiguration, options?: OperationOptions): Promise<Node>;
 
   /**
@@ -129,6 +133,10 @@ export interface Client extends AsyncDisposable {
   removeWatcher(path: string, watcher: Watcher): void;
   /** Removes all watchers of a type. Rejects with NoWatcherError if there is none. */
   removeWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void>;
+  /**
+   * Rejects with NoWatcherError if the server has no watch of this type and path. ZooKeeper 3.8
+   * also counts those of other clients.
+   */
   checkWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void>;
   /**
    * The events of a persistent watch as an iterator with a bounded queue. If the queue overflows, a
@@ -200,6 +208,7 @@ export interface ListOptions extends OperationOptions {
 }
 
 export interface AddWatchOptions extends OperationOptions {
+  /** Whether to watch everything below the path, too; default false. */
   readonly recursive?: boolean | undefined;
 }
 

@@ -42,7 +42,7 @@ export interface Stat {
   readonly numChildren: number;
 }
 
-/** How a znode is created; `ttl` modes need `ttlMs`. */
+/** How a znode is created; modes whose names end with `WithTtl` need `ttlMs`. */
 export type CreateMode = keyof typeof CreateFlag;
 
 export interface Created {

@@ -95,8 +95,8 @@ export class ScheduledJob {
   /**
    * Takes part until the signal is aborted, and does the work whenever this process leads and a
    * time is due. An error of the work goes into the history and the log and ends nothing. Also ends
-   * when the schedule has no further time. Rejects with ClientClosedError, or with OptionError for
-   * a schedule that does not advance.
+   * when the schedule has no further time. Rejects with the errors of runAsLeader, and with
+   * OptionError for a schedule that does not advance.
    */
   async run(work: (run: JobTurn) => unknown, options: JobRunOptions = {}): Promise<void> {
     const { signal, backoff } = options;
