@@ -55,7 +55,12 @@ export interface Client extends AsyncDisposable {
    */
   readonly log: Log;
 
-  /** Resolves with the session as soon as the client is connected, at once if it already is. */
+  /**
+   * Resolves with the session as soon as the client is connected, at once if it already is. Rejects
+   * with OperationTimeoutError after `timeoutMs`, by default `operationTimeoutMs`, with
+   * OperationAbortedError, with ClientClosedError or the error that has closed the client, and with
+   * SessionExpiredError if there can be no further session or not the one that was asked for.
+   */
   connected(options?: OperationOptions): Promise<Session>;
   /** Calls the listener on each change of state, in order. Returns a function that removes it. */
   onState(listener: (change: StateChange) => void): () => void;
@@ -78,10 +83,11 @@ export interface Client extends AsyncDisposable {
    * can be listed while it changes. A child that exists throughout is listed exactly once. This
    * needs Rookery. Of a large directory the client first finds out whether the server has pages,
    * once for each session and by a connection of its own. Without pages, it sends a single
-   * getChildren and sorts the names.
+   * getChildren and sorts the names. Throws NoNodeError if there is no such znode.
    */
   listChildren(path: string, options?: ListOptions): AsyncIterable<string>;
   getAcl(path: string, options?: OperationOptions): Promise<{ acl: readonly Acl[]; stat: Stat }>;
+  /** The `version` of the options is that of the ACL, the `aversion` of the Stat. */
   setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat>;
   /** Later reads on this client are at least as new as everything committed before this call. */
   sync(path: string, options?: OperationOptions): Promise<void>;
@@ -164,7 +170,8 @@ export interface Client extends AsyncDisposable {
 
   /**
    * Returns a view in which `path` is the root. It shares the session, the watches and close() with
-   * this client.
+   * this client. It does not create the path: ensurePath(view, '/') does. Throws OptionError for a
+   * path that is not legal.
    */
   namespace(path: string): Client;
   /**
@@ -175,7 +182,7 @@ export interface Client extends AsyncDisposable {
   with(options: ViewOptions): Client;
   /**
    * Replaces the list of servers. If the current server is not in it, the client moves to one that
-   * is.
+   * is. The chroot stays as it was: one in `connectString` is ignored. Throws ConnectStringError.
    */
   updateServers(connectString: string): void;
   /**
