@@ -52,7 +52,10 @@ export class ClientClosedError extends ClientError {
   }
 }
 
-/** More than `outstandingMax` requests are queued or in flight, so this one was not accepted. */
+/**
+ * `outstandingMax` requests are queued or in flight, so this one was not accepted. Also rejects a
+ * `deleteGuaranteed` without a session while 10,000 deletions are waiting.
+ */
 export class TooManyOutstandingError extends ClientError {
   override readonly name = 'TooManyOutstandingError';
   override readonly code = 'TOO_MANY_OUTSTANDING';
@@ -87,7 +90,7 @@ export class ConnectStringError extends ClientError {
   }
 }
 
-/** An option has the wrong type or is out of range. */
+/** An option is unknown, has the wrong type or is out of range. */
 export class OptionError extends ClientError {
   override readonly name = 'OptionError';
   override readonly code = 'BAD_OPTION';
@@ -125,7 +128,10 @@ export class TransactionError extends ClientError {
   }
 }
 
-/** A lease is over although its holder has not released it. */
+/**
+ * A lease is over although its holder has not released it. It is `ambiguous` only as the error of a
+ * queue's entry: what `done()` was to commit may have been committed.
+ */
 export class LeaseLostError extends ClientError {
   override readonly name = 'LeaseLostError';
   override readonly code = 'LEASE_LOST';

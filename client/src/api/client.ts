@@ -55,7 +55,12 @@ export interface Client extends AsyncDisposable {
    */
   readonly log: Log;
 
-  /** Resolves with the session as soon as the client is connected, at once if it already is. */
+  /**
+   * Resolves with the session as soon as the client is connected, at once if it already is. Rejects
+   * with OperationTimeoutError after `timeoutMs`, by default `operationTimeoutMs`, with
+   * OperationAbortedError, with ClientClosedError or the error that has closed the client, and with
+   * SessionExpiredError if there can be no further session or not the one that was asked for.
+   */
   connected(options?: OperationOptions): Promise<Session>;
   /** Calls the listener on each change of state, in order. Returns a function that removes it. */
   onState(listener: (change: StateChange) => void): () => void;
@@ -76,11 +81,13 @@ export interface Client extends AsyncDisposable {
   /**
    * Iterates over all names in code-unit order, page by page, so a directory larger than a frame
    * can be listed while it changes. A child that exists throughout is listed exactly once. This
-   * needs Rookery; on another server, which answers UnimplementedError once, the client falls back
-   * to a single getChildren and sorts the names.
+   * needs Rookery. Of a large directory the client first finds out whether the server has pages,
+   * once for each session and by a connection of its own. Without pages, it sends a single
+   * getChildren and sorts the names. Throws NoNodeError if there is no such znode.
    */
   listChildren(path: string, options?: ListOptions): AsyncIterable<string>;
   getAcl(path: string, options?: OperationOptions): Promise<{ acl: readonly Acl[]; stat: Stat }>;
+  /** The `version` of the options is that of the ACL, the `aversion` of the Stat. */
   setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat>;
   /** Later reads on this client are at least as new as everything committed before this call. */
   sync(path: string, options?: OperationOptions): Promise<void>;
@@ -90,12 +97,19 @@ export interface Client extends AsyncDisposable {
   multi(ops: readonly TransactionOp[], options?: OperationOptions): Promise<TransactionResult[]>;
   /** Builds the same as `multi`: transaction().create(...).setData(...).commit(). */
   transaction(): Transaction;
-  /** Reads several znodes at one zxid. An operation that fails has its error at its index. */
+  /**
+   * Reads several znodes at one zxid. An operation that fails has its error at its index. Needs
+   * ZooKeeper 3.6 or Rookery, as getEphemerals() and countDescendants() do.
+   */
   multiRead(ops: readonly ReadOp[], options?: OperationOptions): Promise<ReadResult[]>;
   /** Resolves with the paths of this session's ephemeral znodes that start with the prefix. */
   getEphemerals(prefix?: string, options?: OperationOptions): Promise<readonly string[]>;
   /** Resolves with the number of all znodes below the path, at any depth. */
   countDescendants(path: string, options?: OperationOptions): Promise<number>;
+  /**
+   * Resolves with the identities by which the server knows this client. Needs ZooKeeper 3.7 or
+   * Rookery.
+   */
   whoAmI(options?: OperationOptions): Promise<readonly ClientInfo[]>;
   /**
    * Authenticates this and every later connection. An AuthFailedError closes the client, as the
@@ -104,14 +118,18 @@ export interface Client extends AsyncDisposable {
   addAuth(scheme: string, auth: Uint8Array | string, options?: OperationOptions): Promise<void>;
   /** Reads the configuration of the ensemble from /zookeeper/config, whatever the prefix is. */
   getConfig(options?: WatchedReadOptions): Promise<Node>;
+  /**
+   * Changes the list of members of a ZooKeeper ensemble and resolves with the new configuration.
+   * Rookery refuses it with ReconfigDisabledError or UnimplementedError.
+   */
   reconfig(change: Reconfiguration, options?: OperationOptions): Promise<Node>;
 
   /**
    * Adds a persistent watch. The watcher is called for every change of the path until it is
    * removed. A recursive one is also called for every change below the path, but never with
    * 'childrenChanged'. It is called with 'resync' when changes may have been missed, because the
-   * connection or the session was replaced, and once with 'closed' at the end. It survives the loss
-   * of a session.
+   * connection or the session was replaced, and once when it has ended (EndEvent). It survives the
+   * loss of a session unless `renewSession` is false. Needs ZooKeeper 3.6 or Rookery.
    */
   addWatch(path: string, watcher: Watcher, options?: AddWatchOptions): Promise<WatchHandle>;
   /**
@@ -121,11 +139,17 @@ export interface Client extends AsyncDisposable {
   removeWatcher(path: string, watcher: Watcher): void;
   /** Removes all watchers of a type. Rejects with NoWatcherError if there is none. */
   removeWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void>;
+  /**
+   * Rejects with NoWatcherError if the server has no watch of this type and path. ZooKeeper 3.8
+   * also counts those of other clients.
+   */
   checkWatches(path: string, type: WatcherType, options?: OperationOptions): Promise<void>;
   /**
    * The events of a persistent watch as an iterator with a bounded queue. If the queue overflows, a
    * single 'resync' replaces it. The watch is removed when the loop is left or the signal is
-   * aborted. Throws ClientClosedError when the client closes.
+   * aborted, which ends the loop. Throws ClientClosedError when the client closes,
+   * SessionExpiredError if no session follows a lost one, NoWatcherError if removeWatches() has
+   * removed the watch, and the errors of addWatch().
    */
   watch(path: string, options?: WatchStreamOptions): AsyncIterable<WatchEvent>;
   /** The number of registered watchers of all kinds. */
@@ -133,7 +157,11 @@ export interface Client extends AsyncDisposable {
   /** The number of operations that are queued or in flight, at most `outstandingMax`. */
   readonly outstandingCount: number;
 
-  /** Commits only if the znode of the lease still exists; otherwise rejects with LeaseLostError. */
+  /**
+   * Commits `ops` in one transaction, but only if the lease still stands at the server; otherwise
+   * rejects with LeaseLostError. Rejects with the reason of the lease's signal, without sending
+   * anything, if that is aborted, and with TransactionError if one of `ops` fails.
+   */
   fenced(
     lease: Lease,
     ops: readonly TransactionOp[],
@@ -142,7 +170,8 @@ export interface Client extends AsyncDisposable {
 
   /**
    * Returns a view in which `path` is the root. It shares the session, the watches and close() with
-   * this client.
+   * this client. It does not create the path: ensurePath(view, '/') does. Throws OptionError for a
+   * path that is not legal.
    */
   namespace(path: string): Client;
   /**
@@ -153,13 +182,16 @@ export interface Client extends AsyncDisposable {
   with(options: ViewOptions): Client;
   /**
    * Replaces the list of servers. If the current server is not in it, the client moves to one that
-   * is.
+   * is. The chroot stays as it was: one in `connectString` is ignored. Throws ConnectStringError.
    */
   updateServers(connectString: string): void;
   /**
-   * Deletes the znode in the background, and retries until that succeeds or the session is over,
-   * when an ephemeral znode is gone anyway; for other znodes, until the client closes. Use it for
-   * znodes that a lost reply must not leave behind.
+   * Deletes the znode in the background, and retries after problems of the connection. With a
+   * `session`, it ends with that session, which takes an ephemeral znode with it; without one, it
+   * goes on until the client closes. Use it for znodes that a lost reply must not leave behind, and
+   * whose names are not used again. Resolves when the znode does not exist or the given session is
+   * over. Rejects with an error of the server, such as NotEmptyError, with ClientClosedError, and
+   * with TooManyOutstandingError; a rejection need not be handled.
    */
   deleteGuaranteed(
     path: string,
@@ -168,8 +200,9 @@ export interface Client extends AsyncDisposable {
   /** The number of guaranteed deletions that are not done yet. */
   readonly deletionCount: number;
   /**
-   * Ends the session, so its ephemeral znodes are deleted at once. The time it takes is bounded.
-   * Calling it again has no effect.
+   * Ends the session, so its ephemeral znodes are deleted at once; if no server can be reached,
+   * they are deleted when the session expires. It takes at most 5 s, or `connectTimeoutMs` if that
+   * is shorter. Calling it again has no effect.
    */
   close(): Promise<void>;
 }
@@ -182,6 +215,7 @@ export interface ListOptions extends OperationOptions {
 }
 
 export interface AddWatchOptions extends OperationOptions {
+  /** Whether to watch everything below the path, too; default false. */
   readonly recursive?: boolean | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The interface of codecs, which turn values into the data of znodes and back. Types only; `json`
- * and `text` implement it.
+ * The interface of codecs, which turn values into the data of znodes and back. Types only; `json`,
+ * `text` and `bytes` implement it.
  */
 import type { Data } from './values.js';
 

@@ -13,10 +13,10 @@ export interface ConnectOptions {
    */
   readonly sessionTimeoutMs?: number | undefined;
   /**
-   * The time limit of one attempt to reach one server, including TCP, TLS and the handshake, in
-   * milliseconds; default a third of the session timeout, at most 10,000. After two rounds in which
-   * every server has failed it doubles with each further one, up to 10,000, because overloaded
-   * servers answer late.
+   * How long a connection to one server may take to open, including TLS, and then again how long
+   * its handshake may take, in milliseconds; default a third of the session timeout, at most
+   * 10,000. After two rounds in which every server has failed it doubles with each further one, up
+   * to 10,000, because overloaded servers answer late. It also limits the resolution of a name.
    */
   readonly connectTimeoutMs?: number | undefined;
   /**
@@ -49,8 +49,8 @@ export interface ConnectOptions {
    */
   readonly sasl?: { readonly username: string; readonly password: string } | undefined;
   /**
-   * Options of Node's TLS (ca, cert, key, servername...), or true to trust the system's
-   * authorities.
+   * Options of Node's TLS (ca, cert, key, servername...), or true to trust the authorities that
+   * Node trusts by default. Default false, which is plain TCP.
    */
   readonly tls?: ConnectionOptions | boolean | undefined;
   /** Resumes an existing session instead of opening one. If it has expired, the session is lost. */

@@ -28,7 +28,10 @@ export type TransactionResult =
   | { readonly kind: 'setData'; readonly stat: Stat }
   | { readonly kind: 'check' };
 
-/** Collects operations, then commits either all of them or none. It can be committed only once. */
+/**
+ * Collects operations, then commits either all of them or none. It can be committed only once:
+ * after that, commit() rejects with InvalidStateError and the other methods throw it.
+ */
 export interface Transaction {
   create(
     path: string,

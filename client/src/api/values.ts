@@ -25,8 +25,12 @@ export interface Stat {
   readonly mzxid: bigint;
   /** The zxid of the last change of the children. */
   readonly pzxid: bigint;
-  /** Milliseconds since 1970, by the clock of the leader. */
+  /**
+   * When the znode was created, in milliseconds since 1970: by the clocks of a majority of the
+   * members in Rookery, by the leader's clock in ZooKeeper.
+   */
   readonly ctime: number;
+  /** When the data was last changed, by the same clocks. */
   readonly mtime: number;
   /** The numbers of changes of the data, of the children and of the ACL. */
   readonly version: number;
@@ -38,7 +42,7 @@ export interface Stat {
   readonly numChildren: number;
 }
 
-/** How a znode is created; `ttl` modes need `ttlMs`. */
+/** How a znode is created; modes whose names end with `WithTtl` need `ttlMs`. */
 export type CreateMode = keyof typeof CreateFlag;
 
 export interface Created {
@@ -68,8 +72,8 @@ export interface OperationOptions {
   readonly signal?: AbortSignal | undefined;
   /**
    * The time in milliseconds after which the operation fails with OperationTimeoutError, 0 for no
-   * limit; by default the client's `operationTimeoutMs`. A negative value, or one that is not a
-   * number, is an OptionError.
+   * limit; by default the client's `operationTimeoutMs`. A value that is not a number, is negative
+   * or is more than 2^31-1 is an OptionError.
    */
   readonly timeoutMs?: number | undefined;
   /**

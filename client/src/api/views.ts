@@ -17,7 +17,8 @@ export interface ViewOptions {
   /**
    * Retries operations that failed with a transient error and cannot have taken effect, as retry()
    * does: within the session of the call, and never one that is `ambiguous`. It does not apply to
-   * watches, listChildren() and guaranteed deletions, which have their own rules for retries.
+   * addAuth() and reconfig(), nor to watches, listChildren() and guaranteed deletions, which have
+   * their own rules for retries.
    */
   readonly retry?: RetryPolicy | undefined;
   /** The ACL of znodes that are created without one, also in transactions. */

@@ -8,8 +8,10 @@
  * There are limits. If another client creates or sets the same data at the same path at that
  * moment, both believe that it was theirs, so do not elect leaders with these. Changes that others
  * make between two attempts are overridden: a deleted znode is created again, a value is
- * overwritten unless a version is given, a znode that was created again is deleted. A sequential
- * znode must have a GUID in its name to be recognized. Called by applications.
+ * overwritten unless a version is given, a znode that was created again is deleted. Sequential
+ * znodes are refused, because nothing in their names shows who has created them. As in
+ * deleteRecursive, `timeoutMs` applies to each operation, and the signal to the whole call. Called
+ * by applications.
  */
 import {
   BadArgumentsError,
@@ -41,6 +43,7 @@ const POLICY = exponentialBackoff({ baseMs: 50, maxMs: 2_000, attemptsMax: 10 })
 /**
  * Like `client.create`, or createRecursive if `parents` is given. If a NodeExistsError is
  * `ambiguous`, the znode may be ours, but somebody has changed it since, or it may not be read.
+ * Rejects with BadArgumentsError for sequential modes.
  */
 export async function idempotentCreate(
   client: Client,

@@ -6,7 +6,8 @@
  * content at each moment.
  *
  * **Znodes.** `<path>/<name>`, which are only read. The directory itself is not reported; if it is
- * missing, there are no children. Znodes below the children are ignored.
+ * missing, there are no children. Znodes below the children are ignored. It needs recursive
+ * watches, so ZooKeeper 3.6 or Rookery.
  *
  * **Suspended.** The content becomes outdated. After a reconnect everything is compared with the
  * server, changes are reported, and then 'resynced'. **Lost.** The same happens in the client's

@@ -104,9 +104,10 @@ export class DoubleBarrier {
   }
 
   /**
-   * Enters, runs the function and leaves. If the function fails, it leaves without waiting for the
-   * others. If the function succeeds but leaving together fails, rejects with BarrierLeaveError,
-   * which contains the result.
+   * Enters, runs the function and leaves. `timeoutMs` limits the wait to enter, and then again the
+   * wait to leave. If the function fails, the member leaves without waiting for the others. If the
+   * function succeeds but leaving together fails, rejects with BarrierLeaveError, which contains
+   * the result.
    */
   async run<T>(fn: (lease: Lease) => T | PromiseLike<T>, options: WaitOptions = {}): Promise<T> {
     const lease = await this.enter(options);

@@ -9,7 +9,7 @@
  *
  * **Znodes.** The same as for Curator's GroupMember: `<path>` (a container), `<path>/<id>` for each
  * member, ephemeral, with data that the member may change. If an id is in use, the member waits
- * until it is free.
+ * until it is free. To follow needs ZooKeeper 3.6 or Rookery.
  *
  * **Suspended.** The znode remains; followers receive nothing and catch up later. **Lost.** The
  * others see the member leave; it returns in the client's next session. Following continues.

@@ -1,5 +1,5 @@
 /**
- * Mutex: an exclusive lock that is not reentrant and that anybody who has its lease may release.
+ * Mutex: an exclusive lock that is not reentrant, as Curator's InterProcessSemaphoreMutex.
  *
  * **Guarantee.** The same as for a Semaphore with one lease: at most one lease has an unaborted
  * signal, leases are granted in the order of requests, and `fencingToken` strictly increases from

@@ -24,7 +24,7 @@ import { Lock } from './lock.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface NonBlockingLeaseOptions {
-  /** How long it is obtained for, in milliseconds; rounded to whole seconds. */
+  /** How long it is obtained for, in milliseconds. Its end is rounded down to a whole second. */
   readonly durationMs: number;
   /**
    * The name of the holder, this machine's name by default. Processes with the same name are the
@@ -126,7 +126,10 @@ export class MultiNonBlockingLease {
     );
   }
 
-  /** Resolves with the first lease that can be obtained or renewed; null if others have all. */
+  /**
+   * Resolves with the first lease that can be obtained or renewed; null if others have all.
+   * `timeoutMs` applies to each of them.
+   */
   async obtain(options: WaitOptions = {}): Promise<ObtainedLease | null> {
     for (const lease of this.#leases) {
       const obtained = await lease.obtain(options);

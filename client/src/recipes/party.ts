@@ -7,7 +7,8 @@
  * Group.
  *
  * **Znodes.** `<path>` (a container). Party: `<path>/<uuid>__party__`, ephemeral, whose data is the
- * identifier. ShallowParty: `<path>/<uuid>-<identifier>`, ephemeral. The uuid has no dashes.
+ * identifier. ShallowParty: `<path>/<uuid>-<identifier>`, ephemeral. The uuid has no dashes. To
+ * follow needs ZooKeeper 3.6 or Rookery.
  *
  * **Suspended, lost.** The same as for GroupMember.
  */

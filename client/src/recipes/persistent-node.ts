@@ -6,7 +6,8 @@
  * **Guarantee.** The znode gets the data that was set last, even if it was set without a
  * connection. Data that others write remains until the next setData(). An ephemeral znode at the
  * path that belongs to another session, such as this client's previous one, is never touched; ours
- * is created as soon as it is gone. After close() no znode of ours remains.
+ * is created as soon as it is gone. After close() no znode of ours remains, unless `deleteOnClose`
+ * is false.
  *
  * **Znodes.** `<path>`, in the requested mode. With 'ephemeralSequential' it is
  * `_c_<uuid>-<name><number>` in the same directory, Curator's protected name, which later
@@ -136,8 +137,9 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
   }
 
   /**
-   * Stops keeping the znode and deletes it, in the background if there is no connection. Calling it
-   * again has no effect. Rejects only if the server refuses the deletion.
+   * Stops keeping the znode and, unless `deleteOnClose` is false, deletes it, in the background if
+   * there is no connection. Calling it again has no effect. Rejects only if the server refuses the
+   * deletion.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();

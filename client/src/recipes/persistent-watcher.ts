@@ -7,8 +7,8 @@
  * them. After close() nothing is reported, and no watch is left behind on the client or the server,
  * even if it is closed while the watch is being set.
  *
- * **Znodes.** None; the path need not exist. Servers before 3.6 do not support such watches
- * (UnimplementedError ends the recipe), and those before 3.9 do not send zxids.
+ * **Znodes.** None; the path need not exist. ZooKeeper before 3.6 does not support such watches
+ * (UnimplementedError ends the recipe), and before 3.9 it does not send zxids.
  *
  * **Suspended.** Nothing is reported. The client sets the watch again on the next connection:
  * 'resync'. **Lost.** The same happens in the next session. If somebody removes the watch

@@ -9,8 +9,9 @@
  *
  * **Znodes.** `<path>/runs/<due>`, persistent, for each run: its name is the due time in
  * milliseconds since 1970, 16 digits, and its data is a JobRun as JSON. Beyond `historyMax` the
- * oldest are deleted. `<path>/leader` is that of a LeaderLatch. Times are those of the leader's
- * clock. Clocks that differ shift runs by the difference, but never make one run twice.
+ * oldest are deleted. `<path>/leader` is that of a LeaderLatch. Times are by the clock of the
+ * process that leads there. Clocks that differ shift runs by the difference, but never make one run
+ * twice.
  *
  * **Suspended.** The work continues, and its result is written later. **Lost.** The signal of the
  * work is aborted; another process takes over and marks the run as interrupted.
@@ -94,8 +95,8 @@ export class ScheduledJob {
   /**
    * Takes part until the signal is aborted, and does the work whenever this process leads and a
    * time is due. An error of the work goes into the history and the log and ends nothing. Also ends
-   * when the schedule has no further time. Rejects with ClientClosedError, or with OptionError for
-   * a schedule that does not advance.
+   * when the schedule has no further time. Rejects with the errors of runAsLeader, and with
+   * OptionError for a schedule that does not advance.
    */
   async run(work: (run: JobTurn) => unknown, options: JobRunOptions = {}): Promise<void> {
     const { signal, backoff } = options;

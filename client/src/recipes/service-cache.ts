@@ -7,7 +7,8 @@
  * enabled, accepted by its filter and not recently reported as down, in the order of its strategy;
  * null if there is none.
  *
- * **Znodes.** `<base>/<service>/<id>`, which are only read.
+ * **Znodes.** `<base>/<service>/<id>`, which are only read. It needs recursive watches, so
+ * ZooKeeper 3.6 or Rookery.
  *
  * **Suspended.** The instances become outdated and are still returned, because an old address is
  * better than none. **Lost.** The same; everything is compared in the next session.
@@ -126,7 +127,10 @@ export interface ServiceProviderOptions<P = Json> {
   readonly filter?: ((instance: ServiceInstance<P>) => boolean) | undefined;
 }
 
-/** If its updates fail, the instances become outdated. */
+/**
+ * Selects an instance at a time. If it can no longer follow the service (`failure`), the instances
+ * become outdated.
+ */
 export class ServiceProvider<P = Json> extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #client: Client;
@@ -174,7 +178,10 @@ export class ServiceProvider<P = Json> extends BackgroundRecipe implements Async
     return this.#strategy(this.instances);
   }
 
-  /** Reports that an instance failed. After several such reports it is not returned for a while. */
+  /**
+   * Reports that an instance failed. After as many reports as `downPolicy` says, by default two
+   * within 30 seconds, it is not returned for a while.
+   */
   noteError(instance: Pick<ServiceInstance<P>, 'id'>): void {
     this.#down.noteError(instance.id, this.#client.surroundings.nowMs());
   }

@@ -5,7 +5,8 @@
  * **Guarantee.** An instance that is registered here can be found from when register() resolves
  * until it is unregistered or this object is closed. It is registered again in each session of the
  * client, and is gone at the latest with its session. An instance of the same id that another
- * session has registered is not overwritten: ours is created when that one is gone.
+ * session has registered is not overwritten: ours is created when that one is gone. All of this is
+ * for DYNAMIC instances, the default; ServiceType says when others are removed.
  *
  * **Znodes.** `<path>/<service>/<id>`, ephemeral (or persistent, depending on its type), with the
  * JSON {name, id, address, port, sslPort, payload, registrationTimeUTC, serviceType, uriSpec,

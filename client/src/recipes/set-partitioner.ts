@@ -8,7 +8,8 @@
  * members use the same function and set.
  *
  * **Znodes.** The same as for kazoo: `<path>/party/<uuid>-<identifier>`, a ShallowParty, and
- * `<path>/locks/<item>`, a kazoo Lock for each item. Directories are containers.
+ * `<path>/locks/<item>`, a kazoo Lock for each item. Directories are containers. It needs recursive
+ * watches, so ZooKeeper 3.6 or Rookery.
  *
  * **States.** The same as for kazoo: 'allocating'; 'acquired'; 'release' when the party has changed
  * and the partition should be released; 'failure'. **Suspended.** Partitions are kept

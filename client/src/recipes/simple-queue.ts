@@ -68,7 +68,7 @@ export class SimpleQueue {
 
   /**
    * Removes the first entry and resolves with its data, or with null if there is none, from a read
-   * newer than the call.
+   * that is at least as new as the call.
    */
   async poll(options: WaitOptions = {}): Promise<Buffer | null> {
     const { onSessionLost } = this.#options;

@@ -10,8 +10,9 @@
  * created again is reported as both.
  *
  * **Znodes.** `<path>` and everything below it, which are only read. The root may be missing, be
- * deleted and be created again. It needs recursive watches, so ZooKeeper 3.6. Znodes that may not
- * be read (NoAuthError) are omitted; if it is the root, the cache ends with that `failure`.
+ * deleted and be created again. It needs recursive watches, so ZooKeeper 3.6 or Rookery. Znodes
+ * that may not be read (NoAuthError) are omitted; if it is the root, the cache ends with that
+ * `failure`.
  *
  * **Suspended.** The content becomes outdated. After a reconnect each znode is compared with the
  * server's, changes are reported, and then 'resynced'. **Lost.** The same in the next session.

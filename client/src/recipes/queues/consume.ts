@@ -34,9 +34,9 @@ export interface ConsumeOptions {
    */
   readonly signal?: AbortSignal | undefined;
   /**
-   * What happens to an entry whose function throws. 'stop', the default, gives it back, finishes
-   * the entries in progress and rejects with the error; 'requeue' moves it to the end of the queue,
-   * and 'drop' removes it.
+   * What happens to an entry whose function throws. 'stop', the default, gives it back (in a queue
+   * without locks it is gone), finishes the entries in progress and rejects with the error;
+   * 'requeue' moves it to the end of the queue, and 'drop' removes it.
    */
   readonly onError?: 'stop' | 'requeue' | 'drop' | undefined;
   /** Instead of `onError`: retries such an entry, and finally moves it to a dead-letter queue. */

@@ -10,8 +10,10 @@ import { RecipeStateError } from '../shared/errors.js';
 import type { HeldEntry } from './held-entry.js';
 import type { ItemCodec } from './item-format.js';
 
-/** Disposing gives back what is held and not done. */
-/** `T` is the type of the items that the queue's codec reads; without one, they are bytes. */
+/**
+ * An entry that a consumer has taken. Disposing it gives it back if it is held and not done. `T` is
+ * the type of the items that the queue's codec reads; without one, they are bytes.
+ */
 export interface QueueEntry<T = Buffer> extends AsyncDisposable {
   /** The name of its znode. */
   readonly name: string;

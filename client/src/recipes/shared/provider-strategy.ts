@@ -43,7 +43,10 @@ export function sticky<P = Json>(choose: ProviderStrategy<P> = roundRobin()): Pr
 }
 
 export interface DownInstancePolicy {
-  /** How long an instance is excluded, in milliseconds; default 30,000. */
+  /**
+   * How long the errors of an instance count, from the first of them, in milliseconds; default
+   * 30,000. After that it is no longer excluded.
+   */
   readonly timeoutMs?: number | undefined;
   /** The number of errors after which it is excluded; default 2. */
   readonly errorThreshold?: number | undefined;
