@@ -1,7 +1,7 @@
 /**
  * The connections of one member by their numbers, and the live ones by their sessions.
  *
- * A map that caches the most recent result: frames come in chunks, so the next one is mostly of the
+ * It is a map that caches the most recent result: frames come in chunks, so the next one is mostly of the
  * same connection. Owned by Pipeline, read by its parts.
  */
 
