@@ -2,7 +2,8 @@
  * Limits that follow from others, so that what is admitted always fits all that is behind it.
  *
  * A client's frame becomes a request to the leader, a transaction in peer messages and log records,
- * and a znode record in checkpoints and snapshots. All sizes in bytes. Called by Member.
+ * and a znode record in checkpoints and snapshots. All sizes are in bytes. Called where a member is
+ * put together (member-parts.ts).
  */
 
 import { IDENTITY_BYTES_MAX } from './pipeline/identities.js';

@@ -64,7 +64,7 @@ export class KnownStarts {
     return this.#found.incarnation === this.#store.start.incarnation ? this.#found.earlier : [];
   }
 
-  /** Whether this member is part of a quorum that serves. */
+  /** Called when this member begins to serve, as part of a quorum. */
   onServing(): void {
     this.#store.forgetEarlierStarts();
   }

@@ -1,5 +1,5 @@
 /**
- * The parts that the composition root passes to the driver.
+ * The parts of a member that its driver works with.
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';

@@ -1,6 +1,7 @@
 /**
  * Divides a member's work into turns. What one iteration of the event loop brings is one turn, with
- * one time and one end, at which sockets are flushed. What the two ports report is handled in it.
+ * one time and one end, at which sockets are flushed. What the two ports report is handled in it,
+ * but for the questions of operators that members pass on.
  *
  * Owns the time of a turn and the ticks, at which a member does what depends on time alone. After
  * the process has been suspended for more than two ticks, the first turn has a tick before it

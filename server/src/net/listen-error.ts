@@ -1,8 +1,8 @@
 /**
  * A port that could not be opened: says which one, why, and what to do about it.
  *
- * Thrown by `ClientPort.listen` and `PeerPort.listen`; the command line prints the message as it
- * is.
+ * Thrown by `ClientPort.listen`, `PeerPort.listen` and what opens the HTTP ports; the command line
+ * prints the message as it is.
  */
 import { errorMessage } from '@rookery/protocol';
 import { type ListenAddress, listenHostsOf } from '../addresses.js';

@@ -22,7 +22,7 @@ export interface PeerDiallerParts {
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
   onStream(stream: ByteStream): void;
-  /** Whether the next attempt is scheduled. */
+  /** An attempt has failed. The next one is scheduled already. */
   onFailure(error: unknown): void;
 }
 

@@ -3,9 +3,10 @@
  *
  * Node gives lookups two threads, and a lookup cannot be cancelled: with a name server that does
  * not answer, two names that hang would keep every other one from being looked up for 20 seconds
- * and more, again and again. `NameLookups` sees to it that they don't, and that the address that a
- * member had last is dialled meanwhile; the file makes that true for a member that restarts, too.
- * The file only saves time: one that is missing, unreadable or cannot be written is no failure.
+ * and more, again and again. `NameLookups` (in @rookery/protocol) prevents that, and sees to it
+ * that the address that a member had last is dialled meanwhile; the file makes that true for a
+ * member that restarts, too. The file only saves time: one that is missing, unreadable or cannot be
+ * written is no failure.
  */
 import { lookup as lookUp } from 'node:dns/promises';
 import { readFile, rename, writeFile } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
  * Counters of a member and of a connection, as four-letter words show them.
  *
- * net counts bytes, requests and connections; the writer of replies calls `replied` and
- * `sentPackets`. No decision depends on a count. `reset` serves srst and crst.
+ * net counts bytes, requests and connections; the pipeline calls `replied` and `sentEvent`. No
+ * decision depends on a count. `reset` serves srst and crst.
  */
 import type { Int64 } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';

@@ -3,7 +3,7 @@
  *
  * It owns its channel and its queue. A connection is `open` until its ConnectRequest, `joining`
  * until that is answered, then `live`. One that is `leaving` has its last request in the queue, and
- * nothing more is read from it. Plain data; Pipeline changes it.
+ * nothing more is read from it. One that has ended is `gone`. Plain data; Pipeline changes it.
  */
 
 import type { SaslExchange } from '../security/sasl.js';

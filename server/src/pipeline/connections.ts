@@ -1,8 +1,8 @@
 /**
  * The connections of one member by their numbers, and the live ones by their sessions.
  *
- * A map that caches the most recent result: frames come in chunks, so the next one is mostly of the
- * same connection. Owned by Pipeline, read by its parts.
+ * It is a map that caches the most recent result: frames come in chunks, so the next one is mostly
+ * of the same connection. Owned by Pipeline, read by its parts.
  */
 
 import type { SessionId } from '../state/txn.js';

@@ -1,6 +1,7 @@
 /**
- * The znodes that a request names, read from its frame without decoding the rest of it where there
- * is one, for measures only: what is malformed names nothing here, and is judged elsewhere.
+ * The znodes that a request names, for measures only. A single path is read from the frame without
+ * decoding what follows it; multis are decoded. A malformed request names nothing here, and is
+ * judged elsewhere.
  */
 import {
   type JuteReader,

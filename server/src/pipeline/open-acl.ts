@@ -2,7 +2,7 @@
  * What an ACL lets everybody change: whoever reaches the client port, whether known or not.
  *
  * Everybody is `world:anyone`, and an `ip` range that has every address. To read is no change.
- * Pure; asked by the check of a root that `rootAcl` did not reach, and by `rookery acl audit`.
+ * Pure; asked by the warning of an open root (driver/open-root.ts) and by `rookery acl audit`.
  */
 import { Perms } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';

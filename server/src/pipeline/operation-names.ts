@@ -1,5 +1,5 @@
 /**
- * The four letters by which `cons` names an operation, which tools parse.
+ * The short names, mostly of four letters, by which `cons` names operations. Tools parse them.
  */
 import { OpCode } from '@rookery/protocol';
 

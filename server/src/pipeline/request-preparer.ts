@@ -82,7 +82,7 @@ export class RequestPreparer {
   readonly #expiredNotes = new ExpiredSessionNotes();
   #expiredCount = 0;
 
-  /** Every session gets a fresh full timeout, from `time.nowMs` on. */
+  /** Each session that is not closing gets a fresh lease, from `time.nowMs` on. */
   constructor(dependencies: RequestPreparerDependencies, time: LeaderTime) {
     const { state, ages, options, random16 } = dependencies;
     this.#ages = ages;

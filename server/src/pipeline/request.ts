@@ -3,9 +3,9 @@
  *
  * It holds only the tables. This member answers a `read` in its place in the session's order, and
  * an `auth` too, which is however decided when it comes. A `sasl` is answered when it comes. A
- * `write` is decided by the leader. An `unknown` one is answered -6 and ends the connection, as in
- * ZooKeeper; the internal opcodes, deleteContainer and a check outside of a multi (3.9.3) count as
- * unknown.
+ * `write` and a `close` are decided by the leader, and a `sync` asks it. An `unknown` one is
+ * answered -6 and ends the connection, as in ZooKeeper; the internal opcodes, deleteContainer and a
+ * check outside of a multi (3.9.3) count as unknown.
  */
 import { OpCode, unreachable } from '@rookery/protocol';
 import type { QueueEntry } from './commit-queue.js';

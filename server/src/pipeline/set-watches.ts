@@ -4,10 +4,10 @@
  *
  * A missed change is reported by an event right away, before the reply; that uses the watch up. The
  * zxid of these events is -1, because nobody knows which change it was. What a client may not read
- * is not reported, as with any event: its watch is used up silently. Persistent watches are only
- * set again, and what they missed is not reported. A watch for which there is no room would be lost
- * without its client knowing: both functions return false then, and the connection must end. Called
- * by read.
+ * is not reported, as with any event: its watch is used up silently. A deletion is reported to
+ * everybody, because the ACL is gone with the znode. Persistent watches are only set again, and
+ * what they missed is not reported. A watch for which there is no room would be lost without its
+ * client knowing: both functions return false then, and the connection must end. Called by read.
  */
 import { EventType, type SetWatches2Request, type SetWatchesRequest } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';

@@ -23,11 +23,14 @@ const CLEAN = 0;
 const NO_RECORD = 0;
 const SESSION_BYTES = 33;
 /**
- * The number of znodes of sparse record blocks that a freeze treats as changed: at least this many,
- * and at least as many as did change.
+ * A freeze also treats znodes of sparse record blocks as changed: at most as many as have changed
+ * or were deleted since the last one, and this many more.
  */
 const REWRITTEN_MIN = 1000;
-/** The same bound in bytes: a thousand large znodes would make a checkpoint of many megabytes. */
+/**
+ * The same in bytes, beside as many as have changed: a thousand large znodes would make a
+ * checkpoint of many megabytes.
+ */
 const REWRITTEN_BYTES_MIN = 1 << 20;
 
 export class Capture {

@@ -1,6 +1,6 @@
 /**
  * Reports a checkpoint that this program cannot have written. The member must not guess: it refuses
- * to vote and rejoins by a snapshot. Thrown by `load` and `finishLoad` only.
+ * to vote and rejoins by a snapshot. Thrown only within `load` and `finishLoad` of ReplicatedState.
  */
 export class DamagedCheckpointError extends Error {
   override readonly name = 'DamagedCheckpointError';

@@ -10,7 +10,7 @@
  * A location is `chunk * 2^14 + slot`, or a number below -1 for memory of its own. It stays valid
  * until it is freed. Chunks have 128 KB, and the more there are, the larger new ones become, so
  * that 32-bit numbers reach beyond any memory: applying a transaction must never fail. Called by
- * Payloads and PayloadCompaction.
+ * Payloads and PayloadCompaction; tree-bytes.ts rounds sizes as it does.
  */
 import { assert, viewOf } from '@rookery/protocol';
 import type { NamePrefix } from './name-prefix.js';

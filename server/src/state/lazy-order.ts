@@ -5,10 +5,10 @@
  * A child is the number of its node and a key, which decides most of the order (name-prefix.ts), so
  * there is no string and no object for each. They are partitioned into runs, each of which precedes
  * the next as a whole. The run that is read is sorted; a large one is first cut in two, again and
- * again, until the part that is read is small. Children come divided around the first read, if
- * possible (divided-children.ts), so it looks at each key about once and at few names, later ones
- * at next to nothing, and nobody waits for a complete sort. Changes are kept beside their run until
- * it is read. Called by ChildPages.
+ * again, until the part that is read is small. If possible, children come divided around the page
+ * that is read first (divided-children.ts). The first read then looks at each key about once and at
+ * few names, and later reads look at next to nothing. Nobody waits for a complete sort. Changes are
+ * kept beside their run until it is read. Called by ChildPages.
  */
 import { assert } from '@rookery/protocol';
 import type { KeyedRandom } from './keyed-random.js';

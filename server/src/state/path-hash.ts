@@ -6,8 +6,8 @@
  * is designed so that nobody finds collisions without the key. This is its form for 32-bit words,
  * with the rounds that hash tables use. The key is drawn at random when a member starts and never
  * leaves it: the hash is neither stored nor sent, and differs between members. The digest, on which
- * all members must agree, has its own hash without a key (hash.ts). Called by PathFinder and
- * TreeLoader.
+ * all members must agree, has its own hash without a key (hash.ts). Used by PathFinder with
+ * LastDirectory, by TreeLoader, and by KeyedRandom.
  */
 import { assert } from '@rookery/protocol';
 import type { NameBytes } from './hash.js';

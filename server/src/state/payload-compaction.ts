@@ -3,10 +3,10 @@
  *
  * A client that creates values of one size, deletes nearly all of them and continues with the next
  * size would otherwise keep a chunk allocated for each value that it left: many times the bound of
- * the tree. Once the idle memory exceeds half of what is in use, sparse chunks take in nothing
- * more, and a walk over the rows moves what is in them, a little after each transaction. Without
- * transactions nothing moves, and nothing grows either. It decides nothing that another member
- * could see. Called by Payloads.
+ * the tree. Once the idle memory exceeds half of what is in use and 16 MB, sparse chunks take in
+ * nothing more, and a walk over the rows moves what is in them, a little after each transaction.
+ * Without transactions nothing moves, and nothing grows either. It decides nothing that another
+ * member could see. Called by Payloads.
  */
 import type { DataSlabs } from './data-slabs.js';
 import { INT, NONE, type NodeStore } from './node-store.js';

@@ -4,9 +4,9 @@
  * A block is written once. A record is *dead* when its znode has a newer one or is gone. The
  * indexes of the dead ones are a bitmap under the key 'd' + number of the block, so that a recovery
  * may take the live records in any order. A block without a live record is removed; the znodes of a
- * block with few live records are written again by Capture. A record is identified by `number of
- * its block << RECORD_BITS | index`, which is never 0. Changed by Capture only, together with what
- * it hands out.
+ * block that is less than half full are written again by Capture. A record is identified by `number
+ * of its block << RECORD_BITS | index`, which is never 0. Changed by Capture only, together with
+ * what it hands out.
  */
 import { assert } from '@rookery/protocol';
 import { DamagedCheckpointError } from './damage.js';

@@ -1,11 +1,11 @@
 /**
  * The state of a replica at one zxid: the tree and the sessions, with their digest.
  *
- * `apply` is the only way to change it after recovery. It decides nothing and cannot fail: what
- * prepare promised is asserted. The same transactions give the same state on every member
- * (invariant 8 of docs/architecture/core.md), and a capture gives exactly the state at the zxid of
- * its freeze. The driver's StateKeeper owns it, the pipeline applies transactions to it, and
- * storage calls the methods for capture and recovery.
+ * `apply` is the only way to change it after recovery, but for the data of /zookeeper/config, which
+ * is local. It decides nothing and cannot fail: what prepare promised is asserted. The same
+ * transactions give the same state on every member (invariant 8 of docs/architecture/core.md), and
+ * a capture gives exactly the state at the zxid of its freeze. The driver's StateKeeper owns it,
+ * the pipeline applies transactions to it, and storage calls the methods for capture and recovery.
  */
 import { assert, formatZxid, unreachable, type Zxid } from '@rookery/protocol';
 import { Capture } from './capture.js';

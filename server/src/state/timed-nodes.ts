@@ -1,9 +1,9 @@
 /**
  * The containers and TTL nodes of the tree, which the reaper examines instead of the whole tree.
  *
- * A plain array. Each row knows its index in it, in the field that links ephemerals (no node is
- * both). Removing one moves the last one into the gap, so a walk in slices goes from the end to the
- * start and misses none that stays. Called by Tree.
+ * They are in a plain array. Each row knows its index in it, in the field that links ephemerals (no
+ * node is both). Removing one moves the last one into the gap, so a walk in slices goes from the
+ * end to the start and misses none that stays. Called by Tree.
  */
 import { assert } from '@rookery/protocol';
 import { INT, type NodeStore } from './node-store.js';

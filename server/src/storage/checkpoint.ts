@@ -1,10 +1,10 @@
 /**
  * The tree of one generation on disk: the records of the state at exactly one zxid.
  *
- * Owns the database `tree-<generation>`. Its checkpoint record (zxid, digest, time) is written in
- * the same synced batch as the changed records, so tree and zxid never disagree. All values have a
- * checksum. Keys: `c` is the checkpoint; `d...` and `p...` are blocks of znodes and `s...` are
- * sessions, which state/ encodes.
+ * Owns the database `tree-<generation>`. Its checkpoint record (zxid, digest, time, level) is
+ * written in the same synced batch as the changed records, so tree and zxid never disagree. All
+ * values have a checksum. Keys: `c` is the checkpoint; `p...` are blocks of znodes, `d...` say
+ * which records of a block are dead, and `s...` are sessions. state/ encodes these three.
  */
 import { assert, formatZxid, MarshallingError } from '@rookery/protocol';
 import { z } from 'zod';

@@ -2,7 +2,8 @@
  * Turns an error of the file system into a StorageFault, and tells a full disk from other faults.
  *
  * Knows the codes of the operating system and the texts that LevelDB puts in their place;
- * level-errors.ts adds what only LevelDB reports. Everything in storage that touches files uses it.
+ * level-errors.ts adds what only LevelDB reports. Called by whatever in storage opens files and
+ * directories; log-disk.ts and trash.ts below it throw the system's own errors.
  */
 import { StorageFault } from './errors.js';
 

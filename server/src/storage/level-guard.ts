@@ -1,5 +1,5 @@
 /**
- * Data of an ensemble level that this release does not know are not touched.
+ * Refuses data of an ensemble level that this release does not know, before they are touched.
  *
  * Called at start with what the meta record and the checkpoint say, before an installed snapshot
  * becomes the member's data, and before a transaction that raises the level is applied.

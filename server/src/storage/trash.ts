@@ -2,10 +2,11 @@
  * Removes files, and directories of files, little by little, one after the other.
  *
  * Freeing many blocks at once delays everybody: where the file system is mounted with `discard` it
- * tells the device of them, and every sync of every file waits meanwhile (ext4, 20 MB: 40 ms,
- * and syncs of 20 to 30 instead of 0.1). So large files are cut off from their ends, each cut is
- * synced (a file system with a journal would else save them up for one commit), and a pause comes
- * after it. Knows nothing of what it removes; what a crash leaves, its owner brings again.
+ * tells the device of them, and every sync of every file waits meanwhile (on ext4, freeing 20 MB
+ * takes 40 ms, during which a sync takes 20 to 30 ms in place of 0.1 ms). So large files are cut
+ * off from their ends, each cut is synced (a file system with a journal would else save them up for
+ * one commit), and a pause comes after it. It knows nothing of what it removes. What a crash has
+ * left is added again by its owner.
  */
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

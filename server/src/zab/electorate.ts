@@ -3,7 +3,8 @@
  *
  * A member counts once a leader has brought it up to date durably (it then has the ensemble id), if
  * its disk is sound. So a wiped member is never mistaken for a new one. An ensemble is founded only
- * if no member says that it was founded before, and only with every configured member present.
+ * if no member says that it was founded before, and only with every configured member present, or
+ * with a quorum where `foundWithQuorum` is set. A member that `abstains` has no vote for some time.
  */
 import type { VoteMessage } from '@rookery/protocol';
 import type { Link, Member } from './member.js';

@@ -2,8 +2,8 @@
  * The role of a leader: discovery, synchronization, broadcast, confirmation.
  *
  * It steps down without a quorum, at a newer epoch or history, with a disk that hangs, and when its
- * epoch is used up. Its parts: `discovery.ts` (which answers count), `learner.ts`, `catch-up.ts`,
- * `confirmations.ts`.
+ * epoch is used up. Its parts: `discovery.ts` (which answers count), `disputes.ts`, `learner.ts`,
+ * `catch-up.ts`, `confirmations.ts`.
  */
 import {
   type AckEpoch,

@@ -1,10 +1,11 @@
 /**
  * The role of a member that has no leader: election.
  *
- * A vote is (currentEpoch, last zxid, id), the highest wins. Safety does not rest on it: discovery
- * and synchronization do that. What counts is each reachable peer's newest vote in this round, and
- * the own vote is computed anew from them, so nothing stale is ever held on to (ZOOKEEPER-1817).
- * It ends at once when every reachable voter agrees, otherwise after a settling time.
+ * A vote is (currentEpoch, last zxid, id), and the highest wins. Safety does not rest on election:
+ * discovery and synchronization ensure it. What counts is each reachable peer's newest vote in this
+ * round, and the own vote is computed anew from them, so nothing stale is ever held on to
+ * (ZOOKEEPER-1817). It ends at once when every reachable voter agrees, otherwise after a settling
+ * time.
  */
 import {
   type CoreMessage,
