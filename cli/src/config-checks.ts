@@ -12,8 +12,8 @@ import { errorMessage } from '@rookery/protocol';
 import {
   type Config,
   clientAddressOf,
+  isEveryAddress,
   isLoopback,
-  metricsHostOf,
   peerAddressOf,
   type ServerAddress,
 } from '@rookery/server';
@@ -219,11 +219,23 @@ interface MemberClock {
   readonly aheadMs: number | null;
 }
 
+/**
+ * Where the metrics port of a member is asked from here. The setting is the same for all members: a
+ * wildcard or a loopback address of it would be this machine, whichever member is meant.
+ */
+export function metricsDialHost(
+  { host }: Pick<ServerAddress, 'host'>,
+  { metricsHost }: Pick<Config, 'metricsHost'>,
+): string {
+  const isOwn = metricsHost === null || isEveryAddress(metricsHost) || isLoopback(metricsHost);
+  return isOwn ? host : metricsHost;
+}
+
 /** Resolves with null for a member that has no HTTP port. */
 async function memberClock(server: ServerAddress, config: Config): Promise<MemberClock | null> {
   const { metricsPort, id } = server;
   if (metricsPort === undefined) return null;
-  const host = config.metricsHost === null ? server.host : metricsHostOf(config, server);
+  const host = metricsDialHost(server, config);
   const askedMs = Date.now();
   const date = await dateOf(host, metricsPort);
   if (date === null) return { id, aheadMs: null };

@@ -7,7 +7,13 @@
  */
 import { get } from 'node:http';
 import { errorMessage } from '@rookery/protocol';
-import { type Config, loadConfig, metricsHostOf, OperatorError } from '@rookery/server';
+import {
+  type Config,
+  isEveryAddress,
+  loadConfig,
+  metricsHostOf,
+  OperatorError,
+} from '@rookery/server';
 import { httpUrl } from './http-url.js';
 
 export interface HealthCommand {
@@ -21,7 +27,6 @@ export interface HealthCommand {
 
 /** An answer has a few lines; anything longer does not come from a member. */
 const BODY_CHARACTERS_MAX = 64 << 10;
-const WILDCARDS: ReadonlySet<string> = new Set(['*', '0.0.0.0', '::']);
 
 /** Resolves with the exit code. */
 export async function runHealth(command: HealthCommand): Promise<number> {
@@ -70,7 +75,7 @@ function addressIn(config: Config, id: number): string {
 }
 
 function httpAddress(host: string, port: number): string {
-  const dialled = WILDCARDS.has(host) ? 'localhost' : host;
+  const dialled = isEveryAddress(host) ? 'localhost' : host;
   return `http://${dialled.includes(':') ? `[${dialled}]` : dialled}:${port}`;
 }
 

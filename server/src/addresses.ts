@@ -10,6 +10,13 @@ import { BlockList, isIP } from 'node:net';
 /** In the place of a host: all addresses of the machine, of both families. */
 export const EVERY_ADDRESS = '*';
 
+const WILDCARDS: ReadonlySet<string> = new Set([EVERY_ADDRESS, '0.0.0.0', '::']);
+
+/** Whether the host means all addresses of the machine, of one family or of both. */
+export function isEveryAddress(host: string): boolean {
+  return WILDCARDS.has(host);
+}
+
 /** Where a port is opened: at one host or at each of several. */
 export interface ListenAddress {
   readonly host: string | readonly string[];

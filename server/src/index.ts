@@ -3,6 +3,7 @@
 /// <reference types="node" preserve="true" />
 export {
   clientAddressOf,
+  isEveryAddress,
   isLoopback,
   type ListenAddress,
   metricsHostOf,

@@ -24,6 +24,11 @@ export function isFollowing(status: ServerStatus | null): boolean {
   return status !== null && FOLLOWING.has(status.mode);
 }
 
+/** Whether it serves reads alone, because it is cut off from its quorum. */
+export function isReadOnly(status: ServerStatus | null): boolean {
+  return status !== null && status.mode === 'read-only';
+}
+
 /** Null unless the server serves; a server without a quorum answers with another text. */
 export function parseStatus(text: string): ServerStatus | null {
   const lines = new Map<string, string>();

@@ -87,6 +87,14 @@ it('a follower whose leader was not named is no ensemble without a leader', asyn
   );
 });
 
+it('a member that serves reads alone, cut off from its quorum, does not count as serving', async () => {
+  const leader = await serverThatSays(() => SRVR('leader'));
+  const cutOff = await serverThatSays(() => SRVR('read-only'));
+  expect(await runStatus({ ...LOOK, connect: `${leader},${cutOff}` })).toBe(1);
+  const text = output.join('');
+  expect(text).toContain(`${leader} leads; ${cutOff} serves reads alone, cut off from the quorum.`);
+});
+
 it('it waits until all serve', async () => {
   let asked = 0;
   const slow = await serverThatSays(() => (++asked < 3 ? '' : SRVR('standalone')));

@@ -13,6 +13,7 @@ import { addressText, type NamedServer, serversOf } from './named-servers.js';
 import {
   isFollowing,
   isLeading,
+  isReadOnly,
   parseStatus,
   reasonOf,
   type ServerStatus,
@@ -74,7 +75,9 @@ async function look(
 
 export function isServing(asked: readonly AskedServer[]): boolean {
   const leaders = asked.filter(({ status }) => isLeading(status));
-  return leaders.length === 1 && asked.every(({ status }) => status !== null);
+  return (
+    leaders.length === 1 && asked.every(({ status }) => status !== null && !isReadOnly(status))
+  );
 }
 
 export function textOf(asked: readonly AskedServer[]): string {
@@ -110,8 +113,14 @@ function verdictOf(asked: readonly AskedServer[]): string {
   if (leaders.length > 1) {
     return `${leaders.length} servers say that they lead: ask again; if it stays so, they are not one ensemble.`;
   }
-  if (silent.length === 0) return 'All serve.';
-  return `${leaders[0]?.address} leads; no service from ${names}.`;
+  const cutOff = asked.filter(({ status }) => isReadOnly(status));
+  const missing = [
+    ...(silent.length === 0 ? [] : [`no service from ${names}`]),
+    ...cutOff.map(({ address }) => `${address} serves reads alone, cut off from the quorum`),
+  ];
+  return missing.length === 0
+    ? 'All serve.'
+    : `${[`${leaders[0]?.address} leads`, ...missing].join('; ')}.`;
 }
 
 function jsonOf(asked: readonly AskedServer[]): string {

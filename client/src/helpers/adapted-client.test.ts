@@ -34,6 +34,15 @@ it('creates with the ACL of the view, in transactions and namespaces too, unless
   expect((await aclOf('/plain'))[0]?.scheme).toBe('world');
 });
 
+it('keeps its ACL where an option or an operation names one that is undefined', async () => {
+  const { one } = newWorld();
+  const view = one.with({ acl: ACL }).with({ acl: undefined, retry });
+  await view.create('/a', null, { acl: undefined });
+  await view.multi([{ kind: 'create', path: '/b', acl: undefined }]);
+  await view.transaction().create('/c', null, { acl: undefined }).commit();
+  for (const path of ['/a', '/b', '/c']) expect((await one.getAcl(path)).acl).toEqual(ACL);
+});
+
 it('tries again what was lost on its way, and not what may have been done', async () => {
   const { one, surroundings } = newWorld();
   const view = one.with({ retry });

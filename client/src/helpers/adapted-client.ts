@@ -28,19 +28,24 @@ import { CodecClient } from './typed-client.js';
 
 const NAMES = ['acl', 'codec', 'retry'];
 
-/** Implements `client.with(options)` for a client without a namespace. */
-export function adapted(client: Client, options: ViewOptions): Client;
+/**
+ * Implements `client.with(options)` for a client without a namespace. `outer` are the options of
+ * the view whose `with` was called.
+ */
+export function adapted(client: Client, options: ViewOptions, outer?: ViewOptions): Client;
 export function adapted<T, In>(
   client: Client,
   options: ViewOptions | TypedViewOptions<T, In>,
+  outer?: ViewOptions,
 ): Client | TypedClient<T, In>;
 export function adapted<T, In>(
   client: Client,
   options: ViewOptions | TypedViewOptions<T, In>,
+  outer: ViewOptions = {},
 ): Client | TypedClient<T, In> {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new OptionError(unknown, 'is none of retry, acl and codec');
-  const { acl, retry: policy } = options;
+  const { acl = outer.acl, retry: policy = outer.retry } = options;
   const isPlain = acl === undefined && policy === undefined;
   const view = isPlain ? client : new AdaptedClient(client, { acl, retry: policy });
   return 'codec' in options ? new CodecClient(view, options.codec) : view;
@@ -55,8 +60,7 @@ class AdaptedClient extends DelegatingClient {
   }
 
   override create(path: string, data?: Data, options?: CreateOptions): Promise<Created> {
-    const { acl } = this.#options;
-    const all = acl === undefined || options?.acl !== undefined ? options : { ...options, acl };
+    const all = { ...options, acl: options?.acl ?? this.#options.acl };
     return this.#again(all, (given) => this.base.create(path, data, given));
   }
 
@@ -100,7 +104,7 @@ class AdaptedClient extends DelegatingClient {
     options?: OperationOptions,
   ): Promise<TransactionResult[]> {
     const { acl } = this.#options;
-    const all = ops.map((op) => (op.kind === 'create' && acl !== undefined ? { acl, ...op } : op));
+    const all = ops.map((op) => (op.kind === 'create' ? { ...op, acl: op.acl ?? acl } : op));
     return this.#again(options, (given) => this.base.multi(all, given));
   }
 
@@ -139,7 +143,7 @@ class AdaptedClient extends DelegatingClient {
   with<T, In>(options: TypedViewOptions<T, In>): TypedClient<T, In>;
   with(options: ViewOptions): Client;
   with<T, In>(options: ViewOptions | TypedViewOptions<T, In>): Client | TypedClient<T, In> {
-    return adapted(this.base, { ...this.#options, ...options });
+    return adapted(this.base, options, this.#options);
   }
 
   /**

@@ -129,6 +129,13 @@ it('does not blame a member that catches up while it is looked at', async () => 
   expect(asked).toBe(3);
 });
 
+it('tells of a member that serves reads alone, and does not compare it', async () => {
+  const readOnly = { mode: 'read-only', zxid: () => '0x100000001' };
+  const { code, findings } = await checked([LEADER, FOLLOWER, readOnly]);
+  expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['read-only']]);
+  expect(findings[0]?.what).toContain('member 3 serves reads alone');
+});
+
 it('does not say to start a member that runs and waits', async () => {
   const { findings } = await checked([LEADER, FOLLOWER, { ...FOLLOWER, mode: 'waiting' }]);
   expect(findings).toMatchObject([

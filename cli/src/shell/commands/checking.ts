@@ -6,8 +6,13 @@
  * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
  */
 import { errorMessage } from '@rookery/protocol';
-import { type FourLetterWord, loadEnsembleConfig } from '@rookery/server';
-import { clockChecks, codeOf } from '../../config-checks.js';
+import {
+  type Config,
+  type FourLetterWord,
+  loadEnsembleConfig,
+  type ServerAddress,
+} from '@rookery/server';
+import { clockChecks, codeOf, metricsDialHost } from '../../config-checks.js';
 import { textUpTo } from '../../http-text.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
@@ -15,6 +20,7 @@ import {
   isFollowing,
   isLeading,
   isOfServer,
+  isReadOnly,
   parseStatus,
   reasonOf,
   type ServerStatus,
@@ -92,7 +98,8 @@ async function membersFindings(
       what: `${name} does not serve: ${problem}.`,
       remedy: REMEDIES[reached],
     }));
-  const serving = asked.filter(({ status }) => status !== null);
+  findings.push(...asked.filter(({ status }) => isReadOnly(status)).map(cutOff));
+  const serving = asked.filter(({ status }) => status !== null && !isReadOnly(status));
   const leaders = serving.filter(({ status }) => isLeading(status));
   if (leaders.length === 0) return [...findings, noLeader(serving, asked.length)];
   if (leaders.length > 1) {
@@ -105,6 +112,14 @@ async function membersFindings(
   findings.push(...configurationFindings(await answers(serving, 'conf')));
   findings.push(...(await compareDigests(serving, signal)));
   return findings;
+}
+
+function cutOff({ name }: Asked): Finding {
+  return {
+    kind: 'read-only',
+    what: `${name} serves reads alone, because it is cut off from the quorum.`,
+    remedy: 'Look at its log, and at the network between it and the other members.',
+  };
 }
 
 function noLeader(serving: readonly Asked[], askedCount: number): Finding {
@@ -209,7 +224,7 @@ async function portFindings(file: string): Promise<readonly Finding[]> {
   const config = loadEnsembleConfig(file);
   const [clocks, ready] = await Promise.all([
     clockChecks(config.servers, config),
-    Promise.all(config.servers.map(readiness)),
+    Promise.all(config.servers.map((server) => readiness(server, config))),
   ]);
   const apart = clocks.filter(({ verdict }) => verdict === 'FAIL');
   return [
@@ -222,13 +237,10 @@ async function portFindings(file: string): Promise<readonly Finding[]> {
   ];
 }
 
-async function readiness(server: {
-  readonly id: number;
-  readonly host: string;
-  readonly metricsPort?: number | undefined;
-}): Promise<Finding | null> {
+async function readiness(server: ServerAddress, config: Config): Promise<Finding | null> {
   if (server.metricsPort === undefined) return null;
-  const host = server.host.includes(':') ? `[${server.host}]` : server.host;
+  const dialled = metricsDialHost(server, config);
+  const host = dialled.includes(':') ? `[${dialled}]` : dialled;
   try {
     const response = await fetch(`http://${host}:${server.metricsPort}/readyz?verbose`, {
       signal: AbortSignal.timeout(TIMEOUT_MS),

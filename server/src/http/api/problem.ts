@@ -35,7 +35,7 @@ const SENTENCES: ReadonlyMap<number, string> = new Map([
   [ErrorCode.noChildrenForEphemerals, 'An ephemeral znode has no children.'],
   [ErrorCode.badArguments, 'The request is not valid.'],
   [ErrorCode.invalidAcl, 'The ACL is not valid.'],
-  [ErrorCode.quotaExceeded, 'A quota does not allow it.'],
+  [ErrorCode.quotaExceeded, 'A quota, the bound of the tree or a full disk does not allow it.'],
   [ErrorCode.throttledOp, 'The member has too much to do at the moment.'],
 ]);
 
