@@ -8,7 +8,6 @@ import { lookup } from 'node:dns/promises';
 import { statfs } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect, isIP } from 'node:net';
-import { errorMessage } from '@rookery/protocol';
 import {
   type Config,
   clientAddressOf,
@@ -18,6 +17,7 @@ import {
   type ServerAddress,
 } from '@rookery/server';
 import { placeOf } from './directories.js';
+import { codeOf } from './error-code.js';
 import { listenError, listenersOf, serviceOf } from './ports.js';
 
 export type Verdict = 'ok' | 'warning' | 'FAIL';
@@ -254,9 +254,4 @@ function dateOf(host: string, port: number): Promise<string | null> {
     request.on('error', () => resolve(null));
     request.on('close', () => resolve(null));
   });
-}
-
-export function codeOf(error: unknown): string {
-  if (error instanceof Error && 'code' in error) return String(error.code);
-  return errorMessage(error);
 }

@@ -21,7 +21,8 @@ import {
   type TlsFiles,
   type TlsMaterial,
 } from '@rookery/server';
-import { codeOf, directoryCheck, type Finding, finding } from './config-checks.js';
+import { directoryCheck, type Finding, finding } from './config-checks.js';
+import { codeOf } from './error-code.js';
 
 const HANDSHAKE_MS = 5_000;
 

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Config, memberDirectories, OperatorError } from '@rookery/server';
+import { codeOf } from './error-code.js';
 
 /** A path of a directory that is there already. */
 export interface Place {
@@ -20,7 +21,7 @@ export async function placeOf(directory: string): Promise<Place> {
       await access(path, constants.W_OK | constants.X_OK);
       return { path, code: null };
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+      const code = codeOf(error);
       const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
       if (!isMissing || dirname(path) === path) return { path, code };
       path = dirname(path);

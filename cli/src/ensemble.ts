@@ -12,7 +12,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadEnsembleConfig, memoryLimit, type ServerAddress } from '@rookery/server';
+import {
+  isEveryAddress,
+  loadEnsembleConfig,
+  memoryLimit,
+  type ServerAddress,
+} from '@rookery/server';
 import type { Logger } from 'pino';
 import type { EnsemblePlan } from './ensemble-file.js';
 import { memberLines } from './log-output.js';
@@ -240,8 +245,7 @@ export class Ensemble {
   #console(): string | null {
     const { servers, adminHost } = this.#plan;
     const port = servers.find(({ adminPort }) => adminPort !== undefined)?.adminPort;
-    const isAnywhere = adminHost === '0.0.0.0' || adminHost === '::';
-    const host = isAnywhere ? 'localhost' : adminHost;
+    const host = isEveryAddress(adminHost) ? 'localhost' : adminHost;
     return port === undefined ? null : `http://${addressText(host, port)}/console/`;
   }
 

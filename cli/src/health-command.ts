@@ -15,6 +15,7 @@ import {
   OperatorError,
 } from '@rookery/server';
 import { httpUrl } from './http-url.js';
+import { addressText } from './status/named-servers.js';
 
 export interface HealthCommand {
   readonly config?: string;
@@ -75,8 +76,7 @@ function addressIn(config: Config, id: number): string {
 }
 
 function httpAddress(host: string, port: number): string {
-  const dialled = isEveryAddress(host) ? 'localhost' : host;
-  return `http://${dialled.includes(':') ? `[${dialled}]` : dialled}:${port}`;
+  return `http://${addressText(isEveryAddress(host) ? 'localhost' : host, port)}`;
 }
 
 function ask(url: URL, timeoutMs: number): Promise<{ status: number; text: string }> {

@@ -40,8 +40,8 @@ const PRINTING: ReadonlySet<string> = new Set([
   'console',
 ]);
 
-/** Commands that run members, which have limits of their own for lookups that hang. */
-const MEMBERS: ReadonlySet<string> = new Set(['server', 'ensemble']);
+/** The commands that run members. Members have limits of their own for lookups that hang. */
+const RUNNING_MEMBERS: ReadonlySet<string> = new Set(['server', 'ensemble']);
 
 /** Resolves with the exit code; never rejects. */
 export async function runProgram(): Promise<number> {
@@ -102,7 +102,7 @@ export async function runProgram(): Promise<number> {
   addDataCommands(program, onEnd);
   addCompletion(program);
   for (const command of program.commands) pointToHelp(command, `rookery ${command.name()}`);
-  for (const command of program.commands.filter((one) => !MEMBERS.has(one.name()))) {
+  for (const command of program.commands.filter((one) => !RUNNING_MEMBERS.has(one.name()))) {
     command.hook('preAction', () => limitLookups(process.env));
   }
   for (const command of program.commands.filter((one) => PRINTING.has(one.name()))) {

@@ -1,6 +1,6 @@
-/** What a message says of an error: whatever was thrown, because anything may be. */
+/** The text of whatever was thrown, for messages and logs. JavaScript can throw any value. */
 
-/** The error's message, or the value as text if it is none. */
+/** Returns the error's message, or the value as text if it is no Error. */
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -38,7 +38,7 @@ export class AdminPort {
   /** `path` is below `/api/v1`. Rejects with OperatorError, also for an answer of another form. */
   async get<T>(schema: z.ZodType<T>, path: string, signal: AbortSignal): Promise<T> {
     const answer = await this.ask('GET', path, signal);
-    return await told(schema, answer);
+    return await parsedAnswer(schema, answer);
   }
 
   /** Rejects with OperatorError unless the status is a good one, or among the expected ones. */
@@ -70,7 +70,7 @@ export class AdminPort {
 }
 
 /** Rejects with OperatorError for an answer of another form, or one that is longer than any. */
-export async function told<T>(schema: z.ZodType<T>, answer: Response): Promise<T> {
+export async function parsedAnswer<T>(schema: z.ZodType<T>, answer: Response): Promise<T> {
   const { data } = schema.safeParse(await jsonOf(answer));
   if (data === undefined) throw new OperatorError('The answer is not one of a member of Rookery.');
   return data;

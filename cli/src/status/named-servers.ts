@@ -29,8 +29,9 @@ export function serversOf({ config, connect }: ServersOptions): readonly NamedSe
     const [, bracketed, plain, port = `${DEFAULT_PORT}`] =
       /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i.exec(text.trim()) ?? [];
     const host = bracketed ?? plain;
-    if (host === undefined)
+    if (host === undefined) {
       throw new OperatorError(`${text} is not an address of the form host:port`);
+    }
     return { id: null, host, port: Number(port) };
   });
 }

@@ -114,13 +114,12 @@ function verdictOf(asked: readonly AskedServer[]): string {
     return `${leaders.length} servers say that they lead: ask again; if it stays so, they are not one ensemble.`;
   }
   const cutOff = asked.filter(({ status }) => isReadOnly(status));
-  const missing = [
+  const parts = [
+    `${leaders[0]?.address} leads`,
     ...(silent.length === 0 ? [] : [`no service from ${names}`]),
     ...cutOff.map(({ address }) => `${address} serves reads alone, cut off from the quorum`),
   ];
-  return missing.length === 0
-    ? 'All serve.'
-    : `${[`${leaders[0]?.address} leads`, ...missing].join('; ')}.`;
+  return parts.length === 1 ? 'All serve.' : `${parts.join('; ')}.`;
 }
 
 function jsonOf(asked: readonly AskedServer[]): string {

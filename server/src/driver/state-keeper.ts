@@ -52,7 +52,7 @@ export class StateKeeper {
   /** Where the log ended at the last look, and since when. */
   #logEnd: Zxid = 0;
   #logEndSinceMs = 0;
-  /** The first write of the queue or of a checkpoint that failed; null if none has. */
+  /** The error of the first write that failed, by the queue or a checkpoint; null if none has. */
   #failure: { readonly error: unknown } | null = null;
 
   constructor(parts: DriverParts, hooks: StateKeeperHooks) {

@@ -18,8 +18,12 @@ function marked(tree: MemoryStore): number {
   return count;
 }
 
-/** Moves time until the member is closed. */
-async function close(ensemble: MemoryEnsemble, id: number): Promise<void> {
+/** Moves time until the member is closed. Awaits `beforeStep` before each millisecond of it. */
+async function close(
+  ensemble: MemoryEnsemble,
+  id: number,
+  beforeStep: () => Promise<void> = async () => {},
+): Promise<void> {
   let isClosed = false;
   void ensemble
     .member(id)
@@ -27,7 +31,10 @@ async function close(ensemble: MemoryEnsemble, id: number): Promise<void> {
     .then(() => {
       isClosed = true;
     });
-  while (!isClosed) await ensemble.timers.advance(1);
+  while (!isClosed) {
+    await beforeStep();
+    await ensemble.timers.advance(1);
+  }
 }
 
 describe('a clean stop', () => {
@@ -39,20 +46,12 @@ describe('a clean stop', () => {
     const before = { tree: tree.changeCount, log: log.changeCount };
     const seen = new Set<string>();
     const look = () => seen.add(`${tree.changeCount - before.tree} ${marked(tree)}`);
-    let isClosed = false;
-    void ensemble
-      .member(id)
-      .close()
-      .then(() => {
-        isClosed = true;
-      });
-    while (!isClosed) {
+    await close(ensemble, id, async () => {
       for (let microtasks = 0; microtasks < 1_000; microtasks++) {
         look();
         await null;
       }
-      await ensemble.timers.advance(1);
-    }
+    });
     // Where the log ends, in both records of meta, then the checkpoint; nothing else.
     expect([...seen]).toEqual(['0 0', '1 1', '2 2', '3 2']);
     expect(log.changeCount).toBe(before.log);

@@ -2,10 +2,10 @@
  * The rules of discovery, as pure questions about a leader's learners.
  *
  * Only voters make a quorum, because a wiped or damaged member has forgotten what it promised and
- * acknowledged. (While the list of members is changed, see `Quorums.mayElect`.) Two rules ensure a
- * single leader for each epoch with a complete history: the epoch is above every promise of a
- * quorum, and no member leads whose quorum knows anything newer. If no quorum agrees on who led
- * before, nobody leads, and an operator must decide.
+ * acknowledged. `Quorums.mayElect` has the rule for changes of the list of members. Two rules
+ * ensure a single leader for each epoch with a complete history: the epoch is above every promise
+ * of a quorum, and no member leads whose quorum knows anything newer. If no quorum agrees on who
+ * led before, nobody leads, and an operator must decide.
  */
 import { type AckEpoch, assert, EPOCH_MAX } from '@rookery/protocol';
 import type { Learner, Learners } from './learner.js';

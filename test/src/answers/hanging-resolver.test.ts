@@ -16,6 +16,7 @@ import { newTestDirectory, useEnsemble } from '../harness/ensemble.js';
 import { skipOrFail } from '../harness/foreign.js';
 import { canMount, idsAt, namedMembers, writeHosts } from '../harness/named-members.js';
 import { productUnderTest, ROOKERY_MAIN } from '../harness/product.js';
+import { ended } from '../harness/run-to-end.js';
 
 /** A loopback address other than that of systemd's resolver, 127.0.0.53. */
 const NAME_SERVER = '127.29.22.53';
@@ -103,14 +104,5 @@ function runWith(resolver: string, args: readonly string[]) {
   const env = { PATH: process.env['PATH'], HOME: dirname(resolver) };
   const child = spawn('unshare', ['--mount', ...command], { stdio: 'pipe', env });
   onTestFinished(() => void child.kill('SIGKILL'));
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      said += text;
-    });
-  }
-  return new Promise<{ code: number | null; said: string }>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, said }));
-  });
+  return ended(child);
 }

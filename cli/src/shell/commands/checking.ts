@@ -12,10 +12,12 @@ import {
   loadEnsembleConfig,
   type ServerAddress,
 } from '@rookery/server';
-import { clockChecks, codeOf, metricsDialHost } from '../../config-checks.js';
+import { clockChecks, metricsDialHost } from '../../config-checks.js';
+import { codeOf } from '../../error-code.js';
 import { textUpTo } from '../../http-text.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
+import { addressText } from '../../status/named-servers.js';
 import {
   isFollowing,
   isLeading,
@@ -239,10 +241,9 @@ async function portFindings(file: string): Promise<readonly Finding[]> {
 
 async function readiness(server: ServerAddress, config: Config): Promise<Finding | null> {
   if (server.metricsPort === undefined) return null;
-  const dialled = metricsDialHost(server, config);
-  const host = dialled.includes(':') ? `[${dialled}]` : dialled;
+  const address = addressText(metricsDialHost(server, config), server.metricsPort);
   try {
-    const response = await fetch(`http://${host}:${server.metricsPort}/readyz?verbose`, {
+    const response = await fetch(`http://${address}/readyz?verbose`, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const { body } = response;

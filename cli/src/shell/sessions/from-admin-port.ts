@@ -3,7 +3,7 @@
  * watches, and the only way to end one.
  */
 import { z } from 'zod';
-import { type AdminPort, told } from '../admin-port.js';
+import { type AdminPort, parsedAnswer } from '../admin-port.js';
 import { NoAnswerError } from '../failures.js';
 import { type Session, type SessionDetail, type SessionSource, UNKNOWN } from './session.js';
 
@@ -59,7 +59,7 @@ export class SessionsFromAdminPort implements SessionSource {
     const answer = await this.#port.ask('GET', `/sessions/${session}`, signal, [404]);
     if (answer.status === 404) return null;
     const { ephemeralPaths, ephemeralPathsTruncated, watched, watchedTruncated, ...facts } =
-      await told(detailSchema, answer);
+      await parsedAnswer(detailSchema, answer);
     return {
       ...(await this.#written(facts, signal)),
       ephemeralPaths,
