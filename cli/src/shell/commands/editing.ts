@@ -11,6 +11,7 @@ import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
 import { NoAnswerError } from '../failures.js';
+import { countText } from '../values.js';
 
 export async function edit(call: Call): Promise<number> {
   const { output, signal, around } = call;
@@ -35,7 +36,8 @@ export async function edit(call: Call): Promise<number> {
     keeps = true;
     const written = await client.setData(path, after, { version: stat.version, signal });
     keeps = false;
-    await output.talk(`Wrote ${after.length} bytes to ${path}: version ${written.version}.`);
+    const size = countText(after.length, 'byte');
+    await output.talk(`Wrote ${size} to ${path}: version ${written.version}.`);
     return EXIT.done;
   } catch (error) {
     if (!keeps) throw error;
