@@ -455,7 +455,7 @@ export function loadConfig(path: string, id: PeerId): Config {
   const config = loadEnsembleConfig(path);
   const ids = config.servers.map((server) => server.id);
   if (!ids.includes(id)) {
-    throw new ConfigError(path, [`servers: none has the id ${id} (there is ${ids.join(', ')})`]);
+    throw new ConfigError(path, [`servers: none has the id ${id} (the ids are ${ids.join(', ')})`]);
   }
   return config;
 }
