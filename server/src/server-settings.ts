@@ -3,7 +3,7 @@
  * Called by config-schema.ts.
  */
 import { z } from 'zod';
-import { EVERY_ADDRESS } from './addresses.js';
+import { EVERY_ADDRESS, isEveryAddress } from './addresses.js';
 import { host, integer, isHost, isRecord, validOrNull } from './setting-types.js';
 
 const MEMBERS_MAX = 255;
@@ -83,7 +83,7 @@ export function serverProblems(servers: readonly ServerParts[]): string[] {
       else problems.push(`${where}.id: expected a unique id, ${server.id} is also ${first}`);
     }
     if (server.host === null) return;
-    if (servers.length > 1 && isWildcard(server.host)) {
+    if (servers.length > 1 && isEveryAddress(server.host)) {
       problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
     }
     for (const key of PORT_KEYS) {
@@ -102,10 +102,6 @@ export function serverProblems(servers: readonly ServerParts[]): string[] {
 function machineOf(name: string): string {
   const lower = name.toLowerCase();
   return lower === 'localhost' || lower === '::1' ? '127.0.0.1' : lower;
-}
-
-function isWildcard(name: string): boolean {
-  return name === '0.0.0.0' || name === '::';
 }
 
 function isListen(value: string | readonly string[]): boolean {
