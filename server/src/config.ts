@@ -352,8 +352,8 @@ export interface Config {
    */
   readonly holdLevel: number | null;
   /**
-   * Where each member's `metricsPort` listens; default null: on the server's own `host`. A wildcard
-   * such as 0.0.0.0 is allowed.
+   * Where each member's `metricsPort` listens; default null: at the first address of the
+   * server's `listen`, which is its `host` by default. A wildcard such as 0.0.0.0 is allowed.
    */
   readonly metricsHost: string | null;
   /**
