@@ -6,9 +6,8 @@
  * a misspelt setting that is silently ignored is found out on the day it was needed. Called by
  * `config.ts`, and by the generator of the configuration reference.
  */
-import { isIP } from 'node:net';
 import { z } from 'zod';
-import { clientAddressOf, EVERY_ADDRESS, isLoopback, listenHostsOf } from './addresses.js';
+import { clientAddressOf, isLoopback, listenHostsOf } from './addresses.js';
 import { adminShape } from './admin-settings.js';
 import { auditProblems, auditShape } from './audit-settings.js';
 import {
@@ -30,7 +29,8 @@ import {
   wordsProblem,
 } from './four-letter-words.js';
 import { missingPeerAuth, peerAuthProblems, peerAuthSchema } from './peer-auth-settings.js';
-import { flag, integer, text } from './setting-types.js';
+import { serverProblems, serversSchema, validPartsOf } from './server-settings.js';
+import { flag, host, integer, isRecord, text, validOrNull } from './setting-types.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -48,59 +48,23 @@ const TIMEOUT_MS_MAX = 0x7fff_ffff;
 const FRAME_BYTES_LIMIT = 32 * 1024 * 1024;
 /** Heartbeats wait behind a frame on its way to the other members: it must pass in the timeout. */
 const FRAME_BYTES_PER_MS = 8 * 1024;
-const MEMBERS_MAX = 255;
 /** What all clients of a member may have waiting: a few frames at least, a terabyte at most. */
 const CLIENT_BYTES_LEAST = 4 * 1024 * 1024;
 const CLIENT_BYTES_MOST = 2 ** 40;
 /** Room for some hundred small znodes: less is a mistake of units. */
 const TREE_BYTES_MIN = 64 * 1024;
-/** Addresses on which one port is opened. */
-const LISTEN_MAX = 16;
 const LEVELS_LIMIT = 1_000_000;
 /** A year. */
 const MINUTES_MAX = 366 * 24 * 60;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
 
-const id = integer(1, 255);
-const port = integer(1, 65535);
-const host = z
-  .string({ error: 'expected a host name or an IP address' })
-  .refine(isHost, { error: 'expected a host name or an IP address' });
-
-const EXPECTED_LISTEN =
-  'expected "*", a host name or an IP address, ' +
-  `or a list of at most ${LISTEN_MAX} different ones`;
-const listen = z
-  .union([z.string(), z.array(z.string())], { error: EXPECTED_LISTEN })
-  .refine(isListen, { error: EXPECTED_LISTEN });
-
-const serverShape = {
-  id,
-  host,
-  clientPort: port,
-  peerPort: port,
-  listen: listen.optional(),
-  peerListen: listen.optional(),
-  clientHost: host.optional(),
-  secureClientPort: port.optional(),
-  metricsPort: port.optional(),
-  adminPort: port.optional(),
-};
-const serverSchema = z.strictObject(serverShape, {
-  error: 'expected an object with id, host, clientPort and peerPort',
-});
-type Server = z.infer<typeof serverSchema>;
-
 const settingsSchema = z.strictObject(
   {
     dataDir: text('a directory'),
     dataLogDir: text('a directory').nullable().default(null),
     tickTimeMs: integer(1, 60_000).default(2000),
-    servers: z
-      .array(serverSchema, { error: 'expected a list of servers' })
-      .min(1, { error: 'expected at least one server' })
-      .max(MEMBERS_MAX, { error: `expected at most ${MEMBERS_MAX} servers` }),
+    servers: serversSchema,
     peerAuth: peerAuthSchema,
     initLimit: integer(1, 100_000).default(10),
     syncLimit: integer(1, 100_000).default(5),
@@ -145,8 +109,8 @@ const settingsSchema = z.strictObject(
     localSessions: flag().default(false),
     reconfigEnabled: flag().default(false),
     holdLevel: integer(1, LEVELS_LIMIT).nullable().default(null),
-    metricsHost: host.nullable().default(null),
-    adminHost: host.default('127.0.0.1'),
+    metricsHost: host().nullable().default(null),
+    adminHost: host().default('127.0.0.1'),
     ...adminShape,
     adminReadOnly: flag().default(false),
     backupDirectory: text('a directory').nullable().default(null),
@@ -217,7 +181,7 @@ function relationProblems(raw: unknown): string[] {
   }
   problems.push(...sessionLimitProblems(raw), ...adminProblems(raw), ...tlsProblems(raw));
   problems.push(...enforceAuthProblems(raw), ...auditProblems(raw), ...rootAclProblems(raw));
-  const servers = Array.isArray(raw['servers']) ? raw['servers'].map(validParts) : [];
+  const servers = validPartsOf(raw['servers']);
   problems.push(...serverProblems(servers));
   problems.push(...peerAuthProblems(raw['peerAuth']));
   const endpoints = validOrNull(shape.servers, raw['servers']);
@@ -272,79 +236,6 @@ function adminProblems(raw: Record<string, unknown>): string[] {
   return [`adminHost: ${expected}, got "${adminHost}"`];
 }
 
-const PORT_KEYS = [
-  'clientPort',
-  'secureClientPort',
-  'peerPort',
-  'metricsPort',
-  'adminPort',
-] as const;
-type PartKey = 'id' | 'host' | (typeof PORT_KEYS)[number];
-type Parts = { readonly [K in PartKey]: Server[K] | null };
-
-function validParts(raw: unknown): Parts {
-  const fields = isRecord(raw) ? raw : {};
-  return {
-    id: validOrNull(id, fields['id']),
-    host: validOrNull(host, fields['host']),
-    clientPort: validOrNull(port, fields['clientPort']),
-    secureClientPort: validOrNull(serverShape.secureClientPort, fields['secureClientPort']),
-    peerPort: validOrNull(port, fields['peerPort']),
-    metricsPort: validOrNull(serverShape.metricsPort, fields['metricsPort']),
-    adminPort: validOrNull(serverShape.adminPort, fields['adminPort']),
-  };
-}
-
-function serverProblems(servers: readonly Parts[]): string[] {
-  const problems: string[] = [];
-  const ids = new Map<number, string>();
-  const addresses = new Map<string, string>();
-  servers.forEach((server, index) => {
-    const where = `servers[${index}]`;
-    if (server.id !== null) {
-      const first = ids.get(server.id);
-      if (first === undefined) ids.set(server.id, `${where}.id`);
-      else problems.push(`${where}.id: expected a unique id, ${server.id} is also ${first}`);
-    }
-    if (server.host === null) return;
-    if (servers.length > 1 && isWildcard(server.host)) {
-      problems.push(`${where}.host: expected a host that members can dial, got "${server.host}"`);
-    }
-    for (const key of PORT_KEYS) {
-      const value = server[key];
-      if (value === null || value === undefined) continue;
-      const address = `${machineOf(server.host)} ${value}`;
-      const first = addresses.get(address);
-      if (first === undefined) addresses.set(address, `${where}.${key}`);
-      else problems.push(`${where}.${key}: expected a free port, ${value} is also ${first}`);
-    }
-  });
-  return problems;
-}
-
-/** One machine under its most usual names; DNS is not asked. */
-function machineOf(name: string): string {
-  const lower = name.toLowerCase();
-  return lower === 'localhost' || lower === '::1' ? '127.0.0.1' : lower;
-}
-
-function isWildcard(name: string): boolean {
-  return name === '0.0.0.0' || name === '::';
-}
-
-function isHost(name: string): boolean {
-  if (isIP(name) !== 0) return true;
-  // Digits and dots that are no IPv4 address are a mistyped one, not a host name.
-  return name.length <= 253 && !/^[\d.]+$/.test(name) && /^[\w-]+(\.[\w-]+)*\.?$/.test(name);
-}
-
-function isListen(value: string | readonly string[]): boolean {
-  const hosts = [value].flat();
-  const isValid = hosts.every((name) => name === EVERY_ADDRESS || isHost(name));
-  const isInRange = hosts.length >= 1 && hosts.length <= LISTEN_MAX;
-  return isValid && isInRange && new Set(hosts).size === hosts.length;
-}
-
 /** Where a password may stand by mistake, so that a value is not repeated in a log. */
 const SECRETS = /^(superDigest$|superId|adminUsers\[|adminReaders\[|rootAcl\[|peerAuth)/;
 
@@ -388,15 +279,6 @@ function shown(value: unknown): string {
   if (value === undefined) return 'nothing';
   const text = JSON.stringify(value);
   return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function validOrNull<T>(schema: z.ZodType<T>, value: unknown): T | null {
-  const result = schema.safeParse(value);
-  return result.success ? result.data : null;
 }
 
 function checkWords(list: string, context: z.RefinementCtx): void {

@@ -1,7 +1,9 @@
 /**
- * The types of settings that many rules share, each with the sentence for a value of another type.
- * Called by config-schema.ts and the files of single subjects, such as audit-settings.ts.
+ * The types of settings that many rules share, each with the sentence for a value of another type,
+ * and what rules ask of values that may have any type. Called by config-schema.ts and the files of
+ * single subjects, such as audit-settings.ts.
  */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 export function integer(min: number, max: number): z.ZodNumber {
@@ -16,4 +18,24 @@ export function text(what: string): z.ZodString {
 
 export function flag(): z.ZodBoolean {
   return z.boolean({ error: 'expected true or false' });
+}
+
+export function host() {
+  const error = 'expected a host name or an IP address';
+  return z.string({ error }).refine(isHost, { error });
+}
+
+export function isHost(name: string): boolean {
+  if (isIP(name) !== 0) return true;
+  // Digits and dots that are no IPv4 address are a mistyped one, not a host name.
+  return name.length <= 253 && !/^[\d.]+$/.test(name) && /^[\w-]+(\.[\w-]+)*\.?$/.test(name);
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function validOrNull<T>(schema: z.ZodType<T>, value: unknown): T | null {
+  const result = schema.safeParse(value);
+  return result.success ? result.data : null;
 }

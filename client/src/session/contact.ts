@@ -18,6 +18,14 @@ export class Contact {
     return Math.max(this.#lastAnsweredMs, presentMs);
   }
 
+  /**
+   * Whether `timeoutMs` have passed since then. No server expires a session before that. True while
+   * nothing is known of a contact, as for a session to be resumed.
+   */
+  isPast(timeoutMs: number, nowMs: number): boolean {
+    return nowMs >= this.lastAnsweredMs + timeoutMs;
+  }
+
   /** The latest time that an unread answer on the current connection can prove. */
   get provableMs(): number {
     const sentMs = this.#connection?.lastSentMs ?? Number.NEGATIVE_INFINITY;

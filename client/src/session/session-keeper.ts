@@ -37,7 +37,7 @@ import { RequestQueue } from './request-queue.js';
 import { logIn } from './sasl-login.js';
 import { Seeker } from './seeker.js';
 import { SessionMonitors } from './session-monitors.js';
-import { StateFeed } from './state-feed.js';
+import { type ChangeDetails, StateFeed } from './state-feed.js';
 import { observeStates } from './state-observer.js';
 
 const CLOSE_MS_MAX = 5_000;
@@ -148,9 +148,7 @@ export class SessionKeeper {
 
   close(): Promise<void> {
     if (this.#closing !== null) return this.#closing.done;
-    const closing = new Closing();
-    this.#closing = closing;
-    this.#beginClosing(null);
+    const closing = this.#beginClosing(null);
     const connection = this.#connection;
     if (connection !== null) this.#sayGoodbye(connection);
     else if (this.#session === null || !this.#seeker.isTrying) this.#finishClosing();
@@ -254,7 +252,9 @@ export class SessionKeeper {
 
   #onRefused(): void {
     if (this.#session !== null || this.#resume !== null) {
-      this.#lose(this.#mayBeExpired() ? 'expired' : 'ended');
+      const nowMs = this.#options.surroundings.nowMs();
+      const mayBeExpired = this.#contact.isPast(this.#session?.timeoutMs ?? 0, nowMs);
+      this.#lose(mayBeExpired ? 'expired' : 'ended');
       return;
     }
     this.#seeker.seek();
@@ -311,19 +311,8 @@ export class SessionKeeper {
   /** In this protocol, a client whose credential is refused must end. */
   #closeFor(error: Error): void {
     if (this.#closing !== null) return;
-    this.#closing = new Closing();
     this.#beginClosing(error);
     this.#finishClosing();
-  }
-
-  /**
-   * Whether the session's timeout has passed since the last answered request was sent. No server
-   * expires it before that. True for a session to be resumed, of whose last contact nothing is
-   * known.
-   */
-  #mayBeExpired(): boolean {
-    const expiresMs = this.#contact.lastAnsweredMs + (this.#session?.timeoutMs ?? 0);
-    return this.#options.surroundings.nowMs() >= expiresMs;
   }
 
   #lose(lossCause: SessionLossCause): void {
@@ -365,7 +354,9 @@ export class SessionKeeper {
   }
 
   /** Accepts no further requests and ends the session for the application. */
-  #beginClosing(error: Error | null): void {
+  #beginClosing(error: Error | null): Closing {
+    const closing = new Closing();
+    this.#closing = closing;
     const cause = error === null ? {} : { cause: error };
     const closed: ErrorMaker = (_, ambiguous) => new ClientClosedError({ ambiguous, ...cause });
     this.#over = error === null ? closed : authFailed;
@@ -374,6 +365,7 @@ export class SessionKeeper {
     this.#credentials.failAll(this.#over);
     this.#session?.end(new ClientClosedError(cause));
     this.#tell('closed', { error });
+    return closing;
   }
 
   #sayGoodbye(connection: Connection): void {
@@ -398,15 +390,7 @@ export class SessionKeeper {
     return this.states.state === state;
   }
 
-  #tell(
-    state: ClientState,
-    more: {
-      readonly error?: Error | null;
-      readonly newSession?: boolean;
-      readonly sessionId?: bigint | null;
-      readonly lossCause?: SessionLossCause;
-    } = {},
-  ): void {
+  #tell(state: ClientState, more: ChangeDetails = {}): void {
     const { sessionId = this.#session?.id ?? null } = more;
     const readOnly = this.#readOnly;
     this.states.set({ error: null, newSession: false, ...more, state, sessionId, readOnly });

@@ -10,6 +10,9 @@ import type { ClientState, StateChange } from '../api/values.js';
 
 export type StateListener = (change: StateChange) => void;
 
+/** What a change may have besides what SessionKeeper adds to each. */
+export type ChangeDetails = Partial<Omit<StateChange, 'state' | 'readOnly'>>;
+
 export class StateFeed {
   readonly #listeners = new Set<{ readonly listener: StateListener }>();
   readonly #untold: StateChange[] = [];

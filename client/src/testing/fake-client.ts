@@ -13,7 +13,6 @@ import {
   ConnectionLossError,
   Fifo,
   type KeeperError,
-  OperationTimeoutError,
   SessionExpiredError,
 } from '@rookery/protocol';
 import type { AddWatchOptions, WatchHandle } from '../api/client.js';
@@ -32,6 +31,7 @@ import { ClientLog } from '../log.js';
 import { WatchRegistry } from '../watches/watch-registry.js';
 import { caughtUp } from './fake-catch-up.js';
 import { FakeOperations, type FakeRequest, type Sent } from './fake-operations.js';
+import { limit, outcomeOf, type Pending } from './fake-pending.js';
 import { type FakeChange, FakeServer } from './fake-server.js';
 import { FakeSurroundings } from './fake-surroundings.js';
 
@@ -40,15 +40,6 @@ import { FakeSurroundings } from './fake-surroundings.js';
  * with an error.
  */
 export type Fault = 'request-lost' | 'reply-lost' | KeeperError;
-
-interface Pending extends Sent {
-  readonly isWrite: boolean;
-  /** Whether the server may have received it. */
-  isSent: boolean;
-  /** Applies the request. Returns a function that handles the reply. */
-  apply(session: bigint): () => void;
-  reject(error: Error): void;
-}
 
 export interface FakeClientOptions {
   readonly surroundings?: Surroundings;
@@ -269,7 +260,7 @@ export class FakeClient extends FakeOperations {
         },
         reject: (error) => settle(() => reject(error)),
       };
-      undo.push(...this.#limit(pending, options));
+      undo.push(...limit(pending, options, this.surroundings));
       if (this.#state === 'connected') this.#send(pending);
       else this.#queued.push(pending);
     });
@@ -283,28 +274,6 @@ export class FakeClient extends FakeOperations {
     }
     if (session === undefined || session === this.session?.id) return null;
     return new SessionExpiredError(path);
-  }
-
-  /** Applies the signal and the deadline. Returns functions that remove them. */
-  #limit(pending: Pending, options: OperationOptions | undefined): (() => void)[] {
-    const { signal, timeoutMs } = options ?? {};
-    const { path } = pending;
-    const undo: (() => void)[] = [];
-    const isAmbiguous = () => pending.isWrite && pending.isSent;
-    if (signal !== undefined) {
-      const onAbort = () =>
-        pending.reject(
-          new OperationAbortedError(signal.reason, { ambiguous: isAmbiguous(), path }),
-        );
-      signal.addEventListener('abort', onAbort);
-      undo.push(() => signal.removeEventListener('abort', onAbort));
-    }
-    if (timeoutMs !== undefined && timeoutMs > 0) {
-      const onTimeout = () =>
-        pending.reject(new OperationTimeoutError(path, { ambiguous: isAmbiguous() }));
-      undo.push(this.surroundings.setTimer(timeoutMs, onTimeout));
-    }
-    return undo;
   }
 
   #send(pending: Pending): void {
@@ -396,17 +365,5 @@ export class FakeClient extends FakeOperations {
     const sessionId = this.session?.id ?? null;
     const common = { state, sessionId, newSession: false, readOnly: false, error: null };
     for (const listener of [...this.#listeners]) listener({ ...common, ...about });
-  }
-}
-
-type Outcome<T> =
-  | { readonly kind: 'result'; readonly result: T }
-  | { readonly kind: 'error'; readonly error: unknown };
-
-function outcomeOf<T>(apply: () => T): Outcome<T> {
-  try {
-    return { kind: 'result', result: apply() };
-  } catch (error) {
-    return { kind: 'error', error };
   }
 }

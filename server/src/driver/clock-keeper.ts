@@ -4,10 +4,10 @@
  * Every member compares its wall clock with those of the others. It logs when its own is wrong and
  * when no majority agrees, so that an operator hears of it before it matters. A leader takes the
  * time of its transactions and the ages of znodes from here, and the lease clock, by which sessions
- * expire. Owned by the driver, which reports each tick, each heartbeat of another member, and each
- * link that is gone.
+ * expire. Owned by the driver, which reports each tick, each heartbeat, each clock that another
+ * member tells, and each link that begins or is gone.
  */
-import { CLOCKS_SINCE, type Clock, type PeerId } from '@rookery/protocol';
+import { CLOCKS_SINCE, type PeerId } from '@rookery/protocol';
 import type { LeaderTime } from '../pipeline/request-preparer.js';
 import { AppliedTimes } from '../sessions/applied-times.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
@@ -61,7 +61,7 @@ export class ClockKeeper {
   readonly #leaseClock: LeaseClock;
   readonly #applied: AppliedTimes;
   /** Members whose wire version has messages about clocks. */
-  readonly listeners = new Set<PeerId>();
+  readonly #listeners = new Set<PeerId>();
   #state: ReplicatedState;
   #term: Term | null = null;
   #told: ClockVerdict['by'] = 'own';
@@ -90,20 +90,20 @@ export class ClockKeeper {
     this.#tellStep();
   }
 
-  /** The message for the other members. */
-  get message(): Clock {
-    return { kind: 'clock', wallMs: this.#parts.timers.wallMs() };
+  /** Tells the other members the time here. */
+  onHeartbeat(): void {
+    for (const peer of this.#listeners) this.#sendTime(peer);
   }
 
-  /** Returns whether the peer understands messages about clocks. */
-  onConnected(peer: PeerId, version: number): boolean {
-    if (version < CLOCKS_SINCE) return false;
-    this.listeners.add(peer);
-    return true;
+  /** The peer is told the time here at once, if it understands messages about clocks. */
+  onConnected(peer: PeerId, version: number): void {
+    if (version < CLOCKS_SINCE) return;
+    this.#listeners.add(peer);
+    this.#sendTime(peer);
   }
 
   onDisconnected(member: PeerId): void {
-    this.listeners.delete(member);
+    this.#listeners.delete(member);
     this.#clocks.forget(member);
   }
 
@@ -135,6 +135,11 @@ export class ClockKeeper {
 
   endTerm(): void {
     this.#term = null;
+  }
+
+  #sendTime(peer: PeerId): void {
+    const wallMs = this.#parts.timers.wallMs();
+    this.#parts.peerPort().sendTo(peer, { kind: 'clock', wallMs });
   }
 
   #tell({ by, baseMs, basesMs }: ClockVerdict, nowMs: number): void {

@@ -209,8 +209,7 @@ export class Driver {
       this.#heartbeatAtMs = nowMs;
       const sessions = this.#pipeline.takeTouches();
       if (sessions.length > 0) this.#sendToLeader({ kind: 'touch', sessions });
-      for (const peer of this.#clock.listeners)
-        this.#parts.peerPort().sendTo(peer, this.#clock.message);
+      this.#clock.onHeartbeat();
       this.#digests.onHeartbeat(this.shown, this.keeper.state);
       this.#parts.diskSpace.onHeartbeat(this.shown, this.#parts.peerPort());
       this.#parts.backups.onHeartbeat(this.shown, this.#parts.peerPort());
@@ -250,9 +249,7 @@ export class Driver {
     if (distrust !== null) this.#step({ kind: 'distrust', reason: distrust });
     // This comes before the core learns of the link, so that a new leader knows the clocks of its
     // learners.
-    if (this.#clock.onConnected(peer, version)) {
-      this.#parts.peerPort().sendTo(peer, this.#clock.message);
-    }
+    this.#clock.onConnected(peer, version);
     this.#level.onConnected(peer, hello);
     this.#parts.treeBound.onConnected(peer, hello);
     this.#step({ kind: 'connected', peer, link, version });

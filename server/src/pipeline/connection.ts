@@ -13,6 +13,14 @@ import type { ClientChannel, ConnectionId } from './client-channel.js';
 import { CommitQueue } from './commit-queue.js';
 import { identitiesOf, identityBytesOf } from './identities.js';
 
+const NO_SCHEMES: ReadonlySet<string> = new Set();
+
+interface ConnectionOptions {
+  readonly skipAcl: boolean;
+  /** It must authenticate by one of these schemes, unless there are none. */
+  readonly admission?: ReadonlySet<string>;
+}
+
 export type Phase = 'open' | 'joining' | 'live' | 'leaving' | 'gone';
 
 export class Connection {
@@ -47,11 +55,10 @@ export class Connection {
   /** Whether the client was heard from since the last report of touches. */
   touched = false;
 
-  /** `admission`: it must authenticate by one of these schemes, unless there are none. */
   constructor(
     id: ConnectionId,
     channel: ClientChannel,
-    { skipAcl, admission }: { readonly skipAcl: boolean; readonly admission: ReadonlySet<string> },
+    { skipAcl, admission = NO_SCHEMES }: ConnectionOptions,
   ) {
     this.id = id;
     this.channel = channel;

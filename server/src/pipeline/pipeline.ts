@@ -41,8 +41,6 @@ import { HEADER_BYTES, Requests } from './requests.js';
 import { Throttle } from './throttle.js';
 import { Touches } from './touches.js';
 
-const NO_SCHEMES: ReadonlySet<string> = new Set();
-
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */
 type Serving = 'nobody' | 'all' | 'readOnly';
 
@@ -175,8 +173,7 @@ export class Pipeline {
 
   onOpen(id: ConnectionId, channel: ClientChannel, nowMs: number): void {
     assert(!this.#connections.has(id), () => `connection ${id} is opened once`);
-    const { skipAcl, admission = NO_SCHEMES } = this.#options;
-    const connection = new Connection(id, channel, { skipAcl, admission });
+    const connection = new Connection(id, channel, this.#options);
     this.#connections.add(connection);
     if (!this.logins.takeProven(connection)) this.#close(connection, 'its name is too long');
     else this.rates.onOpen(connection, nowMs);

@@ -5,8 +5,8 @@
  * a suffix off, and purging from the front. A process writes only to segments that it began itself:
  * its first append and every truncation begin one, so nothing durable is ever written over, and the
  * log is one chain at every moment, after a crash too. A purge leaves the zxid of the checkpoint in
- * it, as a proposal or as its base. One append or truncation runs at a time, and none after a
- * failure.
+ * it, as a proposal or as its base. Its caller appends and truncates one at a time, and never
+ * after a failure: Storage asserts that.
  */
 import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';
@@ -78,8 +78,6 @@ export class TxnLog {
   #next: LogFile | null = null;
   /** It is being created or preallocated in background. */
   #isPreparing = false;
-  /** An append or a truncation is under way. Stays true when it fails. */
-  #isChanging = false;
   /** The number of synced writes to the newest segment. */
   #writeCount = 0;
   #writtenBytes = 0;
@@ -133,7 +131,7 @@ export class TxnLog {
   /** Appends batches in one synced write. A failure leaves the log unusable. */
   async append(batches: readonly ProposalBatch[]): Promise<void> {
     if (batches.length === 0) return;
-    this.#beginChange();
+    this.#checkBackground();
     this.#assertChain(batches);
     const segment = this.#writable ?? (await this.#begin());
     const before = segment.bytes;
@@ -142,7 +140,6 @@ export class TxnLog {
     this.#writeCount += 1;
     this.#last = segment.last;
     this.#prepareNext(segment);
-    this.#isChanging = false;
   }
 
   /**
@@ -153,7 +150,7 @@ export class TxnLog {
     assert(after >= base, `truncation to ${formatZxid(after)} is above base ${formatZxid(base)}`);
     assert(after <= last, `truncation to ${formatZxid(after)} is below last ${formatZxid(last)}`);
     if (after === last) return;
-    this.#beginChange();
+    this.#checkBackground();
     this.#truncations += 1;
     const dropped = this.#segments.filter((segment) => segment.base >= after);
     this.#segments = this.#segments.filter((segment) => segment.base < after);
@@ -166,7 +163,6 @@ export class TxnLog {
     await this.#begin();
     // The new header does not lead to them, so whatever a crash leaves of them is void.
     for (const segment of dropped) this.#removals.run(() => segment.file.markForDeletion());
-    this.#isChanging = false;
   }
 
   /** Protects everything after `after` from being purged until `unprotect` takes the result. */
@@ -253,15 +249,10 @@ export class TxnLog {
     await this.#directory.remove(segmentName(this.generation, this.#lastSeq + 1));
   }
 
-  /** Nobody knows what is on the disk after a failure, so nothing is written then. */
-  #beginChange(): void {
-    assert(
-      !this.#isChanging,
-      'the log is changed by one call at a time, and by none after a failure',
-    );
+  /** Throws the failure of background work: nobody knows what is on the disk then. */
+  #checkBackground(): void {
     this.#background.check();
     this.#removals.check();
-    this.#isChanging = true;
   }
 
   /** Asserts that batches are a chain. Within a batch that is always true. */

@@ -50,6 +50,7 @@ const BASE = [
     'four-letter-words',
     'operator-error',
     'peer-auth-settings',
+    'server-settings',
     'setting-types',
     'tuning',
     'version',
