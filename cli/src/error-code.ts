@@ -1,8 +1,15 @@
-/** The short name by which a finding or a message tells what the system has refused. */
+/** How findings and messages name what the system has refused. */
 import { errorMessage } from '@rookery/protocol';
 
 /** Returns the system's code of an error, such as ENOENT; for any other error its message. */
 export function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
   return errorMessage(error);
+}
+
+/** Returns the error's message. That of a name with several addresses has a code instead. */
+export function messageOf(error: unknown): string {
+  const message = errorMessage(error);
+  if (message !== '') return message;
+  return error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
 }

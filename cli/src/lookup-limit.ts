@@ -16,3 +16,12 @@ const LIMIT = 'timeout:1 attempts:2';
 export function limitLookups(environment: NodeJS.ProcessEnv): void {
   environment['RES_OPTIONS'] ??= LIMIT;
 }
+
+/**
+ * Returns the environment for a program that a command starts. The limit is for the command alone,
+ * so it is left out, and a choice of the user is not.
+ */
+export function environmentForChild(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { RES_OPTIONS: options, ...others } = environment;
+  return options === undefined || options === LIMIT ? others : environment;
+}

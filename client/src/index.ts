@@ -12,10 +12,13 @@ export {
   BadArgumentsError,
   BadVersionError,
   type ClientInfo,
+  ClosingError,
   ConnectionLossError,
+  DataInconsistencyError,
   EphemeralOnLocalSessionError,
   ErrorCode,
   InvalidAclError,
+  InvalidCallbackError,
   InvalidStateError,
   KeeperError,
   MarshallingFailedError,
@@ -25,6 +28,7 @@ export {
   NodeExistsError,
   NoNodeError,
   NotEmptyError,
+  NothingError,
   NotReadOnlyError,
   NoWatcherError,
   OperationTimeoutError,
@@ -33,13 +37,16 @@ export {
   ReconfigDisabledError,
   ReconfigInProgressError,
   RequestTimeoutError,
+  RuntimeInconsistencyError,
   SessionClosedRequireSaslAuthError,
   SessionExpiredError,
   SessionMovedError,
+  SslConnectionError,
   SystemError,
   ThrottledOpError,
   TTL_MAX_MS,
   UnimplementedError,
+  UnknownSessionError,
   WatcherType,
 } from '@rookery/protocol';
 export type * from './api/client.js';
@@ -249,3 +256,8 @@ export type {
   OperationTrace,
   StateMessage,
 } from './session/diagnostics.js';
+export {
+  type ParsedConnectString,
+  parseConnectString,
+  type ServerName,
+} from './wire/connect-string.js';

@@ -113,7 +113,7 @@ describe('a config file', () => {
 
   it('that lists no such member is refused with the ids there are', () => {
     const path = file(JSON.stringify({ dataDir: 'x', servers: three }));
-    expect(() => loadConfig(path, 4)).toThrow(/servers: none has the id 4 \(there is 1, 2, 3\)/);
+    expect(() => loadConfig(path, 4)).toThrow(/servers: none has the id 4 \(the ids are 1, 2, 3\)/);
   });
 
   it('may begin with a byte order mark, and with one alone', () => {

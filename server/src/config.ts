@@ -352,8 +352,8 @@ export interface Config {
    */
   readonly holdLevel: number | null;
   /**
-   * Where each member's `metricsPort` listens; default null: on the server's own `host`. A wildcard
-   * such as 0.0.0.0 is allowed.
+   * Where each member's `metricsPort` listens; default null: at the first address of the
+   * server's `listen`, which is its `host` by default. A wildcard such as 0.0.0.0 is allowed.
    */
   readonly metricsHost: string | null;
   /**
@@ -455,7 +455,7 @@ export function loadConfig(path: string, id: PeerId): Config {
   const config = loadEnsembleConfig(path);
   const ids = config.servers.map((server) => server.id);
   if (!ids.includes(id)) {
-    throw new ConfigError(path, [`servers: none has the id ${id} (there is ${ids.join(', ')})`]);
+    throw new ConfigError(path, [`servers: none has the id ${id} (the ids are ${ids.join(', ')})`]);
   }
   return config;
 }

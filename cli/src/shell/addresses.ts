@@ -18,8 +18,7 @@ export function addressesOf(
   connect: string,
   tls: ClientTls | null = null,
 ): readonly NamedAddress[] {
-  const [hosts = ''] = connect.split('/');
-  const servers = named({ connect: hosts });
+  const servers = named({ connect });
   return tls === null ? servers : servers.map((server) => ({ ...server, tls }));
 }
 

@@ -5,6 +5,7 @@
  */
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
+import { messageOf } from '../error-code.js';
 import { textUpTo } from '../http-text.js';
 import { httpUrl, USER_VARIABLE, userHeaders } from '../http-url.js';
 import { refusal } from '../refusal.js';
@@ -88,7 +89,5 @@ async function jsonOf({ body }: Response): Promise<unknown> {
 
 /** Where nobody listens, fetch has the reason as the cause of its error. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (!(cause instanceof Error)) return String(cause);
-  return cause.message === '' && 'code' in cause ? String(cause.code) : cause.message;
+  return messageOf(error instanceof Error ? (error.cause ?? error) : error);
 }

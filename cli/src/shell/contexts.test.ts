@@ -35,7 +35,7 @@ it('a context that cannot be written leaves the former one, and nothing half-wri
   expect(readdirSync(folder)).toEqual(['prod.json']);
 });
 
-it('a symbolic link stays when its context is saved, whether its file was there or not', async () => {
+it('saving a context keeps its symbolic link, and removing one keeps the file behind the link', async () => {
   const home = await mkdtemp(join(tmpdir(), 'rookery-contexts-'));
   onTestFinished(() => rm(home, { recursive: true }));
   const contexts = new Contexts({ XDG_CONFIG_HOME: home });
@@ -56,7 +56,9 @@ it('a symbolic link stays when its context is saved, whether its file was there 
   }
   expect(readdirSync(folder)).toEqual(['prod.json']);
   expect(readdirSync(dotfiles).sort()).toEqual(['here.json', 'prod.json']);
-  rmSync(link);
+  contexts.remove('prod');
+  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(dotfiles).sort()).toEqual(['here.json', 'prod.json']);
   symlinkSync('prod.json', link);
   expect(() => contexts.save('prod', { connect: 'one:2181', auth: [] })).toThrow(OperatorError);
 });

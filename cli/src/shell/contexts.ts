@@ -94,6 +94,7 @@ export class Contexts {
     replace(this.#selectedFile, `${name}\n`);
   }
 
+  /** Of a symbolic link it removes the link alone, as `rm` does. */
   remove(name: string): void {
     this.load(name);
     rmSync(this.#file(name));

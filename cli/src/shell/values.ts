@@ -142,6 +142,11 @@ export function aclJson(acl: readonly Acl[]): readonly { [key: string]: Json }[]
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB'] as const;
 
+/** For people: "1 byte", "2 bytes", and the same with another noun. */
+export function countText(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** For people: 1.5 KiB. */
 export function sizeText(bytes: number): string {
   let value = bytes;

@@ -1,15 +1,14 @@
 /**
  * Which servers a command asks: those of a config file, or those of a list of addresses.
  */
+import { ConnectStringError, parseConnectString } from '@rookery/client';
 import { loadEnsembleConfig, OperatorError } from '@rookery/server';
 import type { ServerToAsk } from './four-letter-word.js';
-
-const DEFAULT_PORT = 2181;
 
 export interface ServersOptions {
   /** The path of a config file. */
   readonly config?: string;
-  /** `host:port,host:port`. */
+  /** The connect string of a client; its chroot does not count. */
   readonly connect?: string;
 }
 
@@ -25,15 +24,12 @@ export function serversOf({ config, connect }: ServersOptions): readonly NamedSe
   if (connect === undefined || config !== undefined) {
     throw new OperatorError('give --config, or --connect host:port,...');
   }
-  return connect.split(',').map((text) => {
-    const [, bracketed, plain, port = `${DEFAULT_PORT}`] =
-      /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i.exec(text.trim()) ?? [];
-    const host = bracketed ?? plain;
-    if (host === undefined) {
-      throw new OperatorError(`${text} is not an address of the form host:port`);
-    }
-    return { id: null, host, port: Number(port) };
-  });
+  try {
+    return parseConnectString(connect).servers.map(({ host, port }) => ({ id: null, host, port }));
+  } catch (error) {
+    if (!(error instanceof ConnectStringError)) throw error;
+    throw new OperatorError(`${error.message}.`, { cause: error });
+  }
 }
 
 /** Writes `host:port`, with an IPv6 address in brackets. */

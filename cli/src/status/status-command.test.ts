@@ -3,6 +3,7 @@
  * code.
  */
 import { createServer, type Server } from 'node:net';
+import { OperatorError } from '@rookery/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serversOf } from './named-servers.js';
 import { parseStatus } from './server-status.js';
@@ -118,7 +119,18 @@ it('addresses are parsed, and a mistake in one is reported', () => {
     { id: null, host: 'zk1', port: 2181 },
     { id: null, host: '::1', port: 2182 },
   ]);
-  expect(() => of('zk1:port')).toThrow('zk1:port is not an address of the form host:port');
+  // All forms that the client takes, and none other.
+  expect(
+    of(' zk1, zk1:2181,,::2,[fe80::1%eth0]:99/app').map(({ host, port }) => [host, port]),
+  ).toEqual([
+    ['zk1', 2181],
+    ['::2', 2181],
+    ['fe80::1%eth0', 99],
+  ]);
+  for (const wrong of ['zk1:port', 'zk1:0', 'zk1:99999', '', 'zk1/a//b']) {
+    expect(() => of(wrong)).toThrow(OperatorError);
+  }
+  expect(() => of('zk1:port')).toThrow('bad port "port": "zk1:port".');
   expect(() => serversOf({})).toThrow('give --config, or --connect');
   expect(parseStatus('imok')).toBe(null);
 });

@@ -1,4 +1,5 @@
 /** Asks all members `srvr` and `mntr`, again and again, for the rows that `top` shows of them. */
+import { messageOf } from '../error-code.js';
 import type { NamedAddress } from '../shell/addresses.js';
 import { askWord } from '../status/four-letter-word.js';
 import { reasonOf } from '../status/server-status.js';
@@ -37,11 +38,4 @@ async function ask(server: NamedAddress, timeoutMs: number): Promise<Asked> {
   } catch (error) {
     return { address, atMs: performance.now(), sample: null, problem: messageOf(error) };
   }
-}
-
-/** The error for a name with several addresses has a code and no message. */
-export function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.message !== '') return error.message;
-  return 'code' in error ? String(error.code) : 'no answer';
 }

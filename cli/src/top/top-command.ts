@@ -8,6 +8,7 @@
  * the members where no others are given.
  */
 import { OperatorError } from '@rookery/server';
+import { messageOf } from '../error-code.js';
 import { pause } from '../pause.js';
 import type { NamedAddress } from '../shell/addresses.js';
 import { AdminPort } from '../shell/admin-port.js';
@@ -17,7 +18,7 @@ import { type Column, type Order, sorted } from './columns.js';
 import { COLUMNS, PAGES, type Page, rowJson } from './frame.js';
 import { lookHot, NEEDS_URL } from './hot.js';
 import { CLIENT_COLUMNS, clientJson, type HotLook, PATH_COLUMNS, pathJson } from './hot-frame.js';
-import { MemberLooks, messageOf } from './member-looks.js';
+import { MemberLooks } from './member-looks.js';
 
 const INTERVAL_S_DEFAULT = 2;
 const TIMEOUT_MS_MAX = 2_000;

@@ -117,11 +117,15 @@ export class MultiNonBlockingLease {
   readonly path: string;
   readonly #leases: readonly NonBlockingLease[];
 
-  /** `count` holders at a time. */
+  /** `count` holders at a time, an integer of at least 1. Throws OptionError. */
   constructor(client: Client, path: string, options: NonBlockingLeaseOptions & { count: number }) {
+    const { count } = options;
+    if (!(Number.isSafeInteger(count) && count >= 1)) {
+      throw new OptionError('count', `must be an integer of at least 1, is ${count}`);
+    }
     this.path = path;
     this.#leases = Array.from(
-      { length: options.count },
+      { length: count },
       (_, index) => new NonBlockingLease(client, joinPath(path, String(index)), options),
     );
   }

@@ -1,7 +1,7 @@
 import { NoAuthError, OperationTimeoutError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { ClientClosedError, OperationAbortedError } from '../errors.js';
-import type { FakeClient } from '../testing/fake-client.js';
+import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
 import { PersistentNode, type PersistentNodeOptions } from './persistent-node.js';
@@ -134,6 +134,43 @@ describe('a persistent node', () => {
     server.endSession(earlier);
     await node.whenStanding();
     expect(server.stat(PATH)?.ephemeralOwner).toBe(one.session?.id);
+  });
+
+  it('logs once for each znode of others that keeps it away, but not for its own', async () => {
+    const lines: object[] = [];
+    const ignore = () => undefined;
+    const warn = (fields: object, message: string) => lines.push({ ...fields, message });
+    const logger = { debug: ignore, info: ignore, error: ignore, warn };
+    const { server, surroundings, other } = newWorld();
+    const one = new FakeClient(server, { surroundings, logger });
+    await other.create('/nodes');
+    await other.create(PATH, 'theirs', { mode: 'ephemeral' });
+    const node = new PersistentNode(one, PATH);
+    node.start();
+    await until(() => lines.length > 0);
+    server.setData(PATH, 'changed');
+    await turns(50);
+    const owner = `0x${other.session?.id.toString(16)}`;
+    const text = `belongs to session ${owner}; the PersistentNode waits until it is gone`;
+    const event = 'node.occupied';
+    expect(lines).toEqual([
+      expect.objectContaining({
+        event,
+        path: PATH,
+        owner,
+        message: `the znode at ${PATH} ${text}`,
+      }),
+    ]);
+    other.expire();
+    await node.whenStanding();
+    const mine = one.session?.id ?? 0n;
+    one.loseSession();
+    await turns(50);
+    expect(server.stat(PATH)?.ephemeralOwner).toBe(mine);
+    expect(lines).toHaveLength(1);
+    server.endSession(mine);
+    await node.whenStanding();
+    await node.close();
   });
 
   it('a persistent one that stands already gets our data', async () => {

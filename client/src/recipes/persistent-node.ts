@@ -6,8 +6,9 @@
  * **Guarantee.** The znode gets the data that was set last, even if it was set without a
  * connection. Data that others write remains until the next setData(). An ephemeral znode at the
  * path that belongs to another session, such as this client's previous one, is never touched; ours
- * is created as soon as it is gone. After close() no znode of ours remains, unless `deleteOnClose`
- * is false.
+ * is created as soon as it is gone. While a znode that others made is there, ours waits, and the
+ * client's log says so once for each of them (`node.occupied`). After close() no znode of ours
+ * remains, unless `deleteOnClose` is false.
  *
  * **Znodes.** `<path>`, in the requested mode. With 'ephemeralSequential' it is
  * `_c_<uuid>-<name><number>` in the same directory, Curator's protected name, which later
@@ -71,6 +72,8 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
   #written = -1;
   #czxid: bigint | null = null;
   #isStanding = false;
+  /** The czxid of the last znode at the path that was logged as another's. */
+  #occupant: bigint | null = null;
   #session: Session | null = null;
   #closed: Promise<void> | null = null;
 
@@ -215,12 +218,27 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     }
     if (this.#isEphemeral && node.stat.ephemeralOwner !== within.session.id) {
       this.#standing(false);
+      this.#tellOccupied(node.stat);
       return;
     }
     if (node.stat.czxid !== this.#czxid) this.#written = -1;
     this.#czxid = node.stat.czxid;
     if (this.#written < this.#wishes) await this.#write(within);
     else this.#standing(true);
+  }
+
+  /** That of this object's own former session is not worth a line: it ends with its session. */
+  #tellOccupied({ czxid, ephemeralOwner }: Stat): void {
+    if (czxid === this.#czxid || czxid === this.#occupant) return;
+    this.#occupant = czxid;
+    const path = this.#path;
+    const isOthers = ephemeralOwner !== 0n;
+    const owner = isOthers
+      ? `belongs to session 0x${ephemeralOwner.toString(16)}`
+      : 'is persistent';
+    const message = `the znode at ${path} ${owner}; the PersistentNode waits until it is gone`;
+    const session = isOthers ? { owner: `0x${ephemeralOwner.toString(16)}` } : {};
+    this.#client.log.warn('node.occupied', message, { path, ...session });
   }
 
   async #create(within: Within): Promise<void> {

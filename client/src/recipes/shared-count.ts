@@ -13,6 +13,7 @@
  */
 import type { Client } from '../api/client.js';
 import type { Stat } from '../api/values.js';
+import { OptionError } from '../errors.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { decodeInt32, encodeInt32 } from './shared/curator.js';
 import { CorruptDataError, NumberRangeError } from './shared/value-errors.js';
@@ -28,7 +29,7 @@ export class SharedCount extends BackgroundRecipe implements AsyncDisposable {
   readonly path: string;
   readonly #value: SharedValue;
 
-  /** Counts are integers from -2^31 to 2^31-1. */
+  /** Counts are integers from -2^31 to 2^31-1. Throws NumberRangeError and OptionError. */
   constructor(client: Client, path: string, seed: number, options: SharedValueOptions = {}) {
     super();
     this.path = path;
@@ -54,7 +55,7 @@ export class SharedCount extends BackgroundRecipe implements AsyncDisposable {
     return this.#decode(await this.#value.ready(options));
   }
 
-  /** See SharedValue.set(). Rejects with NumberRangeError. */
+  /** See SharedValue.set(). Rejects with NumberRangeError, or OptionError if it is no integer. */
   async set(count: number, options: WaitOptions = {}): Promise<VersionedCount> {
     return this.#decode(await this.#value.set(encode(this.path, count), options));
   }
@@ -111,5 +112,5 @@ function encode(path: string, count: number): Buffer {
   if (Number.isInteger(count) && (count | 0) === count) return encodeInt32(count);
   throw Number.isInteger(count)
     ? new NumberRangeError(path, BigInt(count), '4 bytes')
-    : new TypeError(`a count must be an integer, not ${count}`);
+    : new OptionError('count', `must be an integer, is ${count}: ${path}`);
 }

@@ -1,6 +1,6 @@
 import { ConnectionLossError, NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError } from '../errors.js';
+import { ClientClosedError, OptionError } from '../errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, strike } from '../testing/random-faults.js';
@@ -178,7 +178,9 @@ describe('a shared count', () => {
     for (const tooLarge of [2 ** 31, -(2 ** 31) - 1]) {
       await expect(count.set(tooLarge)).rejects.toThrow(NumberRangeError);
     }
-    await expect(count.set(1.5)).rejects.toThrow(TypeError);
+    const refused = new OptionError('count', `must be an integer, is 1.5: ${PATH}`);
+    await expect(count.set(1.5)).rejects.toThrow(refused);
+    expect(() => new SharedCount(one, PATH, Number.NaN)).toThrow(OptionError);
     expect((await count.set(2 ** 31 - 1)).count).toBe(2 ** 31 - 1);
     await count.close();
     expectNothingLeft(one);

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { namesIn, newWorld, until } from '../testing/lock-world.js';
 import { WaitTimeoutError } from './shared/errors.js';
-import { SimpleQueue } from './simple-queue.js';
+import { SimpleQueue, type SimpleQueueOptions } from './simple-queue.js';
 
 const PATH = '/queues/simple';
 
@@ -15,6 +15,10 @@ function setUp() {
 }
 
 describe('a simple queue', () => {
+  it('has no option for a codec or for locks, which it does not use', () => {
+    expectTypeOf<keyof SimpleQueueOptions>().toEqualTypeOf<'acl' | 'marksPath' | 'onSessionLost'>();
+  });
+
   it('gives what was offered, in order, once; peek leaves it', async () => {
     const { server, ofOne, ofOther } = setUp();
     expect([await ofOne.peek(), await ofOne.poll()]).toEqual([null, null]);

@@ -25,7 +25,8 @@ import { putEntries } from './queues/putting.js';
 import { asDoubtful } from './shared/doubt.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
-export type SimpleQueueOptions = Omit<QueueOptions, 'lockPath'>;
+/** Its entries are bytes as they are, so it takes no codec. */
+export type SimpleQueueOptions = Omit<QueueOptions, 'codec' | 'lockPath'>;
 
 export class SimpleQueue {
   readonly path: string;

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { ErrorCode } from '@rookery/protocol';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
+import { OperatorError } from '../operator-error.js';
 import type { AuditRecord } from '../pipeline/audit.js';
 import { AuditLog, auditFileOf, checkAuditFile } from './audit-log.js';
 
@@ -174,6 +175,8 @@ it('a required log tells once that it has lost a line', async () => {
   const { log } = setUp({ path: directory, required: true });
   const error = await log.lost;
   expect(error.message).toContain('has lost a line, and is required: EISDIR');
+  // It would end the member with exit code 2, after which no supervisor starts it again.
+  expect(error).not.toBeInstanceOf(OperatorError);
 });
 
 it('a required log is checked before anything starts', () => {

@@ -58,12 +58,12 @@ export function checkAuditFile({
 export class AuditLog implements AuditSink {
   readonly figures = { written: 0, dropped: 0, leftOut: 0 };
   /** Resolves with the reason when a required log has lost a line, otherwise never. */
-  readonly lost: Promise<OperatorError>;
+  readonly lost: Promise<Error>;
   readonly #parts: AuditLogParts;
   readonly #file: AuditFile;
   readonly #log: RateLimitedLog;
   readonly #refusals = new RefusalBound();
-  #tellLost: ((error: OperatorError) => void) | null = null;
+  #tellLost: ((error: Error) => void) | null = null;
   #timer: Timer | null = null;
   #closing: Promise<void> | null = null;
 
@@ -152,7 +152,8 @@ export class AuditLog implements AuditSink {
     void this.#file.close();
     this.#timer?.cancel();
     this.#tellLost = null;
-    tell(new OperatorError(`The audit log ${path} has lost a line, and is required: ${reason}.`));
+    // Not an OperatorError: a disk may have room again, so that a supervisor should try again.
+    tell(new Error(`The audit log ${path} has lost a line, and is required: ${reason}.`));
   }
 }
 

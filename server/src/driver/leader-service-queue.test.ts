@@ -3,6 +3,7 @@ import { type ForwardedRequest, OpCode, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { RequestPreparer } from '../pipeline/request-preparer.js';
 import { LeaderService } from './leader-service.js';
+import { ProposalBatcher } from './proposal-batcher.js';
 
 const SHARE_MS = 10;
 const MULTI_MS = 4;
@@ -20,11 +21,10 @@ class SlowPreparer {
     return -this.room;
   }
 
-  onRequest(origin: number, { opcode, request }: ForwardedRequest): null {
+  onRequest(origin: number, { opcode, request }: ForwardedRequest): void {
     if (opcode === OpCode.multi) this.nowMs += MULTI_MS;
     this.done.push(`${origin}:${request}`);
     this.room -= 1;
-    return null;
   }
   onAttach(origin: number): null {
     this.done.push(`${origin}:attach`);
@@ -57,17 +57,18 @@ function bench() {
   const preparer = new SlowPreparer();
   const hooks = {
     time: () => ({ nowMs: preparer.nowMs, wallMs: 1 }),
-    wake: () => {},
     onExpired: () => {},
     onQuotaExceeded: () => {},
     onTreeFull: () => {},
     confirm: () => {},
     answer: () => {},
   };
+  const timers = { nowMs: () => preparer.nowMs, after: () => ({ cancel: () => {} }) };
+  const batcher = new ProposalBatcher(preparer.lastZxid, timers, () => {});
   const service = new LeaderService(
-    preparer as unknown as RequestPreparer,
+    { preparer: preparer as unknown as RequestPreparer, batcher },
     hooks,
-    { nowMs: () => preparer.nowMs, after: () => ({ cancel: () => {} }) },
+    timers,
     { shareMs: SHARE_MS, overlaySizeMax: 0 },
   );
   const turn = (): string[] => {

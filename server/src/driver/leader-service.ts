@@ -1,7 +1,7 @@
 /**
  * What a leader does for the clients of all members during one term: it takes their requests,
  * syncs, attaches and touches in the order of their arrival. RequestPreparer judges who may speak
- * for a session, and has Prepare decide the requests; the transactions go to `batcher`.
+ * for a session, and has Prepare decide the requests, whose transactions go to `batcher`.
  *
  * Each turn works off as much as fits its share: the messages of all members may hold many
  * thousands of operations, and decided in one turn they would delay heartbeats until the followers
@@ -31,12 +31,10 @@ import type { ExpiredSessions } from '../sessions/expired-sessions.js';
 import { atMost } from '../state/at-most.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { ConfirmedAnswers, type ConfirmingHooks } from './confirmed-answers.js';
-import { ProposalBatcher } from './proposal-batcher.js';
+import type { ProposalBatcher } from './proposal-batcher.js';
 
 export interface LeaderServiceHooks extends ConfirmingHooks {
   time(): LeaderTime;
-  /** Runs a turn. */
-  wake(): void;
   /** Logs which sessions have expired. */
   onExpired(expired: ExpiredSessions): void;
   /** Logs that a quota is exceeded. */
@@ -87,16 +85,16 @@ export class LeaderService {
   #nextRefusedMs = 0;
 
   constructor(
-    preparer: RequestPreparer,
+    { preparer, batcher }: Pick<LeaderService, 'preparer' | 'batcher'>,
     hooks: LeaderServiceHooks,
-    timers: Pick<Timers, 'nowMs' | 'after'>,
+    timers: Pick<Timers, 'nowMs'>,
     limits: ServiceLimits,
   ) {
     this.preparer = preparer;
+    this.batcher = batcher;
     this.#hooks = hooks;
     this.#timers = timers;
     this.#limits = limits;
-    this.batcher = new ProposalBatcher(preparer.lastZxid, timers, () => hooks.wake());
     this.#confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
   }
 
@@ -154,13 +152,12 @@ export class LeaderService {
 
   /** Founds the ensemble. Called at most once, before anything else, if the history is empty. */
   foundEnsemble(acl: readonly Acl[]): void {
-    this.batcher.add(this.preparer.foundEnsemble(acl, this.#hooks.time()));
+    this.preparer.foundEnsemble(acl, this.#hooks.time());
   }
 
   /** Does nothing if the level is already being raised to this one. */
   raiseLevel(level: number): void {
-    const prepared = this.preparer.raiseLevel(level, this.#hooks.time());
-    if (prepared !== null) this.batcher.add(prepared);
+    this.preparer.raiseLevel(level, this.#hooks.time());
   }
 
   /** Returns how many sessions expired. */
@@ -171,8 +168,7 @@ export class LeaderService {
     // dead session's ephemerals alive.
     const left = this.#limits.overlaySizeMax + CHANGES_PER_TICK_MAX - this.preparer.overlaySize;
     const most = Math.min(CHANGES_PER_TICK_MAX, this.#limits.overlaySizeMax, Math.max(0, left));
-    const changes = this.preparer.onTick(time, most);
-    for (const one of changes) this.batcher.add(one);
+    this.preparer.onTick(time, most);
     this.#continueEnds();
     if (time.nowMs >= this.#nextExpiredMs && this.#logExpired()) {
       this.#nextExpiredMs = time.nowMs + LOG_INTERVAL_MS;
@@ -238,8 +234,7 @@ export class LeaderService {
     do {
       const item = items[next];
       if (item === undefined) break;
-      const prepared = this.preparer.onRequest(origin, item, time);
-      if (prepared !== null) this.batcher.add(prepared);
+      this.preparer.onRequest(origin, item, time);
       next += 1;
       this.#maybeReadClock(item.opcode);
     } while (!this.#isUsedUp && this.hasRoom);
@@ -304,11 +299,7 @@ export class LeaderService {
   #continueEnds(): void {
     if (this.preparer.endsWaiting === 0) return;
     const time = this.#hooks.time();
-    for (;;) {
-      const prepared = this.preparer.nextOfEnds(time);
-      if (prepared === null) return;
-      this.batcher.add(prepared);
-    }
+    while (this.preparer.nextOfEnds(time));
   }
 
   #sendDetaches(): void {

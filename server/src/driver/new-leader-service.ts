@@ -9,6 +9,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
 import { LeaderService, type LeaderServiceHooks } from './leader-service.js';
 import type { DriverParts } from './parts.js';
+import { ProposalBatcher } from './proposal-batcher.js';
 
 export interface Term {
   readonly epoch: number;
@@ -19,10 +20,15 @@ export interface Term {
 }
 
 /** What only the driver can do for the service. */
-export type DriverHooks = Omit<LeaderServiceHooks, 'onExpired' | 'onQuotaExceeded' | 'onTreeFull'>;
+export interface DriverHooks
+  extends Omit<LeaderServiceHooks, 'onExpired' | 'onQuotaExceeded' | 'onTreeFull'> {
+  /** Runs a turn. */
+  wake(): void;
+}
 
 export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHooks) {
   const { options, random16, logger, treeBound } = parts;
+  const batcher = new ProposalBatcher(term.lastZxid, parts.timers, () => hooks.wake());
   const preparer = new RequestPreparer(
     {
       state: term.state,
@@ -39,6 +45,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
         ephemeralsPerPartMax: options.ephemeralsPerPartMax,
       },
       random16,
+      sink: batcher,
     },
     hooks.time(),
   );
@@ -53,7 +60,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
   };
   const { leaderShareMsMax: shareMs, overlaySizeMax } = options;
   const limits = { shareMs, overlaySizeMax };
-  const service = new LeaderService(preparer, serviceHooks, parts.timers, limits);
+  const service = new LeaderService({ preparer, batcher }, serviceHooks, parts.timers, limits);
   const { rootAcl } = options;
   // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
   // a quorum has its proposal, the next one finds the history as empty, and proposes it again.

@@ -108,7 +108,7 @@ export class PeerQuestions {
     for (const [number, waiting] of [...this.#waiting]) {
       if (waiting.peer === peer) this.#settle(number, null);
     }
-    for (const letGo of [...(this.#held.get(peer) ?? [])]) letGo();
+    for (const endHold of [...(this.#held.get(peer) ?? [])]) endHold();
   }
 
   /** Answers all who wait with null. */
@@ -152,21 +152,21 @@ export class PeerQuestions {
   #hold(peer: PeerId, number: number, answer: HeldAnswer): void {
     const held = this.#held.get(peer) ?? new Set();
     this.#held.set(peer, held);
-    const letGo = (): void => {
-      held.delete(letGo);
+    const endHold = (): void => {
+      held.delete(endHold);
       if (held.size === 0) this.#held.delete(peer);
       timer.cancel();
       stop();
     };
     const onReady = (): void => {
-      if (!held.has(letGo)) return;
-      letGo();
+      if (!held.has(endHold)) return;
+      endHold();
       this.#tell(peer, number, answer.now());
     };
     // News come in the middle of a turn, and often several of them.
     const stop = answer.onNews(() => this.#timers.defer(onReady));
     const timer = this.#timers.after(HOLD_MS, onReady);
-    held.add(letGo);
+    held.add(endHold);
   }
 
   #tell(peer: PeerId, number: number, text: string | null): void {

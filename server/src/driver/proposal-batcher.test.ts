@@ -12,7 +12,7 @@ function newBatcher() {
   const add = (count: number, dataBytes = 0) => {
     for (let left = count; left > 0; left--) {
       zxid += 1;
-      batcher.add({ zxid, txn: setOf(dataBytes) });
+      batcher.add(zxid, setOf(dataBytes));
     }
   };
   /** How many proposals are due; null while they wait. */

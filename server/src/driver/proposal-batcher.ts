@@ -12,7 +12,8 @@
 import { BatchWriter, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
 import type { Timers } from '../net/timers.js';
-import type { PreparedTxn } from '../pipeline/request-preparer.js';
+import type { PreparedTxns } from '../pipeline/request-preparer.js';
+import type { Txn } from '../state/txn.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 
 /** The number of proposals in a batch from which on waiting for more saves little. */
@@ -21,7 +22,7 @@ export const LINGER_MS = 2;
 /** Bytes of proposals in one message. The last one may go beyond it. */
 const BATCH_BYTES = 512 << 10;
 
-export class ProposalBatcher {
+export class ProposalBatcher implements PreparedTxns {
   readonly #timers: Pick<Timers, 'after'>;
   readonly #wake: () => void;
   readonly #writer = new BatchWriter();
@@ -47,7 +48,7 @@ export class ProposalBatcher {
     return this.#sizes;
   }
 
-  add({ zxid, txn }: PreparedTxn): void {
+  add(zxid: Zxid, txn: Txn): void {
     if (!this.#writer.hasRoomFor(txnBytesOf(txn))) this.#batches.push(this.#writer.take());
     const writer = this.#writer.begin(zxid, this.#last);
     const before = writer.length;

@@ -65,7 +65,7 @@ it('tells each check when asked to, leaves some out, and has each as a path', ()
 });
 
 it('refuses checks that there are not: a probe with a typing error must not be green', () => {
-  expect(() => ask('/readyz/disc')).toThrow(/no check "disc" \(there is leader, caught_up/);
+  expect(() => ask('/readyz/disc')).toThrow(/no check "disc" \(the checks are leader, caught_up/);
   expect(() => ask('/readyz', {}, { query: 'exclude=disc' })).toThrow(/no check "disc"/);
 });
 

@@ -82,7 +82,10 @@ export function healthAnswer(
   const wanted = check === null ? known : [check];
   const unknown = [...wanted, ...excluded].find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw new HttpError(404, `There is no check "${unknown}" (there is ${known.join(', ')}).`);
+    throw new HttpError(
+      404,
+      `There is no check "${unknown}" (the checks are ${known.join(', ')}).`,
+    );
   }
   const lines = wanted.map((name) => {
     if (excluded.includes(name)) return `[+]${name} excluded: ok`;

@@ -10,6 +10,8 @@ import { clientAddressOf, listenHostsOf, metricsHostOf } from '../addresses.js';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
 import { ListenError } from '../net/listen-error.js';
+import { RateLimitedLog } from '../net/rate-limited-log.js';
+import { systemTimers } from '../net/timers.js';
 import type { LoginDelays } from '../security/login-delays.js';
 import { AdminAccess } from './admin-access.js';
 import { adminRouter } from './admin-router.js';
@@ -41,14 +43,17 @@ export async function openOperatorPorts(
 ): Promise<OperatorPorts> {
   const { config, self, directories, logger, events } = at;
   const free = new FreeSpace(directories);
+  // Strangers can cause them as often as they like.
+  const faults = new RateLimitedLog(logger, systemTimers());
   const opened: HttpPort[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(opened.map((port) => port.close()));
+    faults.close();
   };
   const open = async (purpose: 'metrics' | 'admin', router: Router, host: string, port: number) => {
     const isAdmin = purpose === 'admin';
     const onFault = (err: unknown) =>
-      logger.error({ err }, isAdmin ? 'admin.failed' : 'metrics.failed');
+      faults.error(isAdmin ? 'admin.failed' : 'metrics.failed', { err });
     const http = new HttpPort({ host, port, router, takesBodies: isAdmin, onFault });
     try {
       await http.listen();

@@ -20,9 +20,10 @@ function deliver(
   requests: readonly ForwardedRequest[],
 ): number {
   const { preparer, time } = ensemble;
-  const taken = requests.filter((request) => preparer.onRequest(from, request, time) !== null);
+  const before = preparer.counterLeft;
+  for (const request of requests) preparer.onRequest(from, request, time);
   ensemble.sendDetaches();
-  return taken.length;
+  return before - preparer.counterLeft;
 }
 
 /** The leader takes the attach of this client, and its member hears the answer. */

@@ -19,9 +19,9 @@ import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
 import { decodeTxn, encodeTxn } from '../simulated/state/encoded-txn.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import type { TxnOp } from '../state/txn.js';
+import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
-import { Prepare, type PreparedTxn, type WriteRules } from './prepare.js';
+import { Prepare, type WriteRules } from './prepare.js';
 import { NO_BOUND } from './tree-room.js';
 
 const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep', '/b', '/b/x', '/b/y'];
@@ -113,7 +113,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 class Leader {
   readonly state = new ReplicatedState();
-  readonly prepare = new Prepare(this.state, RULES, { epoch: 1, lastZxid: 0, firstCounter: 1 });
+  readonly prepare = new Prepare(
+    this.state,
+    RULES,
+    { epoch: 1, lastZxid: 0, firstCounter: 1 },
+    { add: (zxid, txn) => this.#keep(zxid, txn) },
+  );
   readonly bodies: string[] = [];
   readonly #waiting: { zxid: number; body: Uint8Array }[] = [];
   #sessions: number[] = [];
@@ -128,16 +133,15 @@ class Leader {
     const isLive = this.prepare.overlay.sessions.isLive(session);
     if (one.kind === 'expire' || (one.kind === 'close' && isLive)) {
       const asked = { session, origin: 0, request: 0 };
-      if (isLive) this.#keep(this.prepare.prepareClose(asked, 1));
+      if (isLive) this.prepare.prepareClose(asked, 1);
       return;
     }
     if (one.kind === 'own') {
-      for (const path of one.paths) this.#keep(this.#prepared(createEphemeral(path, session)));
+      for (const path of one.paths) this.#decide(createEphemeral(path, session));
       return;
     }
-    const prepared = this.#prepared(requestOf(one, session));
-    if (one.kind === 'open') this.#sessions[one.by] = prepared.zxid;
-    this.#keep(prepared);
+    this.#decide(requestOf(one, session));
+    if (one.kind === 'open') this.#sessions[one.by] = this.prepare.zxids.last;
   }
 
   apply(count: number): void {
@@ -147,11 +151,11 @@ class Leader {
     }
   }
 
-  #prepared(request: ForwardedRequest): PreparedTxn {
-    return this.prepare.prepare(1, request, 1, () => new Uint8Array(16));
+  #decide(request: ForwardedRequest): void {
+    this.prepare.prepare(1, request, 1, () => new Uint8Array(16));
   }
 
-  #keep({ zxid, txn }: PreparedTxn): void {
+  #keep(zxid: number, txn: Txn): void {
     const body = encodeTxn(txn);
     this.bodies.push(`${zxid} ${Buffer.from(body).toString('hex')}`);
     this.#waiting.push({ zxid, body });
@@ -252,7 +256,7 @@ describe('a session with very many ephemerals', () => {
   const session = 7;
 
   /** `/many` has them and `/few` has one; `others` are applied after them. */
-  function leaderWith(others: readonly string[]): { state: ReplicatedState; prepare: Prepare } {
+  function leaderWith(others: readonly string[]) {
     const state = new ReplicatedState();
     let zxid = session;
     const apply = (op: TxnOp): void => {
@@ -269,35 +273,37 @@ describe('a session with very many ephemerals', () => {
     for (let index = 0; index < COUNT; index++) create(`/many/e${index}`, 'ephemeral');
     create('/few/e', 'ephemeral');
     const start = { epoch: 1, lastZxid: state.lastZxid, firstCounter: 1 };
-    const prepare = new Prepare(state, RULES, start);
-    return { state, prepare };
+    const made: { zxid: number; txn: Txn }[] = [];
+    const keep = (zxid: number, txn: Txn) => void made.push({ zxid, txn: { ...txn } });
+    const prepare = new Prepare(state, RULES, start, { add: keep });
+    return { state, prepare, made };
   }
 
   const ask = (
-    prepare: Prepare,
-    opcode: number,
-    body: Uint8Array,
-    by = LOCAL_SESSION,
-  ): PreparedTxn => {
-    const request = requestBy(by, opcode, body);
-    const { zxid, txn } = prepare.prepare(1, request, 1, () => new Uint8Array(16));
-    return { zxid, txn: { ...txn } };
+    { prepare, made }: ReturnType<typeof leaderWith>,
+    request: ForwardedRequest,
+  ): TxnOp | undefined => {
+    prepare.prepare(1, request, 1, () => new Uint8Array(16));
+    return made.at(-1)?.txn.op;
   };
-  const remove = (prepare: Prepare, path: string): TxnOp =>
-    ask(prepare, OpCode.delete, encode(PathVersionRequest, { path, version: -1 })).txn.op;
+  const remove = (leader: ReturnType<typeof leaderWith>, path: string): TxnOp | undefined => {
+    const body = encode(PathVersionRequest, { path, version: -1 });
+    return ask(leader, requestBy(LOCAL_SESSION, OpCode.delete, body));
+  };
 
   it('is closed with a bounded overlay, and its parents are empty at once', () => {
-    const { state, prepare } = leaderWith([]);
-    const made: PreparedTxn[] = [];
+    const leader = leaderWith([]);
+    const { state, prepare } = leader;
     const body = encode(CreateRequest, { path: '/few/late', data: null, acl: OPEN_ACL, flags: 1 });
-    made.push(ask(prepare, OpCode.create, body, session));
+    ask(leader, requestBy(session, OpCode.create, body));
     const before = prepare.overlay.size;
-    made.push(prepare.prepareClose({ session, origin: 1, request: 1 }, 1));
+    prepare.prepareClose({ session, origin: 1, request: 1 }, 1);
     expect(prepare.overlay.size).toBeLessThanOrEqual(before + 2);
-    expect(remove(prepare, '/many/e5')).toMatchObject({ kind: 'error', code: -101 });
-    expect(remove(prepare, '/few/late')).toMatchObject({ kind: 'error', code: -101 });
-    expect(remove(prepare, '/many')).toEqual({ kind: 'delete', path: '/many' });
-    expect(remove(prepare, '/few')).toEqual({ kind: 'delete', path: '/few' });
+    const made = leader.made.slice();
+    expect(remove(leader, '/many/e5')).toMatchObject({ kind: 'error', code: -101 });
+    expect(remove(leader, '/few/late')).toMatchObject({ kind: 'error', code: -101 });
+    expect(remove(leader, '/many')).toEqual({ kind: 'delete', path: '/many' });
+    expect(remove(leader, '/few')).toEqual({ kind: 'delete', path: '/few' });
     expect(prepare.overlay.size).toBeLessThan(before + 20);
     for (const { zxid, txn } of made) {
       state.apply(zxid, txn, IGNORE_CHANGES);
@@ -307,11 +313,11 @@ describe('a session with very many ephemerals', () => {
   });
 
   it('leaves what others have in the same parent, which is not empty then', () => {
-    const { prepare } = leaderWith(['/many/kept']);
-    prepare.prepareClose({ session, origin: 1, request: 1 }, 1);
-    expect(remove(prepare, '/many')).toMatchObject({ kind: 'error', code: -111 });
-    expect(remove(prepare, '/many')).toMatchObject({ kind: 'error', code: -111 });
-    expect(remove(prepare, '/many/kept')).toEqual({ kind: 'delete', path: '/many/kept' });
-    expect(remove(prepare, '/many')).toEqual({ kind: 'delete', path: '/many' });
+    const leader = leaderWith(['/many/kept']);
+    leader.prepare.prepareClose({ session, origin: 1, request: 1 }, 1);
+    expect(remove(leader, '/many')).toMatchObject({ kind: 'error', code: -111 });
+    expect(remove(leader, '/many')).toMatchObject({ kind: 'error', code: -111 });
+    expect(remove(leader, '/many/kept')).toEqual({ kind: 'delete', path: '/many/kept' });
+    expect(remove(leader, '/many')).toEqual({ kind: 'delete', path: '/many' });
   });
 });

@@ -2,8 +2,9 @@
  * The leader's decision: a request and the state that it will meet make a transaction.
  *
  * It owns the overlay of changes in flight. Whatever is wrong with a request becomes an error
- * transaction, which has a zxid too. Time and randomness are arguments. Called by RequestPreparer,
- * once for each request, in order.
+ * transaction, which has a zxid too. Each transaction goes to the sink as soon as it is decided,
+ * in the order of the zxids. Time and randomness are arguments. Called by RequestPreparer, once for
+ * each request, in order.
  */
 import {
   assert,
@@ -54,10 +55,10 @@ import { QuotaGuard } from './quota-guard.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, TreeRoom } from './tree-room.js';
 
-/** A prepared transaction, which may be kept, unless it is the result of `Prepare.prepare`. */
-export interface PreparedTxn {
-  readonly zxid: Zxid;
-  readonly txn: Txn;
+/** Where prepared transactions go: ProposalBatcher. */
+export interface PreparedTxns {
+  /** Encodes it before it returns: the next transaction may overwrite the object. */
+  add(zxid: Zxid, txn: Txn): void;
 }
 
 /**
@@ -119,11 +120,13 @@ export class Prepare {
   readonly #context: Reused<DecisionContext>;
   readonly #reader = new JuteReader(NO_BYTES);
   readonly #views = new RequestViews();
-  readonly #prepared: { zxid: Zxid; readonly txn: Reused<Txn> };
+  /** The transaction of a request. */
+  readonly #txn: Reused<Txn>;
+  readonly #sink: PreparedTxns;
   readonly #zxids: EpochZxids;
 
   /** The state is at the end of the history from which the epoch starts. */
-  constructor(state: ReplicatedState, rules: WriteRules, start: EpochStart) {
+  constructor(state: ReplicatedState, rules: WriteRules, start: EpochStart, sink: PreparedTxns) {
     const { lastZxid } = state;
     assert(
       lastZxid === start.lastZxid,
@@ -139,8 +142,8 @@ export class Prepare {
     this.room = this.#room;
     const { skipAcl, extendedTypes, aclSchemes, pathDepthMax } = rules;
     const ephemeralsMax = rules.ephemeralsPerSessionMax;
-    const txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
-    this.#prepared = { zxid: 0, txn };
+    this.#txn = { origin: 0, request: 0, session: 0, time: 0, op: failure(ErrorCode.ok) };
+    this.#sink = sink;
     const nobody = { session: 0, opcode: 0, identities: [] };
     const allowed = { skipAcl, extendedTypes, aclSchemes, ephemeralsMax, pathDepthMax };
     this.#context = { ...nobody, ...allowed, quotas, treeRoom: this.#room };
@@ -148,87 +151,81 @@ export class Prepare {
     this.overlay = this.#overlay;
   }
 
-  /**
-   * Decides a request. The result is one object, which the next call overwrites: it must be encoded
-   * before. The other methods return new objects, because `RequestPreparer.onTick` keeps several.
-   */
+  /** Decides a request. */
   prepare(
     origin: PeerId,
     request: ForwardedRequest,
     wallMs: number,
     random16: () => Uint8Array,
-  ): PreparedTxn {
+  ): void {
     const zxid = this.#begin();
     this.#room.begin();
     const op = this.#decide(request, random16);
     if (op.kind !== 'error') this.#room.commit(zxid);
-    const prepared = this.#prepared;
-    const { txn } = prepared;
-    prepared.zxid = zxid;
+    const txn = this.#txn;
     txn.origin = origin;
     txn.request = request.request;
     txn.session = request.session;
     txn.time = wallMs;
     txn.op = op;
-    return prepared;
+    this.#sink.add(zxid, txn);
   }
 
   /** The end of a session, which deletes the ephemerals that it still has. */
-  prepareClose({ session, ...asked }: SessionEnd, wallMs: number): PreparedTxn {
+  prepareClose({ session, ...asked }: SessionEnd, wallMs: number): void {
     const zxid = this.#begin();
     this.#overlay.closeSession(session);
-    const op = { kind: 'closeSession' } as const;
-    return { zxid, txn: { ...asked, session, time: wallMs, op } };
+    this.#sink.add(zxid, { ...asked, session, time: wallMs, op: { kind: 'closeSession' } });
   }
 
   /** The end of a session is decided; its close comes later. */
-  prepareBeginClose({ session, ...asked }: SessionEnd, wallMs: number): PreparedTxn {
+  prepareBeginClose({ session, ...asked }: SessionEnd, wallMs: number): void {
     const zxid = this.#begin();
     this.#overlay.sessions.beginClose(session);
-    const op = { kind: 'beginClose' } as const;
-    return { zxid, txn: { ...asked, session, time: wallMs, op } };
+    this.#sink.add(zxid, { ...asked, session, time: wallMs, op: { kind: 'beginClose' } });
   }
 
   /** All of them must exist and have no children. */
-  prepareDeletes(paths: readonly string[], wallMs: number): PreparedTxn {
+  prepareDeletes(paths: readonly string[], wallMs: number): void {
     const zxid = this.#begin();
     for (const path of paths) this.#overlay.delete(path);
     this.#overlay.commit();
     const ops = paths.map((path) => ({ kind: 'delete', path }) as const);
-    return { zxid, txn: ownTxn({ kind: 'multi', ops }, wallMs) };
+    this.#sink.add(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
   }
 
   /** Raises the ensemble level. Nothing else depends on it until it is applied. */
-  prepareRaise(level: number, wallMs: number): PreparedTxn {
-    return { zxid: this.#begin(), txn: ownTxn({ kind: 'raiseLevel', level }, wallMs) };
+  prepareRaise(level: number, wallMs: number): void {
+    this.#sink.add(this.#begin(), ownTxn({ kind: 'raiseLevel', level }, wallMs));
   }
 
   /**
    * Sets the ACL of FIRST_NODES in one transaction, which is the first one of the ensemble.
    */
-  prepareFounding(acl: readonly Acl[], wallMs: number): PreparedTxn {
+  prepareFounding(acl: readonly Acl[], wallMs: number): void {
     const zxid = this.#begin();
     const ops = FIRST_NODES.map((path) => {
       const version = this.#overlay.setAcl(path, this.#overlay.node(path), acl);
       return { kind: 'setAcl', path, acl, version } as const;
     });
     this.#overlay.commit();
-    return { zxid, txn: ownTxn({ kind: 'multi', ops }, wallMs) };
+    this.#sink.add(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
   }
 
   /**
-   * Deletes a container or TTL node; null unless the reaper may delete it (`Tree.isReapable`) and
-   * nothing in flight touches it.
+   * Deletes a container or TTL node. Returns false, and does nothing, unless the reaper may delete
+   * it (`Tree.isReapable`) and nothing in flight touches it.
    */
-  prepareReap(path: string, wallMs: number, ages: NodeAges): PreparedTxn | null {
+  prepareReap(path: string, wallMs: number, ages: NodeAges): boolean {
     const { tree } = this.#state;
     const node = tree.find(path);
-    if (node === NO_NODE || this.#overlay.touches(path)) return null;
-    if (!tree.isReapable(node, ages)) return null;
+    if (node === NO_NODE || this.#overlay.touches(path)) return false;
+    if (!tree.isReapable(node, ages)) return false;
     const zxid = this.#begin();
     this.#overlay.delete(path);
     this.#overlay.commit();
-    return { zxid, txn: ownTxn({ kind: 'delete', path }, wallMs) };
+    this.#sink.add(zxid, ownTxn({ kind: 'delete', path }, wallMs));
+    return true;
   }
 
   /** The transaction is in the state now: the overlay forgets it. */

@@ -3,8 +3,9 @@
  * comes by the newest attachment of its session is passed to Prepare, which decides it.
  *
  * The driver creates one when its member leads (its whole history applied) and drops it with the
- * role. All requests of all members pass through `onRequest` in the order of their arrival; what it
- * returns is proposed completely and in that order. It never does I/O and never reads a clock.
+ * role. All requests of all members pass through `onRequest` in the order of their arrival. The
+ * transactions that are prepared go to the sink and are proposed completely, in that order. It
+ * never does I/O and never reads a clock.
  */
 
 import {
@@ -25,14 +26,14 @@ import type { NodeAges } from '../state/tree-reads.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';
-import { Prepare, type PreparedTxn } from './prepare.js';
+import { Prepare, type PreparedTxns } from './prepare.js';
 import type { QuotaExcess } from './quota-guard.js';
 import { Reaper } from './reaper.js';
 import { sameBytes } from './same-bytes.js';
 import { SessionEnds } from './session-ends.js';
 import type { TreeRefusals } from './tree-room.js';
 
-export type { PreparedTxn } from './prepare.js';
+export type { PreparedTxns } from './prepare.js';
 
 /**
  * An attachment of the session has ended, which the Detach tells its member (for the leader itself:
@@ -60,6 +61,7 @@ export interface RequestPreparerDependencies {
   readonly options: RequestPreparerOptions;
   /** Returns 16 fresh random bytes: a session's password. */
   readonly random16: () => Uint8Array;
+  readonly sink: PreparedTxns;
 }
 
 /**
@@ -84,11 +86,11 @@ export class RequestPreparer {
 
   /** Each session that is not closing gets a fresh lease, from `time.nowMs` on. */
   constructor(dependencies: RequestPreparerDependencies, time: LeaderTime) {
-    const { state, ages, options, random16 } = dependencies;
+    const { state, ages, options, random16, sink } = dependencies;
     this.#ages = ages;
     this.#random16 = random16;
     this.#level = state.level;
-    this.#prepare = new Prepare(state, options, options);
+    this.#prepare = new Prepare(state, options, options, sink);
     this.#leases = new Leases({ slackMs: options.leaseSlackMs, bucketMs: LEASE_BUCKET_MS });
     this.#reaper = new Reaper({ state, ages }, options.reaper, time.nowMs);
     this.#ends = new SessionEnds(state, this.#prepare, options);
@@ -144,29 +146,28 @@ export class RequestPreparer {
   }
 
   /**
-   * Has one request decided. If it did not come by its session's newest attachment it is dropped
-   * (null), and a detach reports that: an attachment that has ended never becomes the newest again,
-   * so of what one connection sent a prefix is executed and nothing after it. The result is valid
-   * until the next request is prepared.
+   * Has one request decided. If it did not come by its session's newest attachment it is dropped,
+   * and a detach reports that: an attachment that has ended never becomes the newest again, so of
+   * what one connection sent a prefix is executed and nothing after it.
    */
-  onRequest(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn | null {
+  onRequest(origin: PeerId, item: ForwardedRequest, time: LeaderTime): void {
     // The epoch is about to end, and every client connection with it. Until then all requests are
     // dropped, so none is executed after one that was dropped.
-    if (this.counterLeft === 0) return null;
+    if (this.counterLeft === 0) return;
     if (!this.#mayAsk(origin, item)) {
       const { session, attachment, request } = item;
       this.#detaches.push({ member: origin, session, attachment, request });
-      return null;
+      return;
     }
-    return this.#prepareOne(origin, item, time);
+    this.#prepareOne(origin, item, time);
   }
 
   /**
-   * Returns the next part of the end of a session with many ephemerals; null if there is nothing to
-   * do now.
+   * Prepares the next part of the end of a session with many ephemerals. Returns false if there is
+   * nothing to do now.
    */
-  nextOfEnds(time: LeaderTime): PreparedTxn | null {
-    if (this.#ends.waiting === 0 || this.counterLeft === 0) return null;
+  nextOfEnds(time: LeaderTime): boolean {
+    if (this.#ends.waiting === 0 || this.counterLeft === 0) return false;
     return this.#ends.next(time.wallMs);
   }
 
@@ -224,48 +225,39 @@ export class RequestPreparer {
 
   /**
    * Closes sessions whose lease has expired, and deletes containers and TTL nodes that have become
-   * due; at most `max` transactions in one call. The result may be kept.
+   * due; at most `max` transactions in one call.
    */
-  onTick(time: LeaderTime, max: number): readonly PreparedTxn[] {
+  onTick(time: LeaderTime, max: number): void {
     const room = Math.min(max, this.counterLeft);
-    const prepared: PreparedTxn[] = [];
+    const before = this.counterLeft;
     for (const lease of this.#leases.expired(time.nowMs, room)) {
       const { session } = lease;
       if (!this.#prepare.overlay.sessions.isLive(session)) continue;
       const member = this.#ownership.memberOf(session);
       const ephemerals = this.#prepare.overlay.ephemeralsOwned(session);
       this.#expiredNotes.add({ ...lease, member, ephemerals });
-      prepared.push(this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs));
+      this.#ends.end({ session, origin: 0, request: 0 }, time.wallMs);
       this.#expiredCount += 1;
     }
-    for (const path of this.#reaper.due(time.nowMs, room - prepared.length)) {
-      const deleted = this.#prepare.prepareReap(path, time.wallMs, this.#ages);
-      if (deleted !== null) prepared.push(deleted);
+    for (const path of this.#reaper.due(time.nowMs, room - (before - this.counterLeft))) {
+      this.#prepare.prepareReap(path, time.wallMs, this.#ages);
     }
-    // They are kept in an array, so each must be an object of its own. `Prepare.prepare` returns
-    // the same one each time.
-    const distinct = new Set(prepared.map(({ txn }) => txn)).size;
-    assert(
-      distinct === prepared.length,
-      () => `${prepared.length} transactions of a tick are distinct, not ${distinct}`,
-    );
-    return prepared;
   }
 
-  /** Raises the ensemble level; null when that level, or a higher one, is reached or proposed. */
-  raiseLevel(level: number, time: LeaderTime): PreparedTxn | null {
-    if (level <= this.#level || this.counterLeft === 0) return null;
+  /** Raises the ensemble level, unless that level, or a higher one, is reached or proposed. */
+  raiseLevel(level: number, time: LeaderTime): void {
+    if (level <= this.#level || this.counterLeft === 0) return;
     this.#level = level;
-    return this.#prepare.prepareRaise(level, time.wallMs);
+    this.#prepare.prepareRaise(level, time.wallMs);
   }
 
   /** Prepares the first transaction of an ensemble that begins with an ACL of its own. */
-  foundEnsemble(acl: readonly Acl[], time: LeaderTime): PreparedTxn {
+  foundEnsemble(acl: readonly Acl[], time: LeaderTime): void {
     assert(
       this.lastZxid === 0,
       () => `an ensemble at ${formatZxid(this.lastZxid)} is founded already`,
     );
-    return this.#prepare.prepareFounding(acl, time.wallMs);
+    this.#prepare.prepareFounding(acl, time.wallMs);
   }
 
   /** Called after each `Pipeline.apply`, in order. */
@@ -313,18 +305,22 @@ export class RequestPreparer {
     return this.#ownership.isNewest(item.session, origin, item.attachment);
   }
 
-  #prepareOne(origin: PeerId, item: ForwardedRequest, time: LeaderTime): PreparedTxn {
+  #prepareOne(origin: PeerId, item: ForwardedRequest, time: LeaderTime): void {
     const { session, request, opcode } = item;
     if (opcode === OpCode.closeSession && this.#prepare.overlay.sessions.isLive(session)) {
       this.#leases.remove(session);
       return this.#ends.end({ session, origin, request }, time.wallMs);
     }
-    const prepared = this.#prepare.prepare(origin, item, time.wallMs, this.#random16);
-    const { op } = prepared.txn;
-    if (op.kind === 'createSession') {
-      this.#ownership.attach(prepared.zxid, { member: origin, number: item.attachment });
-      this.#leases.add(prepared.zxid, op.timeoutMs, time.nowMs);
-    }
-    return prepared;
+    this.#prepare.prepare(origin, item, time.wallMs, this.#random16);
+    if (opcode === OpCode.createSession) this.#opened(origin, item.attachment, time);
+  }
+
+  /** The id of a new session is the zxid of its transaction, which was prepared last. */
+  #opened(member: PeerId, attachment: number, time: LeaderTime): void {
+    const session = this.lastZxid;
+    const opened = this.#prepare.liveSession(session);
+    if (opened === undefined) return;
+    this.#ownership.attach(session, { member, number: attachment });
+    this.#leases.add(session, opened.timeoutMs, time.nowMs);
   }
 }

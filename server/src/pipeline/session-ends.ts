@@ -15,7 +15,7 @@ import { Fifo, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { SessionId } from '../state/txn.js';
-import type { Prepare, PreparedTxn, SessionEnd } from './prepare.js';
+import type { Prepare, SessionEnd } from './prepare.js';
 
 /** The ephemerals that one transaction deletes for the end of a session: one or two ms. */
 export const EPHEMERALS_PER_PART_MAX = 256;
@@ -63,36 +63,43 @@ export class SessionEnds {
   }
 
   /**
-   * Ends a live session: returns its closeSession, or a beginClose if its ephemerals are too many
+   * Ends a live session: prepares its closeSession, or a beginClose if its ephemerals are too many
    * for one transaction now. Either of them decides the end.
    */
-  end(asked: SessionEnd, wallMs: number): PreparedTxn {
+  end(asked: SessionEnd, wallMs: number): void {
     const owned = this.#prepare.overlay.ephemeralsOwned(asked.session);
     if (!this.#mayDelete(owned) && this.#state.level >= LEVEL.endsInParts) {
       this.#waiting.push(asked);
       return this.#prepare.prepareBeginClose(asked, wallMs);
     }
-    return this.#track(this.#prepare.prepareClose(asked, wallMs), owned);
+    this.#close(asked, wallMs, owned);
   }
 
-  /** The next part of an end; null while nothing is to be done, or enough is in flight. */
-  next(wallMs: number): PreparedTxn | null {
+  /**
+   * Prepares the next part of an end. Returns false while nothing is to be done, or enough is in
+   * flight.
+   */
+  next(wallMs: number): boolean {
     for (let sessions = this.#waiting.length; sessions > 0; sessions--) {
       const asked = this.#waiting.first;
-      if (asked === undefined) return null;
+      if (asked === undefined) return false;
       const owned = this.#prepare.overlay.ephemeralsOwned(asked.session);
-      if (!this.#mayDelete(Math.min(owned, this.#partMax))) return null;
+      if (!this.#mayDelete(Math.min(owned, this.#partMax))) return false;
       this.#waiting.shift();
-      if (owned <= this.#partMax)
-        return this.#track(this.#prepare.prepareClose(asked, wallMs), owned);
+      if (owned <= this.#partMax) {
+        this.#close(asked, wallMs, owned);
+        return true;
+      }
       this.#waiting.push(asked);
       const paths = this.#pathsToDelete(asked.session);
       // The remaining ones are being created: they are deleted once that is applied.
       if (paths.length > 0) {
-        return this.#track(this.#prepare.prepareDeletes(paths, wallMs), paths.length);
+        this.#prepare.prepareDeletes(paths, wallMs);
+        this.#track(paths.length);
+        return true;
       }
     }
-    return null;
+    return false;
   }
 
   applied(zxid: Zxid): void {
@@ -108,12 +115,16 @@ export class SessionEnds {
     );
   }
 
-  #track(prepared: PreparedTxn, deletes: number): PreparedTxn {
-    if (deletes > 0) {
-      this.#inFlight.push({ zxid: prepared.zxid, deletes });
-      this.#deletesInFlight += deletes;
-    }
-    return prepared;
+  #close(asked: SessionEnd, wallMs: number, owned: number): void {
+    this.#prepare.prepareClose(asked, wallMs);
+    this.#track(owned);
+  }
+
+  /** The transaction that was prepared last deletes that many znodes. */
+  #track(deletes: number): void {
+    if (deletes === 0) return;
+    this.#inFlight.push({ zxid: this.#prepare.zxids.last, deletes });
+    this.#deletesInFlight += deletes;
   }
 
   /** The ephemerals in the tree that nothing in flight deletes. */

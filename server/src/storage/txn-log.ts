@@ -226,10 +226,13 @@ export class TxnLog {
     return this.base;
   }
 
-  /** Waits for background work and throws its failure. */
+  /** Waits for all background work, also after a failure, and throws its failure. */
   async idle(): Promise<void> {
-    await this.#background.idle();
-    await this.#removals.idle();
+    try {
+      await this.#background.idle();
+    } finally {
+      await this.#removals.idle();
+    }
   }
 
   /** Closes the open files of a log that turned out not to be used. */

@@ -250,7 +250,7 @@ class Ensemble implements TestEnsemble {
     const seat = this.#seats[memberId - 1];
     if (seat !== undefined) return seat;
     const ids = this.#seats.map(({ id }) => id).join(', ');
-    throw new EnsembleError('noSuchMember', `no member has the id ${memberId}, there is ${ids}`);
+    throw new EnsembleError('noSuchMember', `no member has the id ${memberId}, the ids are ${ids}`);
   }
 }
 

@@ -31,8 +31,8 @@ const TELL_AGAIN_MS = 60_000;
 /** Advice for an operator when fewer than a quorum still have their disks. */
 const MAJORITY_LOST =
   'the disks of a majority are lost, so nobody can be elected, and nothing is lost by waiting: ' +
-  'bring back the data directory of one of those members; or let this one serve reads ' +
-  '(readOnlyMode) and copy the tree from it into a new ensemble, on empty directories';
+  'bring back the data directory of one of those members; or stop all members and make a new ' +
+  'ensemble of what is left, on empty directories, with `rookery recover`';
 
 const NOBODY: Candidate = { leader: 0, epoch: 0, zxid: 0 };
 

@@ -5,6 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as library from '@rookery/client';
+import * as protocol from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { root } from '../tidy/source.js';
 import { blocksOf, linksOf } from './pages.js';
@@ -56,4 +57,13 @@ it('the page of errors has each class of the library, and no other', () => {
   const abstracts = ['ClientError'];
   const errors = Object.keys(library).filter((name) => name.endsWith('Error'));
   expect(listed).toEqual([...new Set([...errors, ...abstracts])].toSorted());
+});
+
+it('the library gives on each class of an error that a server can answer', () => {
+  const classes = Object.entries(protocol).filter(
+    ([, value]) => typeof value === 'function' && value.prototype instanceof protocol.KeeperError,
+  );
+  const answers = classes.map(([name]) => name);
+  expect(answers.length).toBeGreaterThan(30);
+  expect(answers.filter((name) => !(name in library))).toEqual([]);
 });

@@ -11,7 +11,7 @@ import { type Acl, type Client, NoAuthError, NoNodeError } from '@rookery/client
 import { permsText } from '@rookery/protocol';
 import { changesByEverybody } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
-import { clean } from '../values.js';
+import { clean, countText } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 export interface AclFinding {
@@ -47,8 +47,8 @@ export async function auditAcls(call: Call): Promise<number> {
   });
   if (closed.count === 0) return count === 0 ? EXIT.done : EXIT.no;
   await output.talk(
-    `The audit is incomplete: the ACLs of ${closed.count} ` +
-      `${closed.count === 1 ? 'znode' : 'znodes'} forbid to read them or what is below: ` +
+    `The audit is incomplete: the ACLs of ${countText(closed.count, 'znode')} ` +
+      `forbid to read them or what is below: ` +
       `${closed.first.map(clean).join(', ')}. Run it as a super user.`,
   );
   return EXIT.failed;

@@ -6,15 +6,23 @@
  * completely, to exactly what was read, or not at all. Containers and TTL znodes become persistent
  * ones, because no server shows their kind.
  */
-import { type Client, createRecursive, NodeExistsError, type TransactionOp } from '@rookery/client';
+import {
+  BadArgumentsError,
+  type Client,
+  createRecursive,
+  NodeExistsError,
+  type TransactionOp,
+} from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
-import { kindOf, sizeText } from '../values.js';
+import { countText, kindOf, sizeText } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 /** A multi is one frame: the default limit of a server, less the names and ACLs. */
 const MOVE_BYTES_MAX = 900_000;
 const MOVE_NODES_MAX = 5_000;
+/** The default of `multiOpsMax`. A member may allow more, and ZooKeeper has no such bound. */
+const OPS_SURELY_ALLOWED = 4_096;
 
 interface Copied {
   created: number;
@@ -43,7 +51,7 @@ export async function cp(call: Call): Promise<number> {
   await output.value({ source, target, ...copied }, () => '');
   const verb = call.isDryRun ? 'Would copy' : 'Copied';
   const parts = [
-    `${verb} ${copied.created + copied.replaced} znodes with ${sizeText(copied.bytes)}`,
+    `${verb} ${countText(copied.created + copied.replaced, 'znode')} with ${sizeText(copied.bytes)}`,
     ...(copied.replaced > 0 ? [`${copied.replaced} of them over others`] : []),
     ...(copied.skipped > 0 ? [`${copied.skipped} ephemeral ones left out`] : []),
   ];
@@ -123,8 +131,34 @@ export async function mv(call: Call): Promise<number> {
       );
     }
   }
-  if (!call.isDryRun) await client.multi([...creates, ...deletes.reverse()], { signal });
+  const ops = [...creates, ...deletes.reverse()];
+  if (!call.isDryRun) await commit(client, { source, ops, signal });
   await output.value({ source, target, moved: creates.length }, () => '');
-  await output.talk(`${call.isDryRun ? 'Would move' : 'Moved'} ${creates.length} znodes.`);
+  const verb = call.isDryRun ? 'Would move' : 'Moved';
+  const doubt =
+    call.isDryRun && ops.length > OPS_SURELY_ALLOWED
+      ? ` The servers must allow transactions of ${ops.length} operations (multiOpsMax).`
+      : '';
+  await output.talk(`${verb} ${countText(creates.length, 'znode')}.${doubt}`);
   return EXIT.done;
+}
+
+interface Move {
+  readonly source: string;
+  readonly ops: readonly TransactionOp[];
+  readonly signal: AbortSignal;
+}
+
+/** How many operations a server takes is not known before it refuses them. */
+async function commit(client: Client, { source, ops, signal }: Move): Promise<void> {
+  try {
+    await client.multi(ops, { signal });
+  } catch (error) {
+    if (!(error instanceof BadArgumentsError) || ops.length <= OPS_SURELY_ALLOWED) throw error;
+    throw new OperatorError(
+      `${source} needs ${ops.length} operations, more than the servers allow in one transaction ` +
+        '(multiOpsMax): nothing is moved. Use cp -r, and rm -r when it is done.',
+      { cause: error },
+    );
+  }
 }

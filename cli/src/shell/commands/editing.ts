@@ -9,8 +9,10 @@ import { join } from 'node:path';
 import { BadVersionError } from '@rookery/client';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
+import { environmentForChild } from '../../lookup-limit.js';
 import { type Call, EXIT } from '../command.js';
 import { NoAnswerError } from '../failures.js';
+import { countText } from '../values.js';
 
 export async function edit(call: Call): Promise<number> {
   const { output, signal, around } = call;
@@ -26,7 +28,7 @@ export async function edit(call: Call): Promise<number> {
   let keeps = false;
   try {
     await writeCopy(file, before);
-    await around.handOver(() => runEditor(editor, file));
+    await around.handOver(() => runEditor(editor, file, around.environment));
     const after = await readFile(file);
     if (after.equals(before)) {
       await output.talk(`${path} is as it was; nothing is written.`);
@@ -35,7 +37,8 @@ export async function edit(call: Call): Promise<number> {
     keeps = true;
     const written = await client.setData(path, after, { version: stat.version, signal });
     keeps = false;
-    await output.talk(`Wrote ${after.length} bytes to ${path}: version ${written.version}.`);
+    const size = countText(after.length, 'byte');
+    await output.talk(`Wrote ${size} to ${path}: version ${written.version}.`);
     return EXIT.done;
   } catch (error) {
     if (!keeps) throw error;
@@ -57,8 +60,9 @@ async function writeCopy(file: string, data: Uint8Array): Promise<void> {
 }
 
 /** The variable may contain options, so a shell parses it. */
-function runEditor(editor: string, file: string): Promise<void> {
-  const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' });
+function runEditor(editor: string, file: string, environment: NodeJS.ProcessEnv): Promise<void> {
+  const env = environmentForChild(environment);
+  const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit', env });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', (code) => {

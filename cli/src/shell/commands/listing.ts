@@ -5,7 +5,7 @@
 import type { Client, Stat } from '@rookery/client';
 import { joinPath, nameOf } from '@rookery/protocol';
 import { type Call, EXIT } from '../command.js';
-import { kindOf, sizeText, statJson, timeOf } from '../values.js';
+import { countText, kindOf, sizeText, statJson, timeOf } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 /** The number of children whose Stat is requested at the same time. */
@@ -95,9 +95,9 @@ export async function tree(call: Call): Promise<number | undefined> {
       text: ({ path }) => path,
     });
   }
-  if (end.wasCut) await output.talk(`There is more: only ${limit} znodes are shown (--limit).`);
+  if (end.wasCut) await output.talk(`There is more: only the first ${limit} are shown (--limit).`);
   if (end.closed === 0) return undefined;
-  await output.talk(`The ACLs of ${end.closed} znodes forbid to list their children.`);
+  await output.talk(`The ACLs of ${countText(end.closed, 'znode')} forbid to list their children.`);
   return EXIT.failed;
 }
 

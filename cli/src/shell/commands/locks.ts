@@ -7,7 +7,7 @@ import { type Client, NoAuthError, NoNodeError } from '@rookery/client';
 import { joinPath, nameOf, parentOf } from '@rookery/protocol';
 import { compareParts, holdersOf, OperatorError, partOf, recipeOf } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
-import { clean, dataJson, hex, kindOf, preview, timeOf } from '../values.js';
+import { clean, countText, dataJson, hex, kindOf, preview, timeOf } from '../values.js';
 import { walk } from '../walk.js';
 
 type Part = NonNullable<ReturnType<typeof partOf>>;
@@ -65,7 +65,7 @@ export async function locks(call: Call): Promise<number> {
   });
   if (count === 0) await output.talk('No lock and no election was found.');
   if (closed === 0) return count > 0 ? EXIT.done : EXIT.no;
-  await output.talk(`The ACLs of ${closed} znodes forbid to see what is below them.`);
+  await output.talk(`The ACLs of ${countText(closed, 'znode')} forbid to see what is below them.`);
   return EXIT.failed;
 }
 

@@ -1,7 +1,7 @@
 /** `acl get` and `acl set` show and change permissions. */
 import { OperatorError } from '@rookery/server';
 import type { Call } from '../command.js';
-import { aclJson, aclText } from '../values.js';
+import { aclJson, aclText, countText } from '../values.js';
 import { walk } from '../walk.js';
 import { aclOf } from './writing.js';
 
@@ -36,5 +36,5 @@ export async function setAcl(call: Call): Promise<undefined> {
   }
   await output.value({ path, changed }, () => '');
   const verb = call.isDryRun ? 'Would change' : 'Changed';
-  await output.talk(`${verb} the ACL of ${changed} ${changed === 1 ? 'znode' : 'znodes'}.`);
+  await output.talk(`${verb} the ACL of ${countText(changed, 'znode')}.`);
 }

@@ -2,7 +2,7 @@
 import { deleteRecursive, NoNodeError } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
-import { kindOf, sizeText } from '../values.js';
+import { countText, kindOf, sizeText } from '../values.js';
 import { walk } from '../walk.js';
 
 export async function rm(call: Call): Promise<number> {
@@ -39,7 +39,7 @@ async function removeTree(call: Call, path: string): Promise<number> {
   if (path === '/') throw new OperatorError('The root cannot be deleted; name what is below it.');
   const plan = await planOf(call, path);
   const ephemerals = plan.ephemerals === 0 ? '' : `, ${plan.ephemerals} of them ephemeral`;
-  const what = `${plan.nodes} znodes with ${sizeText(plan.bytes)} at ${path}${ephemerals}`;
+  const what = `${countText(plan.nodes, 'znode')} with ${sizeText(plan.bytes)} at ${path}${ephemerals}`;
   if (call.isDryRun) {
     await output.value({ path, ...plan }, () => '');
     await output.talk(`Would delete ${what}.`);

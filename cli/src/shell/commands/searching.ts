@@ -5,7 +5,7 @@
 import { errorMessage, nameOf } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
-import { clean, kindOf, sizeText, statJson, textOf } from '../values.js';
+import { clean, countText, kindOf, sizeText, statJson, textOf } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 const KINDS: readonly string[] = ['persistent', 'ephemeral'];
@@ -103,7 +103,9 @@ async function* noting(
 async function endOf(call: Call, count: number, closed: readonly string[]): Promise<number> {
   if (closed.length > 0) {
     const first = closed.slice(0, 3).join(', ');
-    await call.output.talk(`The ACLs of ${closed.length} znodes forbid to read them: ${first}.`);
+    await call.output.talk(
+      `The ACLs of ${countText(closed.length, 'znode')} forbid to read them: ${first}.`,
+    );
     return EXIT.failed;
   }
   return count > 0 ? EXIT.done : EXIT.no;

@@ -14,7 +14,7 @@ import { serversFor } from '../servers-for.js';
 import { SessionsFromAdminPort } from '../sessions/from-admin-port.js';
 import { SessionsFromWords } from '../sessions/from-words.js';
 import type { Session, SessionDetail, SessionSource } from '../sessions/session.js';
-import { clean, timeOf } from '../values.js';
+import { clean, countText, timeOf } from '../values.js';
 
 const HEAD = ['SESSION', 'CLIENT', 'SERVER', 'TIMEOUT', 'OWNS', 'SINCE', 'LAST', 'AVG/MAX MS'];
 
@@ -53,7 +53,8 @@ export async function endSession(call: Call): Promise<number> {
   if (detail === null) throw new NoAnswerError(`There is no session ${session}.`);
   const { ephemerals, address } = detail;
   const from = address === null ? 'which is not connected' : `of ${address}`;
-  const what = `session ${session} ${from}, with its ${ephemerals} ephemeral znodes`;
+  const owned = ephemerals === null ? 'ephemeral znodes' : countText(ephemerals, 'ephemeral znode');
+  const what = `session ${session} ${from}, with its ${owned}`;
   if (call.isDryRun) {
     await output.value({ session, address, ephemerals }, () => '');
     await output.talk(`Would end ${what}.`);

@@ -15,12 +15,13 @@ import { OperatorError } from '@rookery/server';
 import type { Call } from '../command.js';
 import { dataOf } from '../data-argument.js';
 import { NoAnswerError } from '../failures.js';
-import { parseAcl, statJson } from '../values.js';
+import { countText, parseAcl, statJson } from '../values.js';
 
 export async function set(call: Call): Promise<undefined> {
   const { output, signal } = call;
   const path = call.path(0);
   const data = await dataOf(call, call.arg(1) ?? '');
+  const size = countText(data.length, 'byte');
   const client = await call.client();
   const version = call.number('version');
   const versioned = { signal, ...(version === undefined ? {} : { version }) };
@@ -31,17 +32,18 @@ export async function set(call: Call): Promise<undefined> {
   if (call.isDryRun) {
     const found = await client.exists(path, { signal });
     if (found === null && !makes) throw new NoNodeError(path);
-    const had = found === null ? 'which does not exist' : `which has ${found.dataLength} bytes`;
-    await output.talk(`Would write ${data.length} bytes to ${path}, ${had}.`);
+    const had =
+      found === null ? 'which does not exist' : `which has ${countText(found.dataLength, 'byte')}`;
+    await output.talk(`Would write ${size} to ${path}, ${had}.`);
     return;
   }
   if (!makes) {
     const stat = await client.setData(path, data, versioned);
-    await told(call, { path, stat, what: `Wrote ${data.length} bytes to` });
+    await told(call, { path, stat, what: `Wrote ${size} to` });
     return;
   }
   const { stat } = await upsert(client, path, data, { parents: 'persistent', signal });
-  await told(call, { path, stat, what: `Wrote ${data.length} bytes to` });
+  await told(call, { path, stat, what: `Wrote ${size} to` });
 }
 
 export async function create(call: Call): Promise<undefined> {
@@ -54,7 +56,7 @@ export async function create(call: Call): Promise<undefined> {
   const ttlMs = call.number('ttl');
   const client = await call.client();
   if (call.isDryRun) {
-    const size = data === null ? 'without data' : `with ${data.length} bytes`;
+    const size = data === null ? 'without data' : `with ${countText(data.length, 'byte')}`;
     await output.talk(`Would create ${path} (${mode}) ${size}.`);
     return;
   }

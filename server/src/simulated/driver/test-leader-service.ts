@@ -1,6 +1,7 @@
 /** For tests: a leader's service on a state of its own; proposals are applied on demand. */
 import { makeZxid, RequestBatch } from '@rookery/protocol';
 import { LeaderService, type LeaderServiceHooks } from '../../driver/leader-service.js';
+import { ProposalBatcher } from '../../driver/proposal-batcher.js';
 import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
 import { IGNORE_CHANGES } from '../../state/change-sink.js';
@@ -27,13 +28,20 @@ export class TestLeaderService {
     const options = { id: 1, epoch: 1, lastZxid: 0, firstCounter: 1, leaseSlackMs: 500, reaper };
     const random16 = (): Uint8Array => new Uint8Array(16);
     const { state } = this;
+    const timers = { nowMs: () => this.nowMs, after: () => ({ cancel: () => {} }) };
+    const batcher = new ProposalBatcher(0, timers, () => {});
     const preparer = new RequestPreparer(
-      { state, ages: { ageMs: () => 0 }, options: { ...options, ...rules }, random16 },
+      {
+        state,
+        ages: { ageMs: () => 0 },
+        options: { ...options, ...rules },
+        random16,
+        sink: batcher,
+      },
       this.#time(),
     );
     const hooks: LeaderServiceHooks = {
       time: () => this.#time(),
-      wake: () => {},
       onExpired: ({ count }) => void this.expiryLines.push(count),
       onQuotaExceeded: () => {},
       onTreeFull: () => {},
@@ -41,8 +49,7 @@ export class TestLeaderService {
       answer: () => {},
     };
     const limits = { shareMs: Number.POSITIVE_INFINITY, overlaySizeMax };
-    const timers = { nowMs: () => this.nowMs, after: () => ({ cancel: () => {} }) };
-    this.service = new LeaderService(preparer, hooks, timers, limits);
+    this.service = new LeaderService({ preparer, batcher }, hooks, timers, limits);
   }
 
   ask(session: number, opcode: number, body: Uint8Array): void {

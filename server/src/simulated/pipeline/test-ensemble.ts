@@ -17,11 +17,12 @@ import {
 import type { AuditSink } from '../../pipeline/audit.js';
 import type { PipelineOptions, RequestPreparerOptions } from '../../pipeline/options.js';
 import { Pipeline } from '../../pipeline/pipeline.js';
-import { type PreparedTxn, RequestPreparer } from '../../pipeline/request-preparer.js';
+import { RequestPreparer } from '../../pipeline/request-preparer.js';
 import { NO_BOUND } from '../../pipeline/tree-room.js';
 import type { SaslServer } from '../../security/sasl.js';
 import { LEVEL_MAX } from '../../state/level.js';
 import { ReplicatedState } from '../../state/replicated-state.js';
+import type { Txn } from '../../state/txn.js';
 import { TxnViews } from '../../state/txn-codec.js';
 import { encodeTxn, proposalOf } from '../state/encoded-txn.js';
 import { TestClient } from './test-client.js';
@@ -98,6 +99,7 @@ export class TestEnsemble {
   preparer: RequestPreparer;
   nowMs = 0;
   wallMs = 1_700_000_000_000;
+  /** What was prepared, and thereby proposed and committed. */
   readonly #log: LoggedTxn[] = [];
   readonly #txns = new TxnViews();
   #nextConnection = 1;
@@ -119,6 +121,13 @@ export class TestEnsemble {
     const member = this.members[id - 1];
     assert(member !== undefined, () => `member ${id} exists`);
     return member;
+  }
+
+  /** The transaction that was prepared last, and its encoded bytes. */
+  get lastProposed(): { readonly txn: Txn; readonly bytes: number } {
+    const last = this.#log.at(-1);
+    assert(last !== undefined, 'something was prepared');
+    return { txn: this.#txns.txnOf(proposalOf(last.body)), bytes: last.body.length };
   }
 
   newPreparer(epoch: number, options: Partial<RequestPreparerOptions> = {}): RequestPreparer {
@@ -146,6 +155,7 @@ export class TestEnsemble {
           ...options,
         },
         random16: () => new Uint8Array(16).fill(++this.#passwords),
+        sink: { add: (zxid, txn) => void this.#log.push({ zxid, body: encodeTxn(txn) }) },
       },
       this.time,
     );
@@ -187,10 +197,7 @@ export class TestEnsemble {
     for (const { id, pipeline } of this.members) {
       const { preparer } = this;
       const { requests, syncs, attaches } = taken(pipeline);
-      for (const request of requests) {
-        const prepared = preparer.onRequest(id, request, this.time);
-        if (prepared !== null) this.#propose([prepared]);
-      }
+      for (const request of requests) preparer.onRequest(id, request, this.time);
       for (const attach of attaches) {
         const attached = preparer.onAttach(id, attach, this.time);
         this.sendDetaches();
@@ -218,7 +225,7 @@ export class TestEnsemble {
   }
 
   tick(): void {
-    this.#propose(this.preparer.onTick(this.time, 1_000));
+    this.preparer.onTick(this.time, 1_000);
   }
 
   /** Time passes, a tick comes, and what it proposes is applied. */
@@ -242,18 +249,15 @@ export class TestEnsemble {
 
   /** To the highest level that there is. */
   raiseLevel(): void {
-    const prepared = this.preparer.raiseLevel(LEVEL_MAX, this.time);
-    if (prepared !== null) this.#propose([prepared]);
+    this.preparer.raiseLevel(LEVEL_MAX, this.time);
     this.settle();
   }
 
   /** Parts of the ends of sessions, as many as may be in flight. Returns how many it were. */
   continueEnds(): number {
-    for (let parts = 0; ; parts++) {
-      const prepared = this.preparer.nextOfEnds(this.time);
-      if (prepared === null) return parts;
-      this.#propose([prepared]);
-    }
+    let parts = 0;
+    while (this.preparer.nextOfEnds(this.time)) parts += 1;
+    return parts;
   }
 
   settle(): void {
@@ -265,10 +269,6 @@ export class TestEnsemble {
       this.continueEnds();
       if (this.#log.length > before) quiet = -1;
     }
-  }
-
-  #propose(prepared: readonly PreparedTxn[]): void {
-    for (const { zxid, txn } of prepared) this.#log.push({ zxid, body: encodeTxn(txn) });
   }
 }
 
