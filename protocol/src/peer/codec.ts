@@ -262,12 +262,15 @@ const packr = new Packr({ useRecords: false, int64AsType: 'number' });
  * because it has no attachments on links of the first version.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
-  if (value.kind === 'propose') return value.batch.framed(HEAD_BYTES, writeProposeHead);
+  if (value.kind === 'propose') {
+    writeHead(PROPOSE_HEAD, PROPOSE_CODE, value.batch.bytes.length);
+    return value.batch.framed(PROPOSE_HEAD);
+  }
   if (value.kind === 'requests') {
     const hasAttachments = version >= ATTACHMENTS_SINCE;
     const batch = hasAttachments ? value.batch : value.batch.withoutAttachments();
     const frame = batch.framed(HEAD_BYTES);
-    writeHead(frame, REQUESTS_CODE);
+    writeHead(frame, REQUESTS_CODE, frame.length - HEAD_BYTES);
     return frame;
   }
   // The union of layouts cannot be called with the union of messages; the kind ties the two.
@@ -287,17 +290,13 @@ export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX
   return encodePeerFrame(value, version).subarray(LENGTH_BYTES);
 }
 
-/** Writes the head of a message that is one byte string, which is located after HEAD_BYTES. */
-function writeHead(frame: Buffer, code: number): void {
-  let at = frame.writeInt32BE(frame.length - LENGTH_BYTES, 0);
-  frame[at++] = MSGPACK_ARRAY_OF_2;
-  frame[at++] = code;
-  frame[at++] = MSGPACK_BIN_32;
-  frame.writeUInt32BE(frame.length - HEAD_BYTES, at);
-}
-
-function writeProposeHead(frame: Buffer): void {
-  writeHead(frame, PROPOSE_CODE);
+/** Writes the head of a message that is one string of so many bytes, which follows the head. */
+function writeHead(into: Buffer, code: number, bytes: number): void {
+  let at = into.writeInt32BE(HEAD_BYTES - LENGTH_BYTES + bytes, 0);
+  into[at++] = MSGPACK_ARRAY_OF_2;
+  into[at++] = code;
+  into[at++] = MSGPACK_BIN_32;
+  into.writeUInt32BE(bytes, at);
 }
 
 const LENGTH_BYTES = 4;
@@ -307,6 +306,8 @@ const MSGPACK_BIN_32 = 0xc6;
 const TAGS_BYTES = 3;
 /** The head consists of the frame's length, the tags, and the length of the bytes. */
 const HEAD_BYTES = LENGTH_BYTES + TAGS_BYTES + LENGTH_BYTES;
+/** The head of the proposals that are being encoded. */
+const PROPOSE_HEAD = Buffer.alloc(HEAD_BYTES);
 
 /** Throws MarshallingError if the frame is no message that this version has. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {

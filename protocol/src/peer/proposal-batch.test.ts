@@ -224,6 +224,16 @@ describe('the frame of a batch', () => {
     expect(Buffer.compare(batch.bytes, before)).toBe(0);
   });
 
+  it('has the head of its own link, and leaves the frames of other links as they are', () => {
+    const batch = written('abc');
+    const proposals = batch.bytes.toString('latin1');
+    const heads = ['head', 'HEAD', 'hea', 'heads', 'head', ''];
+    const frames = heads.map((head) => batch.framed(Buffer.from(head)));
+    const texts = frames.map((frame) => frame.toString('latin1'));
+    expect(texts).toEqual(heads.map((head) => head + proposals));
+    expect(frames[4]).toBe(frames[0]);
+  });
+
   it('is a copy where what lies before the batch is not its own', () => {
     const batch = written('abc', 'de');
     const part = batch.part(batch.first, batch.last);

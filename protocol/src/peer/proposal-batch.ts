@@ -173,16 +173,24 @@ export class ProposalBatch implements Iterable<Proposal> {
   }
 
   /**
-   * Returns a frame: a head of `headBytes`, which `writeHead` writes, and the batch. If the
-   * headroom suffices, nothing is copied, and the frame is made once for all links, so each call
-   * for a batch must write the same head.
+   * Returns a frame: the head, which is copied, and the batch. If the headroom suffices, the batch
+   * is not copied, and all links whose head is the same get the same frame. The headroom belongs to
+   * the first head, because its frame may still be on its way; any other head gets a copy.
    */
-  framed(headBytes: number, writeHead: (frame: Buffer) => void): Buffer {
-    if (this.#frame !== null) return this.#frame;
-    const frame = withHead(this.bytes, this.headroom, headBytes);
-    writeHead(frame);
-    if (this.headroom >= headBytes) this.#frame = frame;
+  framed(head: Uint8Array): Buffer {
+    const made = this.#frame;
+    if (made !== null && this.#hasHead(made, head)) return made;
+    const headroom = made === null ? this.headroom : 0;
+    const frame = withHead(this.bytes, headroom, head.length);
+    frame.set(head);
+    if (headroom >= head.length) this.#frame = frame;
     return frame;
+  }
+
+  #hasHead(frame: Buffer, head: Uint8Array): boolean {
+    if (frame.length !== head.length + this.bytes.length) return false;
+    for (let at = 0; at < head.length; at++) if (frame[at] !== head[at]) return false;
+    return true;
   }
 }
 

@@ -12,6 +12,7 @@ import tls from 'node:tls';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { plainAddress } from '../security/address-group.js';
+import { lendingSocket } from './lending-socket.js';
 import { PeerNames } from './peer-names.js';
 import { SecuringStream } from './securing-stream.js';
 import { listenOnTcp } from './tcp-listener.js';
@@ -296,23 +297,14 @@ class LentMemory {
   }
 }
 
-/**
- * Makes a stream that reads into shared memory. Otherwise Node allocates memory outside of the
- * JavaScript heap for each read, and at some hundred thousand reads a second that alone triggers
- * full collections. `net.createServer` has no `onread` option as `net.connect` has, so the accepted
- * socket's handle (`_handle`, a private property) is given to a new socket. If a release of Node
- * has no such property, the socket stays as it is and reads are slower.
- */
+/** Makes a stream that reads into shared memory, if Node allows it (see lending-socket.ts). */
 function lendingStream(accepted: net.Socket, memory: LentMemory, bytesMax: number): TcpStream {
-  const handle: unknown = Reflect.get(accepted, '_handle');
-  if (typeof handle !== 'object' || handle === null) return new TcpStream(accepted);
-  Reflect.set(accepted, '_handle', null);
-  const onread = memory.readerFor(() => stream, bytesMax);
-  const options = { handle, allowHalfOpen: true, manualStart: true, onread };
-  const socket = new net.Socket(options);
-  // The listener counts the accepted socket.
-  socket.once('close', () => accepted.destroy());
-  const stream = new TcpStream(socket, true);
+  let stream: TcpStream | null = null;
+  const socket = lendingSocket(
+    accepted,
+    memory.readerFor(() => stream, bytesMax),
+  );
+  stream = socket === null ? new TcpStream(accepted) : new TcpStream(socket, true);
   return stream;
 }
 

@@ -60,6 +60,31 @@ describe('a learner that is a quorum together with its leader', () => {
     expect(follower.role).toBe('looking');
   });
 
+  it('has no vote and commits nothing while it is wiped and being synchronized', () => {
+    const follower = new TestFollower([1, 2, 3], { isWiped: true });
+    follower.tick(1_000);
+    follower.beginSync(2);
+    expect(follower.role).toBe('following');
+    hearProposal(follower);
+    follower.hear(leaderDurable);
+    expect(follower.delivered).toBe(0);
+    expect(follower.role).toBe('looking');
+  });
+
+  it('forgets with the term what was durable at the leader of that term', () => {
+    const follower = synchronized();
+    follower.isDiskSlow = true;
+    hearProposal(follower);
+    follower.hear(leaderDurable);
+    follower.leaveLeader();
+    follower.finishWriting();
+    follower.isDiskSlow = false;
+    follower.followInEpoch(3, FIRST);
+    expect(follower.delivered).toBe(0);
+    follower.hear({ kind: 'upToDate', committed: FIRST });
+    expect(follower.delivered).toBe(FIRST);
+  });
+
   it('it leaves a leader that names what it never sent', () => {
     const follower = synchronized();
     follower.hear(leaderDurable);

@@ -2,7 +2,13 @@
  * The core of member 1 alone, for tests of what a follower does: it is told what a leader 3 says.
  * Its disk is done at once, unless it is slow.
  */
-import { type CoreMessage, makeZxid, type PeerId, WIRE_VERSION_MAX } from '@rookery/protocol';
+import {
+  type CoreMessage,
+  makeZxid,
+  type PeerId,
+  WIRE_VERSION_MAX,
+  type Zxid,
+} from '@rookery/protocol';
 import type { Ticket, ZabInput, ZabOutput } from '../../zab/types.js';
 import { Zab } from '../../zab/zab.js';
 
@@ -17,7 +23,8 @@ export class TestFollower {
   readonly #zab: Zab;
   #unwritten: Ticket | null = null;
 
-  constructor(members: readonly PeerId[] = [1, 2, 3]) {
+  constructor(members: readonly PeerId[] = [1, 2, 3], { isWiped = false } = {}) {
+    const epoch = isWiped ? 0 : 1;
     this.#zab = new Zab(
       {
         id: 1,
@@ -36,10 +43,10 @@ export class TestFollower {
         foundWithQuorum: false,
       },
       {
-        acceptedEpoch: 1,
-        currentEpoch: 1,
-        ensembleId: 'E',
-        founded: true,
+        acceptedEpoch: epoch,
+        currentEpoch: epoch,
+        ensembleId: isWiped ? '' : 'E',
+        founded: !isWiped,
         sound: true,
         applied: 0,
         history: { base: 0, ranges: [] },
@@ -82,11 +89,26 @@ export class TestFollower {
   /** At 1,000 ms it has acknowledged NEWLEADER of epoch 2, and waits for UPTODATE. */
   synchronize(leaseMs = 0): void {
     this.tick(1_000);
+    this.followInEpoch(2, 0, leaseMs);
+  }
+
+  /** The link to the leader ends, and with it the term. */
+  leaveLeader(): void {
+    this.step({ kind: 'disconnected', peer: LEADER, link: 1 });
+  }
+
+  /** It has acknowledged NEWLEADER of a leader whose history ends as its own, with `last`. */
+  followInEpoch(epoch: number, last: Zxid, leaseMs = 0): void {
+    this.beginSync(epoch, last);
+    this.hear({ kind: 'newLeader', epoch, last, ensembleId: 'E', leaseMs });
+  }
+
+  /** It waits for proposals and NEWLEADER of a leader that knows its history, up to `last`. */
+  beginSync(epoch: number, last: Zxid = 0): void {
     this.step({ kind: 'connected', peer: LEADER, link: 1, version: WIRE_VERSION_MAX });
-    const vote = { round: 1, leader: LEADER, epoch: 2, zxid: makeZxid(1, 0), ensembleId: 'E' };
+    const vote = { round: 1, leader: LEADER, epoch, zxid: makeZxid(epoch - 1, 0), ensembleId: 'E' };
     this.hear({ kind: 'vote', state: 'leading', ...vote, founded: true, sound: true });
-    this.hear({ kind: 'newEpoch', epoch: 2, established: false });
-    this.hear({ kind: 'syncStart', mode: 'diff', after: 0, lineage: [], diverged: false });
-    this.hear({ kind: 'newLeader', epoch: 2, last: 0, ensembleId: 'E', leaseMs });
+    this.hear({ kind: 'newEpoch', epoch, established: false });
+    this.hear({ kind: 'syncStart', mode: 'diff', after: last, lineage: [], diverged: false });
   }
 }

@@ -102,6 +102,65 @@ export const identityMutants: readonly NamedMutant[] = [
     },
   },
   {
+    // Such a learner drops the link, so nothing is lost, but under load it could never join.
+    name: 'leader-durable-told-to-all',
+    area: 'named',
+    file: 'zab/learner.ts',
+    find: `    for (const learner of this.synced()) {
+      const { link } = learner;`,
+    replace: `    for (const learner of this.all()) {
+      const { link } = learner;`,
+    breaks: 'a leader tells only synchronized learners what is durable at it',
+    scenario: trace('diff-from-disk-while-writes-go-on'),
+  },
+  {
+    // No write is lost by this: what was durable at both in one epoch was committed by that. The
+    // simulator cannot catch it for that reason.
+    name: 'leader-durable-survives-its-term',
+    area: 'named',
+    file: 'zab/following.ts',
+    find: '    this.#progressAtMs = member.nowMs;\n  }\n\n  /** The only peer',
+    replace:
+      '    this.#progressAtMs = member.nowMs;\n' +
+      '    this.#leaderDurable = durableAtLeader.get(member) ?? 0;\n  }\n\n  /** The only peer',
+    also: [
+      {
+        file: 'zab/following.ts',
+        find: 'export class Following implements Role {',
+        replace:
+          'const durableAtLeader = new WeakMap<Member, Zxid>();\n\n' +
+          'export class Following implements Role {',
+      },
+      {
+        file: 'zab/following.ts',
+        find: '    this.#leaderDurable = Math.max(this.#leaderDurable, zxid);\n',
+        replace:
+          '    this.#leaderDurable = Math.max(this.#leaderDurable, zxid);\n' +
+          '    durableAtLeader.set(this.#member, this.#leaderDurable);\n',
+      },
+    ],
+    breaks: 'what was durable at the leader of one term counts in no later term',
+    scenario: {
+      file: 'server/src/zab/learner-counts.test.ts',
+      name: 'forgets with the term what was durable at the leader of that term',
+    },
+  },
+  {
+    name: 'learner-without-a-vote-counts-itself',
+    area: 'named',
+    file: 'zab/following.ts',
+    find: `    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+      return this.#violation(\`leaderDurable`,
+    replace: `    const isBarred = this.#serveFrom === null && this.#member.ensembleId !== '';
+    if (isBarred || !this.#member.knows(zxid)) {
+      return this.#violation(\`leaderDurable`,
+    breaks: 'a wiped or new member counts itself only once a leader has brought it up to date',
+    scenario: {
+      file: 'server/src/zab/learner-counts.test.ts',
+      name: 'has no vote and commits nothing while it is wiped and being synchronized',
+    },
+  },
+  {
     name: 'epoch-of-a-peer-not-judged',
     area: 'named',
     file: 'zab/judge.ts',
