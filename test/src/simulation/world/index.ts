@@ -222,6 +222,7 @@ export class SimulatedWorld implements World {
   heal(from: PeerId, to: PeerId): void {
     this.#cuts.delete(wayKey(hostOf(from), hostOf(to)));
     this.#network.healOneWay(hostOf(from), hostOf(to));
+    this.#recordLateArrival(from, to);
     this.#recordReach();
   }
 
@@ -377,6 +378,18 @@ export class SimulatedWorld implements World {
       this.#reached.set(id, text);
       this.#recorder.reach({ member: id, reaches });
     }
+  }
+
+  /**
+   * Where only this way was cut, the sender may have answered pings meanwhile. The answers arrive
+   * now, and prolong the lease of their receiver, although the sender may stand still or be down by
+   * now. So the receiver reaches it for this moment.
+   */
+  #recordLateArrival(from: PeerId, to: PeerId): void {
+    if (this.#hear(to, from) || this.#cuts.has(wayKey(hostOf(to), hostOf(from)))) return;
+    const others = this.ids.filter((other) => other !== to && this.#hear(to, other));
+    this.#recorder.reach({ member: to, reaches: [...others, from] });
+    this.#reached.delete(to);
   }
 
   #hear(id: PeerId, other: PeerId): boolean {

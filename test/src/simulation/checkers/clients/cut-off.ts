@@ -10,7 +10,7 @@
  * is still answered was answered without any lease. (One sent before may have waited in a client's
  * buffer.) A member that reaches a quorum again after its bound has closed its clients' connections
  * meanwhile, or does so before anything else: old connections receive nothing more. A stalled
- * member reaches nobody.
+ * member reaches nobody, but what it had sent before counts when it arrives.
  */
 import { formatZxid } from '@rookery/protocol';
 import {
