@@ -263,8 +263,9 @@ const packr = new Packr({ useRecords: false, int64AsType: 'number' });
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') {
-    writeHead(PROPOSE_HEAD, PROPOSE_CODE, value.batch.bytes.length);
-    return value.batch.framed(PROPOSE_HEAD);
+    const head = Buffer.allocUnsafe(HEAD_BYTES);
+    writeHead(head, PROPOSE_CODE, value.batch.bytes.length);
+    return value.batch.framed(head);
   }
   if (value.kind === 'requests') {
     const hasAttachments = version >= ATTACHMENTS_SINCE;
@@ -306,8 +307,6 @@ const MSGPACK_BIN_32 = 0xc6;
 const TAGS_BYTES = 3;
 /** The head consists of the frame's length, the tags, and the length of the bytes. */
 const HEAD_BYTES = LENGTH_BYTES + TAGS_BYTES + LENGTH_BYTES;
-/** The head of the proposals that are being encoded. */
-const PROPOSE_HEAD = Buffer.alloc(HEAD_BYTES);
 
 /** Throws MarshallingError if the frame is no message that this version has. */
 export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX): LinkMessage {

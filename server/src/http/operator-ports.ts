@@ -47,8 +47,11 @@ export async function openOperatorPorts(
   const faults = new RateLimitedLog(logger, systemTimers());
   const opened: HttpPort[] = [];
   const close = async (): Promise<void> => {
-    await Promise.all(opened.map((port) => port.close()));
-    faults.close();
+    try {
+      await Promise.all(opened.map((port) => port.close()));
+    } finally {
+      faults.close();
+    }
   };
   const open = async (purpose: 'metrics' | 'admin', router: Router, host: string, port: number) => {
     const isAdmin = purpose === 'admin';

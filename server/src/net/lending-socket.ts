@@ -12,8 +12,9 @@
 import net from 'node:net';
 
 /**
- * Returns a paused socket in place of the accepted one, which is destroyed once the new one has
- * closed: the listener counts it. Returns null, and changes nothing, if Node has no such handle.
+ * Returns a paused socket in place of the accepted one. The accepted one is destroyed when the new
+ * one closes, because the listener counts it. Returns null, and changes nothing, if Node has no
+ * such handle.
  */
 export function lendingSocket(accepted: net.Socket, onread: net.OnReadOpts): net.Socket | null {
   const handle: unknown = Reflect.get(accepted, '_handle');

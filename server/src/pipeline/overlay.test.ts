@@ -283,7 +283,9 @@ describe('a session with very many ephemerals', () => {
     { prepare, made }: ReturnType<typeof leaderWith>,
     request: ForwardedRequest,
   ): TxnOp | undefined => {
+    const before = made.length;
     prepare.prepare(1, request, 1, () => new Uint8Array(16));
+    expect(made).toHaveLength(before + 1);
     return made.at(-1)?.txn.op;
   };
   const remove = (leader: ReturnType<typeof leaderWith>, path: string): TxnOp | undefined => {

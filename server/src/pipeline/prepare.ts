@@ -213,19 +213,18 @@ export class Prepare {
   }
 
   /**
-   * Deletes a container or TTL node. Returns false, and does nothing, unless the reaper may delete
-   * it (`Tree.isReapable`) and nothing in flight touches it.
+   * Deletes a container or TTL node. Does nothing unless the reaper may delete it
+   * (`Tree.isReapable`) and nothing in flight touches it.
    */
-  prepareReap(path: string, wallMs: number, ages: NodeAges): boolean {
+  prepareReap(path: string, wallMs: number, ages: NodeAges): void {
     const { tree } = this.#state;
     const node = tree.find(path);
-    if (node === NO_NODE || this.#overlay.touches(path)) return false;
-    if (!tree.isReapable(node, ages)) return false;
+    if (node === NO_NODE || this.#overlay.touches(path)) return;
+    if (!tree.isReapable(node, ages)) return;
     const zxid = this.#begin();
     this.#overlay.delete(path);
     this.#overlay.commit();
     this.#sink.add(zxid, ownTxn({ kind: 'delete', path }, wallMs));
-    return true;
   }
 
   /** The transaction is in the state now: the overlay forgets it. */

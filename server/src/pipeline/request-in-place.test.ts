@@ -56,6 +56,7 @@ function leader(skipAcl: boolean, isSlow: boolean) {
   const ask = (opcode: number, body: Uint8Array, identities: readonly Identity[] = []): string => {
     const nobody = { session: LOCAL_SESSION, attachment: 0 };
     const request = { ...nobody, request: 7, opcode, body, identities };
+    last = '';
     prepare.prepare(1, request, 1, () => new Uint8Array(16));
     return last;
   };

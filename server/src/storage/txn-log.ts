@@ -6,7 +6,7 @@
  * its first append and every truncation begin one, so nothing durable is ever written over, and the
  * log is one chain at every moment, after a crash too. A purge leaves the zxid of the checkpoint in
  * it, as a proposal or as its base. Its caller appends and truncates one at a time, and never
- * after a failure: Storage asserts that.
+ * after a failure: Storage asserts that, and the conversion of a former log does so, too.
  */
 import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import { Background } from './background.js';

@@ -85,7 +85,7 @@ describe('a learner that is a quorum together with its leader', () => {
     expect(follower.delivered).toBe(FIRST);
   });
 
-  it('it leaves a leader that names what it never sent', () => {
+  it('leaves a leader that names what it never sent', () => {
     const follower = synchronized();
     follower.hear(leaderDurable);
     expect(follower.role).toBe('looking');

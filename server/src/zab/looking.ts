@@ -31,8 +31,9 @@ const TELL_AGAIN_MS = 60_000;
 /** Advice for an operator when fewer than a quorum still have their disks. */
 const MAJORITY_LOST =
   'the disks of a majority are lost, so nobody can be elected, and nothing is lost by waiting: ' +
-  'bring back the data directory of one of those members; or stop all members and make a new ' +
-  'ensemble of what is left, on empty directories, with `rookery recover`';
+  'bring back the last data directory of one of those members, never an older copy; or stop all ' +
+  'members and make a new ensemble of what is left, on empty directories, with `rookery ' +
+  'recover`: writes that only the lost members had are gone then';
 
 const NOBODY: Candidate = { leader: 0, epoch: 0, zxid: 0 };
 

@@ -51,6 +51,14 @@ export interface Reach {
   readonly member: PeerId;
   /** In both directions, over links that no fault holds back. */
   readonly reaches: readonly PeerId[];
+  /** What another member had sent while only its way to this one was cut arrives now. */
+  readonly late?: LateArrival | undefined;
+}
+
+export interface LateArrival {
+  readonly from: PeerId;
+  /** Until when the other member ran and heard this one. */
+  readonly heardMs: number;
 }
 
 /** A fault set the wall clock of a member's machine, running or not. */

@@ -102,7 +102,10 @@ export function clockSet(seen: Seen.ClockSet): string {
 }
 
 export function reach(seen: Seen.Reach): string {
-  return `${head(seen)} member ${seen.member} reaches ${seen.reaches.join(',') || 'nobody'}`;
+  const { late } = seen;
+  const what = late && `, and has what ${late.from} sent until ${late.heardMs.toFixed(3)} ms`;
+  const others = seen.reaches.join(',') || 'nobody';
+  return `${head(seen)} member ${seen.member} reaches ${others}${what ?? ''}`;
 }
 
 export function end(seen: Seen.End): string {

@@ -272,11 +272,12 @@ export class Recorder {
   }
 
   reach(seen: Unstamped<Seen.Reach>): void {
-    const { member, reaches } = seen;
+    const { member, reaches, late } = seen;
     const { order, atMs } = this.#stamp(TAG.reach);
-    const full: Seen.Reach = { order, atMs, member, reaches };
+    const full: Seen.Reach = { order, atMs, member, reaches, late };
     this.#digest.number(member);
     for (const other of reaches) this.#digest.number(other);
+    if (late !== undefined) this.#digest.number(late.heardMs);
     this.#tell(this.#listeners.reach, full);
     this.#trace?.(describe.reach(full));
   }

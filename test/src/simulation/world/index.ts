@@ -23,6 +23,7 @@ import { MachineClock, ProcessTimers } from './clocks.js';
 import type { DiskOptions } from './disk.js';
 import { endsOf, hostOf, hostOfClient, wayKey } from './hosts.js';
 import { Machine } from './machine.js';
+import { Reaches } from './reaches.js';
 import { ResolvingTransport } from './resolving-transport.js';
 import { Scheduler } from './scheduler.js';
 
@@ -63,7 +64,7 @@ export class SimulatedWorld implements World {
   readonly #cuts = new Set<string>();
   readonly #wakes: Random;
   readonly #delays = new Map<string, number>();
-  readonly #reached = new Map<PeerId, string>();
+  readonly #reaches: Reaches;
   readonly #struck = new Set<PeerId>();
   readonly #serving = new Set<PeerId>();
   readonly misconfigured = new Set<PeerId>();
@@ -75,6 +76,13 @@ export class SimulatedWorld implements World {
     const { random, network } = setup;
     this.#recorder = setup.recorder;
     this.#wakes = random.fork('wakes');
+    this.#reaches = new Reaches(setup.recorder, {
+      ids: () => this.ids,
+      nowMs: () => this.nowMs,
+      isUp: (id) => this.#at(id).isUp,
+      standsStill: (id) => this.#standsStill(id),
+      isCut: (from, to) => this.#cuts.has(wayKey(hostOf(from), hostOf(to))),
+    });
     this.#recorder.useClock(() => this.#scheduler.nowMs);
     this.clients = setup.clients ?? 0;
     this.ids = Array.from({ length: setup.members }, (_, index) => index + 1);
@@ -168,7 +176,7 @@ export class SimulatedWorld implements World {
 
   start(id: PeerId): boolean {
     const started = this.#at(id).start();
-    if (started) this.#recordReach();
+    if (started) this.#reaches.record();
     return started;
   }
 
@@ -176,7 +184,7 @@ export class SimulatedWorld implements World {
     const machine = this.#at(id);
     if (!machine.stall(durationMs)) return false;
     this.#network.hold(machine.host);
-    this.#recordReach();
+    this.#reaches.record();
     this.#scheduler.after(durationMs, () => {
       if (machine.stalledUntilMs <= this.nowMs) this.wake(id);
     });
@@ -199,7 +207,7 @@ export class SimulatedWorld implements World {
       this.#network.release(machine.host, () => wakes.next());
     });
     for (const action of actions.slice(place)) this.#scheduler.after(0, action);
-    this.#recordReach();
+    this.#reaches.record();
     return true;
   }
 
@@ -216,14 +224,14 @@ export class SimulatedWorld implements World {
   cut(from: PeerId, to: PeerId): void {
     this.#cuts.add(wayKey(hostOf(from), hostOf(to)));
     this.#network.cutOneWay(hostOf(from), hostOf(to));
-    this.#recordReach();
+    this.#reaches.record();
   }
 
   heal(from: PeerId, to: PeerId): void {
     this.#cuts.delete(wayKey(hostOf(from), hostOf(to)));
     this.#network.healOneWay(hostOf(from), hostOf(to));
-    this.#recordLateArrival(from, to);
-    this.#recordReach();
+    this.#reaches.record();
+    this.#reaches.recordLateArrival(from, to);
   }
 
   cutClient(client: number, id: PeerId, way: ClientWay): void {
@@ -348,7 +356,7 @@ export class SimulatedWorld implements World {
         const losesSome = how !== 'stopped' && losses.chance(0.5);
         this.#network.crash(host, () => (losesSome ? losses.next() : 0));
         this.#network.release(host);
-        this.#recordReach();
+        this.#reaches.record();
       },
       onServing: (_, serves) => {
         if (!serves) {
@@ -367,35 +375,6 @@ export class SimulatedWorld implements World {
   #strike(machine: Machine, how: DiskStruck['how']): void {
     this.#struck.add(machine.id);
     machine.recordDiskStruck(how);
-  }
-
-  /** Notifies the checkers of every member whose view of the others has changed. */
-  #recordReach(): void {
-    for (const id of this.ids) {
-      const reaches = this.ids.filter((other) => other !== id && this.#hear(id, other));
-      const text = reaches.join();
-      if (this.#reached.get(id) === text) continue;
-      this.#reached.set(id, text);
-      this.#recorder.reach({ member: id, reaches });
-    }
-  }
-
-  /**
-   * Where only this way was cut, the sender may have answered pings meanwhile. The answers arrive
-   * now, and prolong the lease of their receiver, although the sender may stand still or be down by
-   * now. So the receiver reaches it for this moment.
-   */
-  #recordLateArrival(from: PeerId, to: PeerId): void {
-    if (this.#hear(to, from) || this.#cuts.has(wayKey(hostOf(to), hostOf(from)))) return;
-    const others = this.ids.filter((other) => other !== to && this.#hear(to, other));
-    this.#recorder.reach({ member: to, reaches: [...others, from] });
-    this.#reached.delete(to);
-  }
-
-  #hear(id: PeerId, other: PeerId): boolean {
-    if (this.#standsStill(id) || this.#standsStill(other) || !this.#at(other).isUp) return false;
-    const isCut = (from: PeerId, to: PeerId) => this.#cuts.has(wayKey(hostOf(from), hostOf(to)));
-    return !isCut(id, other) && !isCut(other, id);
   }
 
   #standsStill(id: PeerId): boolean {

@@ -70,6 +70,18 @@ describe('a cut-off member', () => {
     history.done(GET('/a'), { zxid: 5 });
   });
 
+  it('counts what a mute member had sent when it arrives, from when it was sent', () => {
+    const sentMs = 600;
+    const history = begun();
+    history.nowMs = 1_000;
+    history.reach(1, [], { from: 2, heardMs: sentMs });
+    history.nowMs = sentMs + 1_221;
+    history.done(GET('/a'), { zxid: 5 });
+    // Member 2 has heard a leader that might serve itself until its own bound.
+    history.nowMs = sentMs + 2 * 1_222 + 2;
+    expect(() => history.done(GET('/a'), { zxid: 5 })).toThrow(PROPERTY);
+  });
+
   it('opens, resumes and ends no session after the bound', () => {
     for (const change of ['opened', 'resumed', 'expired'] as const) {
       const history = begun();

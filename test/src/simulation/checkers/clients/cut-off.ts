@@ -10,7 +10,8 @@
  * is still answered was answered without any lease. (One sent before may have waited in a client's
  * buffer.) A member that reaches a quorum again after its bound has closed its clients' connections
  * meanwhile, or does so before anything else: old connections receive nothing more. A stalled
- * member reaches nobody, but what it had sent before counts when it arrives.
+ * member reaches nobody. What a member had sent while only its way out was cut counts once it
+ * arrives, from when it was sent.
  */
 import { formatZxid } from '@rookery/protocol';
 import {
@@ -20,7 +21,7 @@ import {
   type RunFacts,
 } from '../../contract/checker.js';
 import type { Reply, SessionSeen } from '../../contract/history.js';
-import type { Reach } from '../../contract/observation.js';
+import type { LateArrival, Reach } from '../../contract/observation.js';
 import { asked } from './part.js';
 
 class CutOff implements Checker {
@@ -50,7 +51,7 @@ class CutOff implements Checker {
     this.#answerMaxMs = latencyMaxMs + (facts.clientsHeldMaxMs ?? 0);
   }
 
-  onReach({ member, reaches, atMs }: Reach): void {
+  onReach({ member, reaches, late, atMs }: Reach): void {
     const before = this.#reaches.get(member) ?? [];
     if (this.#isPast(member, atMs)) this.#outlive(member);
     this.#reaches.set(member, reaches);
@@ -61,9 +62,19 @@ class CutOff implements Checker {
     const isQuorum = reaches.length + 1 >= this.#quorum;
     if (isQuorum) this.#quorumUntilMs.set(member, Number.POSITIVE_INFINITY);
     else if (before.length + 1 >= this.#quorum) this.#quorumUntilMs.set(member, atMs);
+    if (late !== undefined) this.#onLate(member, late, contacts);
     this.#someoneIsCutOff = [...this.#reaches.values()].some(
       (reached) => reached.length + 1 < this.#quorum,
     );
+  }
+
+  /** Answers to pings prolong a lease from when they were sent, however late they arrive. */
+  #onLate(member: number, late: LateArrival, contacts: Map<number, number>): void {
+    const { from, heardMs } = late;
+    contacts.set(from, Math.max(heardMs, contacts.get(from) ?? heardMs));
+    const reached = new Set([...(this.#reaches.get(member) ?? []), from]).size + 1;
+    if (reached < this.#quorum) return;
+    this.#quorumUntilMs.set(member, Math.max(heardMs, this.#quorumEndMs(member)));
   }
 
   onSession(seen: SessionSeen): void {

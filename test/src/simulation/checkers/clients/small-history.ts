@@ -17,6 +17,7 @@ import type {
   StatSeen,
   WatchEventSeen,
 } from '../../contract/history.js';
+import type { LateArrival } from '../../contract/observation.js';
 
 export const FACTS: RunFacts = {
   members: 3,
@@ -108,8 +109,8 @@ export class SmallHistory {
     this.#checker.onApplied?.({ ...this.#stamp(), ...of, zxid, txn, state });
   }
 
-  reach(member: number, reaches: readonly number[]): void {
-    this.#checker.onReach?.({ ...this.#stamp(), member, reaches });
+  reach(member: number, reaches: readonly number[], late?: LateArrival): void {
+    this.#checker.onReach?.({ ...this.#stamp(), member, reaches, late });
   }
 
   end(applied: number, state: ReplicatedState): void {
