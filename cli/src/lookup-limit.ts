@@ -19,7 +19,7 @@ export function limitLookups(environment: NodeJS.ProcessEnv): void {
 
 /**
  * Returns the environment for a program that a command starts. The limit is for the command alone,
- * so it is left out, and a choice of the user is not.
+ * so it is left out. A choice of the user stays.
  */
 export function environmentForChild(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { RES_OPTIONS: options, ...others } = environment;

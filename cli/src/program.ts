@@ -140,7 +140,7 @@ function addStatus(program: Command, onEnd: (code: number) => void): void {
       'Show which servers, of Rookery or ZooKeeper, lead and follow; 0 if all serve, 1 if not.',
     )
     .option('--config <file>', 'the config file that all members share')
-    .option('--connect <hosts>', 'alternatively, the servers: host:port,host:port')
+    .option('--connect <hosts>', 'alternatively, host:port,host:port; a chroot is ignored')
     .option('--context <name>', 'or a saved context (default: as for other commands)')
     .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 2000)
     .option('--wait <seconds>', 'ask again until all serve', wholeNumber(0, 86_400), 0)

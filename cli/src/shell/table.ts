@@ -292,7 +292,10 @@ export const MORE: readonly CommandSpec[] = [
 ];
 
 const SERVERS: readonly OptionSpec[] = [
-  { flags: '--connect <hosts>', description: 'host:port,host:port (or ROOKERY_CONNECT)' },
+  {
+    flags: '--connect <hosts>',
+    description: 'host:port,host:port (or ROOKERY_CONNECT); a chroot is ignored',
+  },
   { flags: '--context <name>', description: 'a saved context (or ROOKERY_CONTEXT)' },
   { flags: '--config <file>', description: 'or the config file of the members' },
 ];

@@ -21,7 +21,7 @@ import {
 
 export interface StatusCommand {
   readonly config?: string;
-  /** `host:port,host:port`. */
+  /** The connect string of a client; its chroot does not count. */
   readonly connect?: string;
   /** Absent for connections without TLS. */
   readonly tls?: ServerToAsk['tls'];

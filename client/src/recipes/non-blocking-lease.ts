@@ -50,6 +50,7 @@ interface Entry {
 }
 
 const VERSION = 1;
+const COUNT_MAX = 10_000;
 
 export class NonBlockingLease {
   readonly path: string;
@@ -117,11 +118,11 @@ export class MultiNonBlockingLease {
   readonly path: string;
   readonly #leases: readonly NonBlockingLease[];
 
-  /** `count` holders at a time, an integer of at least 1. Throws OptionError. */
+  /** `count` holders at a time, an integer from 1 to 10,000. Throws OptionError. */
   constructor(client: Client, path: string, options: NonBlockingLeaseOptions & { count: number }) {
     const { count } = options;
-    if (!(Number.isSafeInteger(count) && count >= 1)) {
-      throw new OptionError('count', `must be an integer of at least 1, is ${count}`);
+    if (!(Number.isSafeInteger(count) && count >= 1 && count <= COUNT_MAX)) {
+      throw new OptionError('count', `must be an integer from 1 to 10,000, is ${count}`);
     }
     this.path = path;
     this.#leases = Array.from(

@@ -222,9 +222,10 @@ describe('NonBlockingLease', () => {
     expect(obtained).toEqual(['/nb/0', '/nb/1', undefined, '/nb/0']);
   });
 
-  it.each([Number.NaN, 0, -1, 1.5])('of %d holders is refused', (count) => {
+  it.each([Number.NaN, 0, -1, 1.5, 10_001])('of %d holders is refused', (count) => {
     const { one } = newWorld();
     const make = () => new MultiNonBlockingLease(one, '/nb', { count, durationMs });
-    expect(make).toThrow(new OptionError('count', `must be an integer of at least 1, is ${count}`));
+    const text = `must be an integer from 1 to 10,000, is ${count}`;
+    expect(make).toThrow(new OptionError('count', text));
   });
 });

@@ -18,6 +18,13 @@ function expectNothingLeft(client: FakeClient): void {
   expect([client.watchCount, client.listenerCount]).toEqual([0, 0]);
 }
 
+function newLog() {
+  const lines: object[] = [];
+  const ignore = () => undefined;
+  const warn = (fields: object, message: string) => lines.push({ ...fields, message });
+  return { lines, logger: { debug: ignore, info: ignore, error: ignore, warn } };
+}
+
 describe('a persistent node', () => {
   it.each(['ephemeral', 'persistent', 'container'] as const)(
     '%s stands until closed',
@@ -136,11 +143,8 @@ describe('a persistent node', () => {
     expect(server.stat(PATH)?.ephemeralOwner).toBe(one.session?.id);
   });
 
-  it('logs once for each znode of others that keeps it away, but not for its own', async () => {
-    const lines: object[] = [];
-    const ignore = () => undefined;
-    const warn = (fields: object, message: string) => lines.push({ ...fields, message });
-    const logger = { debug: ignore, info: ignore, error: ignore, warn };
+  it('logs once for each znode that keeps it away, unless it knows it as its own', async () => {
+    const { lines, logger } = newLog();
     const { server, surroundings, other } = newWorld();
     const one = new FakeClient(server, { surroundings, logger });
     await other.create('/nodes');
@@ -151,7 +155,7 @@ describe('a persistent node', () => {
     server.setData(PATH, 'changed');
     await turns(50);
     const owner = `0x${other.session?.id.toString(16)}`;
-    const text = `belongs to session ${owner}; the PersistentNode waits until it is gone`;
+    const text = `belongs to session ${owner}; this client's znode waits until it is gone`;
     const event = 'node.occupied';
     expect(lines).toEqual([
       expect.objectContaining({
@@ -170,6 +174,23 @@ describe('a persistent node', () => {
     expect(lines).toHaveLength(1);
     server.endSession(mine);
     await node.whenStanding();
+    await node.close();
+  });
+
+  it('logs of a container that keeps it away that it is not ephemeral', async () => {
+    const { lines, logger } = newLog();
+    const { server, surroundings, other } = newWorld();
+    const one = new FakeClient(server, { surroundings, logger });
+    await other.create('/nodes');
+    await other.create(PATH, 'theirs', { mode: 'container' });
+    const node = new PersistentNode(one, PATH);
+    node.start();
+    await until(() => lines.length > 0);
+    const text = "is not ephemeral; this client's znode waits until it is gone";
+    expect(lines).toEqual([
+      expect.objectContaining({ path: PATH, message: `the znode at ${PATH} ${text}` }),
+    ]);
+    expect(lines[0]).not.toHaveProperty('owner');
     await node.close();
   });
 

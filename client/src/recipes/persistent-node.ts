@@ -6,9 +6,11 @@
  * **Guarantee.** The znode gets the data that was set last, even if it was set without a
  * connection. Data that others write remains until the next setData(). An ephemeral znode at the
  * path that belongs to another session, such as this client's previous one, is never touched; ours
- * is created as soon as it is gone. While a znode that others made is there, ours waits, and the
- * client's log says so once for each of them (`node.occupied`). After close() no znode of ours
- * remains, unless `deleteOnClose` is false.
+ * is created as soon as it is gone. While another znode is there, an ephemeral one of ours waits,
+ * and the client's log says so once for each such znode (`node.occupied`). It does not for this
+ * object's own znode of a former session, unless both the reply of its create and that session were
+ * lost: then nothing shows whose it is. After close() no znode of ours remains, unless
+ * `deleteOnClose` is false.
  *
  * **Znodes.** `<path>`, in the requested mode. With 'ephemeralSequential' it is
  * `_c_<uuid>-<name><number>` in the same directory, Curator's protected name, which later
@@ -227,7 +229,7 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     else this.#standing(true);
   }
 
-  /** That of this object's own former session is not worth a line: it ends with its session. */
+  /** One that this object knows as its own is not worth a line: it ends with its session. */
   #tellOccupied({ czxid, ephemeralOwner }: Stat): void {
     if (czxid === this.#czxid || czxid === this.#occupant) return;
     this.#occupant = czxid;
@@ -235,8 +237,8 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     const isOthers = ephemeralOwner !== 0n;
     const owner = isOthers
       ? `belongs to session 0x${ephemeralOwner.toString(16)}`
-      : 'is persistent';
-    const message = `the znode at ${path} ${owner}; the PersistentNode waits until it is gone`;
+      : 'is not ephemeral';
+    const message = `the znode at ${path} ${owner}; this client's znode waits until it is gone`;
     const session = isOthers ? { owner: `0x${ephemeralOwner.toString(16)}` } : {};
     this.#client.log.warn('node.occupied', message, { path, ...session });
   }

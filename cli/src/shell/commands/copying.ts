@@ -6,23 +6,18 @@
  * completely, to exactly what was read, or not at all. Containers and TTL znodes become persistent
  * ones, because no server shows their kind.
  */
-import {
-  BadArgumentsError,
-  type Client,
-  createRecursive,
-  NodeExistsError,
-  type TransactionOp,
-} from '@rookery/client';
+import { type Client, createRecursive, NodeExistsError, type TransactionOp } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
 import { countText, kindOf, sizeText } from '../values.js';
 import { type Walked, walk } from '../walk.js';
+import { refusalOf } from './transactions.js';
 
 /** A multi is one frame: the default limit of a server, less the names and ACLs. */
 const MOVE_BYTES_MAX = 900_000;
 const MOVE_NODES_MAX = 5_000;
-/** The default of `multiOpsMax`. A member may allow more, and ZooKeeper has no such bound. */
-const OPS_SURELY_ALLOWED = 4_096;
+/** The default of `multiOpsMax`; members may allow more or fewer. ZooKeeper has no such bound. */
+const OPS_BY_DEFAULT = 4_096;
 
 interface Copied {
   created: number;
@@ -132,33 +127,18 @@ export async function mv(call: Call): Promise<number> {
     }
   }
   const ops = [...creates, ...deletes.reverse()];
-  if (!call.isDryRun) await commit(client, { source, ops, signal });
+  if (!call.isDryRun) {
+    await client.multi(ops, { signal }).catch((error: unknown) => {
+      const advice = 'nothing is moved. Use cp -r, and rm -r when it is done.';
+      throw refusalOf(error, `${source} needs ${ops.length}`, advice);
+    });
+  }
   await output.value({ source, target, moved: creates.length }, () => '');
   const verb = call.isDryRun ? 'Would move' : 'Moved';
   const doubt =
-    call.isDryRun && ops.length > OPS_SURELY_ALLOWED
+    call.isDryRun && ops.length > OPS_BY_DEFAULT
       ? ` The servers must allow transactions of ${ops.length} operations (multiOpsMax).`
       : '';
   await output.talk(`${verb} ${countText(creates.length, 'znode')}.${doubt}`);
   return EXIT.done;
-}
-
-interface Move {
-  readonly source: string;
-  readonly ops: readonly TransactionOp[];
-  readonly signal: AbortSignal;
-}
-
-/** How many operations a server takes is not known before it refuses them. */
-async function commit(client: Client, { source, ops, signal }: Move): Promise<void> {
-  try {
-    await client.multi(ops, { signal });
-  } catch (error) {
-    if (!(error instanceof BadArgumentsError) || ops.length <= OPS_SURELY_ALLOWED) throw error;
-    throw new OperatorError(
-      `${source} needs ${ops.length} operations, more than the servers allow in one transaction ` +
-        '(multiOpsMax): nothing is moved. Use cp -r, and rm -r when it is done.',
-      { cause: error },
-    );
-  }
 }

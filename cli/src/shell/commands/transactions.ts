@@ -1,5 +1,5 @@
 /** `multi` executes several operations, all of them or none, each on a line of its own. */
-import type { TransactionOp, TransactionResult } from '@rookery/client';
+import { BadArgumentsError, type TransactionOp, type TransactionResult } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { type Call, resolvePath } from '../command.js';
 import { splitLine } from '../words.js';
@@ -22,7 +22,9 @@ export async function multi(call: Call): Promise<undefined> {
     await output.talk(`Would do ${ops.length} operations, all or none.`);
     return;
   }
-  const results = await client.multi(ops, { signal });
+  const results = await client.multi(ops, { signal }).catch((error: unknown) => {
+    throw refusalOf(error, `These are ${ops.length}`, 'nothing is done.');
+  });
   const all = ops.map((op, at) => ({ op, result: results[at] }));
   await output.list(all, {
     json: ({ op, result }) => {
@@ -30,6 +32,20 @@ export async function multi(call: Call): Promise<undefined> {
     },
     text: ({ op, result }) => `${op.kind} ${pathOf(op, result)}`,
   });
+}
+
+/**
+ * Returns what to say of a transaction that failed: OperatorError if the servers have refused it as
+ * a whole, because it has more operations than they allow, which is not known before; otherwise
+ * the error itself. A BadArgumentsError with a cause is from the client and about one argument.
+ */
+export function refusalOf(error: unknown, count: string, consequence: string): unknown {
+  if (!(error instanceof BadArgumentsError) || error.cause !== undefined) return error;
+  return new OperatorError(
+    `${count} operations, more than the servers allow in one transaction (multiOpsMax): ` +
+      consequence,
+    { cause: error },
+  );
 }
 
 function pathOf(op: TransactionOp, result: TransactionResult | undefined): string {
