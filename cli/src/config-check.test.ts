@@ -36,11 +36,18 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Returns ports on which nobody listens now: they belonged to listeners that have closed. */
+const given = new Set<number>();
+
+/**
+ * Returns ports on which nobody listens now, each only once: they belonged to listeners that have
+ * closed, so the system may choose them again.
+ */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(servers.map((server) => listening(server)));
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  if (ports.some((port) => given.has(port))) return await freePorts(count);
+  for (const port of ports) given.add(port);
   return ports;
 }
 

@@ -4,6 +4,7 @@
  * The default port is 2181. An IPv6 address with a port is in brackets; without a port it may stand
  * alone. The chroot, after the last host, is a legal path or absent.
  */
+import { isIP } from 'node:net';
 import { validatePath } from '@rookery/protocol';
 import { ConnectStringError } from '../errors.js';
 
@@ -63,14 +64,10 @@ function parseServer(item: string, text: string): ServerName {
     return { host: bracketed[1] ?? '', port: parsePort(bracketed[2], text) };
   }
   const colon = item.indexOf(':');
-  // Several colons without brackets mean an IPv6 address without a port.
-  if (colon === -1 || colon !== item.lastIndexOf(':')) {
-    if (/[[\]\s;]/.test(item)) throw new ConnectStringError(text, `bad host ${item}`);
-    return { host: item, port: PORT_DEFAULT };
-  }
-  const host = item.slice(0, colon);
+  const isAlone = colon === -1 || isIP(item) === 6;
+  const host = isAlone ? item : item.slice(0, colon);
   if (host === '' || /[[\]\s;]/.test(host)) throw new ConnectStringError(text, `bad host ${item}`);
-  return { host, port: parsePort(item.slice(colon + 1), text) };
+  return { host, port: isAlone ? PORT_DEFAULT : parsePort(item.slice(colon + 1), text) };
 }
 
 function parsePort(port: string | undefined, text: string): number {

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { connected, everyoneServes, serving, write } from './scenario.js';
 
-const ADVICE = 'bring back the data directory of one of those members';
+const ADVICE = 'bring back the last data directory of one of those members';
 
 describe('a majority of disks that are lost', () => {
   it('is told with what can be done, and one directory that comes back is enough', async () => {

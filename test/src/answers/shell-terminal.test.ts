@@ -44,7 +44,7 @@ it.skipIf(skipped)('walks, completes, recalls and ends', async () => {
   await terminal.shows(/Created it/);
   expect((await client.exists('/app/mine'))?.ephemeralOwner).not.toBe(0n);
   await terminal.enter('rm -r /app/config');
-  await terminal.shows(/Delete 1 znodes .*\? \[y\/N\]/);
+  await terminal.shows(/Delete 1 znode .*\? \[y\/N\]/);
   await terminal.enter('n');
   await terminal.shows(/Nothing is deleted/);
   await terminal.enter('watch -r /app');

@@ -19,7 +19,7 @@ const EVENTS_COUNTED = Number(process.env['ROOKERY_HEAP_EVENTS'] ?? EVENTS_DEFAU
 const EVENTS_WARM = 250;
 const BYTES_PER_EVENT_MAX = 200;
 /** A measurement that something else has disturbed is made again; a leak stays. */
-const ROUNDS_MAX = 3;
+const ROUNDS_MAX = 6;
 
 const ensemble = sharedEnsemble({ size: 1, settings: LONG_SESSIONS });
 
