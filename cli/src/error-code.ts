@@ -9,7 +9,5 @@ export function codeOf(error: unknown): string {
 
 /** Returns the error's message. That of a name with several addresses has a code instead. */
 export function messageOf(error: unknown): string {
-  const message = errorMessage(error);
-  if (message !== '') return message;
-  return error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
+  return errorMessage(error) || codeOf(error) || 'no answer';
 }

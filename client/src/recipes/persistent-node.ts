@@ -31,6 +31,7 @@ import {
 import type { Client } from '../api/client.js';
 import type { Acl, Data, Node, Session, Stat } from '../api/values.js';
 import { ClientClosedError } from '../errors.js';
+import { sessionText } from '../session-text.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { unlessAway } from './shared/background.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
@@ -229,18 +230,15 @@ export class PersistentNode extends BackgroundRecipe implements AsyncDisposable 
     else this.#standing(true);
   }
 
-  /** One that this object knows as its own is not worth a line: it ends with its session. */
+  /** A znode that this object knows as its own is not logged: it ends with its session. */
   #tellOccupied({ czxid, ephemeralOwner }: Stat): void {
     if (czxid === this.#czxid || czxid === this.#occupant) return;
     this.#occupant = czxid;
     const path = this.#path;
-    const isOthers = ephemeralOwner !== 0n;
-    const owner = isOthers
-      ? `belongs to session 0x${ephemeralOwner.toString(16)}`
-      : 'is not ephemeral';
-    const message = `the znode at ${path} ${owner}; this client's znode waits until it is gone`;
-    const session = isOthers ? { owner: `0x${ephemeralOwner.toString(16)}` } : {};
-    this.#client.log.warn('node.occupied', message, { path, ...session });
+    const owner = ephemeralOwner === 0n ? null : sessionText(ephemeralOwner);
+    const what = owner === null ? 'is not ephemeral' : `belongs to session ${owner}`;
+    const message = `the znode at ${path} ${what}; this client's znode waits until it is gone`;
+    this.#client.log.warn('node.occupied', message, { path, ...(owner !== null && { owner }) });
   }
 
   async #create(within: Within): Promise<void> {

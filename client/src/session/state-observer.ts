@@ -6,6 +6,7 @@
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { ClientState, Session, StateChange } from '../api/values.js';
+import { sessionText } from '../session-text.js';
 import { publishState } from './diagnostics.js';
 import type { StateFeed } from './state-feed.js';
 
@@ -36,8 +37,7 @@ export function observeStates(states: StateFeed, options: StateObserverOptions):
     publishState({ ...change, client: name, from, fromMs: lastedMs, server });
     const { state, sessionId, newSession, readOnly, error, lossCause } = change;
     log[LEVELS[state]](`session.${state}`, sentenceOf(change), {
-      // As servers and their audit log print it; ids of local sessions are negative.
-      ...(sessionId !== null && { session: `0x${BigInt.asUintN(64, sessionId).toString(16)}` }),
+      ...(sessionId !== null && { session: sessionText(sessionId) }),
       ...(state === 'connected' && {
         server,
         newSession,

@@ -64,10 +64,10 @@ function parseServer(item: string, text: string): ServerName {
     return { host: bracketed[1] ?? '', port: parsePort(bracketed[2], text) };
   }
   const colon = item.indexOf(':');
-  const isAlone = colon === -1 || isIP(item) === 6;
-  const host = isAlone ? item : item.slice(0, colon);
+  const hasNoPort = colon === -1 || isIP(item) === 6;
+  const host = hasNoPort ? item : item.slice(0, colon);
   if (host === '' || /[[\]\s;]/.test(host)) throw new ConnectStringError(text, `bad host ${item}`);
-  return { host, port: isAlone ? PORT_DEFAULT : parsePort(item.slice(colon + 1), text) };
+  return { host, port: hasNoPort ? PORT_DEFAULT : parsePort(item.slice(colon + 1), text) };
 }
 
 function parsePort(port: string | undefined, text: string): number {

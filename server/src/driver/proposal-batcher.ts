@@ -12,7 +12,7 @@
 import { BatchWriter, type ProposalBatch, type Zxid } from '@rookery/protocol';
 import type { ProposalSizes } from '../net/member-view.js';
 import type { Timers } from '../net/timers.js';
-import type { PreparedTxns } from '../pipeline/request-preparer.js';
+import type { TxnSink } from '../pipeline/request-preparer.js';
 import type { Txn } from '../state/txn.js';
 import { txnBytesOf, writeTxn } from '../state/txn-codec.js';
 
@@ -22,7 +22,7 @@ export const LINGER_MS = 2;
 /** Bytes of proposals in one message. The last one may go beyond it. */
 const BATCH_BYTES = 512 << 10;
 
-export class ProposalBatcher implements PreparedTxns {
+export class ProposalBatcher implements TxnSink {
   readonly #timers: Pick<Timers, 'after'>;
   readonly #wake: () => void;
   readonly #writer = new BatchWriter();

@@ -56,7 +56,7 @@ import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, TreeRoom } from './tree-room.js';
 
 /** Where prepared transactions go: ProposalBatcher. */
-export interface PreparedTxns {
+export interface TxnSink {
   /** Encodes it before it returns: the next transaction may overwrite the object. */
   add(zxid: Zxid, txn: Txn): void;
 }
@@ -122,11 +122,11 @@ export class Prepare {
   readonly #views = new RequestViews();
   /** The transaction of a request. */
   readonly #txn: Reused<Txn>;
-  readonly #sink: PreparedTxns;
+  readonly #sink: TxnSink;
   readonly #zxids: EpochZxids;
 
   /** The state is at the end of the history from which the epoch starts. */
-  constructor(state: ReplicatedState, rules: WriteRules, start: EpochStart, sink: PreparedTxns) {
+  constructor(state: ReplicatedState, rules: WriteRules, start: EpochStart, sink: TxnSink) {
     const { lastZxid } = state;
     assert(
       lastZxid === start.lastZxid,

@@ -26,14 +26,14 @@ import type { NodeAges } from '../state/tree-reads.js';
 import type { Acl, SessionId, Txn } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { RequestPreparerOptions } from './options.js';
-import { Prepare, type PreparedTxns } from './prepare.js';
+import { Prepare, type TxnSink } from './prepare.js';
 import type { QuotaExcess } from './quota-guard.js';
 import { Reaper } from './reaper.js';
 import { sameBytes } from './same-bytes.js';
 import { SessionEnds } from './session-ends.js';
 import type { TreeRefusals } from './tree-room.js';
 
-export type { PreparedTxns } from './prepare.js';
+export type { TxnSink } from './prepare.js';
 
 /**
  * An attachment of the session has ended, which the Detach tells its member (for the leader itself:
@@ -61,7 +61,8 @@ export interface RequestPreparerDependencies {
   readonly options: RequestPreparerOptions;
   /** Returns 16 fresh random bytes: a session's password. */
   readonly random16: () => Uint8Array;
-  readonly sink: PreparedTxns;
+  /** Takes the transactions as they are prepared. */
+  readonly sink: TxnSink;
 }
 
 /**

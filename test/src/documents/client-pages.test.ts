@@ -59,7 +59,7 @@ it('the page of errors has each class of the library, and no other', () => {
   expect(listed).toEqual([...new Set([...errors, ...abstracts])].toSorted());
 });
 
-it('the library gives on each class of an error that a server can answer', () => {
+it('the library exports each class of error that a server can answer with', () => {
   const classes = Object.entries(protocol).filter(
     ([, value]) => typeof value === 'function' && value.prototype instanceof protocol.KeeperError,
   );

@@ -48,7 +48,7 @@ export async function auditAcls(call: Call): Promise<number> {
   if (closed.count === 0) return count === 0 ? EXIT.done : EXIT.no;
   await output.talk(
     `The audit is incomplete: the ACLs of ${countText(closed.count, 'znode')} ` +
-      `forbid to read them or what is below: ` +
+      'forbid to read them or what is below: ' +
       `${closed.first.map(clean).join(', ')}. Run it as a super user.`,
   );
   return EXIT.failed;

@@ -9,6 +9,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { surroundingsOf } from '../../simulated/surroundings.js';
 import { Call } from '../command.js';
 import { Output } from '../output.js';
 import { check } from './checking.js';
@@ -74,22 +75,7 @@ async function checked(all: readonly Scripted[]) {
     text += String(data);
   };
   const output = new Output({ format: 'json', out: write, error: write, isTerminal: false });
-  const never = () => Promise.reject(new Error('check asks for nothing else'));
-  const around = {
-    output,
-    client: never,
-    other: never,
-    connect: () => '',
-    tls: () => null,
-    directory: '/',
-    signal: new AbortController().signal,
-    isInteractive: false,
-    confirm: never,
-    handOver: never,
-    readInput: never,
-    isShell: false,
-    environment: {},
-  };
+  const around = surroundingsOf(output);
   const code = await check(new Call(around, [], { config }));
   const findings: { kind: string; what: string; remedy: string }[] = JSON.parse(text);
   return { code, findings };

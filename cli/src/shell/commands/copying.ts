@@ -130,7 +130,7 @@ export async function mv(call: Call): Promise<number> {
   if (!call.isDryRun) {
     await client.multi(ops, { signal }).catch((error: unknown) => {
       const advice = 'nothing is moved. Use cp -r, and rm -r when it is done.';
-      throw refusalOf(error, `${source} needs ${ops.length}`, advice);
+      throw refusalOf(error, `${source} needs ${ops.length} operations`, advice);
     });
   }
   await output.value({ source, target, moved: creates.length }, () => '');

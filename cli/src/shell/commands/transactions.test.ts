@@ -4,6 +4,7 @@ import { BadArgumentsError } from '@rookery/client';
 import { FakeClient, FakeServer } from '@rookery/client/testing';
 import { OperatorError } from '@rookery/server';
 import { expect, it } from 'vitest';
+import { surroundingsOf } from '../../simulated/surroundings.js';
 import { Call } from '../command.js';
 import { Output } from '../output.js';
 import { mv } from './copying.js';
@@ -18,22 +19,8 @@ function newCalls() {
   };
   const { signal } = new AbortController();
   setMaxListeners(0, signal); // The fake client adds a listener for each request in flight.
-  const never = () => Promise.reject(new Error('it asks for nothing else'));
-  const around = {
-    output: new Output({ format: 'table', out, error, isTerminal: true }),
-    client: () => Promise.resolve(client),
-    other: never,
-    connect: () => '',
-    tls: () => null,
-    directory: '/',
-    signal,
-    isInteractive: false,
-    confirm: never,
-    handOver: never,
-    readInput: never,
-    isShell: false,
-    environment: {},
-  };
+  const output = new Output({ format: 'table', out, error, isTerminal: true });
+  const around = { ...surroundingsOf(output), client: () => Promise.resolve(client), signal };
   const call = (args: readonly unknown[], options = {}) => new Call(around, args, options);
   return { client, call, said: () => said };
 }

@@ -23,7 +23,7 @@ export async function multi(call: Call): Promise<undefined> {
     return;
   }
   const results = await client.multi(ops, { signal }).catch((error: unknown) => {
-    throw refusalOf(error, `These are ${ops.length}`, 'nothing is done.');
+    throw refusalOf(error, `These are ${ops.length} operations`, 'nothing is done.');
   });
   const all = ops.map((op, at) => ({ op, result: results[at] }));
   await output.list(all, {
@@ -38,12 +38,12 @@ export async function multi(call: Call): Promise<undefined> {
  * Returns what to say of a transaction that failed: OperatorError if the servers have refused it as
  * a whole, because it has more operations than they allow, which is not known before; otherwise
  * the error itself. A BadArgumentsError with a cause is from the client and about one argument.
+ * `what` names the transaction and its number of operations.
  */
-export function refusalOf(error: unknown, count: string, consequence: string): unknown {
+export function refusalOf(error: unknown, what: string, consequence: string): unknown {
   if (!(error instanceof BadArgumentsError) || error.cause !== undefined) return error;
   return new OperatorError(
-    `${count} operations, more than the servers allow in one transaction (multiOpsMax): ` +
-      consequence,
+    `${what}, more than the servers allow in one transaction (multiOpsMax): ${consequence}`,
     { cause: error },
   );
 }

@@ -253,7 +253,7 @@ export class TestEnsemble {
     this.settle();
   }
 
-  /** Parts of the ends of sessions, as many as may be in flight. Returns how many it were. */
+  /** Parts of the ends of sessions, as many as may be in flight. Returns how many there were. */
   continueEnds(): number {
     let parts = 0;
     while (this.preparer.nextOfEnds(this.time)) parts += 1;

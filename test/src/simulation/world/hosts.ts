@@ -15,6 +15,11 @@ export function endsOf(client: number, id: PeerId, way: ClientWay): [from: strin
   return way === 'toMember' ? [ends[0], ends[1]] : [ends[1], ends[0]];
 }
 
+/** The direction from one member to another. */
+export function wayOf(from: PeerId, to: PeerId): string {
+  return wayKey(hostOf(from), hostOf(to));
+}
+
 export function wayKey(from: string, to: string): string {
   return `${from} ${to}`;
 }

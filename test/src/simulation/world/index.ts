@@ -21,7 +21,7 @@ import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
 import { MachineClock, ProcessTimers } from './clocks.js';
 import type { DiskOptions } from './disk.js';
-import { endsOf, hostOf, hostOfClient, wayKey } from './hosts.js';
+import { endsOf, hostOf, hostOfClient, wayKey, wayOf } from './hosts.js';
 import { Machine } from './machine.js';
 import { Reaches } from './reaches.js';
 import { ResolvingTransport } from './resolving-transport.js';
@@ -81,7 +81,7 @@ export class SimulatedWorld implements World {
       nowMs: () => this.nowMs,
       isUp: (id) => this.#at(id).isUp,
       standsStill: (id) => this.#standsStill(id),
-      isCut: (from, to) => this.#cuts.has(wayKey(hostOf(from), hostOf(to))),
+      isCut: (from, to) => this.#cuts.has(wayOf(from, to)),
     });
     this.#recorder.useClock(() => this.#scheduler.nowMs);
     this.clients = setup.clients ?? 0;
@@ -222,13 +222,13 @@ export class SimulatedWorld implements World {
   }
 
   cut(from: PeerId, to: PeerId): void {
-    this.#cuts.add(wayKey(hostOf(from), hostOf(to)));
+    this.#cuts.add(wayOf(from, to));
     this.#network.cutOneWay(hostOf(from), hostOf(to));
     this.#reaches.record();
   }
 
   heal(from: PeerId, to: PeerId): void {
-    this.#cuts.delete(wayKey(hostOf(from), hostOf(to)));
+    this.#cuts.delete(wayOf(from, to));
     this.#network.healOneWay(hostOf(from), hostOf(to));
     this.#reaches.record();
     this.#reaches.recordLateArrival(from, to);
@@ -247,7 +247,7 @@ export class SimulatedWorld implements World {
   }
 
   delay(from: PeerId, to: PeerId, byMs: number): void {
-    const way = wayKey(hostOf(from), hostOf(to));
+    const way = wayOf(from, to);
     if (byMs > 0) this.#delays.set(way, byMs);
     else this.#delays.delete(way);
   }

@@ -26,7 +26,7 @@ function world() {
   return { events, cuts, still, reaches, step };
 }
 
-it('is told of answers that arrive although their sender stands still by then', () => {
+it('a checker is told of answers that arrive although their sender stands still by then', () => {
   const { events, cuts, still, reaches, step } = world();
   expect(events.splice(0)).toEqual([
     { member: 1, reaches: [2] },
@@ -39,7 +39,7 @@ it('is told of answers that arrive although their sender stands still by then', 
   expect(events).toEqual([{ member: 1, reaches: [], late: { from: 2, heardMs: 250 } }]);
 });
 
-it('counts nothing that was sent after the receiver was not heard any more', () => {
+it('a sender answers no longer than it has received', () => {
   const { events, cuts, still, reaches, step } = world();
   step(100, () => cuts.add('2 1').add('1 2'));
   step(250, () => still.add(2));
@@ -48,7 +48,7 @@ it('counts nothing that was sent after the receiver was not heard any more', () 
   expect(events).toEqual([{ member: 1, reaches: [], late: { from: 2, heardMs: 100 } }]);
 });
 
-it('is told of nothing late by a member that is reached', () => {
+it('a checker is told of nothing late where the sender is reached again', () => {
   const { events, cuts, reaches, step } = world();
   step(100, () => cuts.add('2 1'));
   step(300, () => cuts.delete('2 1'));

@@ -5,6 +5,7 @@
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Recorder } from '../run/recorder.js';
+import { wayOf } from './hosts.js';
 
 /** What is the case at present. */
 export interface Situation {
@@ -19,7 +20,7 @@ export class Reaches {
   readonly #recorder: Recorder;
   readonly #at: Situation;
   readonly #reached = new Map<PeerId, string>();
-  /** Until when a member ran and received another one, by both; infinity while it does. */
+  /** For each direction: until when its end ran and received; infinity while it does. */
   readonly #heardUntilMs = new Map<string, number>();
 
   constructor(recorder: Recorder, at: Situation) {
@@ -40,8 +41,9 @@ export class Reaches {
   }
 
   /**
-   * The way is open again, so what the sender has sent meanwhile arrives, also where it stands
-   * still or is down by now. It had news of the receiver for as long as it ran and received it.
+   * The way is open again, so what the sender has sent meanwhile arrives, also where the sender
+   * stands still or is down by now. It has answered the receiver's pings for as long as it ran and
+   * received them.
    */
   recordLateArrival(from: PeerId, to: PeerId): void {
     const heardMs = this.#heardUntilMs.get(wayOf(to, from));
@@ -73,8 +75,4 @@ export class Reaches {
     const { isUp, standsStill, isCut } = this.#at;
     return !isCut(from, id) && [id, from].every((one) => isUp(one) && !standsStill(one));
   }
-}
-
-function wayOf(from: PeerId, to: PeerId): string {
-  return `${from} ${to}`;
 }
