@@ -81,6 +81,7 @@ export {
   type MultiResult,
   readMultiOps,
   readMultiReadOps,
+  readOperations,
 } from './client/multi.js';
 export {
   AddWatchMode,

@@ -67,7 +67,7 @@ export interface MultiRequest {
   readonly ops: readonly MultiRequestOp[];
 }
 export const MultiRequest: Codec<MultiRequest> = {
-  read: (reader) => ({ ops: readList(reader, readRequestOp) }),
+  read: (reader) => ({ ops: readOperations(reader, readRequestOp) }),
   write: (writer, value) => {
     for (const op of value.ops) {
       writeHeader(writer, op.opcode, -1);
@@ -81,7 +81,7 @@ export interface MultiReadRequest {
   readonly ops: readonly MultiReadRequestOp[];
 }
 export const MultiReadRequest: Codec<MultiReadRequest> = {
-  read: (reader) => ({ ops: readList(reader, readReadRequestOp) }),
+  read: (reader) => ({ ops: readOperations(reader, readReadRequestOp) }),
   write: (writer, value) => {
     for (const op of value.ops) {
       writeHeader(writer, op.opcode, -1);
@@ -95,7 +95,7 @@ export interface MultiResponse {
   readonly results: readonly MultiResult[];
 }
 export const MultiResponse: Codec<MultiResponse> = {
-  read: (reader) => ({ results: readList(reader, readResult) }),
+  read: (reader) => ({ results: readOperations(reader, readResult) }),
   write: (writer, value) => {
     for (const result of value.results) writeMultiResult(writer, result);
     writeEnd(writer);
@@ -106,7 +106,7 @@ export interface MultiReadResponse {
   readonly results: readonly MultiReadResult[];
 }
 export const MultiReadResponse: Codec<MultiReadResponse> = {
-  read: (reader) => ({ results: readList(reader, readReadResult) }),
+  read: (reader) => ({ results: readOperations(reader, readReadResult) }),
   write: (writer, value) => {
     for (const result of value.results) writeReadResult(writer, result);
     writeEnd(writer);
@@ -115,7 +115,7 @@ export const MultiReadResponse: Codec<MultiReadResponse> = {
 
 /** As `MultiRequest` reads them, but it stops behind one operation more than `countMax`. */
 export function readMultiOps(reader: JuteReader, countMax: number): readonly MultiRequestOp[] {
-  return readList(reader, readRequestOp, countMax);
+  return readOperations(reader, readRequestOp, countMax);
 }
 
 /** As `readMultiOps`, of a multiRead. */
@@ -123,7 +123,7 @@ export function readMultiReadOps(
   reader: JuteReader,
   countMax: number,
 ): readonly MultiReadRequestOp[] {
-  return readList(reader, readReadRequestOp, countMax);
+  return readOperations(reader, readReadRequestOp, countMax);
 }
 
 /**
@@ -149,8 +149,12 @@ export function countMultiOps(reader: JuteReader, countMax: number): number {
   }
 }
 
-/** Ends with the first header that is `done`; every round reads a header, so it does end. */
-function readList<T>(
+/**
+ * The operations of a multi, or of its answer, as `readOne` reads them. Ends with the first header
+ * that is `done`; every round reads a header, so it does end. Reads at most one more than
+ * `countMax`.
+ */
+export function readOperations<T>(
   reader: JuteReader,
   readOne: (reader: JuteReader, type: number) => T,
   countMax = Number.POSITIVE_INFINITY,

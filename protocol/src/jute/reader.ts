@@ -110,6 +110,10 @@ export class JuteReader {
     return length;
   }
 
+  skip(length: number): void {
+    this.#advance(length);
+  }
+
   /** Reads the number of elements of a vector, -1 for null. */
   count(): number {
     const count = this.int();

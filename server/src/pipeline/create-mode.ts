@@ -28,8 +28,8 @@ export interface CreateMode {
 
 export interface AskedMode {
   readonly flags: number;
-  /** Only createTtl has it. */
-  readonly ttlMs?: Int64;
+  /** Only createTtl has it; otherwise 0. */
+  readonly askedTtlMs: Int64;
 }
 
 /** Returns the mode, or an error code as the first check of a create. */
@@ -44,7 +44,7 @@ export function createModeOf(
   if (isTtlFlag(flags) !== (opcode === OpCode.createTtl)) return ErrorCode.badArguments;
   const sequential = isSequentialFlag(flags);
   if (opcode === OpCode.createTtl) {
-    const ttlMs = Number(asked.ttlMs ?? 0);
+    const ttlMs = Number(asked.askedTtlMs);
     if (!(ttlMs >= 1 && ttlMs <= TTL_MAX_MS)) return ErrorCode.badArguments;
     return { mode: 'ttl', sequential, ttlMs };
   }

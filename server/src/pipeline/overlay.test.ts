@@ -24,7 +24,7 @@ import { LOCAL_SESSION } from './local-sessions.js';
 import { Prepare, type WriteRules } from './prepare.js';
 import { NO_BOUND } from './tree-room.js';
 
-const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep', '/b', '/b/x', '/b/y'];
+const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep', '/b', '/b/x', '/b/ä', '/ä/x'];
 const SESSIONS = 3;
 const RULES: WriteRules = {
   skipAcl: false,

@@ -1,38 +1,40 @@
 /**
  * The changes that are prepared and not yet applied, as the next request must see them.
  *
- * Nearly every write is a change of data alone or a plain create; those are in queues, which make
- * no record (DataInFlight, CreatesInFlight). The overlay owns a record for each znode that any
- * other transaction in flight touches, and the sessions that are being opened or closed
- * (SessionsInFlight). Reads fall through to the tree. A record belongs to the last transaction that
- * changed it and is removed when that one is applied: from then on the tree says the same. A record
- * that is kept is never changed, so a failed multi is undone by restoring the former ones.
+ * It owns an entry for each znode that any transaction in flight changes (ZnodesInFlight), and the
+ * sessions that are being opened or closed (SessionsInFlight). Reads fall through to the tree. An
+ * entry is what the znode will be once everything in flight is applied, and is removed when the
+ * last change that concerns it is applied: from then on the tree says the same.
  *
  * Closing a session touches none of its ephemerals: while the close is in flight, whatever it owns
- * counts as absent, in the records and in the tree.
+ * counts as absent, in the entries and in the tree.
  */
-import { assert, Fifo, formatZxid, nameOf, parentOf, type Zxid } from '@rookery/protocol';
-import { CONFIG_NODE } from '../state/node-record.js';
-import type { CreateView, SetDataView } from '../state/op-view.js';
+import { assert, Fifo, formatZxid, type Zxid } from '@rookery/protocol';
+import { type PathView, pathViewOf } from '../state/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 import { nextVersion } from '../state/versions.js';
-import { CREATED_NAME_BYTES_MAX, CreatesInFlight } from './creates-in-flight.js';
-import { DataInFlight } from './data-in-flight.js';
-import { NONE } from './newest-by-hash.js';
-import { absent, type NodeRecord, type NodeView } from './node-view.js';
-import { type ChildChange, OverlayChildren } from './overlay-children.js';
 import { SessionsInFlight } from './sessions-in-flight.js';
+import { ABSENT, type NodeView, ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
 
-/** What a transaction does to one znode, beyond its data alone. */
+/** A path, and what `at` returned for it. */
+interface Located {
+  readonly path: PathView;
+  readonly node: NodeView;
+}
+
+type Created = Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>;
+
+/** What a transaction does to one znode. */
 interface Change {
   readonly zxid: Zxid;
-  readonly path: string;
-  readonly before: NodeRecord | undefined;
-  /** What happens to the path as a child of its parent; null if none was added or removed. */
-  readonly child: ChildChange | null;
+  readonly znode: ZnodeInFlight;
+  /** The parent if it gets a child (1) or loses one (-1), which is `owner`'s if not 0. */
+  readonly parent: ZnodeInFlight | null;
+  readonly by: 1 | 0 | -1;
+  readonly owner: SessionId;
 }
 
 /**
@@ -44,8 +46,9 @@ const FEW_CHILDREN = 64;
 export class Overlay {
   readonly sessions: SessionsInFlight;
   readonly #state: ReplicatedState;
-  readonly #nodes = new Map<string, NodeRecord>();
-  readonly #children = new OverlayChildren();
+  readonly #znodes = new ZnodesInFlight();
+  /** For each session, the ephemerals created in flight less those deleted; without zeros. */
+  readonly #ephemerals = new Map<SessionId, number>();
   /**
    * The number of children that disappear with the sessions being closed, for parents that were
    * asked about.
@@ -53,15 +56,11 @@ export class Overlay {
   readonly #closingBelow = new Map<string, number>();
   /** The changes that are not applied yet, in the order of their zxids. */
   readonly #inFlight = new Fifo<Change>();
-  /** No record is made for these changes; a record that is made later includes them. */
-  readonly #data = new DataInFlight();
-  readonly #creates = new CreatesInFlight();
-  /** The object that `nodeAt` and `parentAt` return. */
-  readonly #located = absent();
-  /** The transaction that is being prepared. */
+  /** The transaction that is being prepared, and how many of the changes are its own. */
   #zxid: Zxid = 0;
-  /** The index in `#inFlight` at which the changes of the open transaction begin. */
-  #openFrom = 0;
+  #open = 0;
+  /** What a multi has changed of entries that it may have to restore; null for anything else. */
+  #before: { readonly znode: ZnodeInFlight; readonly was: NodeView }[] | null = null;
 
   constructor(state: ReplicatedState) {
     this.#state = state;
@@ -70,189 +69,120 @@ export class Overlay {
 
   /** The number of entries of any kind; 0 if nothing is in flight. */
   get size(): number {
-    const nodes = this.#nodes.size + this.#children.size + this.#closingBelow.size;
-    const plain = this.#data.length + this.#creates.length;
-    return nodes + this.sessions.length + this.#inFlight.length + plain;
+    const counts = this.#ephemerals.size + this.#closingBelow.size;
+    return this.#znodes.size + this.#inFlight.length + this.sessions.length + counts;
   }
 
   /**
-   * The znode as it will be once everything in flight is applied. Callers that create or delete
-   * exclude the root, which is its own parent (`parentOf`).
+   * The znode as it will be once everything in flight is applied. The methods below rely on the
+   * path being located here, and take the result until the overlay is changed.
    */
-  node(path: string): NodeRecord {
-    const record = this.#nodes.get(path);
-    if (record !== undefined) return this.#isClosed(record.owner) ? absent() : record;
-    const tree = this.#state.tree;
-    const node = tree.find(path);
-    if (node === NO_NODE) return this.#created(path);
-    if (this.#isClosed(tree.owner(node))) return absent();
-    return this.#fill(absent(), node);
+  at(path: PathView): NodeView {
+    this.#state.tree.locate(path);
+    const node = this.#znodes.find(path) ?? this.#applied(path);
+    return this.#isClosed(node.owner) ? ABSENT : node;
   }
 
-  /**
-   * Points `op` at its znode, for `nodeAt`. Returns false where `node` must be used, because the
-   * path is not ASCII, or the znode is not in the tree, or will differ in more than its data, or
-   * nobody may set its data.
-   */
-  locate(op: SetDataView): boolean {
+  /** Like `at`. */
+  node(path: string): NodeView {
+    return this.at(pathViewOf(path));
+  }
+
+  /** Whether the znode has children, once everything in flight is applied. */
+  hasChildren(path: PathView): boolean {
     const { tree } = this.#state;
-    const node = tree.findAscii(op.view, op.pathStart, op.pathEnd);
-    if (node === NO_NODE || node === CONFIG_NODE || this.#isClosed(tree.owner(node))) return false;
-    if (this.#nodes.size > 0 && this.#nodes.has(op.path)) return false;
-    op.node = node;
-    return true;
-  }
-
-  /**
-   * Like `node`, for an operation that `locate` has pointed at its znode; valid until the next
-   * call.
-   */
-  nodeAt(op: SetDataView): NodeView {
-    return this.#fill(this.#located, op.node);
-  }
-
-  /**
-   * Points `op` at its parent, for `parentAt`. Returns false where `node` must be used, because the
-   * name is too long for CreatesInFlight, there is a record of any znode, the parent is not in the
-   * tree or is an ephemeral, or the znode exists or will.
-   */
-  locateCreate(op: CreateView): boolean {
-    const { tree } = this.#state;
-    if (op.pathEnd - op.nameStart > CREATED_NAME_BYTES_MAX) return false;
-    // Looking for records of the path and of its parent would need both as strings. Where there are
-    // records it would mostly find one of the parent: each delete and each create that is not plain
-    // makes one.
-    if (this.#nodes.size > 0) return false;
-    const parent = tree.findParentOf(op);
-    if (parent === NO_NODE || tree.owner(parent) !== 0) return false;
-    op.parent = parent;
-    if (tree.findView(op) !== NO_NODE) return false;
-    return this.#creates.find(op) === NONE;
-  }
-
-  /**
-   * Like `node` of the parent, for an operation that `locateCreate` has pointed at it; valid until
-   * the next call.
-   */
-  parentAt(op: CreateView): NodeView {
-    return this.#fill(this.#located, op.parent);
-  }
-
-  hasChildren(path: string): boolean {
-    const { tree } = this.#state;
-    const node = tree.find(path);
+    const { node } = path;
+    const known = this.#znodes.find(path);
     const applied = node === NO_NODE ? 0 : tree.childCount(node);
-    const count = applied + this.#children.net(path) + this.#createdBelow(node);
-    if (count === 0 || this.sessions.closesInFlight.size === 0) return count > 0;
-    const known = this.#closingBelow.get(path);
-    if (known !== undefined) return count > known;
-    const closing = this.#children.netOwnedBy(path, this.sessions.closesInFlight);
-    return this.#closingIsLess(path, { node, closing, count });
+    const count = applied + (known?.children ?? 0);
+    const closes = this.sessions.closesInFlight;
+    if (count === 0 || closes.size === 0) return count > 0;
+    const text = path.path;
+    const less = this.#closingBelow.get(text);
+    if (less !== undefined) return count > less;
+    let closing = 0;
+    for (const [owner, net] of known?.childrenOf ?? []) if (closes.has(owner)) closing += net;
+    return this.#closingIsLess(text, { node, closing, count });
   }
 
   /**
    * Whether a transaction in flight changes the znode itself, or creates or deletes a child of it
    * other than by closing a session; children of a closing session are still in the tree.
    */
-  touches(path: string): boolean {
-    if (this.#nodes.has(path)) return true;
-    const node = this.#state.tree.find(path);
-    if (node === NO_NODE) return this.#created(path).exists;
-    return this.#data.find(node) !== NONE || this.#creates.newestBelow(node) !== NONE;
+  touches(path: PathView): boolean {
+    this.#state.tree.locate(path);
+    return this.#znodes.find(path) !== null;
   }
 
   /** The number of ephemerals that the session owns once everything in flight is applied. */
   ephemeralsOwned(session: SessionId): number {
-    return this.#state.tree.ephemeralsOwned(session) + this.#children.netOf(session);
+    return this.#state.tree.ephemeralsOwned(session) + (this.#ephemerals.get(session) ?? 0);
   }
 
-  /** Starts the changes of one transaction; `commit` or `rollBack` ends them. */
+  /** The changes that follow are those of this transaction. */
   begin(zxid: Zxid): void {
-    assert(
-      this.#openFrom === this.#inFlight.length,
-      'the overlay has no open transaction at begin',
-    );
     this.#zxid = zxid;
+    this.#open = 0;
+    this.#before = null;
   }
 
-  commit(): void {
-    this.#openFrom = this.#inFlight.length;
+  /** What the transaction changes from now on can be undone. */
+  beginMulti(): void {
+    assert(this.#open === 0, () => `a multi begins with ${this.#open} changes`);
+    this.#before = [];
   }
 
+  /** Undoes all changes since `begin`, if there are any, which only a multi has then. */
   rollBack(): void {
-    while (this.#inFlight.length > this.#openFrom) {
+    const before = this.#before ?? [];
+    assert(this.#open === 0 || this.#before !== null, 'only a multi is undone');
+    for (const { znode, was } of before.reverse()) znode.become(was);
+    for (; this.#open > 0; this.#open--) {
       const change = this.#inFlight.pop();
-      if (change === undefined) return;
-      if (change.before === undefined) this.#nodes.delete(change.path);
-      else this.#nodes.set(change.path, change.before);
-      if (change.child !== null) this.#children.remove(change.child);
+      if (change !== undefined) this.#forget(change);
     }
+    this.#before = null;
   }
 
-  /** `parent` is the result of `node` for its path. */
-  create(
-    path: string,
-    parent: NodeRecord,
-    created: Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>,
-  ): void {
-    const parentPath = parentOf(path);
-    const child: ChildChange = { parent: parentPath, by: 1, owner: created.owner };
-    const below = this.#writable(parent);
-    below.creates = (below.creates + 1) | 0;
-    this.#set(parentPath, below, child);
-    const record = this.#writable(absent());
-    record.exists = true;
-    record.owner = created.owner;
-    record.acl = created.acl;
-    record.dataBytes = created.dataBytes;
-    this.#set(path, record, null);
+  /** The path is free: `at` has said so. Its parent exists. */
+  create(path: PathView, above: Located, created: Created): void {
+    const { owner } = created;
+    const parent = this.#changing(above.path, above.node);
+    parent.creates = (parent.creates + 1) | 0;
+    const znode = this.#changing(path, this.#znodes.find(path) ?? ABSENT);
+    znode.become(ABSENT);
+    znode.exists = true;
+    znode.owner = owner;
+    znode.acl = created.acl;
+    znode.dataBytes = created.dataBytes;
+    this.#add({ zxid: this.#zxid, znode, parent, by: 1, owner });
   }
 
-  delete(path: string): void {
-    const parentPath = parentOf(path);
-    const child: ChildChange = { parent: parentPath, by: -1, owner: this.node(path).owner };
-    this.#set(parentPath, this.#writable(this.node(parentPath)), child);
-    this.#set(path, this.#writable(absent()), null);
+  /** The znode exists, and so does its parent. */
+  delete(at: Located, above: Located): void {
+    const znode = this.#changing(at.path, at.node);
+    const { owner } = znode;
+    znode.become(ABSENT);
+    const parent = this.#changing(above.path, above.node);
+    this.#add({ zxid: this.#zxid, znode, parent, by: -1, owner });
   }
 
-  /**
-   * `node` is the result of `node` for the path. Returns the version that the znode has afterwards.
-   */
-  setData(path: string, node: NodeRecord, dataBytes: number): number {
-    const record = this.#writable(node);
-    record.version = nextVersion(record.version);
-    record.dataBytes = dataBytes;
-    this.#set(path, record, null);
-    return record.version;
+  /** The znode exists. Returns its version afterwards. */
+  setData(path: PathView, node: NodeView, dataBytes: number): number {
+    const znode = this.#changing(path, node);
+    znode.version = nextVersion(znode.version);
+    znode.dataBytes = dataBytes;
+    this.#add({ zxid: this.#zxid, znode, parent: null, by: 0, owner: 0 });
+    return znode.version;
   }
 
-  /** `node` is the result of `nodeAt` for it. The operation is a whole transaction. */
-  setDataView(op: SetDataView, node: NodeView): SetDataView {
-    op.version = nextVersion(node.version);
-    const { node: place, version } = op;
-    const dataBytes = Math.max(0, op.dataBytes);
-    this.#data.add({ zxid: this.#zxid, node: place, version, dataBytes });
-    return op;
-  }
-
-  /** `parent` is the result of `parentAt` for it. The operation is a whole transaction. */
-  createView(op: CreateView, parent: NodeView): CreateView {
-    const { acl } = op;
-    const creates = (parent.creates + 1) | 0;
-    this.#creates.add(op, { zxid: this.#zxid, creates, acl, dataBytes: Math.max(0, op.dataBytes) });
-    return op;
-  }
-
-  /**
-   * `node` is the result of `node` for the path. Returns the aversion that the znode has
-   * afterwards.
-   */
-  setAcl(path: string, node: NodeRecord, acl: readonly Acl[]): number {
-    const record = this.#writable(node);
-    record.aversion = nextVersion(record.aversion);
-    record.acl = acl;
-    this.#set(path, record, null);
-    return record.aversion;
+  /** The znode exists. Returns its aversion afterwards. */
+  setAcl(path: PathView, node: NodeView, acl: readonly Acl[]): number {
+    const znode = this.#changing(path, node);
+    znode.aversion = nextVersion(znode.aversion);
+    znode.acl = acl;
+    this.#add({ zxid: this.#zxid, znode, parent: null, by: 0, owner: 0 });
+    return znode.aversion;
   }
 
   /** A transaction of its own; the session's id is the zxid given to `begin`. */
@@ -268,31 +198,17 @@ export class Overlay {
 
   /** The transaction is in the state now. */
   applied(zxid: Zxid): void {
-    const { firstZxid: firstSession } = this.sessions;
-    const first = Math.min(this.#data.firstZxid, this.#creates.firstZxid, firstSession);
-    assert(first >= zxid, () => `${formatZxid(first)} is not applied after ${formatZxid(zxid)}`);
-    if (this.#data.firstZxid === zxid) return this.#data.shift();
-    if (this.#creates.firstZxid === zxid) return this.#creates.shift();
-    if (firstSession === zxid) {
+    if (this.sessions.firstZxid === zxid) {
       this.sessions.shift();
-      return this.#closingBelow.clear();
+      this.#closingBelow.clear();
     }
-    for (;;) {
-      const change = this.#inFlight.first;
-      if (change === undefined || change.zxid > zxid) return;
-      assert(
-        change.zxid === zxid,
-        () => `${formatZxid(change.zxid)} is not applied after ${formatZxid(zxid)}`,
-      );
+    let first = this.#inFlight.first;
+    for (; first?.zxid === zxid; first = this.#inFlight.first) {
       this.#inFlight.shift();
-      this.#openFrom -= 1;
-      this.#changeApplied(change);
+      this.#forget(first);
     }
-  }
-
-  #changeApplied({ zxid, path, child }: Change): void {
-    if (this.#nodes.get(path)?.zxid === zxid) this.#nodes.delete(path);
-    if (child !== null) this.#children.remove(child);
+    const next = Math.min(first?.zxid ?? Number.POSITIVE_INFINITY, this.sessions.firstZxid);
+    assert(next > zxid, () => `${formatZxid(next)} is not applied before ${formatZxid(zxid)}`);
   }
 
   /**
@@ -326,58 +242,65 @@ export class Overlay {
     return closesInFlight.size > 0 && closesInFlight.has(owner);
   }
 
-  /** Fills the record with the znode as the tree has it, with the newest of its data in flight. */
-  #fill(record: NodeRecord, node: number): NodeRecord {
+  /** The znode as the tree has it. */
+  #applied({ node }: PathView): NodeView {
+    if (node === NO_NODE) return ABSENT;
     const { tree } = this.#state;
-    const at = this.#data.find(node);
-    const below = this.#creates.newestBelow(node);
-    record.exists = true;
-    record.version = at === NONE ? tree.version(node) : this.#data.version(at);
-    record.creates = below === NONE ? tree.creates(node) : this.#creates.creates(below);
-    record.aversion = tree.aversion(node);
-    record.owner = tree.owner(node);
-    record.acl = tree.acl(node);
-    record.dataBytes = at === NONE ? tree.dataLength(node) : this.#data.dataBytes(at);
-    return record;
+    return {
+      exists: true,
+      version: tree.version(node),
+      creates: tree.creates(node),
+      aversion: tree.aversion(node),
+      owner: tree.owner(node),
+      acl: tree.acl(node),
+      dataBytes: tree.dataLength(node),
+    };
   }
 
-  /** What a plain create in flight makes of a path that is not in the tree. */
-  #created(path: string): NodeRecord {
-    const record = absent();
-    if (this.#creates.length === 0) return record;
-    const { tree } = this.#state;
-    const parent = tree.find(parentOf(path));
-    const bytes = Buffer.from(nameOf(path));
-    const name = { bytes, nameStart: 0, pathEnd: bytes.length };
-    const created = this.#creates.find({ hash: tree.indexHash(path), parent, ...name });
-    if (created === NONE) return record;
-    record.exists = true;
-    record.acl = this.#creates.acl(created);
-    record.dataBytes = this.#creates.dataBytes(created);
-    return record;
+  /** The entry that the transaction is about to change. */
+  #changing(path: PathView, node: NodeView): ZnodeInFlight {
+    if (!(node instanceof ZnodeInFlight)) return this.#znodes.add(path, node);
+    this.#before?.push({ znode: node, was: node.seen() });
+    return node;
   }
 
-  /** The number of plain creates in flight below a znode of the tree. */
-  #createdBelow(node: number): number {
-    const newest = this.#creates.newestBelow(node);
-    if (newest === NONE) return 0;
-    return (this.#creates.creates(newest) - this.#state.tree.creates(node)) | 0;
+  #add(change: Change): void {
+    const { znode, parent } = change;
+    this.#inFlight.push(change);
+    this.#open += 1;
+    znode.changes += 1;
+    if (parent === null) return;
+    parent.changes += 1;
+    this.#countChild(change, parent, change.by);
   }
 
-  /**
-   * Returns a record that may be changed: `node` itself if the method `node` has just made it, so
-   * that its zxid is 0, else a copy.
-   */
-  #writable(node: NodeRecord): NodeRecord {
-    const record = node.zxid === 0 ? node : { ...node };
-    record.zxid = this.#zxid;
-    return record;
+  /** The change is applied, or undone. */
+  #forget(change: Change): void {
+    const { znode, parent } = change;
+    this.#countDown(znode);
+    if (parent === null) return;
+    this.#countChild(change, parent, -change.by);
+    this.#countDown(parent);
   }
 
-  #set(path: string, record: NodeRecord, child: ChildChange | null): void {
-    const before = this.#nodes.get(path);
-    this.#inFlight.push({ zxid: this.#zxid, path, before, child });
-    this.#nodes.set(path, record);
-    if (child !== null) this.#children.add(child);
+  #countDown(znode: ZnodeInFlight): void {
+    znode.changes -= 1;
+    if (znode.changes > 0) return;
+    assert(znode.children === 0, () => `${znode.children} children are left over`);
+    this.#znodes.remove(znode);
   }
+
+  #countChild({ owner }: Change, parent: ZnodeInFlight, by: number): void {
+    parent.children += by;
+    if (owner === 0) return;
+    parent.childrenOf ??= new Map();
+    addTo(parent.childrenOf, owner, by);
+    addTo(this.#ephemerals, owner, by);
+  }
+}
+
+function addTo(counts: Map<SessionId, number>, owner: SessionId, by: number): void {
+  const count = (counts.get(owner) ?? 0) + by;
+  if (count === 0) counts.delete(owner);
+  else counts.set(owner, count);
 }

@@ -8,28 +8,23 @@
  */
 import {
   assert,
-  CreateRequest,
   CreateSessionRequest,
-  CreateTtlRequest,
   ErrorCode,
   type ForwardedRequest,
   formatZxid,
   JuteReader,
   MarshallingError,
-  type MultiRequestOp,
   OpCode,
   PASSWORD_BYTES,
   PathVersionRequest,
   type PeerId,
   pointAtRequest,
   ReconfigRequest,
-  readMultiOps,
   SetAclRequest,
-  SetDataRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
-import { RequestViews } from '../state/op-view.js';
+import { parentViewOf, pathViewOf } from '../state/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
@@ -45,13 +40,12 @@ import {
   type DecisionContext,
   decideCheck,
   decideCreate,
-  decideCreateView,
   decideDelete,
   decideSetAcl,
   decideSetData,
-  decideSetDataView,
 } from './prepare-op.js';
 import { QuotaGuard } from './quota-guard.js';
+import { type AskedOp, RequestViews } from './request-views.js';
 import type { SessionsInFlight } from './sessions-in-flight.js';
 import { type TreeBound, TreeRoom } from './tree-room.js';
 
@@ -90,7 +84,7 @@ export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'node' | 'size'> & {
 };
 
 interface AskedMulti {
-  readonly ops: readonly MultiRequestOp[];
+  readonly ops: readonly AskedOp[];
   readonly aclBytesMax: number;
 }
 
@@ -188,8 +182,7 @@ export class Prepare {
   /** All of them must exist and have no children. */
   prepareDeletes(paths: readonly string[], wallMs: number): void {
     const zxid = this.#begin();
-    for (const path of paths) this.#overlay.delete(path);
-    this.#overlay.commit();
+    for (const path of paths) this.#delete(path);
     const ops = paths.map((path) => ({ kind: 'delete', path }) as const);
     this.#sink.add(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
   }
@@ -205,10 +198,10 @@ export class Prepare {
   prepareFounding(acl: readonly Acl[], wallMs: number): void {
     const zxid = this.#begin();
     const ops = FIRST_NODES.map((path) => {
-      const version = this.#overlay.setAcl(path, this.#overlay.node(path), acl);
+      const at = pathViewOf(path);
+      const version = this.#overlay.setAcl(at, this.#overlay.at(at), acl);
       return { kind: 'setAcl', path, acl, version } as const;
     });
-    this.#overlay.commit();
     this.#sink.add(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
   }
 
@@ -219,11 +212,10 @@ export class Prepare {
   prepareReap(path: string, wallMs: number, ages: NodeAges): void {
     const { tree } = this.#state;
     const node = tree.find(path);
-    if (node === NO_NODE || this.#overlay.touches(path)) return;
+    if (node === NO_NODE || this.#overlay.touches(pathViewOf(path))) return;
     if (!tree.isReapable(node, ages)) return;
     const zxid = this.#begin();
-    this.#overlay.delete(path);
-    this.#overlay.commit();
+    this.#delete(path);
     this.#sink.add(zxid, ownTxn({ kind: 'delete', path }, wallMs));
   }
 
@@ -237,6 +229,15 @@ export class Prepare {
   liveSession(session: SessionId): OpenedSession | undefined {
     if (this.#overlay.sessions.isEndDecided(session)) return undefined;
     return this.#state.sessions.get(session) ?? this.#overlay.sessions.opened(session);
+  }
+
+  /** The znode exists and has no children. */
+  #delete(path: string): void {
+    const at = pathViewOf(path);
+    const above = parentViewOf(at);
+    const node = this.#overlay.at(at);
+    const parent = this.#overlay.at(above);
+    this.#overlay.delete({ path: at, node }, { path: above, node: parent });
   }
 
   #begin(): Zxid {
@@ -259,34 +260,23 @@ export class Prepare {
     const reader = this.#reader;
     pointAtRequest(reader, request);
     const overlay = this.#overlay;
+    const views = this.#views;
     const context = this.#contextOf(request);
     switch (request.opcode) {
       case OpCode.create:
-      case OpCode.create2: {
-        const view = this.#views.create(reader, request.opcode);
-        if (view !== null && overlay.locateCreate(view)) {
-          return this.#single(decideCreateView(overlay, context, view));
-        }
-        return this.#single(decideCreate(overlay, context, CreateRequest.read(reader)));
-      }
+      case OpCode.create2:
       case OpCode.createContainer:
-        return this.#single(decideCreate(overlay, context, CreateRequest.read(reader)));
       case OpCode.createTtl:
-        return this.#single(decideCreate(overlay, context, CreateTtlRequest.read(reader)));
+        return single(decideCreate(overlay, context, views.create(reader, request.opcode)));
       case OpCode.delete:
-        return this.#single(decideDelete(overlay, context, PathVersionRequest.read(reader)));
-      case OpCode.setData: {
-        const view = this.#views.setData(reader);
-        if (view !== null && overlay.locate(view)) {
-          return this.#single(decideSetDataView(overlay, context, view));
-        }
-        return this.#single(decideSetData(overlay, context, SetDataRequest.read(reader)));
-      }
+        return single(decideDelete(overlay, context, PathVersionRequest.read(reader)));
+      case OpCode.setData:
+        return single(decideSetData(overlay, context, views.setData(reader)));
       case OpCode.setAcl:
-        return this.#single(decideSetAcl(overlay, context, SetAclRequest.read(reader)));
+        return single(decideSetAcl(overlay, context, SetAclRequest.read(reader)));
       case OpCode.multi:
         return this.#multi({
-          ops: readMultiOps(reader, this.#rules.multiOpsMax),
+          ops: views.multi(reader, this.#rules.multiOpsMax),
           aclBytesMax: request.body.length + ACL_GROWTH_BYTES_MAX,
         });
       case OpCode.createSession:
@@ -303,12 +293,6 @@ export class Prepare {
     }
   }
 
-  #single(decision: Decision): TxnOp {
-    if (typeof decision === 'number') return failure(decision);
-    this.#overlay.commit();
-    return decision;
-  }
-
   /**
    * Each `auth` entry of its ACLs is replaced by the identities of the client, which may be many.
    * All ACLs together therefore have a bound: the transaction must fit into a frame.
@@ -319,6 +303,7 @@ export class Prepare {
     const ops: NodeOp[] = [];
     let aclBytes = 0;
     this.#room.beginMulti();
+    this.#overlay.beginMulti();
     for (const request of requests) {
       let decision = this.#decideOp(request);
       if (typeof decision === 'object' && decision.kind === 'create') {
@@ -337,7 +322,6 @@ export class Prepare {
       const failed = ops.findLastIndex(({ kind }) => kind !== 'delete' && kind !== 'check');
       return multiFailure(ErrorCode.quotaExceeded, { failed, count: requests.length });
     }
-    this.#overlay.commit();
     return { kind: 'multi', ops };
   }
 
@@ -350,23 +334,19 @@ export class Prepare {
   }
 
   /** Decides an operation of a multi, in the request's context but with its own opcode. */
-  #decideOp(op: MultiRequestOp): Decision {
+  #decideOp(op: AskedOp): Decision {
+    const overlay = this.#overlay;
     const context = this.#context;
-    context.opcode = op.opcode;
-    switch (op.opcode) {
-      case OpCode.create:
-      case OpCode.create2:
-      case OpCode.createContainer:
-      case OpCode.createTtl: {
-        context.opcode = multiCreateOpcode(op.opcode, op.request.flags);
-        return decideCreate(this.#overlay, context, op.request);
-      }
-      case OpCode.delete:
-        return decideDelete(this.#overlay, context, op.request);
-      case OpCode.setData:
-        return decideSetData(this.#overlay, context, op.request);
-      case OpCode.check:
-        return decideCheck(this.#overlay, context, op.request);
+    switch (op.kind) {
+      case 'create':
+        context.opcode = multiCreateOpcode(op.opcode, op.flags);
+        return decideCreate(overlay, context, op);
+      case 'setData':
+        return decideSetData(overlay, context, op);
+      case 'delete':
+        return decideDelete(overlay, context, op.request);
+      case 'check':
+        return decideCheck(overlay, context, op.request);
       default:
         return unreachable(op);
     }
@@ -381,6 +361,10 @@ export class Prepare {
     this.#overlay.openSession({ timeoutMs, password });
     return { kind: 'createSession', timeoutMs, password };
   }
+}
+
+function single(decision: Decision): TxnOp {
+  return typeof decision === 'number' ? failure(decision) : decision;
 }
 
 /** A transaction of the leader's own: no client has requested it. */

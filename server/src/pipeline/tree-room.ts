@@ -11,12 +11,11 @@
  * what a closing session takes with it) is therefore missing only until then. Called by Prepare and
  * prepare-op.
  */
-import type { Zxid } from '@rookery/protocol';
-import type { WithPath } from '../state/op-view.js';
+import { Fifo, type Zxid } from '@rookery/protocol';
+import type { WithPath } from '../state/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { nameBytesIn, payloadBytes, znodeBytes } from '../state/tree-bytes.js';
 import type { Acl } from '../state/txn.js';
-import { CAPACITY_FIRST, doubled, InFlight } from './in-flight.js';
 
 export interface TreeBound {
   /** The bound of `ReplicatedState.bytes`; it may fall below what exists. */
@@ -40,7 +39,9 @@ export interface TreeRefusals {
 export class TreeRoom {
   readonly #state: ReplicatedState;
   readonly #bound: TreeBound;
-  readonly #inFlight = new GrowthsInFlight();
+  /** What each transaction in flight adds or takes, if anything, and the sum. */
+  readonly #inFlight = new Fifo<{ readonly zxid: Zxid; readonly growth: number }>();
+  #inFlightBytes = 0;
   /** The growth of the transaction that is being decided. */
   #growth = 0;
   #isMulti = false;
@@ -54,7 +55,7 @@ export class TreeRoom {
 
   /** The bytes of the state once everything in flight is applied, as far as that is known. */
   get bytes(): number {
-    return this.#state.bytes + this.#inFlight.bytes;
+    return this.#state.bytes + this.#inFlightBytes;
   }
 
   begin(): void {
@@ -69,18 +70,22 @@ export class TreeRoom {
 
   /** The transaction since `begin` will be applied; one that failed does not get here. */
   commit(zxid: Zxid): void {
-    if (this.#growth !== 0) this.#inFlight.add(zxid, this.#growth);
+    if (this.#growth === 0) return;
+    this.#inFlight.push({ zxid, growth: this.#growth });
+    this.#inFlightBytes += this.#growth;
   }
 
   /** The transaction is in the state now. */
   applied(zxid: Zxid): void {
-    if (this.#inFlight.firstZxid === zxid) this.#inFlight.shift();
+    const { first } = this.#inFlight;
+    if (first?.zxid !== zxid) return;
+    this.#inFlightBytes -= first.growth;
+    this.#inFlight.shift();
   }
 
-  /** `acl` is null for one of the few lists that allow everybody something. */
-  refusesCreate(op: WithPath, dataBytes: number, acl: readonly Acl[] | null): boolean {
+  refusesCreate(op: WithPath, dataBytes: number, acl: readonly Acl[]): boolean {
     if (this.#refusesForDisk()) return true;
-    const aclBytes = acl === null ? 0 : this.#state.tree.aclGrowth(acl);
+    const aclBytes = this.#state.tree.aclGrowth(acl);
     return this.#refuses(znodeBytes(nameBytesIn(op), dataBytes) + aclBytes);
   }
 
@@ -131,29 +136,5 @@ export class TreeRoom {
     if (growth <= 0 || this.bytes + growth <= this.#bound.bytesMax) return false;
     this.#refused += 1;
     return true;
-  }
-}
-
-/** What each transaction in flight adds or takes, if anything, and the sum. */
-class GrowthsInFlight extends InFlight {
-  #growths = new Float64Array(CAPACITY_FIRST);
-  #bytes = 0;
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  add(zxid: Zxid, growth: number): void {
-    this.#growths[this.indexOf(this.push(zxid))] = growth;
-    this.#bytes += growth;
-  }
-
-  override shift(): void {
-    this.#bytes -= this.#growths[this.indexOf(this.first)] ?? 0;
-    super.shift();
-  }
-
-  protected override grow(capacity: number): void {
-    this.#growths = doubled(this.#growths, new Float64Array(capacity));
   }
 }

@@ -9,9 +9,9 @@
 import { type NameBytes, textAt } from './hash.js';
 import { LastDirectory } from './last-directory.js';
 import { INT, NONE, type NodeStore } from './node-store.js';
-import type { CreateView } from './op-view.js';
 import { PathHash, type PathKey, type PathPrefix } from './path-hash.js';
 import { PathIndex } from './path-index.js';
+import type { PathView } from './path-view.js';
 import type { Payloads } from './payloads.js';
 
 const ROOT_NODE = 0;
@@ -93,12 +93,17 @@ export class PathFinder {
     return this.#searchAscii(hash, restStart, bytes, start, end);
   }
 
-  /** Like `find`. Leaves the hash of the path in `op`. */
-  findView(op: CreateView): number {
-    const { view, pathStart, pathEnd } = op;
+  /** Like `findAscii`. Leaves the node and the hash of the path in `at`; the root's hash is 0. */
+  locateAscii(at: PathView): void {
+    const { view, pathStart, pathEnd } = at;
+    if (pathEnd - pathStart === 1 && view.getUint8(pathStart) === SLASH) {
+      at.hash = 0;
+      at.node = ROOT_NODE;
+      return;
+    }
     const restStart = this.#last.restStart(view, pathStart, pathEnd);
-    op.hash = this.#hashFrom(restStart, view, pathStart, pathEnd);
-    return this.#searchAscii(op.hash, restStart, view, pathStart, pathEnd);
+    at.hash = this.#hashFrom(restStart, view, pathStart, pathEnd);
+    at.node = this.#searchAscii(at.hash, restStart, view, pathStart, pathEnd);
   }
 
   /**

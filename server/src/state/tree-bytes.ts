@@ -10,7 +10,7 @@
  * Tree, and by the leader for what is in flight.
  */
 import { slotBytesFor } from './data-slabs.js';
-import { OpView, type WithPath } from './op-view.js';
+import { PathView, type WithPath } from './path-view.js';
 
 /**
  * A row of 128 bytes, 12 for the counts below the znode, 5 to 10 in the path index, 8 for its
@@ -25,6 +25,7 @@ const SESSION_BYTES = 768;
 
 const SLASH = 0x2f;
 const ASCII_MAX = 0x7f;
+const NOT_ASCII = -1;
 
 /** A znode with a name and data of this size; null data have none. */
 export function znodeBytes(nameBytes: number, dataBytes: number): number {
@@ -48,15 +49,22 @@ export function sessionBytes(count: number): number {
 
 /** The size of the name at the end of the path, as it is stored; see Payloads. */
 export function nameBytesIn(op: WithPath): number {
-  if (op instanceof OpView) {
-    let start = op.pathEnd;
-    while (start > op.pathStart && op.bytes[start - 1] !== SLASH) start--;
-    return op.pathEnd - start;
-  }
+  const bytes = op instanceof PathView ? asciiNameBytes(op) : NOT_ASCII;
+  if (bytes !== NOT_ASCII) return bytes;
   const { path } = op;
   const start = path.lastIndexOf('/') + 1;
   for (let at = start; at < path.length; at++) {
     if (path.charCodeAt(at) > ASCII_MAX) return 2 * (path.length - start);
   }
   return path.length - start;
+}
+
+function asciiNameBytes({ bytes, pathStart, pathEnd }: PathView): number {
+  let start = pathEnd;
+  for (; start > pathStart; start--) {
+    const unit = bytes[start - 1] ?? 0;
+    if (unit === SLASH) break;
+    if (unit > ASCII_MAX) return NOT_ASCII;
+  }
+  return pathEnd - start;
 }

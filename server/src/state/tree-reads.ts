@@ -21,9 +21,9 @@ import { Ephemerals } from './ephemerals.js';
 import { type ListingLimits, Listings } from './listings.js';
 import { MODE, NODE_MODES } from './modes.js';
 import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
-import type { CreateView } from './op-view.js';
 import { PathFinder } from './path-finder.js';
 import type { PathKey } from './path-hash.js';
+import type { PathView } from './path-view.js';
 import { Payloads } from './payloads.js';
 import { SubtreeCounts } from './subtree-counts.js';
 import { TimedNodes } from './timed-nodes.js';
@@ -87,11 +87,12 @@ export class TreeReads {
   findAscii(bytes: DataView, start: number, end: number): number {
     return this.paths.findAscii(bytes, start, end);
   }
-  /** Like `find`. Leaves the hash of the path in `op`. */
-  findView(op: CreateView): number {
-    return this.paths.findView(op);
+  /** Leaves the node of the path, or NO_NODE, and its hash in `at`. */
+  locate(at: PathView): void {
+    this.paths.locateAscii(at);
+    if (at.node === NO_NODE && !at.isAscii) at.node = this.find(at.path);
   }
-  /** The hash that `findView` leaves; valid as long as this tree. */
+  /** The hash that `locate` leaves; valid as long as this tree. */
   indexHash(path: string): number {
     return this.paths.hashOf(path);
   }

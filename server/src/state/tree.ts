@@ -21,8 +21,9 @@ import {
   nodeRecordBytes,
 } from './node-record.js';
 import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
-import { CreateView, OpView, pathHashOf, type WithPath } from './op-view.js';
+import { CreateView, OpView } from './op-view.js';
 import type { PathKey } from './path-hash.js';
+import { pathHashOf, type WithPath } from './path-view.js';
 import { payloadBytes, znodeBytes } from './tree-bytes.js';
 import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
@@ -117,8 +118,7 @@ export class Tree extends TreeReads {
   /** `parent` is the node of the parent path. */
   create(op: CreateOp, parent: number, at: ChangePoint): number {
     const store = this.store;
-    const found = op instanceof CreateView ? this.findView(op) : this.find(op.path);
-    assert(found === NONE, 'a created path did not exist');
+    assert(this.#isFree(op), 'a created path did not exist');
     assert(this.modeNumber(parent) !== MODE.ephemeral, 'an ephemeral has no children');
     this.#countInDigest(parent, -1);
     store.setInt(parent, INT.creates, this.creates(parent) + 1);
@@ -313,7 +313,14 @@ export class Tree extends TreeReads {
     return node;
   }
 
-  /** Like `#attach`, after `findView` has searched for it. */
+  /** Searches for the path, as `PathFinder.added` requires. */
+  #isFree(op: CreateOp): boolean {
+    if (!(op instanceof CreateView)) return this.find(op.path) === NONE;
+    this.paths.locateAscii(op);
+    return op.node === NONE;
+  }
+
+  /** Like `#attach`, after `#isFree` has searched for it. */
   #attachView(op: CreateView, parent: number): number {
     const node = this.#newRow();
     this.payloads.writeView(node, op);

@@ -25,9 +25,9 @@ import {
   unreachable,
 } from '@rookery/protocol';
 import { MODE, NODE_MODES } from './modes.js';
-import { CreateView, locateFields, locateName, OpView, SetDataView, WorldAcls } from './op-view.js';
+import { CreateView, OpView, readPathAndData, SetDataView, WorldAcls } from './op-view.js';
 import { PASSWORD_BYTES } from './session.js';
-import type { Acl, NodeOp, Txn, TxnOp } from './txn.js';
+import type { Acl, CreateOp, NodeOp, Txn, TxnOp } from './txn.js';
 
 export const KIND = {
   create: 1,
@@ -55,15 +55,8 @@ const FIXED_BYTES_MAX = 64;
 /** Stands in place of the number of entries. */
 export const WORLD_ANYONE = -1;
 
-const COUNTER_SPAN = 0x1_0000_0000;
-const HIGH_MAX = 1 << 21;
-/** Head, request, session and time; the length of the path follows. */
-const PATH_AT = 28;
-/** The bytes without path and data: the two lengths, and what follows them. */
-const SET_DATA_BYTES = PATH_AT + 4 + 4 + 4;
-const CREATE_TAIL_BYTES = 4 + 4 + 4 + 8 + 4;
-const CREATE_BYTES = PATH_AT + 4 + 4 + CREATE_TAIL_BYTES;
-const NONE = -1;
+/** An object that serves one transaction after the other. */
+type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export function writeTxn(writer: JuteWriter, { origin, request, session, time, op }: Txn): void {
   assert(origin >= 0 && origin <= ORIGIN_MAX, () => `${origin} is a member or 0`);
@@ -92,16 +85,29 @@ export function txnOf({ body }: Pick<Proposal, 'body'>): Txn {
 
 /** The reader must end with the transaction. Throws MarshallingError. */
 export function readTxn(reader: JuteReader): Txn {
+  const txn = emptyTxn();
+  const kind = readHead(txn, reader);
+  txn.op = readOp(kind, reader);
+  checkEnd(reader);
+  return txn;
+}
+
+/** Reads everything before the operation, and returns the kind of that. */
+function readHead(txn: Reused<Txn>, reader: JuteReader): number {
   const head = reader.int();
-  const origin = head & ORIGIN_MAX;
-  const request = requiredNatural(reader, RECORD);
-  const session = requiredNatural(reader, RECORD);
-  const time = requiredNatural(reader, RECORD);
-  const op = readOp(head >> ORIGIN_BITS, reader);
-  if (reader.remaining > 0) {
-    throw new MarshallingError(`${reader.remaining} bytes after a transaction`);
-  }
-  return { origin, request, session, time, op };
+  txn.origin = head & ORIGIN_MAX;
+  txn.request = requiredNatural(reader, RECORD);
+  txn.session = requiredNatural(reader, RECORD);
+  txn.time = requiredNatural(reader, RECORD);
+  return head >> ORIGIN_BITS;
+}
+
+function checkEnd({ remaining }: JuteReader): void {
+  if (remaining > 0) throw new MarshallingError(`${remaining} bytes after a transaction`);
+}
+
+function emptyTxn(): Reused<Txn> {
+  return { origin: 0, request: 0, session: 0, time: 0, op: { kind: 'beginClose' } };
 }
 
 function writeOp(writer: JuteWriter, op: TxnOp): void {
@@ -201,33 +207,49 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
 }
 
 function readNodeOp(kind: number, reader: JuteReader): NodeOp {
-  const path = requiredString(reader, RECORD);
   switch (kind) {
-    case KIND.create: {
-      const data = reader.buffer();
-      const acl = readAcl(reader);
-      const mode = NODE_MODES[reader.int()];
-      if (mode === undefined) {
-        throw new MarshallingError('a transaction creates a node of no known mode');
-      }
-      const ttlMs = requiredNatural(reader, RECORD);
-      return { kind: 'create', path, data, acl, mode, ttlMs, opcode: reader.int() };
-    }
+    case KIND.create:
+      return createOf(readCreate(new CreateView(), reader, new WorldAcls()));
     case KIND.delete:
-      return { kind: 'delete', path };
+      return { kind: 'delete', path: requiredString(reader, RECORD) };
     case KIND.setData: {
-      const data = reader.buffer();
-      return { kind: 'setData', path, data, version: reader.int() };
+      const { path, data, version } = readSetData(new SetDataView(), reader);
+      return { kind: 'setData', path, data, version };
     }
     case KIND.setAcl: {
-      const acl = readAcl(reader);
+      const path = requiredString(reader, RECORD);
+      const acl = readAcl(reader, new WorldAcls());
       return { kind: 'setAcl', path, acl, version: reader.int() };
     }
     case KIND.check:
-      return { kind: 'check', path };
+      return { kind: 'check', path: requiredString(reader, RECORD) };
     default:
       throw new MarshallingError(`a transaction has the unknown kind ${kind}`);
   }
+}
+
+function readSetData(op: SetDataView, reader: JuteReader): SetDataView {
+  readPathAndData(op, reader);
+  op.version = reader.int();
+  return op;
+}
+
+function readCreate(op: CreateView, reader: JuteReader, worldAcls: WorldAcls): CreateView {
+  readPathAndData(op, reader);
+  op.acl = readAcl(reader, worldAcls);
+  const mode = NODE_MODES[reader.int()];
+  if (mode === undefined) {
+    throw new MarshallingError('a transaction creates a node of no known mode');
+  }
+  op.mode = mode;
+  op.ttlMs = requiredNatural(reader, RECORD);
+  op.opcode = reader.int();
+  return op;
+}
+
+/** The same as an object of its own. */
+function createOf({ path, data, acl, mode, ttlMs, opcode }: CreateView): CreateOp {
+  return { kind: 'create', path, data, acl, mode, ttlMs, opcode };
 }
 
 function writeAcl(writer: JuteWriter, acl: readonly Acl[]): void {
@@ -245,9 +267,9 @@ function writeAcl(writer: JuteWriter, acl: readonly Acl[]): void {
   }
 }
 
-function readAcl(reader: JuteReader): readonly Acl[] {
+function readAcl(reader: JuteReader, worldAcls: WorldAcls): readonly Acl[] {
   const count = reader.count();
-  if (count === WORLD_ANYONE) return [{ perms: reader.int(), scheme: 'world', id: 'anyone' }];
+  if (count === WORLD_ANYONE) return worldAcls.of(reader.int());
   const acl: Acl[] = [];
   for (let left = count; left > 0; left--) {
     acl.push({
@@ -280,9 +302,8 @@ export class TxnViews {
   readonly #reader = new JuteReader(new Uint8Array(0));
   readonly #setData = new SetDataView();
   readonly #create = new CreateView();
-  readonly #txn = { origin: 0, request: 0, session: 0, time: 0, op: this.#setData as TxnOp };
+  readonly #txn = emptyTxn();
   readonly #acls = new WorldAcls();
-  #view = this.#reader.view;
 
   /**
    * Returns the transaction of the proposal at the cursor; it is valid until the next call. Throws
@@ -290,55 +311,20 @@ export class TxnViews {
    */
   txnOf(proposal: ProposalCursor): Txn {
     const reader = this.#reader;
-    proposal.pointAtBody(reader);
-    const at = reader.position;
-    const end = at + reader.remaining;
-    this.#view = reader.view;
-    const kind = end - at < SET_DATA_BYTES ? 0 : this.#view.getInt32(at) >> ORIGIN_BITS;
-    const isInPlace =
-      (kind === KIND.setData && this.#locateSetData(at, end)) ||
-      (kind === KIND.create && this.#locateCreate(at, end));
-    return isInPlace && this.#readHead(at, kind) ? this.#txn : readTxn(reader);
-  }
-
-  #readHead(at: number, kind: number): boolean {
     const txn = this.#txn;
-    txn.origin = this.#view.getInt32(at) & ORIGIN_MAX;
-    txn.request = this.#natural(at + 4);
-    txn.session = this.#natural(at + 12);
-    txn.time = this.#natural(at + 20);
-    txn.op = kind === KIND.create ? this.#create : this.#setData;
-    return txn.request >= 0 && txn.session >= 0 && txn.time >= 0;
+    proposal.pointAtBody(reader);
+    const kind = readHead(txn, reader);
+    if (kind === KIND.setData) txn.op = readSetData(this.#setData, reader);
+    else if (kind === KIND.create) txn.op = this.#readCreate();
+    else txn.op = readOp(kind, reader);
+    checkEnd(reader);
+    return txn;
   }
 
-  #locateSetData(at: number, end: number): boolean {
-    const op = this.#setData;
-    const next = locateFields(op, this.#reader, { at: at + PATH_AT, end });
-    if (next === NONE || next + 4 !== end) return false;
-    op.version = this.#view.getInt32(next);
-    return true;
-  }
-
-  #locateCreate(at: number, end: number): boolean {
-    if (end - at < CREATE_BYTES) return false;
-    const op = this.#create;
-    const next = locateFields(op, this.#reader, { at: at + PATH_AT, end });
-    if (next === NONE || next + CREATE_TAIL_BYTES !== end) return false;
-    const view = this.#view;
-    if (view.getInt32(next) !== WORLD_ANYONE) return false;
-    const mode = NODE_MODES[view.getInt32(next + 8)];
-    const ttlMs = this.#natural(next + 12);
-    if (mode === undefined || ttlMs < 0 || !locateName(op)) return false;
-    op.acl = this.#acls.of(view.getInt32(next + 4));
-    op.mode = mode;
-    op.ttlMs = ttlMs;
-    op.opcode = view.getInt32(next + 20);
-    return true;
-  }
-
-  /** Returns a negative number if the long is not a safe integer. */
-  #natural(at: number): number {
-    const high = this.#view.getInt32(at);
-    return high < HIGH_MAX ? high * COUNTER_SPAN + this.#view.getUint32(at + 4) : NONE;
+  /** The tree takes only the name of a plain path from where it is. */
+  #readCreate(): CreateOp {
+    const op = readCreate(this.#create, this.#reader, this.#acls);
+    op.locateName();
+    return op.isPlain ? op : createOf(op);
   }
 }

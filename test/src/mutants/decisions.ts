@@ -41,34 +41,63 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'the next request sees the deletes in flight',
     file: 'pipeline/overlay.ts',
-    find: '    this.#set(path, this.#writable(absent()), null);\n',
-    replace: '',
+    find: `    const { owner } = znode;
+    znode.become(ABSENT);
+`,
+    replace: `    const { owner } = znode;
+`,
   },
   {
     name: 'overlay-without-children',
     area: 'pipeline',
     breaks: 'a delete sees the children that are being created',
     file: 'pipeline/overlay.ts',
-    find: 'applied + this.#children.net(path) + this.#createdBelow(node);',
-    replace: 'applied + Math.min(0, this.#children.net(path) + this.#createdBelow(node));',
+    find: 'applied + (known?.children ?? 0);',
+    replace: 'applied + Math.min(0, known?.children ?? 0);',
+  },
+  {
+    name: 'overlay-forgets-at-the-first-change-applied',
+    area: 'pipeline',
+    breaks: 'a znode is seen with all that is in flight until the last of it is applied',
+    file: 'pipeline/overlay.ts',
+    find: `    if (znode.changes > 0) return;
+    assert(znode.children === 0, () => \`\${znode.children} children are left over\`);
+    this.#znodes.remove(znode);`,
+    replace: `    if (znode.changes > 1) return;
+    if (znode.changes === 1) this.#znodes.remove(znode);`,
+  },
+  {
+    name: 'overlay-finds-by-hash-alone',
+    area: 'pipeline',
+    breaks: 'a znode in flight is found by its whole path',
+    file: 'pipeline/znodes-in-flight.ts',
+    find: 'while (znode !== null && (znode.hash !== hash || !hasPath(znode, at)))',
+    replace: 'while (znode !== null && (znode.hash ^ hash) % 8 !== 0)',
+  },
+  {
+    name: 'failed-multi-restores-only-what-it-added',
+    area: 'pipeline',
+    breaks: 'a multi that failed leaves nothing behind in the overlay',
+    file: 'pipeline/overlay.ts',
+    find: '    for (const { znode, was } of before.reverse()) znode.become(was);\n',
+    replace: '',
   },
   {
     name: 'sequence-from-the-tree',
     area: 'pipeline',
     breaks: 'sequence numbers below a parent are never handed out twice',
     file: 'pipeline/prepare-op.ts',
-    find: 'path + sequenceSuffix(parent.creates)',
-    replace: 'path + sequenceSuffix(overlay.appliedCreates(parentOf(path)))',
+    find: 'sequenceSuffix(parent.creates)',
+    replace: 'sequenceSuffix(overlay.appliedCreates(above))',
     also: [
       {
         file: 'pipeline/overlay.ts',
-        find: '  hasChildren(path: string): boolean {\n',
-        replace: `  appliedCreates(path: string): number {
-    const node = this.#state.tree.find(path);
+        find: '  hasChildren(path: PathView): boolean {\n',
+        replace: `  appliedCreates({ node }: PathView): number {
     return node === NO_NODE ? 0 : this.#state.tree.creates(node);
   }
 
-  hasChildren(path: string): boolean {
+  hasChildren(path: PathView): boolean {
 `,
       },
     ],
@@ -78,34 +107,25 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a sequence number is never used again, deleted children or not',
     file: 'pipeline/overlay.ts',
-    find: 'below === NONE ? tree.creates(node) :',
-    replace: 'below === NONE ? tree.childCount(node) :',
+    find: 'creates: tree.creates(node),',
+    replace: 'creates: tree.childCount(node),',
   },
   {
     name: 'version-from-the-tree',
     area: 'pipeline',
     breaks: 'a version is checked against what is in flight',
     file: 'pipeline/prepare-op.ts',
-    find: '  const error = errorOfSetData(context, node, {',
-    replace: `  const seen = { ...node, version: overlay.appliedVersion(path, node.version) };
-  const error = errorOfSetData(context, seen, {`,
+    find: 'op.expected !== node.version) return',
+    replace: 'op.expected !== overlay.appliedVersion(op, node.version)) return',
     also: [
       {
-        file: 'pipeline/prepare-op.ts',
-        find: '  return errorOfSetData(context, node, asked)',
-        replace: `  const { path } = request;
-  const seen = { ...node, version: overlay.appliedVersion(path, node.version) };
-  return errorOfSetData(context, seen, asked)`,
-      },
-      {
         file: 'pipeline/overlay.ts',
-        find: '  hasChildren(path: string): boolean {\n',
-        replace: `  appliedVersion(path: string, otherwise: number): number {
-    const node = this.#state.tree.find(path);
+        find: '  hasChildren(path: PathView): boolean {\n',
+        replace: `  appliedVersion({ node }: PathView, otherwise: number): number {
     return node === NO_NODE ? otherwise : this.#state.tree.version(node);
   }
 
-  hasChildren(path: string): boolean {
+  hasChildren(path: PathView): boolean {
 `,
       },
     ],
@@ -115,10 +135,8 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a set with a version changes only that version',
     file: 'pipeline/prepare-op.ts',
-    find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  const { treeRoom } = context;`,
-    replace: `  if (version !== ANY_VERSION && version > node.version) return ErrorCode.badVersion;
-  const { treeRoom } = context;`,
+    find: 'op.expected !== node.version) return',
+    replace: 'op.expected > node.version) return',
   },
   {
     name: 'delete-ignores-its-version',
@@ -126,9 +144,9 @@ export const decisionMutants: readonly Mutant[] = [
     breaks: 'a delete with a version deletes only that version',
     file: 'pipeline/prepare-op.ts',
     find: `  if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
-  if (overlay.hasChildren(path))`,
+  if (overlay.hasChildren(at))`,
     replace: `  if (version !== ANY_VERSION && version < 0) return ErrorCode.badVersion;
-  if (overlay.hasChildren(path))`,
+  if (overlay.hasChildren(at))`,
   },
   {
     name: 'ephemeral-behind-its-close',
@@ -162,8 +180,8 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.thinkMaxMs=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#isClosed(tree.owner(node))) return absent();\n',
-    replace: '',
+    find: 'return this.#isClosed(node.owner) ? ABSENT : node;',
+    replace: 'return node;',
   },
   {
     name: 'delete-tells-the-next-zxid',

@@ -19,7 +19,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
     name: 'tree-bound-without-what-is-in-flight',
     area: 'named',
     file: 'pipeline/tree-room.ts',
-    find: 'return this.#state.bytes + this.#inFlight.bytes;',
+    find: 'return this.#state.bytes + this.#inFlightBytes;',
     replace: 'return this.#state.bytes;',
     breaks: 'what is proposed and not applied counts for the bound of the tree',
     scenario: { file: ROOM, name: 'counts what is in flight, not only what is applied' },

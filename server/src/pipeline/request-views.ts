@@ -1,0 +1,106 @@
+/**
+ * Reads the writes of clients in place, for Prepare.
+ *
+ * A setData or a create of a request of its own, which nearly all writes are, is read into one
+ * object that serves each request. The operations of a multi get objects of their own, because all
+ * of them are decided before the first is encoded. Whatever the bytes are, a read returns an
+ * operation or throws MarshallingError.
+ */
+import {
+  AclListOrNull,
+  type Int64,
+  type JuteReader,
+  MarshallingError,
+  OpCode,
+  PathVersionRequest,
+  readOperations,
+} from '@rookery/protocol';
+import { CreateView, readPathAndData, SetDataView, WorldAcls } from '../state/op-view.js';
+import type { Acl } from '../state/txn.js';
+
+/** The size of a list that allows everybody something. */
+const WORLD_ACL_BYTES = 27;
+
+export class AskedSetData extends SetDataView {
+  /** The version that the client expects, or -1 for any. */
+  expected = 0;
+}
+
+/** `opcode` is the one with which the client asks. */
+export class AskedCreate extends CreateView {
+  flags = 0;
+  /** As the client gave it; `acl` is what is stored, once it is decided. */
+  askedAcl: readonly Acl[] | null = null;
+  /** Only createTtl has it. */
+  askedTtlMs: Int64 = 0;
+}
+
+/** An operation of a multi. */
+export type AskedOp =
+  | AskedCreate
+  | AskedSetData
+  | { readonly kind: 'delete' | 'check'; readonly request: PathVersionRequest };
+
+export class RequestViews {
+  readonly #setData = new AskedSetData();
+  readonly #create = new AskedCreate();
+  readonly #acls = new WorldAcls();
+
+  /** The result is overwritten by the next call, unless it is the caller's own `op`. */
+  setData(reader: JuteReader, op = this.#setData): AskedSetData {
+    readPathAndData(op, reader);
+    op.expected = reader.int();
+    return op;
+  }
+
+  /** Like `setData`. */
+  create(reader: JuteReader, opcode: number, op = this.#create): AskedCreate {
+    readPathAndData(op, reader);
+    op.locateName();
+    op.opcode = opcode;
+    op.askedAcl = this.#acl(reader);
+    op.flags = reader.int();
+    op.askedTtlMs = opcode === OpCode.createTtl ? reader.long() : 0;
+    return op;
+  }
+
+  /** The operations of a multi, at most one more than `countMax`. */
+  multi(reader: JuteReader, countMax: number): readonly AskedOp[] {
+    return readOperations(reader, (from, opcode) => this.#operation(from, opcode), countMax);
+  }
+
+  #operation(reader: JuteReader, opcode: number): AskedOp {
+    switch (opcode) {
+      case OpCode.create:
+      case OpCode.create2:
+      case OpCode.createContainer:
+      case OpCode.createTtl:
+        return this.create(reader, opcode, new AskedCreate());
+      case OpCode.setData:
+        return this.setData(reader, new AskedSetData());
+      case OpCode.delete:
+        return { kind: 'delete', request: PathVersionRequest.read(reader) };
+      case OpCode.check:
+        return { kind: 'check', request: PathVersionRequest.read(reader) };
+      default:
+        throw new MarshallingError(`operation ${opcode} is not allowed in a multi`);
+    }
+  }
+
+  /** Nearly every create has only the world in its list. */
+  #acl(reader: JuteReader): readonly Acl[] | null {
+    const { view, position: at } = reader;
+    if (reader.remaining < WORLD_ACL_BYTES || !isWorldAcl(view, at)) {
+      return AclListOrNull.read(reader);
+    }
+    reader.skip(WORLD_ACL_BYTES);
+    return this.#acls.of(view.getInt32(at + 4));
+  }
+}
+
+/** Whether it is a vector of one entry: its permissions, `world` and `anyone`. */
+function isWorldAcl(view: DataView, at: number): boolean {
+  if (view.getInt32(at) !== 1 || view.getInt32(at + 8) !== 5) return false;
+  if (view.getInt32(at + 12) !== 0x776f726c || view.getInt32(at + 16) !== 0x64000000) return false;
+  return view.getInt32(at + 20) === 0x06616e79 && view.getInt32(at + 23) === 0x796f6e65;
+}

@@ -1,0 +1,60 @@
+// Random entries come and go, compared with a Map by path: each is found by its path, and no other.
+// Hashes collide on purpose, the table grows, and entries are used again.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type PathView, pathViewOf } from '../state/path-view.js';
+import { ABSENT, type ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
+
+/** A path with one of `hashes` hashes. */
+function located(path: string, hashes: number): PathView {
+  const at = pathViewOf(path);
+  let hash = 0;
+  for (const byte of at.bytes) hash = Math.imul(hash, 31) + byte;
+  at.hash = hash % hashes;
+  return at;
+}
+
+describe('znodes in flight', () => {
+  it.each([1, 7, 1 << 30])('are found by their paths, with %i hashes', (hashes) => {
+    const number = fc.nat(hashes === 1 ? 60 : 1_200);
+    const step = fc.record({ add: fc.array(number, { maxLength: 300 }), keep: fc.nat(9) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
+        const znodes = new ZnodesInFlight();
+        const expected = new Map<string, ZnodeInFlight>();
+        for (const { add, keep } of steps) {
+          for (const one of add) {
+            // Some are longer than the memory that an entry begins with.
+            const path = `/${'long-'.repeat(one % 17)}${one}`;
+            if (expected.has(path)) continue;
+            const znode = znodes.add(located(path, hashes), { ...ABSENT, version: one });
+            expected.set(path, znode);
+          }
+          for (const [path, znode] of expected) {
+            if (znode.version % 10 <= keep) continue;
+            znodes.remove(znode);
+            expected.delete(path);
+          }
+          expect(znodes.size).toBe(expected.size);
+          for (const [path, znode] of expected) {
+            expect(znodes.find(located(path, hashes))).toBe(znode);
+          }
+          expect(znodes.find(located('/never', hashes))).toBe(null);
+          expect(znodes.find(located('/', hashes))).toBe(null);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('are as they are added, whatever the entry was before', () => {
+    const znodes = new ZnodesInFlight();
+    const first = znodes.add(located('/first', 1), { ...ABSENT, exists: true, creates: 4 });
+    first.childrenOf = new Map([[1, 1]]);
+    znodes.remove(first);
+    const second = znodes.add(located('/second', 1), { ...ABSENT, version: 2 });
+    expect(second).toBe(first);
+    expect(second).toMatchObject({ exists: false, creates: 0, version: 2, childrenOf: null });
+    expect(znodes.find(located('/first', 1))).toBe(null);
+  });
+});

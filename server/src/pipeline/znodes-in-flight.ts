@@ -1,0 +1,163 @@
+/**
+ * The znodes that transactions in flight change: each as it will be once all of them are applied.
+ *
+ * They are found by the hash of the path and its bytes, so that no string is made. An entry exists
+ * as long as a change in flight concerns it. Entries are used again: a write makes no object that
+ * outlives it. The table doubles when it is full and never shrinks; the operations that all members
+ * may have outstanding bound it. Owned by Overlay, which alone changes entries.
+ */
+import { assert } from '@rookery/protocol';
+import type { PathView } from '../state/path-view.js';
+import type { Acl, SessionId } from '../state/txn.js';
+
+const BUCKETS_FIRST = 1 << 8;
+/** The number of entries that are kept for later use. */
+const SPARE_MAX = 1 << 10;
+/** The room for a path; a longer one has memory of its own. */
+const PATH_BYTES_FIRST = 64;
+const NO_ACL: readonly Acl[] = [];
+
+/** What the checks of a request see of a znode, once everything in flight is applied. */
+export interface NodeView {
+  readonly exists: boolean;
+  readonly version: number;
+  /** The number of creates ever done below it, which is the next sequence number. */
+  readonly creates: number;
+  readonly aversion: number;
+  /** The session that owns it if it is an ephemeral, otherwise 0. */
+  readonly owner: SessionId;
+  readonly acl: readonly Acl[];
+  readonly dataBytes: number;
+}
+
+/** A path at which there is no znode. */
+export const ABSENT: NodeView = {
+  exists: false,
+  version: 0,
+  creates: 0,
+  aversion: 0,
+  owner: 0,
+  acl: NO_ACL,
+  dataBytes: 0,
+};
+
+export class ZnodeInFlight implements NodeView {
+  exists = false;
+  version = 0;
+  creates = 0;
+  aversion = 0;
+  owner: SessionId = 0;
+  acl = NO_ACL;
+  dataBytes = 0;
+  /** The changes in flight of the znode itself, or that create or delete a child of it. */
+  changes = 0;
+  /** The children created in flight, less those deleted. */
+  children = 0;
+  /** The part of `children` that is ephemerals of a session, without sessions with 0. */
+  childrenOf: Map<SessionId, number> | null = null;
+  /** The next entry of the same bucket. */
+  next: ZnodeInFlight | null = null;
+  hash = 0;
+  path = new Uint8Array(PATH_BYTES_FIRST);
+  pathBytes = 0;
+
+  /** A copy of what requests see. */
+  seen(): NodeView {
+    const { exists, version, creates, aversion, owner, acl, dataBytes } = this;
+    return { exists, version, creates, aversion, owner, acl, dataBytes };
+  }
+
+  /** Takes over everything that requests see. */
+  become({ exists, version, creates, aversion, owner, acl, dataBytes }: NodeView): void {
+    this.exists = exists;
+    this.version = version;
+    this.creates = creates;
+    this.aversion = aversion;
+    this.owner = owner;
+    this.acl = acl;
+    this.dataBytes = dataBytes;
+  }
+}
+
+export class ZnodesInFlight {
+  #buckets: (ZnodeInFlight | null)[] = new Array(BUCKETS_FIRST).fill(null);
+  #size = 0;
+  readonly #spare: ZnodeInFlight[] = [];
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The entry of a path that `Tree.locate` has hashed. */
+  find(at: PathView): ZnodeInFlight | null {
+    const { hash } = at;
+    let znode = this.#buckets[hash & (this.#buckets.length - 1)] ?? null;
+    while (znode !== null && (znode.hash !== hash || !hasPath(znode, at))) znode = znode.next;
+    return znode;
+  }
+
+  /** Adds an entry without changes for a path that has none, as the tree has the znode. */
+  add(at: PathView, as: NodeView): ZnodeInFlight {
+    if (this.#size === this.#buckets.length) this.#enlarge();
+    const znode = this.#spare.pop() ?? new ZnodeInFlight();
+    znode.become(as);
+    znode.hash = at.hash;
+    setPath(znode, at);
+    this.#link(znode);
+    this.#size += 1;
+    return znode;
+  }
+
+  /** No change concerns it any longer. */
+  remove(znode: ZnodeInFlight): void {
+    const index = znode.hash & (this.#buckets.length - 1);
+    let before = this.#buckets[index] ?? null;
+    if (before === znode) {
+      this.#buckets[index] = znode.next;
+    } else {
+      while (before !== null && before.next !== znode) before = before.next;
+      assert(before !== null, 'an entry is in the bucket of its hash');
+      before.next = znode.next;
+    }
+    this.#size -= 1;
+    znode.next = null;
+    // Lists and long paths are not kept in memory for an entry that nobody uses.
+    znode.acl = NO_ACL;
+    znode.childrenOf = null;
+    const isUsual = znode.path.length === PATH_BYTES_FIRST;
+    if (isUsual && this.#spare.length < SPARE_MAX) this.#spare.push(znode);
+  }
+
+  #link(znode: ZnodeInFlight): void {
+    const index = znode.hash & (this.#buckets.length - 1);
+    znode.next = this.#buckets[index] ?? null;
+    this.#buckets[index] = znode;
+  }
+
+  #enlarge(): void {
+    const former = this.#buckets;
+    this.#buckets = new Array(2 * former.length).fill(null);
+    for (const first of former) {
+      let znode = first;
+      while (znode !== null) {
+        const { next } = znode;
+        this.#link(znode);
+        znode = next;
+      }
+    }
+  }
+}
+
+function hasPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): boolean {
+  const { path, pathBytes } = znode;
+  if (pathBytes !== pathEnd - pathStart) return false;
+  for (let i = 0; i < pathBytes; i++) if (path[i] !== bytes[pathStart + i]) return false;
+  return true;
+}
+
+function setPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): void {
+  const size = pathEnd - pathStart;
+  if (size > znode.path.length) znode.path = new Uint8Array(size);
+  for (let i = 0; i < size; i++) znode.path[i] = bytes[pathStart + i] ?? 0;
+  znode.pathBytes = size;
+}
