@@ -43,10 +43,10 @@ export interface MemberOptions {
 /** Votes settle for this long when not all reachable voters agree, ms. */
 const SETTLE_MS = 200;
 /**
- * The number of entries in a leader's overlay, each of 100 to 300 bytes: several times what nine
- * members with the usual limits may ask for at once, and 30 MB at most.
+ * The number of operations in a leader's overlay, each of 500 to 650 bytes: several times what nine
+ * members with the usual limits may ask for at once, and 33 MB at most.
  */
-const OVERLAY_SIZE_MAX = 100_000;
+const OVERLAY_SIZE_MAX = 50_000;
 const CHUNK_BYTES = 256 << 10;
 /**
  * Some two hundred proposals of 100 B, which take about 1 ms, and more in a process just started.

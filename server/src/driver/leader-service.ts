@@ -56,7 +56,7 @@ interface Waiting {
 export interface ServiceLimits {
   /** The part of a turn that requests may take, in ms. */
   readonly shareMs: number;
-  /** The number of entries in the overlay from which on no request is prepared. */
+  /** The number of operations in the overlay from which on no request is prepared. */
   readonly overlaySizeMax: number;
 }
 

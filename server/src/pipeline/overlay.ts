@@ -67,10 +67,15 @@ export class Overlay {
     this.sessions = new SessionsInFlight(state);
   }
 
-  /** The number of entries of any kind; 0 if nothing is in flight. */
+  /** The number of operations in flight that change something, with opens and closes. */
   get size(): number {
+    return this.#inFlight.length + this.sessions.length;
+  }
+
+  /** For tests: whether nothing is kept of what was in flight. */
+  get isEmpty(): boolean {
     const counts = this.#ephemerals.size + this.#closingBelow.size;
-    return this.#znodes.size + this.#inFlight.length + this.sessions.length + counts;
+    return this.size + this.#znodes.size + counts === 0;
   }
 
   /**

@@ -79,7 +79,7 @@ export interface WriteRules {
   readonly treeBound: TreeBound;
 }
 
-export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'node' | 'size'> & {
+export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'isEmpty' | 'node' | 'size'> & {
   readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'closing'>;
 };
 

@@ -128,10 +128,7 @@ export class RequestPreparer {
     return this.#prepare.overlay.sessions.isClosing(session);
   }
 
-  /**
-   * The number of entries of any kind in the overlay, at least one for each operation in flight
-   * that changes something; 0 if nothing is in flight.
-   */
+  /** The number of operations in flight that change something, with opens and closes of sessions. */
   get overlaySize(): number {
     return this.#prepare.overlay.size;
   }

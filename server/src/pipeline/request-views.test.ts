@@ -213,6 +213,6 @@ describe('a path that is no valid UTF-8', () => {
     expect(ask(OpCode.setData, withBytes(set, VALID))).toMatchObject(version);
     expect(ask(OpCode.delete, withBytes(remove, VALID))).toMatchObject({ path: '/ä' });
     apply();
-    expect(prepare.overlay.size).toBe(0);
+    expect(prepare.overlay.isEmpty).toBe(true);
   });
 });
