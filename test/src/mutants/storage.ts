@@ -57,13 +57,13 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage-queue.ts',
     find: `          const ticket = await this.#appendGroup(output);
           this.#hooks.onPersisted(ticket);
-        } else {
+        } else if (output !== undefined) {
           await this.#carryOut(output);
           this.#hooks.onPersisted(output.ticket);`,
     replace: `          const written = this.#appendGroup(output);
           this.#hooks.onPersisted(output.ticket);
           this.#hooks.onPersisted(await written);
-        } else {
+        } else if (output !== undefined) {
           this.#hooks.onPersisted(output.ticket);
           await this.#carryOut(output);`,
   },
@@ -127,7 +127,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'recorded-end-ignored',
     area: 'storage',
-    breaks: 'a log that ends before the end that was recorded when it was quiet is damaged',
+    breaks: 'a log that ends before the mark of what was durable is damaged',
     aim: ['kinds=["cut-log"]', 'members=3'],
     file: 'storage/recovery.ts',
     find: 'if (log.last < meta.recordedZxid) {',
@@ -143,6 +143,24 @@ export const storageMutants: readonly Mutant[] = [
     replace: `    await this.#meta.change({ recordedZxid: batches.at(-1)?.last ?? 0 });
     await this.#liveGeneration().log.append(batches);
 `,
+  },
+  {
+    name: 'mark-beyond-what-is-durable',
+    area: 'storage',
+    breaks: 'the mark is never beyond what is durable: a crash is not damage',
+    aim: ['kinds=["crash-at-change","crash"]'],
+    file: 'storage/storage.ts',
+    find: 'this.#meta.remember({ recordedZxid: this.last });',
+    replace: 'this.#meta.remember({ recordedZxid: this.last + 1 });',
+  },
+  {
+    name: 'mark-under-way-not-lowered',
+    area: 'storage',
+    breaks: 'a truncation also lowers a mark that is still being written',
+    aim: ['kinds=["isolate-leader","crash-at-change","slow-disk"]', 'members=3'],
+    file: 'storage/storage.ts',
+    find: 'this.#meta.remember({ recordedZxid: this.last });',
+    replace: 'await this.#meta.change({ recordedZxid: this.last });',
   },
   {
     name: 'trunc-not-on-disk',
