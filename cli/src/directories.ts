@@ -12,21 +12,25 @@ export interface Place {
   readonly code: string | null;
 }
 
-/** Returns the directory itself, or the nearest one above it that exists. */
+/** What `stat` says where the fault is above: a directory is missing, closed, or none at all. */
+const FAULTS_ABOVE = ['ENOENT', 'ENOTDIR', 'EACCES'];
+
+/** Returns the directory itself, or the nearest one above it that can be found. */
 export async function placeOf(directory: string): Promise<Place> {
   let path = directory;
   for (;;) {
-    try {
-      if (!(await stat(path)).isDirectory()) return { path, code: 'ENOTDIR' };
-      await access(path, constants.W_OK | constants.X_OK);
-      return { path, code: null };
-    } catch (error) {
-      const code = codeOf(error);
-      const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
-      if (!isMissing || dirname(path) === path) return { path, code };
-      path = dirname(path);
+    const found = await stat(path).catch(codeOf);
+    if (typeof found !== 'string') {
+      if (!found.isDirectory()) return { path, code: 'ENOTDIR' };
+      return { path, code: await accessCode(path) };
     }
+    if (!FAULTS_ABOVE.includes(found) || dirname(path) === path) return { path, code: found };
+    path = dirname(path);
   }
+}
+
+async function accessCode(path: string): Promise<string | null> {
+  return await access(path, constants.W_OK | constants.X_OK).then(() => null, codeOf);
 }
 
 /** Throws an OperatorError that names once each path that keeps members from their directories. */

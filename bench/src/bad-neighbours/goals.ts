@@ -1,7 +1,7 @@
 /**
- * What must hold beside every bad neighbour, as rows of the targets: no election happens, no member
- * ends, no answer to the good client is slower than 250 ms, and no member exceeds the memory bound.
- * Pure.
+ * What must hold beside every bad neighbour, as bounds of the report: no election happens, no
+ * member ends, no answer to the good client is slower than 250 ms, and no member exceeds the memory
+ * bound. Pure.
  *
  * Each goal holds in every round, because a single slow answer is what a client remembers. Each
  * attack is a row of its own, so that the report names the neighbour that was not contained.

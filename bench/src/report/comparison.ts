@@ -34,7 +34,8 @@ export function compare(results: Results): readonly ScenarioRows[] {
   });
 }
 
-function rowOf(results: Results, scenario: string, figure: Figure): FigureRow {
+/** The figure's summaries and ratios, whether it was measured or not. */
+export function rowOf(results: Results, scenario: string, figure: Figure): FigureRow {
   const values = results.systems.map((system) =>
     valuesOf(results, { scenario, system, figure: figure.key }),
   );
@@ -59,6 +60,11 @@ function troublesOf(results: Results, scenario: string): readonly string[] {
     ),
   );
   return [...new Set(told)];
+}
+
+/** A row's summaries and ratios as text, under the systems' names and `ratioHeads`. */
+export function cellsOf({ figure, summaries, ratios }: FigureRow): readonly string[] {
+  return [...summaries.map((one) => formatSummary(one, figure)), ...ratios.map(formatRatio)];
 }
 
 /**

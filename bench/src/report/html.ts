@@ -9,20 +9,21 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { chartsOf } from './charts.js';
-import {
-  compare,
-  formatRatio,
-  formatSummary,
-  ratioHeads,
-  type ScenarioRows,
-} from './comparison.js';
+import { cellsOf, compare, ratioHeads, type ScenarioRows } from './comparison.js';
 import { caveat, factLines } from './facts-text.js';
 import { SCRIPT, STYLE } from './page.js';
 import type { Results } from './results.js';
 import { type ScalingTable, scalingTables } from './scaling.js';
-import { type Verdict, verdictsOf } from './targets.js';
-import { goalMeasured, goalText } from './text.js';
+import { boundText } from './text.js';
 import { formatValue, significant } from './units.js';
+import {
+  countsOf,
+  type GoalVerdict,
+  isMeasured,
+  type Section,
+  sectionsOf,
+  type Verdict,
+} from './verdicts.js';
 
 const SCALING_NOTE =
   '<p>Medians, in brackets how many times that of the smallest size of the same system.</p>';
@@ -41,8 +42,8 @@ export function htmlReport(results: Results, chartLibrary: string): string {
     ...(warning === null ? [] : [`<p class="caveat">${escapeHtml(warning)}</p>`]),
     '<noscript><p class="caveat">The charts need JavaScript.</p></noscript>',
     `<div class="facts">${tableHtml([], facts)}</div>`,
-    '<h2>Targets</h2>',
-    targetsHtml(verdictsOf(results)),
+    ...(results.settings.isQuick ? ['<p>A quick run says nothing about the targets.</p>'] : []),
+    ...sectionsOf(results).map((section) => sectionHtml(results, section)),
     '<h2>Scenarios</h2>',
     `<p>${escapeHtml(legendOf(results))}</p>`,
     ...scenarios.map((rows) => scenarioHtml(results, rows)),
@@ -87,48 +88,48 @@ function legendOf({ settings, systems }: Results): string {
  * Shows the targets that were measured, and the others on request: most runs are of a few
  * scenarios.
  */
-function targetsHtml(verdicts: readonly Verdict[]): string {
-  if (verdicts.length === 0) return '<p>A quick run says nothing about the targets.</p>';
-  const isMeasured = ({ goals }: Verdict) => goals.some(({ measured }) => measured !== null);
+function sectionHtml(results: Results, section: Section): string {
+  const { title, verdicts } = section;
   const measured = verdicts.filter(isMeasured);
   const others = verdicts.filter((verdict) => !isMeasured(verdict));
-  const met = verdicts.filter(({ outcome }) => outcome === 'met').length;
   return [
-    `<p>${met} of ${verdicts.length} met, ${measured.length} measured.</p>`,
-    ...(measured.length === 0 ? [] : [targetTable(measured)]),
+    `<h2>${escapeHtml(title)}</h2>`,
+    `<p>${countsOf(section)}.</p>`,
+    ...(measured.length === 0 ? [] : [targetTable(results, measured)]),
     ...(others.length === 0
       ? []
       : [
           `<details><summary>${others.length} not measured</summary>`,
-          `${targetTable(others)}</details>`,
+          `${targetTable(results, others)}</details>`,
         ]),
   ].join('\n');
 }
 
-function targetTable(verdicts: readonly Verdict[]): string {
+function targetTable(results: Results, verdicts: readonly Verdict[]): string {
+  const heads = ['figure', ...results.systems, ...ratioHeads(results), 'goals'];
   const rows = verdicts.flatMap(({ what, outcome, goals }) => [
-    `<tr><th colspan="3">${escapeHtml(what)} ${mark(outcome, outcome)}</th></tr>`,
+    `<tr><th colspan="${heads.length}">${escapeHtml(what)} ${mark(outcome, outcome)}</th></tr>`,
     ...goals.map((goal) =>
       row('td', [
-        escapeHtml(goal.title),
-        whole(goalText(goal)),
-        mark(goal.outcome, goalMeasured(goal)),
+        escapeHtml(goal.row.figure.title),
+        ...cellsOf(goal.row).map(withSpread),
+        goalsHtml(goal),
       ]),
     ),
   ]);
-  const head = row('th', ['figure', 'goal', 'measured']);
+  const head = row('th', heads.map(escapeHtml));
   const body = rows.join('\n');
   const table = `<table><thead>${head}</thead><tbody>${body}</tbody></table>`;
   return `<div class="wide targets">${table}</div>`;
 }
 
+function goalsHtml({ row, bounds }: GoalVerdict): string {
+  return bounds.map((bound) => mark(bound.outcome, boundText(bound, row.figure.unit))).join('<br>');
+}
+
 function scenarioHtml(results: Results, { scenario, rows, troubles }: ScenarioRows): string {
   const head = ['', ...results.systems, ...ratioHeads(results)].map(escapeHtml);
-  const cells = rows.map(({ figure, summaries, ratios }) => [
-    escapeHtml(figure.title),
-    ...summaries.map((summary) => withSpread(formatSummary(summary, figure))),
-    ...ratios.map((ratio) => withSpread(formatRatio(ratio))),
-  ]);
+  const cells = rows.map((row) => [escapeHtml(row.figure.title), ...cellsOf(row).map(withSpread)]);
   const canvases = chartsOf(results, scenario).map(({ id, title }) => {
     const label = escapeHtml(`${scenario.title}: ${title}`);
     return `<div><canvas id="${escapeHtml(id)}" role="img" aria-label="${label}"></canvas></div>`;

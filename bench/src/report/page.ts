@@ -28,7 +28,7 @@ th:last-child, td:last-child { padding-right: 0; }
 .targets th[colspan] span { font-weight: normal; margin-left: .6rem; white-space: nowrap; }
 .facts td:first-child { color: var(--muted); }
 .met { color: var(--good); } .not-met, .trouble { color: var(--bad); }
-.not-measured { color: var(--muted); } .wide { overflow-x: auto; }
+.not-measured, .nothing-to-compare-with { color: var(--muted); } .wide { overflow-x: auto; }
 .charts { display: grid; gap: 1rem; }
 .charts { grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); }
 .charts div { position: relative; height: 280px; min-width: 0; }

@@ -9,7 +9,7 @@ import type { Results } from './results.js';
 import { sampleResults } from './sample-results.js';
 import { scalingTables } from './scaling.js';
 import { summarize } from './statistics.js';
-import { TARGETS } from './targets.js';
+import { OTHER_BOUNDS, TARGETS } from './targets.js';
 import { alignColumns, textReport } from './text.js';
 import { formatValue } from './units.js';
 
@@ -86,11 +86,14 @@ describe('the text report', () => {
 
   it('states that there is no verdict on a figure without its comparison', () => {
     const alone = sampleResults([
-      { scenario: 'mix-0-w32', system: 'rookery', values: { perSecond: [30_000], p99Ms: [12] } },
+      { scenario: 'mix-0-w32', system: 'rookery', values: { perSecond: [30_000], p999Ms: [12] } },
     ]);
     const lines = textReport(alone).split('\n');
-    expect(lines.some((line) => line.endsWith('30.0k/s; nothing to compare with'))).toBe(true);
-    expect(lines.some((line) => line.endsWith('12.0 ms: met'))).toBe(true);
+    const goals = (title: string) => lines.find((line) => line.startsWith(`    ${title} `));
+    expect(goals('operations')).toMatch(
+      /30\.0k\/s +- +- +ratio to zookeeper at least 9x: nothing to compare with, ratio to base/,
+    );
+    expect(goals('p99.9')).toMatch(/12\.0 ms +- +- +at most 50\.0 ms: met$/);
   });
 
   it('reports each trouble once a round', () => {
@@ -112,6 +115,10 @@ describe('the text report', () => {
       ]),
     ).toBe('a     b\nlong  c');
   });
+
+  it('does not widen a column for a heading', () => {
+    expect(alignColumns([['a heading'], ['a', 'b']])).toBe('a heading\na  b');
+  });
 });
 
 describe('the HTML report', () => {
@@ -132,14 +139,16 @@ describe('the HTML report', () => {
 
   it('has every target, and lists those that were not measured separately', () => {
     const html = htmlReport(compared, '');
-    const at = html.indexOf('<details>');
-    const [measured, others] = [html.slice(0, at), html.slice(at)];
-    expect(
-      TARGETS.filter(({ what }) => measured.includes(`<th colspan="3">${what} `)),
-    ).toHaveLength(1);
-    expect(TARGETS.filter(({ what }) => others.includes(`<th colspan="3">${what} `))).toHaveLength(
-      TARGETS.length - 1,
-    );
+    const [measured = '', ...others] = html.split('<details>');
+    const rows = (part: string) => part.match(/<th colspan="5">/g)?.length;
+    expect(rows(measured)).toBe(1);
+    expect(others.map(rows)).toEqual([TARGETS.length - 1, OTHER_BOUNDS.length]);
+  });
+
+  it('marks a goal that is missed and one that has no comparison', () => {
+    const html = htmlReport(compared, '');
+    expect(html).toContain('<span class="not-met">ratio to zookeeper at least 9x: not met</span>');
+    expect(html).toContain('<span class="nothing-to-compare-with">ratio to baseline at least 1.5x');
   });
 
   it('names both axes of each chart, with the unit', () => {
@@ -161,10 +170,37 @@ describe('the HTML report', () => {
 });
 
 describe('the results file', () => {
-  it('has all targets, measured or not', () => {
+  it('has one row a figure with all systems, both ratios, and missed goals in bold', () => {
+    const perSecond = { rookery: 400_000, zookeeper: 50_000, baseline: 200_000 };
+    const three = sampleResults(
+      Object.entries(perSecond).map(([system, value]) => ({
+        scenario: 'mix-0-w32',
+        system,
+        values: { perSecond: [value] },
+      })),
+      { systems: Object.keys(perSecond) },
+    );
+    const markdown = markdownReport(three);
+    expect(markdown).toContain(
+      '| what | figure | rookery | zookeeper | baseline | ratio to zookeeper | ratio to baseline ' +
+        '| goals |',
+    );
+    expect(markdown).toContain(
+      '| setData 100 B, 30 connections x 32 | operations | 400k/s | 50.0k/s | 200k/s | 8.00x ' +
+        '| 2.00x | **ratio to zookeeper at least 9x: not met**, ' +
+        'ratio to baseline at least 1.5x: met |',
+    );
+  });
+
+  it('names all targets, measured or not', () => {
     const markdown = markdownReport(compared);
-    expect(markdown).toContain('| setData 100 B, 30 connections x 32 | operations | at least 6x |');
-    expect(markdown).toContain('not measured');
+    const [measured = '', others = '', otherBounds = ''] = markdown.split('Not measured:');
+    expect(measured).toContain('| setData 100 B, 30 connections x 32 | p99.9 | - | - | - |');
+    expect(others).not.toContain('\n- setData 100 B, 30 connections x 32\n');
+    expect(others).toContain('\n- a million znodes\n');
+    expect(otherBounds).toContain('\n- leader killed: longest gap\n');
+    expect(markdown).toContain(`## Targets\n\n0 of ${TARGETS.length} met, 1 measured.`);
+    expect(markdown).toContain(`## Other bounds\n\n0 of ${OTHER_BOUNDS.length} met, 0 measured.`);
     expect(markdown).toContain('- trouble: rookery, round 1: 3 x <NoNode>');
   });
 

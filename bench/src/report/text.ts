@@ -1,18 +1,21 @@
 /**
  * The report on a terminal: a table of all scenarios, the scaling, the targets.
  */
-import {
-  compare,
-  formatRatio,
-  formatSummary,
-  ratioHeads,
-  type ScenarioRows,
-} from './comparison.js';
+import { unreachable } from '@rookery/protocol';
+import type { Unit } from '../scenarios/scenario.js';
+import { cellsOf, compare, ratioHeads, type ScenarioRows } from './comparison.js';
 import { caveat, factLines } from './facts-text.js';
 import type { Results } from './results.js';
 import { type ScalingTable, scalingTables } from './scaling.js';
-import { type GoalVerdict, type Verdict, verdictsOf } from './targets.js';
 import { formatValue, significant } from './units.js';
+import {
+  type BoundVerdict,
+  countsOf,
+  type GoalVerdict,
+  isMeasured,
+  type Section,
+  sectionsOf,
+} from './verdicts.js';
 
 const COLUMN_GAP = 2;
 
@@ -25,18 +28,15 @@ export function textReport(results: Results): string {
     ...(warning === null ? [] : [`NOTE: ${warning}`]),
     ...compare(results).map((rows) => scenarioText(results, rows)),
     ...scalingTables(results).map(scalingText),
-    targetsText(verdictsOf(results)),
+    ...(results.settings.isQuick ? ['A quick run says nothing about the targets.'] : []),
+    ...sectionsOf(results).map((section) => sectionText(results, section)),
     ...results.skipped.map((reason) => `skipped: ${reason}`),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
 function scenarioText(results: Results, { scenario, rows, troubles }: ScenarioRows): string {
-  const cells = rows.map(({ figure, summaries, ratios }) => [
-    `  ${figure.title}`,
-    ...summaries.map((summary) => formatSummary(summary, figure)),
-    ...ratios.map(formatRatio),
-  ]);
+  const cells = rows.map((row) => [`  ${row.figure.title}`, ...cellsOf(row)]);
   const head = ['', ...results.systems, ...ratioHeads(results)];
   return [
     `${scenario.name}: ${scenario.title}`,
@@ -64,43 +64,46 @@ function growthText(growth: number | null | undefined): string {
     : ` (${significant(growth)}x)`;
 }
 
-function targetsText(verdicts: readonly Verdict[]): string {
-  if (verdicts.length === 0) return 'targets: a quick run says nothing about them';
-  const measured = verdicts.filter(({ goals }) => goals.some((goal) => goal.measured !== null));
-  const cells = measured.flatMap(({ what, outcome, goals }) => [
-    [`  ${outcome}`, what, '', ''],
-    ...goals.map((goal) => ['', `  ${goal.title}`, goalText(goal), goalMeasured(goal)]),
-  ]);
-  const met = verdicts.filter(({ outcome }) => outcome === 'met').length;
-  const head = `targets: ${met} of ${verdicts.length} met, ${measured.length} measured`;
-  return `${head}\n${alignColumns(cells)}`.trimEnd();
+function sectionText(results: Results, section: Section): string {
+  const cells = section.verdicts
+    .filter(isMeasured)
+    .flatMap(({ what, outcome, goals }) => [
+      [`  ${what}: ${outcome}`],
+      ...goals.map((goal) => [
+        `    ${goal.row.figure.title}`,
+        ...cellsOf(goal.row),
+        goalsText(goal),
+      ]),
+    ]);
+  const head = ['', ...results.systems, ...ratioHeads(results), 'goals'];
+  return `${section.title}: ${countsOf(section)}\n${alignColumns([head, ...cells])}`;
 }
 
-/** Returns the goal as text. */
-export function goalText({ goal, unit }: GoalVerdict): string {
-  if (goal.kind === 'ratio') return `at least ${goal.least}x`;
-  const isInEveryRound = goal.kind === 'everyRoundAtMost';
-  if (isInEveryRound && goal.most === 0) return 'none in any round';
-  return `at most ${formatValue(goal.most, unit)}${isInEveryRound ? ' in every round' : ''}`;
+function goalsText({ row, bounds }: GoalVerdict): string {
+  return bounds.map((bound) => boundText(bound, row.figure.unit)).join(', ');
 }
 
-/** Returns the measurement as text. */
-export function goalMeasured({ outcome, measured, baseline, ratio, unit }: GoalVerdict): string {
-  if (measured === null) return 'not measured';
-  const parts = [formatValue(measured, unit)];
-  if (baseline !== null) parts.push(`ZooKeeper ${formatValue(baseline, unit)}`);
-  const ratioText = formatRatio(ratio);
-  if (ratioText !== '-') parts.push(`ratio ${ratioText}`);
-  // Only a ratio can lack a verdict here: ZooKeeper was not measured.
-  if (outcome === 'not measured') return `${parts.join(', ')}; nothing to compare with`;
-  return `${parts.join(', ')}: ${outcome}`;
+/** For instance `ratio to zookeeper at least 9x: met`. */
+export function boundText({ bound, outcome }: BoundVerdict, unit: Unit): string {
+  switch (bound.kind) {
+    case 'ratio':
+      return `ratio to ${bound.to} at least ${bound.least}x: ${outcome}`;
+    case 'atMost':
+      return `at most ${formatValue(bound.most, unit)}: ${outcome}`;
+    case 'everyRoundAtMost':
+      return bound.most === 0
+        ? `none in any round: ${outcome}`
+        : `at most ${formatValue(bound.most, unit)} in every round: ${outcome}`;
+    default:
+      return unreachable(bound);
+  }
 }
 
-/** Each column is as wide as its widest cell; the last one is not padded. */
+/** Each column is as wide as its widest cell; a row's last one neither counts nor is padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
-    for (const [column, cell] of row.entries()) {
+    for (const [column, cell] of row.slice(0, -1).entries()) {
       widths[column] = Math.max(widths[column] ?? 0, cell.length);
     }
   }

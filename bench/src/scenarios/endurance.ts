@@ -11,6 +11,7 @@ import type { Context } from '../run/context.js';
 import { Sampler } from '../run/sampler.js';
 import { deviceWrittenBytes } from '../systems/device-bytes.js';
 import { LOAD_FIGURES, partsOf, throughputOf, valuesOf, warmUp } from './load-figures.js';
+import { VALUES, type ValueLoad } from './mixes.js';
 import { type Figure, type Measurement, measurement, type Scenario, scenario } from './scenario.js';
 
 const WRITES = { kind: 'mix', readPercent: 0 } as const;
@@ -71,16 +72,16 @@ export const enduranceScenarios: readonly Scenario[] = [
       return await sustained(context, full.operations / full.seconds / 2);
     },
   }),
-  ...[100, 1024].map((valueBytes) =>
+  ...VALUES.map((load) =>
     scenario({
-      name: `written-${valueBytes}`,
-      title: `bytes written to disk, setData ${valueBytes} B`,
+      name: `written-${load.valueBytes}`,
+      title: `bytes written to disk, setData ${load.valueBytes} B`,
       group: 'endurance',
       needsProcesses: true,
       figures: [
         { key: 'diskBytes', title: 'by the disk, per set and member', unit: 'B', better: 'lower' },
       ],
-      run: (context) => written(context, valueBytes),
+      run: (context) => written(context, load),
     }),
   ),
 ];
@@ -177,12 +178,12 @@ export function growthPercentPerMinute(residentBytes: readonly number[]): number
 }
 
 /** Whatever else the machine writes to the same disk meanwhile counts, too. */
-async function written(context: Context, valueBytes: number): Promise<Measurement> {
+async function written(context: Context, load: ValueLoad): Promise<Measurement> {
   const { ensemble } = context;
   const writtenBytes = () => deviceWrittenBytes(ensemble.directory) ?? Number.NaN;
-  const load = await context.startLoad({ workload: WRITES, valueBytes, warmupSeconds: 0 });
+  const writes = await context.startLoad({ workload: WRITES, ...load, warmupSeconds: 0 });
   const before = writtenBytes();
-  const result = await load.result;
+  const result = await writes.result;
   // The disk writes of a checkpoint or compaction that is still in progress belong to the load.
   await sleep(SETTLE_MS);
   const bytes = writtenBytes() - before;

@@ -11,12 +11,13 @@ import { type MemberCount, type Scenario, scenario } from './scenario.js';
 
 const MIXES = [0, 30, 70, 100] as const;
 const WINDOWS = [32, 1] as const;
-const VALUES = [
-  { bytes: 100, connections: 30, window: 32 },
-  { bytes: 1024, connections: 30, window: 32 },
-  { bytes: 8192, connections: 8, window: 4 },
-  { bytes: 65_536, connections: 8, window: 4 },
+export const VALUES = [
+  { valueBytes: 100, connections: 30, window: 32 },
+  { valueBytes: 1024, connections: 30, window: 32 },
+  { valueBytes: 8192, connections: 8, window: 4 },
+  { valueBytes: 65_536, connections: 8, window: 4 },
 ] as const;
+export type ValueLoad = (typeof VALUES)[number];
 const MEMBERS = [3, 5, 7] as const;
 
 type Kind = 'write' | 'read';
@@ -29,7 +30,11 @@ export const mixScenarios: readonly Scenario[] = [
   ...WINDOWS.flatMap((window) => MIXES.map((percent) => mix(percent, window))),
   ...[single('write'), single('read')],
   ...VALUES.flatMap((load) => [values('write', load), values('read', load)]),
-  ...MEMBERS.flatMap((members) => [ofMembers('write', members), ofMembers('read', members)]),
+  ...MEMBERS.flatMap((members) => [
+    ofMembers('write', members),
+    ofMembers('read', members),
+    oneByOne(members),
+  ]),
 ];
 
 function mix(readPercent: number, window: number): Scenario {
@@ -59,15 +64,16 @@ function single(kind: Kind): Scenario {
   });
 }
 
-function values(kind: Kind, { bytes, connections, window }: (typeof VALUES)[number]): Scenario {
+function values(kind: Kind, load: ValueLoad): Scenario {
   const { what, workload } = KINDS[kind];
+  const { valueBytes, connections, window } = load;
   return scenario({
-    name: `value-${bytes}-${kind}`,
-    title: `${what} ${bytes} B, ${connections} connections x ${window}`,
+    name: `value-${valueBytes}-${kind}`,
+    title: `${what} ${valueBytes} B, ${connections} connections x ${window}`,
     group: 'values',
     figures: LOAD_FIGURES,
-    scale: { dimension: 'value bytes', what, at: () => bytes },
-    run: (context) => measureLoad(context, { workload, valueBytes: bytes, connections, window }),
+    scale: { dimension: 'value bytes', what, at: () => valueBytes },
+    run: (context) => measureLoad(context, { workload, ...load }),
   });
 }
 
@@ -81,5 +87,18 @@ function ofMembers(kind: Kind, members: MemberCount): Scenario {
     figures: LOAD_FIGURES,
     scale: { dimension: 'members', what, at: () => members },
     run: (context) => measureLoad(context, { workload }),
+  });
+}
+
+function oneByOne(members: MemberCount): Scenario {
+  const { what, workload } = KINDS.write;
+  return scenario({
+    name: `members-${members}-single`,
+    title: `${what} 100 B, ${members} members, 1 connection x 1`,
+    group: 'members',
+    members,
+    figures: LOAD_FIGURES,
+    scale: { dimension: 'members', what: `${what} one by one`, at: () => members },
+    run: (context) => measureLoad(context, { workload, connections: 1, window: 1 }),
   });
 }

@@ -27,6 +27,7 @@ import { hex, kindOf } from '../shell/values.js';
 import type { ClientPool, Leased } from './client-pool.js';
 import { asProblem } from './keeper-problem.js';
 import { OpenListings } from './open-listings.js';
+import { readableStat } from './readable-stat.js';
 
 const MODES: Readonly<Record<NodeMode, CreateMode>> = {
   persistent: 'persistent',
@@ -87,7 +88,7 @@ export class ClientNodes implements NodeSource {
       const children = asked.withStat
         ? await Promise.all(
             names.map(async (name) => {
-              const own = await client.exists(joinPath(path, name));
+              const own = await readableStat(client, joinPath(path, name));
               if (own === null) return { name, mode: null, stat: null };
               return { name, mode: kindOf(own.ephemeralOwner), stat: statFacts(own) };
             }),

@@ -57,6 +57,21 @@ it('finds all that a client may list, in the order of a walk, and the children o
   expect(isLeftOut).toBe(false);
 });
 
+it('passes over a child whose Stat may not be read, and finds its siblings', async () => {
+  const { client } = clientOf((path) => (path === '/' ? ['a', 'closed', 'z'] : []));
+  const exists = async (path: string) => {
+    if (path === '/closed') throw new NoAuthError(path);
+    return await client.exists(path);
+  };
+  const found: string[] = [];
+  const { signal } = new AbortController();
+  const source = { exists, listChildren: client.listChildren };
+  for await (const one of scan(source, { path: '/', signal })) {
+    if (one.kind === 'nodes') found.push(...one.nodes.map(({ path }) => path));
+  }
+  expect(found).toEqual(['/', '/a', '/z']);
+});
+
 it('keeps one directory open, however deep the tree is', async () => {
   const depth = 500;
   // Each directory has one more and a leaf.

@@ -19,6 +19,7 @@ import {
 import { hex, kindOf } from '../shell/values.js';
 import type { ClientPool, Leased } from './client-pool.js';
 import { asProblem, problemOf } from './keeper-problem.js';
+import { readableStat } from './readable-stat.js';
 
 const BATCH = 64;
 /** The characters of the paths that wait: half a million directories, mostly. */
@@ -133,7 +134,7 @@ async function visit(client: Source, path: string, names: readonly string[]) {
   const visited = await Promise.all(
     names.map(async (name): Promise<ScannedNode | null> => {
       const own = joinPath(path, name);
-      const stat = await client.exists(own);
+      const stat = await readableStat(client, own);
       return stat === null ? null : { path: own, name, stat };
     }),
   );

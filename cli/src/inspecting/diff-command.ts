@@ -44,12 +44,12 @@ export async function runDiff(command: DiffCommand): Promise<number> {
   return differences.length === 0 ? 0 : 1;
 }
 
-/** In the order of their paths. `/zookeeper/config` belongs to each ensemble and is left out. */
+/** In the order of their paths, without what each ensemble keeps for itself. */
 export async function differencesOf(
   command: Omit<DiffCommand, 'json'>,
 ): Promise<readonly Difference[]> {
   const inOne = new Map<string, Summary>();
-  const isCompared = (path: string) => isWithin(path, command.path) && path !== '/zookeeper/config';
+  const isCompared = (path: string) => isWithin(path, command.path) && !isOwn(path);
   await readState(command.one, (node) => {
     const path = shownPath(node);
     if (isCompared(path)) inOne.set(path, summaryOf(node, command.stats));
@@ -70,6 +70,11 @@ export async function differencesOf(
   });
   for (const path of inOne.keys()) differences.push({ path, kind: 'only in A', fields: [] });
   return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** The list of servers, and how much of a quota is used, which a restore measures anew. */
+function isOwn(path: string): boolean {
+  return path === '/zookeeper/config' || /^\/zookeeper\/quota\/.*\/zookeeper_stats$/.test(path);
 }
 
 function summaryOf(node: SnapshotNode, withStats: boolean): Summary {

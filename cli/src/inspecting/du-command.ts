@@ -72,5 +72,7 @@ function levelOf(path: string): number {
 }
 
 function lineOf({ path, znodes, dataBytes }: Subtree): string {
-  return `${String(dataBytes).padStart(14)} bytes ${String(znodes).padStart(10)} znodes  ${JSON.stringify(path)}\n`;
+  const bytes = `${String(dataBytes).padStart(14)} bytes`;
+  const count = `${String(znodes).padStart(10)} ${znodes === 1 ? 'znode ' : 'znodes'}`;
+  return `${bytes} ${count}  ${JSON.stringify(path)}\n`;
 }

@@ -14,6 +14,7 @@ import {
   SnapshotFileError,
   type SnapshotNode,
 } from '@rookery/server';
+import { counted } from '../counted.js';
 import { print } from './print.js';
 import { snapshotText } from './snapshot-text.js';
 
@@ -144,7 +145,9 @@ function digestVerdict({ digest }: SnapshotFacts): SnapshotReport['digest'] {
 
 function textOf(report: SnapshotReport): string {
   const { ephemerals, containers, ttlZnodes, largest } = report;
-  const kinds = `${ephemerals} ephemeral, ${containers} containers, ${ttlZnodes} with a time to live`;
+  const kinds =
+    `${ephemerals} ephemeral, ${counted(containers, 'container')}, ` +
+    `${ttlZnodes} with a time to live`;
   const lines = [
     `file        ${report.file}: whole`,
     `zxid        ${report.zxid ?? 'not in its name'}`,
@@ -155,12 +158,12 @@ function textOf(report: SnapshotReport): string {
     `ACL lists   ${report.aclLists}`,
     ...(report.missingAcls === 0
       ? []
-      : [`            ${report.missingAcls} znodes have none of them`]),
+      : [`            ${counted(report.missingAcls, 'znode')} without any of them`]),
     `digest      ${digestText(report)}`,
     '',
     'subtrees, those with the most znodes first:',
     ...report.subtrees.map(
-      ({ path, znodes, dataBytes }) => `  ${path}  ${znodes} znodes, ${dataBytes} bytes`,
+      ({ path, znodes, dataBytes }) => `  ${path}  ${counted(znodes, 'znode')}, ${dataBytes} bytes`,
     ),
   ];
   return `${lines.join('\n')}\n`;

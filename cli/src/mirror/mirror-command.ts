@@ -10,6 +10,7 @@
 import { type Client, connect, ensurePath, type Stat, type StateChange } from '@rookery/client';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError, ownerKind } from '@rookery/server';
+import { counted } from '../counted.js';
 import { isWithin } from '../paths.js';
 import { credentialOf, proofsOf, readTls, tlsOfEnvironment } from '../shell/client-proofs.js';
 import type { Ends } from './ends.js';
@@ -98,7 +99,7 @@ async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Pro
   const progress = setInterval(() => {
     const { created, changed, deleted, znodes } = follower.tally;
     const done = `${created} created, ${changed} changed, ${deleted} deleted`;
-    say(`${znodes} znodes compared, ${done}, ${follower.behind} behind`);
+    say(`${counted(znodes, 'znode')} compared, ${done}, ${follower.behind} behind`);
   }, PROGRESS_MS);
   try {
     await follower.compareAll();
@@ -136,8 +137,8 @@ async function requireNoExtras(
   const { extras } = await compared(ends, { ...how, deletes: false });
   if (extras.count === 0) return;
   throw new OperatorError(
-    `the target has ${extras.count} znodes that the source does not have, ` +
-      `such as ${extras.examples[0]}; --delete removes them`,
+    `the target has ${counted(extras.count, 'znode')} that the source does not have, ` +
+      `such as ${extras.examples[0]}; --delete removes what is only there`,
   );
 }
 

@@ -2,6 +2,7 @@
  * The report of `rookery mirror` at its end: what was copied, what is left, and what cannot be
  * copied at all.
  */
+import { counted } from '../counted.js';
 import type { Tally, Troubles } from './tally.js';
 
 export type Report = Readonly<Record<string, string | number | boolean | readonly string[]>>;
@@ -10,7 +11,9 @@ export type Report = Readonly<Record<string, string | number | boolean | readonl
 export function reportOf(kind: 'plan' | 'mirror', left: Tally, done: Tally | null): Report {
   const would = kind === 'plan';
   const carried = done ?? left;
-  const schemes = [...left.schemes].map(([scheme, count]) => `${scheme} (${count} znodes)`);
+  const schemes = [...left.schemes].map(
+    ([scheme, count]) => `${scheme} (${counted(count, 'znode')})`,
+  );
   return {
     ...(would ? {} : { equal: left.isComplete && left.changes === 0 }),
     znodes: left.znodes - left.ephemerals,
@@ -25,11 +28,11 @@ export function reportOf(kind: 'plan' | 'mirror', left: Tally, done: Tally | nul
     ...(would ? {} : troubles('differs for good', left.differing)),
     ...(schemes.length === 0 ? {} : { 'ACL identities that the target must know': schemes }),
     'not carried': [
-      `${left.ephemerals} ephemeral znodes: their clients create them anew`,
+      `${counted(left.ephemerals, 'ephemeral znode')}: clients create them anew`,
       'zxids, times and versions: a client that remembers a version or a zxid begins anew',
       ...(left.ttlZnodes === 0
         ? []
-        : [`the age of ${left.ttlZnodes} TTL znodes begins at the copy`]),
+        : [`the age of ${counted(left.ttlZnodes, 'TTL znode')} begins at the copy`]),
       'sessions, watches, quotas and /zookeeper',
     ],
   };

@@ -22,6 +22,7 @@ import {
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
+import { counted } from '../counted.js';
 import { fetchState, type RunningMember } from './running-member.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
@@ -49,7 +50,8 @@ export async function runBackupSave(
     'url' in from ? await whileMemberWaits(() => fetchState(from)) : await readMember(from);
   const path = join(directory, `snapshot.${zxidName(member)}.gz`);
   const { znodes, bytes } = await writeSnapshot(member, path, { withChecksum: true });
-  process.stdout.write(`saved and verified: ${path}, ${znodes} znodes, ${bytes} bytes\n`);
+  const size = `${counted(znodes, 'znode')}, ${bytes} bytes`;
+  process.stdout.write(`saved and verified: ${path}, ${size}\n`);
   return 0;
 }
 
@@ -74,7 +76,7 @@ export async function runBackupVerify(file: string): Promise<number> {
       throw new SnapshotFileError('its digest is not that of its znodes', bytes.length);
     }
     const beside = checksum === 'equal' ? 'SHA-256 equal' : 'no SHA-256 beside it';
-    const facts = `${nodes} znodes, digest ${hex(digest.kept)}, ${beside}`;
+    const facts = `${counted(nodes, 'znode')}, digest ${hex(digest.kept)}, ${beside}`;
     process.stdout.write(`sound: ${file}, ${facts}\n`);
     return 0;
   } catch (error) {

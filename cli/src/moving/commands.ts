@@ -1,7 +1,7 @@
 /**
  * The commands that move data: import, export, backup, restore. Their code is loaded when they run.
  */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { wholeNumber } from '../whole-number.js';
 import type { RestoreTarget } from './restore-command.js';
 
@@ -137,9 +137,15 @@ function withTarget(command: Command): Command {
   return command
     .requiredOption('--config <file>', 'the config file of the new ensemble')
     .option('--id <n>', 'only this member (default: all members of the file)', wholeNumber(1, 255))
-    .option('--ensemble-id <id>', 'the id that the restore of the first member printed')
+    .option('--ensemble-id <id>', 'the id that the restore of the first member printed', ensembleId)
     .option('--plan', 'only report what would be done')
     .option('--json', 'print the report as JSON');
+}
+
+/** An id that was not copied whole would be noticed only when the members refuse each other. */
+function ensembleId(text: string): string {
+  if (/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected the whole id, as a restore has printed it.');
 }
 
 function targetOf(options: TargetOptions): RestoreTarget {

@@ -9,6 +9,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
 import { makeDirectory, OperatorError, writeSnapshot, zxidName } from '@rookery/server';
+import { counted } from '../counted.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
 /** Resolves with the exit code. */
@@ -21,7 +22,8 @@ export async function runExport(from: MemberOfFile, into: string): Promise<numbe
   const member = await readMember(from);
   const file = join(folder, `snapshot.${zxidName(member)}`);
   const { path, znodes } = await writeSnapshot(member, file, { withChecksum: false });
-  process.stdout.write(`written: ${path}, ${znodes} znodes at zxid 0x${zxidName(member)}\n`);
+  const facts = `${counted(znodes, 'znode')} at zxid 0x${zxidName(member)}`;
+  process.stdout.write(`written: ${path}, ${facts}\n`);
   return 0;
 }
 

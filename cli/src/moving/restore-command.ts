@@ -23,6 +23,7 @@ import {
   type StoppedMember,
   ZooKeeperDataError,
 } from '@rookery/server';
+import { counted } from '../counted.js';
 import { readMember } from './stopped-member.js';
 
 export interface RestoreTarget {
@@ -111,14 +112,18 @@ async function writeMembers(setup: Parameters<typeof restoreMembers>[0]): Promis
     left.length === 0
       ? {}
       : {
-          'not written here': `members ${left.join(', ')}: each needs --ensemble-id ${ensembleId}`,
+          'not written here': `${membersText(left)}: each needs --ensemble-id ${ensembleId}`,
         };
   return {
-    written: `members ${ids.join(', ')}`,
+    written: membersText(ids),
     'ensemble id': ensembleId,
     'state digest': digest,
     ...others,
   };
+}
+
+function membersText(ids: readonly number[]): string {
+  return `member${ids.length === 1 ? '' : 's'} ${ids.join(', ')}`;
 }
 
 async function snapshotSource(file: string): Promise<Source> {
@@ -201,13 +206,15 @@ async function readable<T>(file: string, read: () => Promise<T>): Promise<T> {
 
 function planFacts({ counts, schemes, zxid }: RestorePlan, sessions: number): Facts {
   const { znodes, dataBytes, containers, ttlZnodes, ephemerals, withoutAcl } = counts;
-  const kinds = `${containers} containers, ${ttlZnodes} with a time to live`;
-  const named = [...schemes].map(([scheme, count]) => `${scheme} (${count} znodes)`);
+  const kinds = `${counted(containers, 'container')}, ${ttlZnodes} with a time to live`;
+  const named = [...schemes].map(([scheme, count]) => `${scheme} (${counted(count, 'znode')})`);
   return {
     znodes: `${znodes} (${kinds})`,
     'data bytes': dataBytes,
-    dropped: `${sessions} sessions and their ${ephemerals} ephemeral znodes`,
-    ...(withoutAcl === 0 ? {} : { 'without an ACL': `${withoutAcl} znodes, open to all now` }),
+    dropped: `${counted(sessions, 'session')} with ${counted(ephemerals, 'ephemeral znode')}`,
+    ...(withoutAcl === 0
+      ? {}
+      : { 'without an ACL': `${counted(withoutAcl, 'znode')}, open to all now` }),
     'ACL schemes': named,
     'new zxid': hex(BigInt(zxid)),
   };
@@ -220,8 +227,10 @@ function print(facts: Facts, json: boolean): void {
   }
   const width = Math.max(...Object.keys(facts).map((name) => name.length)) + 2;
   for (const [name, value] of Object.entries(facts)) {
-    const text = Array.isArray(value) ? value.join(', ') : String(value);
-    process.stdout.write(`${name.padEnd(width)}${text}\n`);
+    const texts = Array.isArray(value) ? value : [String(value)];
+    for (const [at, text] of texts.entries()) {
+      process.stdout.write(`${(at === 0 ? name : '').padEnd(width)}${text}\n`);
+    }
   }
 }
 

@@ -13,12 +13,8 @@ import {
   connect,
   OperationTimeoutError,
 } from '@rookery/client';
-import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { SILENT } from '../silent-logger.js';
-import { askWord } from '../status/four-letter-word.js';
-import { parseStatus, reasonOf } from '../status/server-status.js';
-import { addressesOf } from './addresses.js';
 import {
   type ClientTls,
   type Credential,
@@ -31,6 +27,7 @@ import {
 } from './client-proofs.js';
 import { Contexts } from './contexts.js';
 import { NoConnectionError } from './failures.js';
+import { whyNeverConnected, whyNotConnected } from './why-not-connected.js';
 
 export interface TargetOptions {
   readonly connect?: string | undefined;
@@ -57,7 +54,8 @@ export interface Target {
 }
 
 const DEFAULT_CONNECT = '127.0.0.1:2181';
-const ASK_TIMEOUT_MS = 1000;
+/** A server gives a session much sooner, so few commands ask what else it might be. */
+const ASK_AFTER_MS = 1000;
 
 /** Throws OperatorError. */
 export function targetOf(options: TargetOptions, environment: NodeJS.ProcessEnv): Target {
@@ -115,47 +113,36 @@ export function clientOptionsOf({ timeoutMs, auth, tls, readOnly }: Target): Con
   };
 }
 
-/** Rejects with NoConnectionError, which says what each server does. */
+/**
+ * Rejects with NoConnectionError, which says what each server does: after the time limit, or soon
+ * if the servers do not speak TLS and the target does, or the reverse.
+ */
 export async function openClient(target: Target, options: ConnectOptions = {}): Promise<Client> {
   const connectDeadlineMs = target.timeoutMs;
+  const hopeless = new AbortController();
+  const given = options.signal;
+  const signal = given === undefined ? hopeless.signal : AbortSignal.any([given, hopeless.signal]);
+  let why: string | null = null;
+  let isOver = false;
+  const timer = setTimeout(async () => {
+    const never = await whyNeverConnected(target);
+    if (never === null || isOver) return;
+    why = never;
+    hopeless.abort();
+  }, ASK_AFTER_MS);
   try {
     return await connect(target.connect, {
       ...clientOptionsOf(target),
       connectDeadlineMs,
       ...options,
+      signal,
     });
   } catch (error) {
+    if (why !== null) throw new NoConnectionError(why, { cause: error });
     if (error instanceof AuthFailedError || !(error instanceof OperationTimeoutError)) throw error;
     throw new NoConnectionError(await whyNotConnected(target), { cause: error });
+  } finally {
+    isOver = true;
+    clearTimeout(timer);
   }
-}
-
-function noSessionOf({ tls, auth }: Target): string {
-  const missing = [...(tls === null ? ['TLS'] : []), ...(auth.length === 0 ? ['a login'] : [])];
-  const maybe = missing.length === 0 ? '' : `: it may ask for ${missing.join(' or ')}`;
-  return `it serves, but gives no session${maybe}`;
-}
-
-export async function whyNotConnected(target: Target): Promise<string> {
-  const asked = await Promise.all(
-    addressesOf(target.connect, target.tls).map(async ({ address, ...server }) => {
-      try {
-        const text = await askWord(server, 'srvr', ASK_TIMEOUT_MS);
-        const serves = parseStatus(text) !== null;
-        const state = serves ? noSessionOf(target) : reasonOf(text);
-        return { address, isThere: true, serves, state };
-      } catch (error) {
-        const state = errorMessage(error);
-        return { address, isThere: false, serves: false, state };
-      }
-    }),
-  );
-  const reached = asked.filter(({ isThere }) => isThere).length;
-  const count = `${reached} of ${asked.length} servers can be reached`;
-  const states = asked.map(({ address, state }) => `${address}: ${state}`).join('; ');
-  const seconds = target.timeoutMs / 1000;
-  const what = asked.some(({ serves }) => serves)
-    ? `No session in ${seconds} s`
-    : `No quorum in ${seconds} s`;
-  return `${what}, ${count} (${states}). The servers are those of ${target.source}.`;
 }

@@ -102,7 +102,11 @@ export interface Client extends AsyncDisposable {
    * ZooKeeper 3.6 or Rookery, as getEphemerals() and countDescendants() do.
    */
   multiRead(ops: readonly ReadOp[], options?: OperationOptions): Promise<ReadResult[]>;
-  /** Resolves with the paths of this session's ephemeral znodes that start with the prefix. */
+  /**
+   * Resolves with the paths of this session's ephemeral znodes that start with the prefix. Rookery
+   * rejects it with QuotaExceededError, whatever the prefix, if the session has more than 32,768 of
+   * them, or paths of more than 4 MB.
+   */
   getEphemerals(prefix?: string, options?: OperationOptions): Promise<readonly string[]>;
   /** Resolves with the number of all znodes below the path, at any depth. */
   countDescendants(path: string, options?: OperationOptions): Promise<number>;

@@ -1,4 +1,5 @@
 /** The fake is believed by many tests, so it is tested itself. */
+import { getEventListeners } from 'node:events';
 import {
   ConnectionLossError,
   NodeExistsError,
@@ -55,6 +56,15 @@ describe('a fake server', () => {
 });
 
 describe('a fake client', () => {
+  it('puts one listener on a signal that many operations share, and takes it back', async () => {
+    const { one } = pair();
+    const { signal } = new AbortController();
+    const pending = Array.from({ length: 20 }, () => one.exists('/a', { signal }));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await Promise.all(pending);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
   it('is told of a change before the reply that shows it', async () => {
     const { one, other } = pair();
     const order: string[] = [];

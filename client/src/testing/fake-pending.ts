@@ -3,6 +3,7 @@
  * for tests.
  */
 import { OperationTimeoutError } from '@rookery/protocol';
+import { onAbort } from '../abort-followers.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { OperationOptions } from '../api/values.js';
 import { OperationAbortedError } from '../errors.js';
@@ -28,10 +29,9 @@ export function limit(
   const undo: (() => void)[] = [];
   const isAmbiguous = () => pending.isWrite && pending.isSent;
   if (signal !== undefined) {
-    const onAbort = () =>
+    const refuse = () =>
       pending.reject(new OperationAbortedError(signal.reason, { ambiguous: isAmbiguous(), path }));
-    signal.addEventListener('abort', onAbort);
-    undo.push(() => signal.removeEventListener('abort', onAbort));
+    undo.push(onAbort(signal, refuse));
   }
   if (timeoutMs !== undefined && timeoutMs > 0) {
     const onTimeout = () =>

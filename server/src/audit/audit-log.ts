@@ -13,6 +13,7 @@ import { RateLimitedLog } from '../net/rate-limited-log.js';
 import type { Timer, Timers } from '../net/timers.js';
 import { OperatorError } from '../operator-error.js';
 import type { AuditRecord, AuditSink } from '../pipeline/audit.js';
+import { faultOf, isFull } from '../storage/disk-errors.js';
 import { AuditFile, probeAuditFile } from './audit-file.js';
 import { RefusalBound } from './refusals.js';
 
@@ -39,7 +40,11 @@ export function auditFileOf(path: string, member: PeerId): string {
   return `${stem}-${member}${ending}`;
 }
 
-/** Throws OperatorError if the log is required and its file cannot be opened; otherwise warns. */
+/**
+ * If the file cannot be opened, it throws where the log is required and warns where it is not.
+ * Throws StorageFault for a full disk, where a later start may find space, as at run time;
+ * otherwise OperatorError.
+ */
 export function checkAuditFile({
   path,
   required,
@@ -48,6 +53,7 @@ export function checkAuditFile({
   try {
     probeAuditFile(path);
   } catch (error) {
+    if (required && isFull(error)) throw faultOf(path, error);
     const reason = errorMessage(error);
     const message = `The audit log ${path} cannot be written, and auditRequired is set: ${reason}.`;
     if (required) throw new OperatorError(message, { cause: error });

@@ -21,6 +21,8 @@ class Ensemble {
   readonly timers = new ManualTimers();
   readonly lines: string[] = [];
   leader: PeerId = 1;
+  /** How far the clock of all members is wrong. */
+  clockErrorMs = 0;
   /** Members whose links are up. */
   readonly up = new Set<PeerId>([1, 2, 3]);
   /** Members whose backups fail, at once. */
@@ -72,7 +74,12 @@ class Ensemble {
       id,
       members: [1, 2, 3],
       everyMs: HOUR_MS,
-      timers: this.timers,
+      timers: {
+        nowMs: () => this.timers.nowMs(),
+        wallMs: () => this.timers.wallMs() + this.clockErrorMs,
+        after: (delayMs, action) => this.timers.after(delayMs, action),
+        defer: (action) => this.timers.defer(action),
+      },
       logger: pino({}, { write }),
       treeBytes: () => 1,
       open: () => Promise.reject(new Error('nothing is opened')),
@@ -162,4 +169,21 @@ it('the slot of a clock that is far ahead says nothing', async () => {
   for (const schedule of ensemble.schedules.values()) schedule.onMessage(3, news);
   await ensemble.pass(SETTLE_MS + STEP_MS);
   expect(ensemble.begun).toEqual([2]);
+});
+
+it('a clock that was ten years ahead for a minute stops no backup once it is right again', async () => {
+  const ensemble = new Ensemble();
+  ensemble.clockErrorMs = 10 * 365 * 24 * HOUR_MS;
+  await ensemble.pass(3 * STAGGER_MS);
+  await ensemble.end(2);
+  await ensemble.pass(STAGGER_MS);
+  expect(ensemble.begun).toEqual([2]);
+  ensemble.clockErrorMs = 0;
+  await ensemble.pass(3 * STAGGER_MS);
+  expect(ensemble.begun).toEqual([2, 2]);
+  await ensemble.end(2);
+  await ensemble.pass(HOUR_MS / 2);
+  expect(ensemble.begun).toEqual([2, 2]);
+  await ensemble.pass(HOUR_MS);
+  expect(ensemble.begun).toEqual([2, 2, 2]);
 });

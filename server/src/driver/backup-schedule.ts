@@ -108,6 +108,7 @@ export class BackupSchedule {
     const { taker } = this.#parts;
     if (taker === null || !this.#isReady || this.#isStopped) return;
     const slot = this.#slotOf(this.#parts.timers.wallMs());
+    this.#forgetWrongClock(slot);
     this.#wait(slot, role);
     this.#tell(port);
     if (this.#isDue(slot, role)) void this.#take(taker, slot);
@@ -128,6 +129,16 @@ export class BackupSchedule {
   stop(): void {
     this.#isStopped = true;
     this.#parts.taker?.stop();
+  }
+
+  /**
+   * A slot far ahead has its backup because the clock was wrong then. Without this there would be
+   * no further one until that date.
+   */
+  #forgetWrongClock(slot: number): void {
+    if (this.#doneSlot <= slot + 1) return;
+    this.#doneSlot = -1;
+    this.#isOwn = false;
   }
 
   /** Begins to wait anew for each slot, role and leader, which all members see at the same time. */

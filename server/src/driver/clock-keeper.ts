@@ -8,6 +8,7 @@
  * member tells, and each link that begins or is gone.
  */
 import { CLOCKS_SINCE, type PeerId } from '@rookery/protocol';
+import type { PeerPort } from '../net/peer-port.js';
 import type { LeaderTime } from '../pipeline/request-preparer.js';
 import { AppliedTimes } from '../sessions/applied-times.js';
 import { LeaseClock } from '../sessions/lease-clock.js';
@@ -17,7 +18,13 @@ import { TermTime } from '../sessions/term-time.js';
 import { LEVEL } from '../state/level.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeAges } from '../state/tree-reads.js';
-import type { DriverParts } from './parts.js';
+import type { DriverOptions, DriverParts } from './parts.js';
+
+/** The parts of the driver that clocks need. */
+export interface ClockParts extends Pick<DriverParts, 'state' | 'timers' | 'logger'> {
+  readonly options: Pick<DriverOptions, 'members' | 'clockToleranceMs' | 'tickMs'>;
+  peerPort(): Pick<PeerPort, 'sendTo'>;
+}
 
 /** The clock of a leader for one term. */
 export interface TermClock {
@@ -54,9 +61,14 @@ class TurnTime implements LeaderTime {
 
 /** The verdict about this member's clock is logged at most this often. */
 const REPORT_MS = 10_000;
+/**
+ * A verdict is logged once it has held for so long, and for two heartbeats. A member that was
+ * suspended, or whose network was, first reads what the clocks of the others showed before.
+ */
+const LASTING_MS = 1000;
 
 export class ClockKeeper {
-  readonly #parts: DriverParts;
+  readonly #parts: ClockParts;
   readonly #clocks: MemberClocks;
   readonly #leaseClock: LeaseClock;
   readonly #applied: AppliedTimes;
@@ -66,8 +78,11 @@ export class ClockKeeper {
   #term: Term | null = null;
   #told: ClockVerdict['by'] = 'own';
   #tellAtMs = 0;
+  /** The newest verdict, and since when it is the same. */
+  #found: ClockVerdict['by'] = 'own';
+  #foundAtMs = 0;
 
-  constructor(parts: DriverParts) {
+  constructor(parts: ClockParts) {
     const { members, clockToleranceMs, tickMs } = parts.options;
     this.#parts = parts;
     this.#clocks = new MemberClocks({ members, toleranceMs: clockToleranceMs });
@@ -146,15 +161,21 @@ export class ClockKeeper {
     const { logger, options } = this.#parts;
     // A member alone, or with too few others, cannot tell whose clock is wrong.
     const isKnown = by !== 'nobody' || basesMs.length * 2 > options.members;
-    const told = isKnown ? by : 'own';
-    if (told === this.#told || nowMs < this.#tellAtMs) return;
-    this.#told = told;
+    const found = isKnown ? by : 'own';
+    if (found !== this.#found) {
+      this.#found = found;
+      this.#foundAtMs = nowMs;
+    }
+    const lastingMs = Math.max(LASTING_MS, 4 * options.tickMs);
+    const isLasting = nowMs - this.#foundAtMs >= lastingMs;
+    if (found === this.#told || !isLasting || nowMs < this.#tellAtMs) return;
+    this.#told = found;
     this.#tellAtMs = nowMs + REPORT_MS;
     const ownMs = this.#parts.timers.wallMs();
     const own = dateOf(ownMs);
-    if (told === 'own') {
+    if (found === 'own') {
       logger.info({ own }, 'clock.agrees');
-    } else if (told === 'others') {
+    } else if (found === 'others') {
       const majorityMs = nowMs + baseMs;
       const aheadMs = Math.round(ownMs - majorityMs);
       logger.error({ own, majority: dateOf(majorityMs), aheadMs }, 'clock.contradicted');

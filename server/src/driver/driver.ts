@@ -66,6 +66,7 @@ export class Driver {
   #leaderService: LeaderService | null = null;
   /** When touches, clocks and the like were last reported to other members. */
   #heartbeatAtMs = 0;
+  #tickedAtMs = 0;
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -203,6 +204,9 @@ export class Driver {
   }
 
   #onTick(nowMs: number): void {
+    const heard = this.#parts.peerPort().heardSince(this.#tickedAtMs);
+    this.#tickedAtMs = nowMs;
+    for (const { peer, link } of heard) this.#step({ kind: 'heard', peer, link });
     this.#step({ kind: 'tick', nowMs });
     this.#clock.onTick(this.keeper.state);
     if (nowMs - this.#heartbeatAtMs >= this.#parts.options.heartbeatMs) {

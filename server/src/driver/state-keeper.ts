@@ -1,6 +1,6 @@
 /**
- * Keeps a member's state and its storage in step: checkpoints, the entry in `meta` that says where
- * a quiet log ends, and the exchange of the tree after a snapshot is installed.
+ * Keeps a member's state and its storage in step: checkpoints, the mark in `meta` that says up to
+ * where the log was durable, and the exchange of the tree after a snapshot is installed.
  *
  * The driver gives the core's storage outputs to `queue`, which reports here what concerns the
  * tree. The core is told that a snapshot is persisted only once the new tree is in use, so nothing
@@ -15,8 +15,11 @@ import { keepDiscarded } from './discarded.js';
 import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';
 
-/** After this time without a write, `meta` records where the log ends, by one more sync. */
-const QUIET_MS = 1000;
+/**
+ * The log is marked again once it has been ahead of its mark for this long. What was durable for
+ * longer is missed if it is lost. A mark takes two syncs, beside the writes to the log.
+ */
+const MARK_MS = 1000;
 
 /** Each sync that takes this long is logged, as by ZooKeeper's fsync.warningthresholdms. */
 const SLOW_SYNC_MS = 1000;
@@ -49,9 +52,8 @@ export class StateKeeper {
   #state: ReplicatedState;
   #checkpointer: Checkpointer;
   #verified: { readonly zxid: Zxid; readonly state: ReplicatedState } | null = null;
-  /** Where the log ended at the last look, and since when. */
-  #logEnd: Zxid = 0;
-  #logEndSinceMs = 0;
+  /** When the mark was last at the end of the log, or was last moved. */
+  #markedAtMs: number;
   /** The error of the first write that failed, by the queue or a checkpoint; null if none has. */
   #failure: { readonly error: unknown } | null = null;
 
@@ -59,6 +61,7 @@ export class StateKeeper {
     this.#parts = parts;
     this.#hooks = hooks;
     this.#state = parts.state;
+    this.#markedAtMs = parts.timers.nowMs();
     this.#checkpointer = this.#newCheckpointer();
     this.queue = new StorageQueue(parts.storage, {
       onPersisted: hooks.onPersisted,
@@ -116,14 +119,11 @@ export class StateKeeper {
   }
 
   #maybeMarkEnd(nowMs: number): void {
-    const { storage } = this.#parts;
-    const { last } = storage;
-    if (last !== this.#logEnd) {
-      this.#logEnd = last;
-      this.#logEndSinceMs = nowMs;
-    } else if (nowMs - this.#logEndSinceMs >= QUIET_MS && !storage.isLogEndMarked) {
-      this.queue.markLogEnd();
-    }
+    const isMarked = this.#parts.storage.isLogEndMarked;
+    const isDue = nowMs - this.#markedAtMs >= MARK_MS;
+    if (!isMarked && !isDue) return;
+    this.#markedAtMs = nowMs;
+    if (!isMarked) this.queue.markLogEnd();
   }
 
   /** Keeps the verified content of a snapshot until the snapshot is installed. */

@@ -138,6 +138,12 @@ export class PeerPort {
     return this.#linkOf(peer, link) !== null;
   }
 
+  /** The links that are up and have received anything since, be it a part of a message. */
+  heardSince(sinceMs: number): { readonly peer: PeerId; readonly link: number }[] {
+    const heard = [...this.#links].filter(([, { heardAtMs }]) => heardAtMs >= sinceMs);
+    return heard.map(([peer, { number }]) => ({ peer, link: number }));
+  }
+
   /** Sends what every link has queued. Called right before ClientPort's `flush`. */
   flush(): void {
     for (const link of this.#links.values()) link.flush();

@@ -44,3 +44,15 @@ it('keeps the new backups of an ensemble that was made anew, whose zxids are low
   if (old === undefined || older === undefined || anew === undefined) throw new Error('three');
   expect(expired([{ ...anew, zxid: 0n }, older, old], 1, 0)).toEqual(['40', '30']);
 });
+
+it('a backup that a clock dated ten years ahead takes the place of no newer one', () => {
+  const ahead = -10 * 365 * 24;
+  const backups = backupsOf(3, 2, ahead, 1);
+  expect(expired(backups, 1, 0)).toEqual(['3', '2']);
+  expect(expired(backups, 2, 0)).toEqual(['3']);
+});
+
+it('a backup that is written while the clock is days behind stays', () => {
+  const backups = backupsOf(-50, -49, 0.1);
+  expect(expired(backups, 1, 0)).toEqual(['-49']);
+});

@@ -43,14 +43,19 @@ export async function backupsIn(directory: string): Promise<readonly Backup[]> {
 
 /**
  * Returns the backups that the rule does not keep, oldest first. Times decide, not zxids: those of
- * an ensemble that was made anew in the same place are lower than those of the one before.
+ * an ensemble that was made anew in the same place are lower than those of the one before. A date
+ * that is to come is that of a clock that was wrong, and counts as older than all others: such a
+ * backup must not take the place of each one that is written after it.
  */
 export function expiredBackups(
   backups: readonly Backup[],
   rule: KeepRule,
   nowMs: number,
 ): readonly Backup[] {
-  const byTime = backups.toSorted((a, b) => a.writtenMs - b.writtenMs);
+  const byTime = backups.toSorted((a, b) => {
+    const aheadFirst = Number(isAhead(b, nowMs)) - Number(isAhead(a, nowMs));
+    return aheadFirst === 0 ? a.writtenMs - b.writtenMs : aheadFirst;
+  });
   const kept = new Set(byTime.slice(Math.max(0, backups.length - rule.newest)));
   const days = new Set<number>();
   for (const backup of byTime.toReversed()) {
@@ -60,6 +65,11 @@ export function expiredBackups(
     kept.add(backup);
   }
   return byTime.filter((backup) => !kept.has(backup));
+}
+
+/** The clock of a shared disk may be ahead a little. */
+function isAhead({ writtenMs }: Backup, nowMs: number): boolean {
+  return writtenMs > nowMs + DAY_MS;
 }
 
 /** Removes them with their checksums. */

@@ -70,7 +70,7 @@ describe('ephemeralsPerSessionMax', () => {
 });
 
 describe('getEphemerals of a session with very many', () => {
-  it('lists 32,768 and answers -127 for one more, whatever the prefix', () => {
+  it('lists 32,768 and answers -125 for one more, whatever the prefix', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();
     createMany(ensemble, client, '/many', 1 << 15);
@@ -79,15 +79,15 @@ describe('getEphemerals of a session with very many', () => {
     client.create('/one-more', { flags: EPHEMERAL });
     ensemble.settle();
     client.take();
-    expect(askForEphemerals(client, '').error).toBe(-127);
-    expect(askForEphemerals(client, '/one').error).toBe(-127);
+    expect(askForEphemerals(client, '').error).toBe(-125);
+    expect(askForEphemerals(client, '/one').error).toBe(-125);
     client.delete('/one-more');
     ensemble.settle();
     client.take();
     expect(askForEphemerals(client, '').error).toBe(0);
   });
 
-  it('answers -127 when their paths have more than 4 MB', () => {
+  it('answers -125 when their paths have more than 4 MB', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();
     const long = `/${'x'.repeat(100_000)}`;
@@ -97,6 +97,6 @@ describe('getEphemerals of a session with very many', () => {
     client.create(`${long}/one-more`, { flags: EPHEMERAL });
     ensemble.settle();
     client.take();
-    expect(askForEphemerals(client, '').error).toBe(-127);
+    expect(askForEphemerals(client, '').error).toBe(-125);
   });
 });

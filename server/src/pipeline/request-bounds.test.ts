@@ -12,7 +12,7 @@ import {
   MultiResponse,
   OpCode,
 } from '@rookery/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble, type TestEnsembleOptions } from '../simulated/pipeline/test-ensemble.js';
 import { NO_NODE } from '../state/tree.js';
@@ -102,6 +102,21 @@ describe('a multiRead', () => {
       { opcode: -1, error: -127 },
       { opcode: -1, error: -127 },
     ]);
+  });
+
+  it('answers -125 for a directory that no multiRead can list, and all others', () => {
+    const { ensemble, client } = connected();
+    const childCount = vi.spyOn(ensemble.leader.state.tree, 'childCount');
+    const list = { opcode: OpCode.getChildren, request: { path: '/', watch: false } } as const;
+    const listed = (children: number) => {
+      childCount.mockReturnValueOnce(children);
+      client.send(OpCode.multiRead, MultiReadRequest, { ops: [list, list] });
+      return decode(MultiReadResponse, client.takeOne().body).results;
+    };
+    const most = (1 << 17) - 8 - 2;
+    expect(listed(most - 100)).toMatchObject([{ opcode: 8 }, { opcode: 8 }]);
+    expect(listed(most)).toMatchObject([{ opcode: 8 }, { opcode: -1, error: -127 }]);
+    expect(listed(most + 1)).toMatchObject([{ opcode: -1, error: -125 }, { opcode: 8 }]);
   });
 });
 

@@ -42,14 +42,16 @@ const EPHEMERALS_BYTES_MAX = 4 << 20;
 const PAGE_BYTES_MAX = 256 << 10;
 
 /**
- * In a multiRead, reads after this many bytes of answers are answered -127: a frame of reads of one
- * large znode would otherwise be answered with more than any memory holds.
+ * In a multiRead, reads after this many bytes of answers are answered -127, which says that they
+ * may be asked again: a frame of reads of one large znode would otherwise be answered with more
+ * than any memory holds.
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
  * In a multiRead, reads beyond this much work are answered -127, too. Work is counted in names of
  * children, entries of ACLs and identities examined, and this much takes some 15 ms: everything is
- * answered in one turn, so that it shows the state of one zxid.
+ * answered in one turn, so that it shows the state of one zxid. A read that is more work by itself
+ * is answered -125, because asking again does not help.
  */
 const MULTI_READ_WORK_MAX = 1 << 17;
 /**
@@ -107,7 +109,9 @@ function readMany(scene: ReadScene, xid: number, ops: readonly MultiReadRequestO
   const results = ops.map((op): MultiReadResult => {
     if (bytes > MULTI_READ_BYTES_MAX || work > MULTI_READ_WORK_MAX) return throttled;
     const node = scene.state.tree.find(op.request.path);
-    work += workOf(scene, op, node);
+    const own = workOf(scene, op, node);
+    if (own > MULTI_READ_WORK_MAX) return { opcode: OpCode.error, error: ErrorCode.quotaExceeded };
+    work += own;
     if (work > MULTI_READ_WORK_MAX) return throttled;
     const result = readOne(scene, op, node);
     bytes += sizeOf(result);
@@ -152,13 +156,14 @@ function readOne(scene: ReadScene, op: MultiReadRequestOp, node: number): MultiR
 
 /**
  * A session may own a million ephemerals. One that owns more than an answer may list is answered
- * -127, whatever the prefix: searching for the few that have it would take as long as listing all.
+ * -125, whatever the prefix: searching for the few that have it would take as long as listing all.
+ * -127 would say that the trouble passes, and clients would repeat the request.
  */
 function readEphemerals(scene: ReadScene, xid: number, prefix: string): void {
   const { tree } = scene.state;
   const isShort = tree.ephemeralsOwned(scene.session) <= EPHEMERALS_LISTED_MAX;
   const all = isShort ? ephemeralPaths(tree, scene.session, EPHEMERALS_BYTES_MAX) : null;
-  if (all === null) return answer(scene, xid, ErrorCode.throttledOp);
+  if (all === null) return answer(scene, xid, ErrorCode.quotaExceeded);
   // A prefix of characters, not of segments; blank and / stand for all.
   const wanted = prefix.trim();
   const ephemerals =

@@ -6,7 +6,15 @@
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { MemoryEnsemble } from './memory-ensemble.js';
-import { connected, everyoneServes, expectEqual, names, serving, write } from './scenario.js';
+import {
+  connected,
+  everyoneServes,
+  expectEqual,
+  follower,
+  names,
+  serving,
+  write,
+} from './scenario.js';
 import type { MemoryLogDirectory } from './storage/memory-log.js';
 
 async function allThere(ensemble: MemoryEnsemble, paths: readonly string[]): Promise<boolean> {
@@ -32,12 +40,7 @@ it('loses no write when a log is cut off and another member lags', async () => {
   await ensemble.timers.advance(3_000);
   ensemble.kill(harmed);
   ensemble.kill(keeps);
-  const log = ensemble.logOf(harmed);
-  for (const name of log.names()) {
-    const bytes = copy.get(name);
-    if (bytes === undefined) await log.remove(name);
-    else log.tamper(name, () => bytes);
-  }
+  await putBack(ensemble.logOf(harmed), copy);
   await ensemble.start(harmed, lags);
   await ensemble.timers.advance(5_000);
   expect(ensemble.serves(harmed) || ensemble.serves(lags), 'no quorum has a vote').toBe(false);
@@ -46,6 +49,39 @@ it('loses no write when a log is cut off and another member lags', async () => {
   expect(await allThere(ensemble, [...names('early', 10), ...names('late', 90)])).toBe(true);
   await expectEqual(ensemble);
 });
+
+it('misses what was durable for more than a second, although it never was quiet', async () => {
+  const ensemble = await serving({ tuning: { checkpointLogBytes: 1 << 30 } });
+  const harmed = follower(ensemble);
+  const client = await connected(ensemble, ensemble.leader);
+  const copies: ReadonlyMap<string, Uint8Array>[] = [];
+  for (let count = 0; count < 400; count++) {
+    client.create(`/a-${count}`, '');
+    await ensemble.timers.advance(10);
+    copies.push(filesOf(ensemble.logOf(harmed)));
+  }
+  ensemble.kill(harmed);
+  // Some ticks and syncs more than a second ago.
+  const { length } = copies;
+  await putBack(ensemble.logOf(harmed), copies[length - 120] ?? new Map());
+  await ensemble.start(harmed);
+  expect(ensemble.lines.filter((line) => line.includes('server.damaged'))).toEqual([
+    expect.stringContaining('its newest part is damaged or missing'),
+  ]);
+  await everyoneServes(ensemble);
+  await expectEqual(ensemble);
+});
+
+async function putBack(
+  log: MemoryLogDirectory,
+  copy: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
+  for (const name of log.names()) {
+    const bytes = copy.get(name);
+    if (bytes === undefined) await log.remove(name);
+    else log.tamper(name, () => bytes);
+  }
+}
 
 function filesOf(log: MemoryLogDirectory): ReadonlyMap<string, Uint8Array> {
   return new Map(log.names().map((name) => [name, log.bytesOf(name)]));

@@ -96,9 +96,22 @@ export class Quotas {
   /** Called after recovery: the tree says which paths have a quota. */
   rebuild(): void {
     this.#prefixes.clear();
+    for (const path of this.#paths()) this.#learn(limitedBy(path));
+  }
+
+  /**
+   * Called after a restore: the stats of the source may be older than what is below their paths,
+   * and some of that may not be restored. ZooKeeper measures anew, too, whenever it reads a tree.
+   */
+  measureAll(): void {
+    for (const path of this.#paths()) this.#measure(measuredAt(path));
+  }
+
+  /** All znodes below the root of quotas, and the root. */
+  *#paths(): Generator<string> {
     const pending = [QUOTA_ROOT];
     for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
-      this.#learn(limitedBy(path));
+      yield path;
       for (const name of this.#tree.children(this.#tree.find(path))) {
         pending.push(`${path}/${name}`);
       }

@@ -217,6 +217,7 @@ export class ReplicatedState {
   /** The state is that of this zxid, time and level from now on. */
   finishRestore(at: LoadedAt): void {
     this.quotas.rebuild();
+    this.quotas.measureAll();
     this.#lastZxid = at.zxid;
     this.#lastTime = at.lastTime;
     this.#raiseLevel(at.level ?? LEVEL.first);

@@ -10,8 +10,8 @@ import { type Opened, openToy, seededRandom } from '../simulated/storage/toy-sta
 import { HistoryGoneError } from './errors.js';
 import { RECORDS_START } from './log-segment.js';
 
-/** After a script that ended with a quiet moment. */
-async function quietDisk(seed: number) {
+/** After a script that ended with a mark. */
+async function markedDisk(seed: number) {
   const { disk, expected, opened } = await lifeUntil(seed);
   await opened.storage.markLogEnd();
   return { disk: disk.crash(seededRandom(1)), proposals: expected.proposals };
@@ -24,7 +24,7 @@ function copyOf(disk: Disk): Disk {
 
 describe('a damaged disk', () => {
   it('is noticed whichever entry of the tree has another byte', async () => {
-    const { disk } = await quietDisk(5);
+    const { disk } = await markedDisk(5);
     const count = disk.treeStore.keysOf('tree-0').length;
     expect(count).toBeGreaterThan(3);
     for (let index = 0; index < count; index++) {
@@ -41,7 +41,7 @@ describe('a damaged disk', () => {
   });
 
   it('is noticed, or has lost nothing, whichever byte of the log is another', async () => {
-    const { disk, proposals } = await quietDisk(5);
+    const { disk, proposals } = await markedDisk(5);
     const sound = await openToy(copyOf(disk));
     let noticed = 0;
     let unread = 0;
@@ -93,7 +93,7 @@ describe('a damaged disk', () => {
   });
 
   it('is noticed when a whole segment is missing that a start needs', async () => {
-    const { disk } = await quietDisk(7);
+    const { disk } = await markedDisk(7);
     const names = disk.logFiles.names();
     expect(names.length).toBeGreaterThan(2);
     const sound = await openToy(copyOf(disk));

@@ -58,19 +58,27 @@ export async function writeOwner(directory: string, memberId: number): Promise<v
 
 /**
  * Makes a directory and its parents durably. It does so step by step, because Node's own recursion
- * does not end where the kernel always answers ENOENT, as below /proc.
+ * does not end where the kernel always answers ENOENT, as below /proc. Several processes may make
+ * one directory at the same time, such as members on one machine at their first start.
  */
 export async function makeDirectory(directory: string): Promise<void> {
+  const isMade = await makeOne(directory).catch(async (error: unknown) => {
+    if (!codesOf(error).includes('ENOENT')) throw error;
+    await makeDirectory(dirname(directory));
+    return await makeOne(directory);
+  });
+  if (isMade) await syncDirectory(dirname(directory));
+}
+
+/** Returns false if the directory exists already. */
+async function makeOne(directory: string): Promise<boolean> {
   try {
     await mkdir(directory);
+    return true;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT') throw error;
-    await makeDirectory(dirname(directory));
-    await mkdir(directory);
+    if (codesOf(error).includes('EEXIST')) return false;
+    throw error;
   }
-  await syncDirectory(dirname(directory));
 }
 
 /** Makes names that were created, renamed or removed in the directory durable. */

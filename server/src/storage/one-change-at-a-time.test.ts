@@ -58,6 +58,7 @@ describe('storage', () => {
     const changes = [
       storage.append([batch(1)]),
       storage.truncate(0),
+      storage.markLogEnd(),
       storage.saveEpochs(EPOCHS),
       storage.giveUp('an old copy'),
     ];

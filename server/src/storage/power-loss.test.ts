@@ -136,7 +136,8 @@ class Life {
     const pieces = [added.slice(0, cut), added.slice(cut)].filter(({ length }) => length > 0);
     await storage.append(pieces.map((piece) => ProposalBatch.of(piece)));
     this.#proposals = this.#next;
-    if (this.random() < 0.2) await storage.markLogEnd();
+    // What follows does not wait for it, and `close` does.
+    if (this.random() < 0.2) void storage.markLogEnd();
     const uncommitted = this.#next.length - this.#committed;
     const committed = this.#committed + Math.floor(this.random() * (uncommitted + 1));
     for (const proposal of this.#next.slice(this.#committed, committed)) state.apply(proposal);

@@ -171,7 +171,7 @@ async function soundStorage(from: {
       await log.closeFiles();
       throw new DamagedError(
         `the log ends with ${formatZxid(log.last)}, but was durable up to ` +
-          `${formatZxid(meta.recordedZxid)}: its newest part is missing`,
+          `${formatZxid(meta.recordedZxid)}: its newest part is damaged or missing`,
       );
     }
     if (logSeq !== meta.logSeq) {

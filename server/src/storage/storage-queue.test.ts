@@ -1,4 +1,5 @@
 /** The queue between the core and the disk: order, group commit, and what a failure does. */
+import { setImmediate as macrotask } from 'node:timers/promises';
 import { makeZxid } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
@@ -7,7 +8,9 @@ import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-
 import { StorageQueue } from './storage-queue.js';
 
 async function setUp() {
-  const treeStore = new MemoryStore();
+  /** What each change of the tree store waits for. */
+  const slow = { until: Promise.resolve() };
+  const treeStore = new MemoryStore({ gate: () => slow.until });
   const logFiles = new MemoryLogDirectory();
   const opened = await openToy({ treeStore, logFiles }, { segmentBytesMax: 100_000 });
   const epochs = { accepted: 1, current: 1, ensembleId: '', founded: false };
@@ -29,7 +32,7 @@ async function setUp() {
     },
     onFatal: (error) => events.push(`fatal ${error instanceof Error ? error.name : ''}`),
   });
-  return { ...opened, treeStore, logFiles, queue, events };
+  return { ...opened, treeStore, logFiles, queue, events, slow };
 }
 
 const append = (ticket: number, counter: number) => {
@@ -48,6 +51,27 @@ const saveEpochs = (ticket: number) =>
     lineage: [],
     settled: true,
   }) as const;
+
+/** Until the result is called, no change of the tree store takes effect. */
+function held(slow: { until: Promise<void> }): () => void {
+  let release = () => {};
+  slow.until = new Promise((resolve) => {
+    release = resolve;
+  });
+  return () => release();
+}
+
+/** The marks in both records of meta. */
+function recordedIn(treeStore: MemoryStore): readonly number[] {
+  const found: number[] = [];
+  treeStore.tamper('meta', (entries) => {
+    for (const stored of entries.values()) {
+      const text = Buffer.from(stored).toString('latin1');
+      found.push(Number(/"recordedZxid":(\d+)/.exec(text)?.[1]));
+    }
+  });
+  return found;
+}
 
 describe('the storage queue', () => {
   it('merges the appends that wait into one synced write', async () => {
@@ -77,7 +101,7 @@ describe('the storage queue', () => {
     ]);
   });
 
-  it('records the end of the log behind all that waits, and once', async () => {
+  it('marks the end of the log behind the write under way, and once', async () => {
     const { queue, events, logFiles, storage, treeStore } = await setUp();
     const before = treeStore.changeCount;
     queue.markLogEnd();
@@ -103,6 +127,63 @@ describe('the storage queue', () => {
     const { recovered } = await openToy(disk, { segmentBytesMax: 100_000 });
     expect(recovered.damaged).toBe(null);
     expect(recovered.last).toBe(makeZxid(1, 1));
+  });
+
+  it('has no write wait for a mark, and begins no second one meanwhile', async () => {
+    const { queue, events, treeStore, slow } = await setUp();
+    const before = treeStore.changeCount;
+    const release = held(slow);
+    queue.enqueue(append(1, 1));
+    queue.markLogEnd();
+    for (let i = 2; i <= 4; i++) {
+      await macrotask();
+      queue.enqueue(append(i, i));
+      queue.markLogEnd();
+    }
+    await macrotask();
+    expect(events).toHaveLength(4);
+    expect(treeStore.changeCount).toBe(before);
+    release();
+    await queue.idle();
+    expect(recordedIn(treeStore)).toEqual([makeZxid(1, 1), makeZxid(1, 1)]);
+    queue.markLogEnd();
+    await queue.idle();
+    expect(recordedIn(treeStore)).toEqual([makeZxid(1, 4), makeZxid(1, 4)]);
+  });
+
+  it('has a truncation lower a mark that is being written, wherever it dies', async () => {
+    for (const when of ['before', 'after'] as const) {
+      // Both records of meta for the mark, for the truncation, and for the segment that it begins.
+      for (let change = 1; change <= 6; change++) {
+        const { queue, treeStore, logFiles, slow } = await setUp();
+        const release = held(slow);
+        for (let i = 1; i <= 3; i++) queue.enqueue(append(i, i));
+        queue.markLogEnd();
+        await macrotask();
+        queue.enqueue({ kind: 'truncate', ticket: 4, after: makeZxid(1, 1), diverged: false });
+        treeStore.failAt(treeStore.changeCount + change, when);
+        release();
+        await queue.idle();
+        const random = seededRandom(1);
+        const disk = { treeStore: treeStore.crash(random), logFiles: logFiles.crash(random) };
+        const { recovered } = await openToy(disk, { segmentBytesMax: 100_000 });
+        const title = `${when} change ${change}`;
+        expect(recovered.damaged, title).toBe(null);
+        expect([makeZxid(1, 1), makeZxid(1, 3)], title).toContain(recovered.last);
+      }
+    }
+  });
+
+  it('ends with a mark that fails, and reports it once', async () => {
+    const { queue, events, treeStore } = await setUp();
+    treeStore.failAt(treeStore.changeCount + 2, 'before');
+    queue.enqueue(append(1, 1));
+    queue.markLogEnd();
+    await queue.idle();
+    queue.enqueue(append(2, 2));
+    queue.markLogEnd();
+    await queue.idle();
+    expect(events).toEqual([`persisted 1 last ${makeZxid(1, 1)}`, 'fatal StorageFault']);
   });
 
   it('has given up for good before it writes down what is discarded', async () => {

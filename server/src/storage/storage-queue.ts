@@ -1,9 +1,11 @@
 /**
- * Carries out the core's storage outputs strictly in order, one after the other.
+ * Carries out the core's storage outputs strictly in order, one after the other, and has the end of
+ * the log marked between two of them.
  *
  * Appends that wait next to each other, up to GROUP_BYTES_MAX, become one synced write (group
- * commit). Nothing is dropped or retried: the first failure is reported to `onFatal` and ends the
- * queue. Called only by the driver; no hook is called inside `enqueue`.
+ * commit). A mark delays only outputs that change `meta`, too. Nothing is dropped or retried: the
+ * first failure is reported to `onFatal` and ends the queue. Called only by the driver; no hook is
+ * called inside `enqueue`.
  */
 import { Fifo, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
@@ -39,7 +41,9 @@ export class StorageQueue {
   #bytes = 0;
   #running: Promise<void> | null = null;
   #failed = false;
-  #wantsEndMark = false;
+  #wantsMark = false;
+  /** The mark that is being written; null if none is. */
+  #marking: Promise<void> | null = null;
 
   constructor(storage: Storage, hooks: StorageQueueHooks, groupBytesMax = GROUP_BYTES_MAX) {
     this.#storage = storage;
@@ -54,10 +58,13 @@ export class StorageQueue {
     this.#running ??= this.#run();
   }
 
-  /** Records in `meta` where the log ends, once nothing waits, unless that is recorded already. */
+  /**
+   * Records in `meta` where the log ends after the output that is being carried out, while further
+   * ones follow. Does nothing while an earlier mark is being written.
+   */
   markLogEnd(): void {
-    if (this.#failed) return;
-    this.#wantsEndMark = true;
+    if (this.#failed || this.#marking !== null) return;
+    this.#wantsMark = true;
     this.#running ??= this.#run();
   }
 
@@ -66,9 +73,13 @@ export class StorageQueue {
     return this.#bytes;
   }
 
-  /** Resolves when nothing waits or the queue has failed. */
+  /** Resolves when nothing waits and no mark is being written, or the queue has failed. */
   async idle(): Promise<void> {
-    while (this.#running !== null) await this.#running;
+    for (let work = this.#work; work !== null; work = this.#work) await work;
+  }
+
+  get #work(): Promise<void> | null {
+    return this.#running ?? this.#marking;
   }
 
   async #run(): Promise<void> {
@@ -76,25 +87,40 @@ export class StorageQueue {
       // What is appended in the same callback of the event loop comes together in the first group:
       // all that a leader proposes at the end of its turn, or that one read brings to a follower.
       await Promise.resolve();
-      while (this.#waiting.length > 0 || this.#wantsEndMark) {
+      while (this.#waiting.length > 0 || this.#wantsMark) {
         const output = this.#waiting.shift();
-        if (output === undefined) {
-          this.#wantsEndMark = false;
-          await this.#storage.markLogEnd();
-        } else if (output.kind === 'append') {
+        if (output?.kind === 'append') {
           const ticket = await this.#appendGroup(output);
           this.#hooks.onPersisted(ticket);
-        } else {
+        } else if (output !== undefined) {
           await this.#carryOut(output);
           this.#hooks.onPersisted(output.ticket);
         }
+        if (this.#wantsMark) this.#marking = this.#mark();
       }
     } catch (error) {
-      this.#failed = true;
-      this.#hooks.onFatal(error);
+      this.#fail(error);
     } finally {
       this.#running = null;
     }
+  }
+
+  async #mark(): Promise<void> {
+    this.#wantsMark = false;
+    try {
+      await this.#storage.markLogEnd();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#marking = null;
+    }
+  }
+
+  /** Storage refuses the next output, too. */
+  #fail(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.#hooks.onFatal(error);
   }
 
   /** Appends as many batches as wait and fit. Returns the ticket of the last one. */

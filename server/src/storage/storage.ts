@@ -3,10 +3,10 @@
  * tree.
  *
  * Owns the databases `meta` and `tree-<generation>` of the tree store and the files of the log. The
- * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) and markLogEnd are
- * durable when their promise resolves, and must be run one at a time, in order, and none after a
- * failed one or after work in the background that failed: `StorageQueue` does so, and Storage
- * asserts it. Never decides what is committed; never retries a failed write: a rejection is fatal.
+ * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) are durable when
+ * their promise resolves, and must be run one at a time, in order, and none after a failed one or
+ * after work in the background that failed: `StorageQueue` does so, and Storage asserts it. Never
+ * decides what is committed; never retries a failed write: a rejection is fatal.
  */
 import {
   assert,
@@ -151,11 +151,14 @@ export class Storage {
     return this.#meta.value.generation;
   }
 
-  /** Nobody knows what is on the disk after a failure, so nothing is changed then. */
   #beginChange(): void {
+    this.#checkUnchanging();
+    this.#isChanging = true;
+  }
+  /** Nobody knows what is on the disk after a failure, so nothing is changed then. */
+  #checkUnchanging(): void {
     this.#background.check();
     assert(!this.#isChanging, 'storage is changed by one call at a time, by none after a failure');
-    this.#isChanging = true;
   }
 
   /** Appends batches in order. Asserts that they continue the log without a gap. */
@@ -183,16 +186,17 @@ export class Storage {
   }
 
   /**
-   * Called when nothing was appended for a while: records where the log ends, so that a log that
-   * has lost its last write, or more, is not mistaken for one whose last write a crash interrupted.
+   * Records where the log ends, so that a log that has lost something before that is not mistaken
+   * for one whose last write a crash interrupted. Durable when resolved. Called between two
+   * changes, when all of the log is durable. The next ones need not wait for it: appends go beyond
+   * the mark, and a truncation sees it at once and lowers it with a later write of `meta`.
    */
   async markLogEnd(): Promise<void> {
-    if (this.isLogEndMarked) return;
-    this.#beginChange();
-    await this.#meta.change({ recordedZxid: this.last });
-    this.#isChanging = false;
+    this.#checkUnchanging();
+    if (!this.isLogEndMarked) this.#meta.remember({ recordedZxid: this.last });
+    await this.#background.idle();
   }
-  /** Whether `meta` records where the log ends; true also while there is no log. */
+  /** Whether the mark is where the log ends, or is on its way there; true also without a log. */
   get isLogEndMarked(): boolean {
     return this.#live === null || this.last === this.#meta.value.recordedZxid;
   }

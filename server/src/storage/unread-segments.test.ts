@@ -83,7 +83,7 @@ class Life {
     if (choice < 0.1) await this.truncate();
     else if (choice < 0.3) await this.checkpoint();
     else await this.append();
-    if (choice > 0.9) await this.opened.storage.markLogEnd();
+    if (choice > 0.9) void this.opened.storage.markLogEnd();
     if (choice > 0.6) await this.opened.storage.idle();
   }
 

@@ -84,7 +84,9 @@ export class Following implements Role {
     const link = this.#member.linkOf(this.#leader);
     if (link === undefined) return;
     const { peerTimeoutMs, initTimeoutMs } = this.#member.options;
-    const silentMs = this.#member.nowMs - link.contactAtMs;
+    // Only whoever serves needs a lease. Before, pings may wait behind a snapshot on a slow line.
+    const heardAtMs = this.#serveFrom === null ? link.heardAtMs : link.contactAtMs;
+    const silentMs = this.#member.nowMs - heardAtMs;
     if (silentMs > Math.min(peerTimeoutMs, this.#leaseMs)) {
       const reason = `leader ${this.#leader} has not answered for ${Math.round(silentMs)} ms`;
       this.#member.drop(link, reason);
@@ -379,6 +381,9 @@ export class Following implements Role {
   #maybeServe(): void {
     if (this.#phase !== 'acked' || this.#serveFrom === null) return;
     if (this.#member.delivered < this.#serveFrom) return;
+    // What the leader sent may have come so late that there is no lease any more.
+    this.onTick();
+    if (this.#member.linkOf(this.#leader) === undefined) return;
     this.#phase = 'active';
     const epoch = this.#member.currentEpoch;
     this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });

@@ -1,11 +1,12 @@
 /**
- * A follower's lease: how long it serves without an answer of its leader.
+ * A follower's lease: how long it serves without an answer of its leader, and how long it waits for
+ * one before it serves.
  *
  * Method: the core of member 1 alone, which is told what a leader 3 says, and whose disk is done at
  * once. Expected times follow from H of the leader and of the member, whichever is less.
  */
 import { describe, expect, it } from 'vitest';
-import { OWN_LEASE_MS, TestFollower } from '../simulated/zab/follower.js';
+import { LEADER, OWN_LEASE_MS, TestFollower } from '../simulated/zab/follower.js';
 
 /** Serves at 1,000 ms; its leader has answered a ping of that time, and never will again. */
 function following(leaseMs: number): TestFollower {
@@ -53,5 +54,45 @@ describe('the lease of a follower', () => {
 
   it('that is led by a member that does not say its H is its own', () => {
     expect(endOfLease(following(0))).toBe(1_000 + OWN_LEASE_MS + 50);
+  });
+});
+
+describe('a follower that does not serve yet', () => {
+  function receiving(): TestFollower {
+    const follower = new TestFollower();
+    follower.tick(1_000);
+    follower.beginSync(2, 0, 'snap');
+    return follower;
+  }
+
+  it('follows while a snapshot comes in, though no ping gets past it', () => {
+    const follower = receiving();
+    for (let nowMs = 1_000; nowMs < 60_000; nowMs += 500) {
+      follower.step({ kind: 'heard', peer: LEADER, link: 1 });
+      follower.tick(nowMs);
+    }
+    expect(follower.role).toBe('following');
+  });
+
+  it('leaves a leader from which no more of the snapshot comes', () => {
+    const follower = receiving();
+    follower.tick(1_000 + OWN_LEASE_MS);
+    expect(follower.role).toBe('following');
+    follower.tick(1_001 + OWN_LEASE_MS);
+    expect(follower.role).toBe('looking');
+  });
+
+  it('never serves if its leader last answered before the lease began', () => {
+    const follower = new TestFollower();
+    follower.synchronize(1_000);
+    for (let nowMs = 1_000; nowMs < 3_000; nowMs += 50) {
+      follower.hear({ kind: 'ping', sent: nowMs, echo: 1_000 });
+      follower.tick(nowMs);
+    }
+    expect(follower.role).toBe('following');
+    follower.hear({ kind: 'upToDate', committed: 0 });
+    expect(follower.role).toBe('looking');
+    const served = expect.objectContaining({ kind: 'role', role: 'following' });
+    expect(follower.outputs).not.toContainEqual(served);
   });
 });

@@ -34,6 +34,8 @@ export type ZabInput =
       readonly link: LinkId;
       readonly message: CoreMessage;
     }
+  /** Something of the peer has arrived, be it a part of a message. Given before a tick. */
+  | { readonly kind: 'heard'; readonly peer: PeerId; readonly link: LinkId }
   /** Only for an established leader. The zxids must be the next ones, which is asserted. */
   | { readonly kind: 'propose'; readonly batch: ProposalBatch }
   /**

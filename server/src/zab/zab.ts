@@ -125,6 +125,8 @@ export class Zab {
         return this.#onDisconnected(input.peer, input.link);
       case 'message':
         return this.#onMessage(input.peer, input.link, input.message);
+      case 'heard':
+        return this.#onHeard(input.peer, input.link);
       case 'propose':
         return this.#role.onPropose(input.batch);
       case 'confirm':
@@ -209,6 +211,11 @@ export class Zab {
     if (this.#member.linkOf(peer)?.link !== link) return;
     this.#member.links.delete(peer);
     if (this.#started && this.#next === null) this.#role.onDisconnected(peer);
+  }
+
+  #onHeard(peer: PeerId, linkId: LinkId): void {
+    const link = this.#member.linkOf(peer);
+    if (link?.link === linkId) link.heardAtMs = this.#member.nowMs;
   }
 
   #onMessage(peer: PeerId, linkId: LinkId, message: CoreMessage): void {

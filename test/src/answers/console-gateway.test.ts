@@ -121,6 +121,10 @@ async function keepsToAcls(gateway: Gateway): Promise<void> {
       expect((await askApi(gateway, what, asked)).json, what).toMatchObject({ status: 403 });
     }
   }
+  // Others see its name among its siblings, with its Stat only where the server tells it.
+  const { children } = (await askApi(gateway, 'GET /children?path=/&stat=true')).json;
+  expect(children).toContainEqual(expect.objectContaining({ name: 'mine' }));
+  expect(children).toContainEqual(expect.objectContaining({ name: 'a', mode: 'persistent' }));
   const own = await askApi(gateway, 'GET /node?path=/mine', { as });
   expect(own.json).toMatchObject({
     acl: [{ scheme: 'digest', perms: 'cdrwa' }],

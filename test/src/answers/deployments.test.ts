@@ -223,6 +223,11 @@ it('the systemd unit starts a member that reports its readiness', () => {
     'rookery',
     'rookery',
   ]);
+  // As the guide makes them: the default would open both to every user of the machine.
+  expect([settings.get('StateDirectoryMode'), settings.get('LogsDirectoryMode')]).toEqual([
+    '0700',
+    '0700',
+  ]);
 });
 
 function read(name: string): string {

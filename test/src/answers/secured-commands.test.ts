@@ -75,3 +75,23 @@ it(
   },
   DEADLINE_MS,
 );
+
+it(
+  'a command says soon that a port speaks TLS alone, or does not speak it',
+  async () => {
+    const { certFile, keyFile } = server;
+    const tls = { certFile, keyFile, onClientPort: false };
+    const ensemble = await useServingEnsemble({ size: 1, secure: true, settings: { tls } });
+    const { secureClientPort, clientPort } = ensemble.member(1);
+    const get = (port: number | null, ...more: string[]) => {
+      const time = ['--timeout', String(DEADLINE_MS)];
+      return rookery(['get', '/', '--connect', `127.0.0.1:${port}`, ...time, ...more]);
+    };
+    const plain = await get(secureClientPort);
+    expect(plain.output).toContain('it speaks TLS alone: give --tls-ca, or --tls');
+    const secured = await get(clientPort, '--tls-ca', authority.caFile);
+    expect(secured.output).toContain('it does not speak TLS');
+    expect([plain.code, secured.code]).toEqual([4, 4]);
+  },
+  DEADLINE_MS,
+);

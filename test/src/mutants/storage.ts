@@ -57,13 +57,13 @@ export const storageMutants: readonly Mutant[] = [
     file: 'storage/storage-queue.ts',
     find: `          const ticket = await this.#appendGroup(output);
           this.#hooks.onPersisted(ticket);
-        } else {
+        } else if (output !== undefined) {
           await this.#carryOut(output);
           this.#hooks.onPersisted(output.ticket);`,
     replace: `          const written = this.#appendGroup(output);
           this.#hooks.onPersisted(output.ticket);
           this.#hooks.onPersisted(await written);
-        } else {
+        } else if (output !== undefined) {
           this.#hooks.onPersisted(output.ticket);
           await this.#carryOut(output);`,
   },
@@ -127,7 +127,7 @@ export const storageMutants: readonly Mutant[] = [
   {
     name: 'recorded-end-ignored',
     area: 'storage',
-    breaks: 'a log that ends before the end that was recorded when it was quiet is damaged',
+    breaks: 'a log that ends before the mark of what was durable is damaged',
     aim: ['kinds=["cut-log"]', 'members=3'],
     file: 'storage/recovery.ts',
     find: 'if (log.last < meta.recordedZxid) {',

@@ -33,6 +33,8 @@ export interface EnsembleSetup {
   readonly chunkBytesMax?: number;
   /** The members that may found with a quorum; none by default. */
   readonly founders?: readonly PeerId[] | 'all';
+  /** The lists with which all members served before; none by default. */
+  readonly formerMembers?: readonly (readonly PeerId[])[];
   /** Replaces the checker of what Zab promises: some members may not be honest. */
   readonly checker?: Checker;
   /** Null: nobody reads the trace. */
@@ -60,6 +62,7 @@ export class Ensemble {
     this.#onLine = setup.onLine;
     this.#options = {
       members,
+      formerMembers: setup.formerMembers ?? [],
       heartbeatMs: HEARTBEAT_MS,
       peerTimeoutMs: 1000,
       settleMs: 200,

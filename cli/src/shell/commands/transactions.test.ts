@@ -1,5 +1,4 @@
 /** What `multi` and `mv` say of transactions that have more operations than servers allow. */
-import { setMaxListeners } from 'node:events';
 import { BadArgumentsError } from '@rookery/client';
 import { FakeClient, FakeServer } from '@rookery/client/testing';
 import { OperatorError } from '@rookery/server';
@@ -18,7 +17,6 @@ function newCalls() {
     said += String(text);
   };
   const { signal } = new AbortController();
-  setMaxListeners(0, signal); // The fake client adds a listener for each request in flight.
   const output = new Output({ format: 'table', out, error, isTerminal: true });
   const around = { ...surroundingsOf(output), client: () => Promise.resolve(client), signal };
   const call = (args: readonly unknown[], options = {}) => new Call(around, args, options);

@@ -103,12 +103,12 @@ export class TestFollower {
     this.hear({ kind: 'newLeader', epoch, last, ensembleId: 'E', leaseMs });
   }
 
-  /** It waits for proposals and NEWLEADER of a leader that knows its history, up to `last`. */
-  beginSync(epoch: number, last: Zxid = 0): void {
+  /** It waits for a snapshot, or for proposals of a leader that knows its history, up to `last`. */
+  beginSync(epoch: number, last: Zxid = 0, mode: 'diff' | 'snap' = 'diff'): void {
     this.step({ kind: 'connected', peer: LEADER, link: 1, version: WIRE_VERSION_MAX });
     const vote = { round: 1, leader: LEADER, epoch, zxid: makeZxid(epoch - 1, 0), ensembleId: 'E' };
     this.hear({ kind: 'vote', state: 'leading', ...vote, founded: true, sound: true });
     this.hear({ kind: 'newEpoch', epoch, established: false });
-    this.hear({ kind: 'syncStart', mode: 'diff', after: last, lineage: [], diverged: false });
+    this.hear({ kind: 'syncStart', mode, after: last, lineage: [], diverged: false });
   }
 }

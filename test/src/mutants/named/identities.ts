@@ -40,6 +40,15 @@ export const identityMutants: readonly NamedMutant[] = [
     scenario: trace('two-leaderships-of-one-epoch'),
   },
   {
+    name: 'outvoted-by-the-configured-list-alone',
+    area: 'named',
+    file: 'zab/disputes.ts',
+    find: 'member.quorums.isQuorum((id) => agree.has(id))',
+    replace: 'agree.size >= member.quorum',
+    breaks: 'a history is given up only where a majority of every list of members has another one',
+    scenario: trace('two-leaderships-while-the-list-shrinks'),
+  },
+  {
     name: 'rolled-back-directory-keeps-its-vote',
     area: 'named',
     file: 'driver/known-starts.ts',

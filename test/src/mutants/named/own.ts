@@ -10,6 +10,10 @@ const LOG_RECOVERY = 'server/src/storage/log-recovery.test.ts';
 const LOST = 'is given up, with all before it, when a learner needs it and it cannot be read: lose';
 const ATTACHMENTS = 'server/src/pipeline/attachments.test.ts';
 const UNREAD = 'server/src/storage/unread-segments.test.ts';
+const CUT_LOG = 'server/src/simulated/cut-log.test.ts';
+const UNDER_LOAD = 'misses what was durable for more than a second, although it never was quiet';
+const STORAGE_QUEUE = 'server/src/storage/storage-queue.test.ts';
+const LOWERED = 'has a truncation lower a mark that is being written, wherever it dies';
 
 export const ownMutants: readonly NamedMutant[] = [
   {
@@ -81,6 +85,24 @@ export const ownMutants: readonly NamedMutant[] = [
     replace: 'if (isOld) {',
     breaks: 'unreadable history that only a learner needs costs no member its vote',
     scenario: { file: UNREAD, name: LOST },
+  },
+  {
+    name: 'mark-only-where-it-is-quiet',
+    area: 'named',
+    file: 'driver/state-keeper.ts',
+    find: '    if (!isMarked && !isDue) return;\n    this.#markedAtMs = nowMs;\n    if (!isMarked)',
+    replace: '    this.#markedAtMs = nowMs;\n    if (!isMarked && isDue)',
+    breaks: 'what was durable for more than about a second is missed, under load too',
+    scenario: { file: CUT_LOG, name: UNDER_LOAD },
+  },
+  {
+    name: 'mark-under-way-not-lowered',
+    area: 'named',
+    file: 'storage/storage.ts',
+    find: 'this.#meta.remember({ recordedZxid: this.last });',
+    replace: 'await this.#meta.change({ recordedZxid: this.last });',
+    breaks: 'the mark is never beyond the end of the log, so valid data never looks damaged',
+    scenario: { file: STORAGE_QUEUE, name: LOWERED },
   },
   {
     name: 'cut-off-ranges-are-told-of',

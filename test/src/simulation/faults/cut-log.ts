@@ -1,5 +1,5 @@
 /**
- * The newest part of a member's log is gone when it starts again; the member had been quiet before.
+ * The newest part of a member's log is gone when it starts again, and begins before the log's mark.
  */
 import type { FaultKind } from '../contract/fault.js';
 import { bringBack, roll } from './dice.js';

@@ -1,9 +1,10 @@
 /**
  * Members come and go.
  *
- *   cluster N [founded|stopped] [window=BYTES] [found-with-quorum[=ID,ID]]
+ *   cluster N [founded|stopped] [window=BYTES] [found-with-quorum[=ID,ID]] [former=ID,ID]
  *             a new ensemble: started and connected with nothing delivered yet; `founded`: at work
- *             (led by the highest id in epoch 1); `stopped`: not started
+ *             (led by the highest id in epoch 1); `stopped`: not started; `former`: the list of
+ *             members with which all of them served before
  *   disk ID accepted=A current=C id=X [founded] log=e1:1..3,e2:1 [base=e1:1] [checkpoint=e1:2]
  *           [lineage=1:11,2:21]
  *             what a stopped member finds on its disk; `lineage`: who led each epoch
@@ -18,10 +19,12 @@ import { logIn, memberIn, membersIn, pairsIn, settingIn, zxidIn } from './words.
 
 const cluster: Command = (session, words) => {
   const window = settingIn(words, 'window');
+  const former = settingIn(words, 'former');
   const ensemble = session.create({
     size: Number(words[0]),
     ...(window === null ? {} : { windowBytesMax: Number(window) }),
     founders: foundersIn(words),
+    formerMembers: former === null ? [] : [former.split(',').map(Number)],
   });
   if (words.includes('stopped')) return;
   if (!words.includes('founded')) {
