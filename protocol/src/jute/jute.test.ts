@@ -43,6 +43,15 @@ describe('a long', () => {
     );
   });
 
+  it('is natural exactly when it is a number that is not negative', () => {
+    holds(
+      fc.property(int64, (value) => {
+        const expected = typeof value === 'number' && value >= 0 ? value : -1;
+        expect(new JuteReader(encode(long, value)).natural()).toBe(expected);
+      }),
+    );
+  });
+
   it('has the bytes that BigInt64 has', () => {
     holds(
       fc.property(int64, (value) => {

@@ -29,9 +29,7 @@ export function requiredCardinal(reader: JuteReader, what: string): number {
 
 /** A long that is a whole number, not negative, and safe. */
 export function requiredNatural(reader: JuteReader, what: string): number {
-  const value = reader.long();
-  if (typeof value === 'bigint' || value < 0) {
-    throw new MarshallingError(`${value} in ${what} is not a natural number`);
-  }
+  const value = reader.natural();
+  if (value < 0) throw new MarshallingError(`a number in ${what} is negative, or too large`);
   return value;
 }
