@@ -120,6 +120,7 @@ export class JuteReader {
     return length;
   }
 
+  /** Skips so many bytes. Throws MarshallingError if there are fewer. */
   skip(length: number): void {
     this.#advance(length);
   }

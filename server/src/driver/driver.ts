@@ -66,7 +66,6 @@ export class Driver {
   #leaderService: LeaderService | null = null;
   /** When touches, clocks and the like were last reported to other members. */
   #heartbeatAtMs = 0;
-  #tickedAtMs = 0;
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -204,8 +203,7 @@ export class Driver {
   }
 
   #onTick(nowMs: number): void {
-    const heard = this.#parts.peerPort().heardSince(this.#tickedAtMs);
-    this.#tickedAtMs = nowMs;
+    const heard = this.#parts.peerPort().takeHeard(nowMs);
     for (const { peer, link } of heard) this.#step({ kind: 'heard', peer, link });
     this.#step({ kind: 'tick', nowMs });
     this.#clock.onTick(this.keeper.state);
@@ -371,9 +369,8 @@ export class Driver {
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
     const wallMs = this.#parts.timers.wallMs();
-    const { nowMs } = this.#turns;
     this.#parts.counters.onDelivered(
-      { count: batch.count, through: batch.last, madeWallMs, wallMs, nowMs },
+      { count: batch.count, through: batch.last, madeWallMs, wallMs, nowMs: this.#turns.nowMs },
       this.shown.role,
     );
   }

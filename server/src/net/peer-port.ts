@@ -44,6 +44,8 @@ export class PeerPort {
   readonly #logger: Logger;
   readonly #diallers = new Map<PeerId, PeerDialler>();
   /** Links that are up. */
+  /** When `takeHeard` was called last. */
+  #toldMs = 0;
   readonly #links = new Map<PeerId, PeerLink>();
   readonly #admission: PeerAdmission;
   /** Every link whose stream is not closed yet. */
@@ -138,8 +140,10 @@ export class PeerPort {
     return this.#linkOf(peer, link) !== null;
   }
 
-  /** The links that are up and have received anything since, be it a part of a message. */
-  heardSince(sinceMs: number): { readonly peer: PeerId; readonly link: number }[] {
+  /** The links that have received anything since the last call, be it a part of a message. */
+  takeHeard(nowMs: number): { readonly peer: PeerId; readonly link: number }[] {
+    const sinceMs = this.#toldMs;
+    this.#toldMs = nowMs;
     const heard = [...this.#links].filter(([, { heardAtMs }]) => heardAtMs >= sinceMs);
     return heard.map(([peer, { number }]) => ({ peer, link: number }));
   }

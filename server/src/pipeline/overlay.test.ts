@@ -24,7 +24,22 @@ import { LOCAL_SESSION } from './local-sessions.js';
 import { Prepare, type WriteRules } from './prepare.js';
 import { NO_BOUND } from './tree-room.js';
 
-const PATHS = ['/a', '/a', '/a/x', '/a/x', '/a/y', '/a/x/deep', '/b', '/b/x', '/b/ä', '/ä/x'];
+/** Longer than the memory that an entry of the overlay has at first. */
+const LONG = `/${'long-'.repeat(30)}`;
+const PATHS = [
+  '/a',
+  '/a',
+  '/a/x',
+  '/a/x',
+  '/a/y',
+  '/a/x/deep',
+  '/b',
+  '/b/x',
+  '/b/ä',
+  '/ä/x',
+  LONG,
+  `${LONG}/.x`,
+];
 const SESSIONS = 3;
 const RULES: WriteRules = {
   skipAcl: false,
@@ -274,7 +289,8 @@ describe('a session with very many ephemerals', () => {
     create('/few/e', 'ephemeral');
     const start = { epoch: 1, lastZxid: state.lastZxid, firstCounter: 1 };
     const made: { zxid: number; txn: Txn }[] = [];
-    const keep = (zxid: number, txn: Txn) => void made.push({ zxid, txn: { ...txn } });
+    const keep = (zxid: number, txn: Txn) =>
+      void made.push({ zxid, txn: decodeTxn(encodeTxn(txn)) });
     const prepare = new Prepare(state, RULES, start, { add: keep });
     return { state, prepare, made };
   }

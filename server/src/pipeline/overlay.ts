@@ -152,9 +152,11 @@ export class Overlay {
   /** The path is free: `at` has said so. Its parent exists. */
   create(path: PathView, above: Located, created: Created): void {
     const { owner } = created;
+    assert(above.node.exists, 'the parent of a znode that is created exists');
     const parent = this.#changing(above.path, above.node);
     parent.creates = (parent.creates + 1) | 0;
     const znode = this.#changing(path, this.#znodes.find(path) ?? ABSENT);
+    assert(!znode.exists || this.#isClosed(znode.owner), 'a path that is created is free');
     znode.become(ABSENT);
     znode.exists = true;
     znode.owner = owner;
@@ -165,6 +167,7 @@ export class Overlay {
 
   /** The znode exists, and so does its parent. */
   delete(at: Located, above: Located): void {
+    assert(at.node.exists && above.node.exists, 'a znode that is deleted exists');
     const znode = this.#changing(at.path, at.node);
     const { owner } = znode;
     znode.become(ABSENT);
@@ -174,6 +177,7 @@ export class Overlay {
 
   /** The znode exists. Returns its version afterwards. */
   setData(path: PathView, node: NodeView, dataBytes: number): number {
+    assert(node.exists, 'a znode that is set exists');
     const znode = this.#changing(path, node);
     znode.version = nextVersion(znode.version);
     znode.dataBytes = dataBytes;
@@ -183,6 +187,7 @@ export class Overlay {
 
   /** The znode exists. Returns its aversion afterwards. */
   setAcl(path: PathView, node: NodeView, acl: readonly Acl[]): number {
+    assert(node.exists, 'a znode whose ACL is set exists');
     const znode = this.#changing(path, node);
     znode.aversion = nextVersion(znode.aversion);
     znode.acl = acl;
@@ -265,6 +270,7 @@ export class Overlay {
   /** The entry that the transaction is about to change. */
   #changing(path: PathView, node: NodeView): ZnodeInFlight {
     if (!(node instanceof ZnodeInFlight)) return this.#znodes.add(path, node);
+    assert(node.changes > 0, 'an entry that is changed is in use');
     this.#before?.push({ znode: node, was: node.seen() });
     return node;
   }

@@ -84,9 +84,8 @@ export function decideCreate(
     return ErrorCode.badArguments;
   }
   if (op.depth > context.pathDepthMax) return ErrorCode.badArguments;
-  const { owner } = parent;
   if (overlay.at(op).exists) return ErrorCode.nodeExists;
-  if (owner !== 0) return ErrorCode.noChildrenForEphemerals;
+  if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
   if (created.mode === 'ephemeral' && hasTooMany(overlay, context)) {
     return ErrorCode.quotaExceeded;
   }
@@ -150,8 +149,9 @@ export function decideSetData(
   if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   const node = overlay.at(op);
   // A path that is not legal is that of no znode.
-  if (!node.exists)
+  if (!node.exists) {
     return validatePath(op.path) === null ? ErrorCode.noNode : ErrorCode.badArguments;
+  }
   // Its data is each member's own configuration, so nobody writes it, not even the super user.
   if (op.node === CONFIG_NODE) return ErrorCode.noAuth;
   if (!mayDo(context, node.acl, Perms.write)) return ErrorCode.noAuth;

@@ -51,7 +51,7 @@ import { type TreeBound, TreeRoom } from './tree-room.js';
 
 /** Where prepared transactions go: ProposalBatcher. */
 export interface TxnSink {
-  /** Encodes it before it returns: the next transaction may overwrite the object. */
+  /** Encodes it before it returns: what it is made of is released then, and used again. */
   add(zxid: Zxid, txn: Txn): void;
 }
 
@@ -163,6 +163,7 @@ export class Prepare {
     txn.time = wallMs;
     txn.op = op;
     this.#sink.add(zxid, txn);
+    this.#views.release();
   }
 
   /** The end of a session, which deletes the ephemerals that it still has. */
@@ -333,7 +334,7 @@ export class Prepare {
     return context;
   }
 
-  /** Decides an operation of a multi, in the request's context but with its own opcode. */
+  /** Decides an operation of a multi, in the request's context but with the opcode of a create. */
   #decideOp(op: AskedOp): Decision {
     const overlay = this.#overlay;
     const context = this.#context;

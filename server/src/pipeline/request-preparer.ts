@@ -128,7 +128,7 @@ export class RequestPreparer {
     return this.#prepare.overlay.sessions.isClosing(session);
   }
 
-  /** The number of operations in flight that change something, with opens and closes of sessions. */
+  /** The number of operations in flight that change something, with opens and closes. */
   get overlaySize(): number {
     return this.#prepare.overlay.size;
   }

@@ -46,7 +46,13 @@ export class RequestViews {
   readonly #create = new AskedCreate();
   readonly #acls = new WorldAcls();
 
-  /** The result is overwritten by the next call, unless it is the caller's own `op`. */
+  /** What was read is encoded. */
+  release(): void {
+    this.#setData.release();
+    this.#create.release();
+  }
+
+  /** The result is valid until `release`, unless it is the caller's own `op`. */
   setData(reader: JuteReader, op = this.#setData): AskedSetData {
     readPathAndData(op, reader);
     op.expected = reader.int();

@@ -2,9 +2,9 @@
  * The znodes that transactions in flight change: each as it will be once all of them are applied.
  *
  * They are found by the hash of the path and its bytes, so that no string is made. An entry exists
- * as long as a change in flight concerns it. Entries are used again: a write makes no object that
- * outlives it. The table doubles when it is full and never shrinks; the operations that all members
- * may have outstanding bound it. Owned by Overlay, which alone changes entries.
+ * as long as a change in flight concerns it, and is used again afterwards. The table doubles when
+ * it is full and never shrinks; the operations that a leader may have in flight bound it. Owned by
+ * Overlay, which alone changes entries.
  */
 import { assert } from '@rookery/protocol';
 import type { PathView } from '../state/path-view.js';
@@ -13,8 +13,10 @@ import type { Acl, SessionId } from '../state/txn.js';
 const BUCKETS_FIRST = 1 << 8;
 /** The number of entries that are kept for later use. */
 const SPARE_MAX = 1 << 10;
-/** The room for a path; a longer one has memory of its own. */
+/** The room for a path at first; it doubles until the path fits. */
 const PATH_BYTES_FIRST = 64;
+/** An entry with more room is not kept for later use: all that are kept have 256 KB at most. */
+const PATH_BYTES_KEPT = 256;
 const NO_ACL: readonly Acl[] = [];
 
 /** What the checks of a request see of a znode, once everything in flight is applied. */
@@ -121,11 +123,10 @@ export class ZnodesInFlight {
     }
     this.#size -= 1;
     znode.next = null;
-    // Lists and long paths are not kept in memory for an entry that nobody uses.
     znode.acl = NO_ACL;
     znode.childrenOf = null;
-    const isUsual = znode.path.length === PATH_BYTES_FIRST;
-    if (isUsual && this.#spare.length < SPARE_MAX) this.#spare.push(znode);
+    if (znode.path.length > PATH_BYTES_KEPT || this.#spare.length === SPARE_MAX) return;
+    this.#spare.push(znode);
   }
 
   #link(znode: ZnodeInFlight): void {
@@ -157,7 +158,9 @@ function hasPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView):
 
 function setPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): void {
   const size = pathEnd - pathStart;
-  if (size > znode.path.length) znode.path = new Uint8Array(size);
+  let room = znode.path.length;
+  while (room < size) room *= 2;
+  if (room > znode.path.length) znode.path = new Uint8Array(room);
   for (let i = 0; i < size; i++) znode.path[i] = bytes[pathStart + i] ?? 0;
   znode.pathBytes = size;
 }

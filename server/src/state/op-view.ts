@@ -3,12 +3,11 @@
  *
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
- * object may serve one request or transaction after the other (request-views.ts, txn-codec.ts), so
- * nobody keeps it beyond the call that it was given to. Path and data are always adjacent, each
- * behind its length, as in jute.
+ * object may serve one request or transaction after the other (request-views.ts, txn-codec.ts), and
+ * is then released: nobody can keep it beyond the call that it was given to.
  */
-import { type JuteReader, MarshallingError, viewOf } from '@rookery/protocol';
-import { PathView } from './path-view.js';
+import { type JuteReader, MarshallingError } from '@rookery/protocol';
+import { NO_BYTES, NO_VIEW, PathView } from './path-view.js';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
 
 const NONE = -1;
@@ -18,43 +17,44 @@ const DOT = 0x2e;
 const CHAR_MIN = 0x20;
 const CHAR_MAX = 0x7e;
 const PERMS_KNOWN = 32;
-const LENGTH_BYTES = 4;
 const NO_ACL: readonly Acl[] = [];
-const NO_DATA = new Uint8Array(0);
 
 /** The place of the data. */
 export interface DataRange {
-  readonly bytes: Buffer;
+  readonly source: Buffer;
   /** A DataView of the same bytes. */
-  readonly view: DataView;
+  readonly sourceView: DataView;
   readonly dataStart: number;
   /** -1 for null. */
   readonly dataBytes: number;
 }
 
 export abstract class OpView extends PathView implements DataRange {
+  source: Buffer = NO_BYTES;
+  sourceView: DataView = NO_VIEW;
   dataStart = 0;
   dataBytes = NONE;
 
   get data(): Uint8Array | null {
     if (this.dataBytes < 0) return null;
-    return this.bytes.subarray(this.dataStart, this.dataStart + this.dataBytes);
+    return this.source.subarray(this.dataStart, this.dataStart + this.dataBytes);
   }
 
-  /** Copies the data, too, so that they stay adjacent. */
-  override setPath(path: string): void {
-    const pathBytes = Buffer.byteLength(path);
-    const data = this.data ?? NO_DATA;
-    const bytes = Buffer.allocUnsafe(2 * LENGTH_BYTES + pathBytes + data.length);
-    bytes.writeInt32BE(pathBytes);
-    bytes.write(path, LENGTH_BYTES);
-    bytes.writeInt32BE(this.dataBytes, LENGTH_BYTES + pathBytes);
-    bytes.set(data, 2 * LENGTH_BYTES + pathBytes);
-    this.bytes = bytes;
-    this.view = viewOf(bytes);
-    this.pathStart = LENGTH_BYTES;
-    this.pathEnd = LENGTH_BYTES + pathBytes;
-    this.dataStart = this.pathEnd + LENGTH_BYTES;
+  /** Whether path and data are adjacent, each behind its length, as they were read. */
+  get isWhole(): boolean {
+    return this.source === this.bytes;
+  }
+
+  /** Whoever kept it beyond its time finds an empty path and no data. */
+  release(): void {
+    this.bytes = NO_BYTES;
+    this.view = NO_VIEW;
+    this.pathStart = 0;
+    this.pathEnd = 0;
+    this.source = NO_BYTES;
+    this.sourceView = NO_VIEW;
+    this.dataStart = 0;
+    this.dataBytes = NONE;
   }
 }
 
@@ -127,6 +127,8 @@ export class WorldAcls {
 export function readPathAndData(op: OpView, reader: JuteReader): void {
   op.bytes = reader.bytes;
   op.view = reader.view;
+  op.source = op.bytes;
+  op.sourceView = op.view;
   const pathBytes = reader.skipBuffer();
   if (pathBytes < 0) throw new MarshallingError('a path is null');
   op.pathEnd = reader.position;

@@ -12,8 +12,8 @@ import { hashPath, hashPathBytes } from './hash.js';
 
 const SLASH = 0x2f;
 const ASCII_MAX = 0x7f;
-const NO_BYTES = Buffer.alloc(0);
-const NO_VIEW = viewOf(NO_BYTES);
+export const NO_BYTES = Buffer.alloc(0);
+export const NO_VIEW = viewOf(NO_BYTES);
 
 /** Names the znode of a change. Of a PathView, `path` is made when it is read. */
 export interface WithPath {

@@ -335,18 +335,19 @@ export class Payloads {
     return location;
   }
 
-  #copyView({ bytes, view, dataStart, dataBytes }: DataRange, location: number, at: number): void {
+  #copyView(data: DataRange, location: number, at: number): void {
+    const { source, sourceView, dataStart, dataBytes } = data;
     const to = this.#slabs.view(location);
     if (to === null || dataBytes > VIEW_BYTES_MAX) {
-      bytes.copy(this.#slabs.bytes(location), at, dataStart, dataStart + Math.max(0, dataBytes));
+      source.copy(this.#slabs.bytes(location), at, dataStart, dataStart + Math.max(0, dataBytes));
       return;
     }
     const words = dataBytes & -4;
     for (let done = 0; done < words; done += 4) {
-      to.setInt32(at + done, view.getInt32(dataStart + done, true), true);
+      to.setInt32(at + done, sourceView.getInt32(dataStart + done, true), true);
     }
     for (let done = Math.max(0, words); done < dataBytes; done++) {
-      to.setUint8(at + done, view.getUint8(dataStart + done));
+      to.setUint8(at + done, sourceView.getUint8(dataStart + done));
     }
   }
 

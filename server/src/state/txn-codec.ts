@@ -8,9 +8,9 @@
  * to be trusted. Kinds are never renumbered, and no field of theirs ever changes; additions are
  * written from their ensemble level on (level.ts).
  *
- * Nearly all transactions are a setData, or a create of a znode with an ASCII path and the usual
- * ACL. These are read in place (op-view.ts) where they are applied: no object, no string and no
- * view is made for them. All others, and malformed ones, are decoded.
+ * Nearly all transactions are a setData, or a create of a znode with an ASCII path. Where they are
+ * applied (TxnViews), these are read in place (op-view.ts): no string and no copy is made of their
+ * path and data. All others are read as objects.
  */
 import {
   assert,
@@ -46,8 +46,11 @@ export const KIND = {
 const RECORD = 'a transaction';
 export const ORIGIN_BITS = 8;
 export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
-/** It keeps nothing between calls. */
+/** These keep nothing between calls, but for the lists that allow everybody something. */
 const bodyReader = new JuteReader(new Uint8Array(0));
+const createRead = new CreateView();
+const setDataRead = new SetDataView();
+const worldAcls = new WorldAcls();
 /** Longer bytes are copied faster by `raw`, although it needs a subarray. */
 const VIEW_BYTES_MAX = 512;
 /** A setData, or a create with the usual ACL, has at most this many bytes besides path and data. */
@@ -68,12 +71,14 @@ export function writeTxn(writer: JuteWriter, { origin, request, session, time, o
 }
 
 /**
- * The approximate number of bytes that `writeTxn` writes for a setData or a create, which may be a
- * little too low. Returns 0 for other kinds, whose size is not known before they are written.
+ * The approximate number of bytes that `writeTxn` writes for a setData or a create, but for the
+ * ACL. Returns 0 for other kinds, whose size is not known before they are written.
  */
 export function txnBytesOf({ op }: Txn): number {
   if (op.kind !== 'setData' && op.kind !== 'create') return 0;
-  if (op instanceof OpView) return FIXED_BYTES_MAX + op.dataStart - op.pathStart + op.dataBytes;
+  if (op instanceof OpView && op.isWhole) {
+    return FIXED_BYTES_MAX + op.dataStart - op.pathStart + op.dataBytes;
+  }
   return FIXED_BYTES_MAX + op.path.length + (op.data?.length ?? 0);
 }
 
@@ -140,7 +145,7 @@ function writeOp(writer: JuteWriter, op: TxnOp): void {
 }
 
 function writeNodeOp(writer: JuteWriter, op: NodeOp): void {
-  if (op instanceof OpView) writeView(writer, op);
+  if (op instanceof OpView && op.isWhole) writeView(writer, op);
   else writePath(writer, op);
   switch (op.kind) {
     case 'create':
@@ -209,16 +214,16 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
 function readNodeOp(kind: number, reader: JuteReader): NodeOp {
   switch (kind) {
     case KIND.create:
-      return createOf(readCreate(new CreateView(), reader, new WorldAcls()));
+      return createOf(readCreate(createRead, reader));
     case KIND.delete:
       return { kind: 'delete', path: requiredString(reader, RECORD) };
     case KIND.setData: {
-      const { path, data, version } = readSetData(new SetDataView(), reader);
+      const { path, data, version } = readSetData(setDataRead, reader);
       return { kind: 'setData', path, data, version };
     }
     case KIND.setAcl: {
       const path = requiredString(reader, RECORD);
-      const acl = readAcl(reader, new WorldAcls());
+      const acl = readAcl(reader);
       return { kind: 'setAcl', path, acl, version: reader.int() };
     }
     case KIND.check:
@@ -234,9 +239,9 @@ function readSetData(op: SetDataView, reader: JuteReader): SetDataView {
   return op;
 }
 
-function readCreate(op: CreateView, reader: JuteReader, worldAcls: WorldAcls): CreateView {
+function readCreate(op: CreateView, reader: JuteReader): CreateView {
   readPathAndData(op, reader);
-  op.acl = readAcl(reader, worldAcls);
+  op.acl = readAcl(reader);
   const mode = NODE_MODES[reader.int()];
   if (mode === undefined) {
     throw new MarshallingError('a transaction creates a node of no known mode');
@@ -267,7 +272,7 @@ function writeAcl(writer: JuteWriter, acl: readonly Acl[]): void {
   }
 }
 
-function readAcl(reader: JuteReader, worldAcls: WorldAcls): readonly Acl[] {
+function readAcl(reader: JuteReader): readonly Acl[] {
   const count = reader.count();
   if (count === WORLD_ANYONE) return worldAcls.of(reader.int());
   const acl: Acl[] = [];
@@ -303,7 +308,6 @@ export class TxnViews {
   readonly #setData = new SetDataView();
   readonly #create = new CreateView();
   readonly #txn = emptyTxn();
-  readonly #acls = new WorldAcls();
 
   /**
    * Returns the transaction of the proposal at the cursor; it is valid until the next call. Throws
@@ -323,7 +327,7 @@ export class TxnViews {
 
   /** The tree takes only the name of a plain path from where it is. */
   #readCreate(): CreateOp {
-    const op = readCreate(this.#create, this.#reader, this.#acls);
+    const op = readCreate(this.#create, this.#reader);
     op.locateName();
     return op.isPlain ? op : createOf(op);
   }

@@ -12,8 +12,7 @@ export const decisionMutants: readonly Mutant[] = [
     file: 'pipeline/prepare.ts',
     find: `        this.#overlay.rollBack();
         return multiFailure(`,
-    replace: `        this.#overlay.commit();
-        return multiFailure(`,
+    replace: `        return multiFailure(`,
   },
   {
     name: 'failed-multi-applied-in-part',
