@@ -19,12 +19,6 @@ import { nextVersion } from '../state/versions.js';
 import { SessionsInFlight } from './sessions-in-flight.js';
 import { ABSENT, type NodeView, ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
 
-/** A path, and what `at` returned for it. */
-interface Located {
-  readonly path: PathView;
-  readonly node: NodeView;
-}
-
 type Created = Pick<NodeView, 'owner' | 'acl' | 'dataBytes'>;
 
 /** What a transaction does to one znode. */
@@ -59,6 +53,8 @@ export class Overlay {
   /** The transaction that is being prepared, and how many of the changes are its own. */
   #zxid: Zxid = 0;
   #open = 0;
+  /** The entries that were made for it. Those that it does not change are dropped at its end. */
+  readonly #made: ZnodeInFlight[] = [];
   /** What a multi has changed of entries that it may have to restore; null for anything else. */
   #before: { readonly znode: ZnodeInFlight; readonly was: NodeView }[] | null = null;
 
@@ -79,18 +75,30 @@ export class Overlay {
   }
 
   /**
-   * The znode as it will be once everything in flight is applied. The methods below rely on the
-   * path being located here, and take the result until the overlay is changed.
+   * The znode as it will be once everything in flight is applied, for the transaction that is being
+   * prepared. The methods below take it until `end`; what they change is seen in it at once.
    */
   at(path: PathView): NodeView {
     this.#state.tree.locate(path);
-    const node = this.#znodes.find(path) ?? this.#applied(path);
-    return this.#isClosed(node.owner) ? ABSENT : node;
+    let znode = this.#znodes.find(path);
+    if (znode === null) {
+      znode = this.#znodes.add(path);
+      this.#fill(znode, path.node);
+      this.#made.push(znode);
+    }
+    // Once the close is applied, it is gone.
+    if (this.#isClosed(znode.owner)) znode.become(ABSENT);
+    return znode;
   }
 
-  /** Like `at`. */
-  node(path: string): NodeView {
-    return this.at(pathViewOf(path));
+  /** The owner of the ephemeral at the path, once everything in flight is applied; or 0. */
+  ownerOf(path: string): SessionId {
+    const { tree } = this.#state;
+    const at = pathViewOf(path);
+    tree.locate(at);
+    const applied = at.node === NO_NODE ? 0 : tree.owner(at.node);
+    const owner = this.#znodes.find(at)?.owner ?? applied;
+    return this.#isClosed(owner) ? 0 : owner;
   }
 
   /** Whether the znode has children, once everything in flight is applied. */
@@ -124,11 +132,19 @@ export class Overlay {
     return this.#state.tree.ephemeralsOwned(session) + (this.#ephemerals.get(session) ?? 0);
   }
 
-  /** The changes that follow are those of this transaction. */
+  /** The changes that follow are those of this transaction; `end` comes before the next one. */
   begin(zxid: Zxid): void {
+    assert(this.#made.length === 0, 'the transaction before this one has ended');
     this.#zxid = zxid;
     this.#open = 0;
     this.#before = null;
+  }
+
+  /** The transaction is prepared. */
+  end(): void {
+    for (let znode = this.#made.pop(); znode !== undefined; znode = this.#made.pop()) {
+      if (znode.changes === 0) this.#znodes.remove(znode);
+    }
   }
 
   /** What the transaction changes from now on can be undone. */
@@ -141,58 +157,56 @@ export class Overlay {
   rollBack(): void {
     const before = this.#before ?? [];
     assert(this.#open === 0 || this.#before !== null, 'only a multi is undone');
-    for (const { znode, was } of before.reverse()) znode.become(was);
     for (; this.#open > 0; this.#open--) {
       const change = this.#inFlight.pop();
-      if (change !== undefined) this.#forget(change);
+      if (change !== undefined) this.#uncount(change);
     }
+    for (const { znode, was } of before.reverse()) znode.become(was);
     this.#before = null;
   }
 
-  /** The path is free: `at` has said so. Its parent exists. */
-  create(path: PathView, above: Located, created: Created): void {
+  /** The znode does not exist, its parent does. */
+  create(znode: NodeView, parent: NodeView, created: Created): void {
+    assert(parent.exists && !znode.exists, 'a znode is created below one that exists');
     const { owner } = created;
-    assert(above.node.exists, 'the parent of a znode that is created exists');
-    const parent = this.#changing(above.path, above.node);
-    parent.creates = (parent.creates + 1) | 0;
-    const znode = this.#changing(path, this.#znodes.find(path) ?? ABSENT);
-    assert(!znode.exists || this.#isClosed(znode.owner), 'a path that is created is free');
-    znode.become(ABSENT);
-    znode.exists = true;
-    znode.owner = owner;
-    znode.acl = created.acl;
-    znode.dataBytes = created.dataBytes;
-    this.#add({ zxid: this.#zxid, znode, parent, by: 1, owner });
+    const above = this.#changing(parent);
+    above.creates = (above.creates + 1) | 0;
+    const own = this.#changing(znode);
+    own.become(ABSENT);
+    own.exists = true;
+    own.owner = owner;
+    own.acl = created.acl;
+    own.dataBytes = created.dataBytes;
+    this.#add({ zxid: this.#zxid, znode: own, parent: above, by: 1, owner });
   }
 
-  /** The znode exists, and so does its parent. */
-  delete(at: Located, above: Located): void {
-    assert(at.node.exists && above.node.exists, 'a znode that is deleted exists');
-    const znode = this.#changing(at.path, at.node);
+  /** The znode exists. */
+  delete(znode: NodeView, parent: NodeView): void {
+    assert(parent.exists && znode.exists, 'a znode that is deleted exists');
     const { owner } = znode;
-    znode.become(ABSENT);
-    const parent = this.#changing(above.path, above.node);
-    this.#add({ zxid: this.#zxid, znode, parent, by: -1, owner });
+    const own = this.#changing(znode);
+    own.become(ABSENT);
+    this.#add({ zxid: this.#zxid, znode: own, parent: this.#changing(parent), by: -1, owner });
   }
 
   /** The znode exists. Returns its version afterwards. */
-  setData(path: PathView, node: NodeView, dataBytes: number): number {
-    assert(node.exists, 'a znode that is set exists');
-    const znode = this.#changing(path, node);
-    znode.version = nextVersion(znode.version);
-    znode.dataBytes = dataBytes;
-    this.#add({ zxid: this.#zxid, znode, parent: null, by: 0, owner: 0 });
-    return znode.version;
+  setData(znode: NodeView, dataBytes: number): number {
+    assert(znode.exists, 'a znode whose data are set exists');
+    const own = this.#changing(znode);
+    own.version = nextVersion(own.version);
+    own.dataBytes = dataBytes;
+    this.#add({ zxid: this.#zxid, znode: own, parent: null, by: 0, owner: 0 });
+    return own.version;
   }
 
   /** The znode exists. Returns its aversion afterwards. */
-  setAcl(path: PathView, node: NodeView, acl: readonly Acl[]): number {
-    assert(node.exists, 'a znode whose ACL is set exists');
-    const znode = this.#changing(path, node);
-    znode.aversion = nextVersion(znode.aversion);
-    znode.acl = acl;
-    this.#add({ zxid: this.#zxid, znode, parent: null, by: 0, owner: 0 });
-    return znode.aversion;
+  setAcl(znode: NodeView, acl: readonly Acl[]): number {
+    assert(znode.exists, 'a znode whose ACL is set exists');
+    const own = this.#changing(znode);
+    own.aversion = nextVersion(own.aversion);
+    own.acl = acl;
+    this.#add({ zxid: this.#zxid, znode: own, parent: null, by: 0, owner: 0 });
+    return own.aversion;
   }
 
   /** A transaction of its own; the session's id is the zxid given to `begin`. */
@@ -252,27 +266,24 @@ export class Overlay {
     return closesInFlight.size > 0 && closesInFlight.has(owner);
   }
 
-  /** The znode as the tree has it. */
-  #applied({ node }: PathView): NodeView {
-    if (node === NO_NODE) return ABSENT;
+  /** Makes the entry what the tree has of the znode. */
+  #fill(znode: ZnodeInFlight, node: number): void {
+    if (node === NO_NODE) return znode.become(ABSENT);
     const { tree } = this.#state;
-    return {
-      exists: true,
-      version: tree.version(node),
-      creates: tree.creates(node),
-      aversion: tree.aversion(node),
-      owner: tree.owner(node),
-      acl: tree.acl(node),
-      dataBytes: tree.dataLength(node),
-    };
+    znode.exists = true;
+    znode.version = tree.version(node);
+    znode.creates = tree.creates(node);
+    znode.aversion = tree.aversion(node);
+    znode.owner = tree.owner(node);
+    znode.acl = tree.acl(node);
+    znode.dataBytes = tree.dataLength(node);
   }
 
   /** The entry that the transaction is about to change. */
-  #changing(path: PathView, node: NodeView): ZnodeInFlight {
-    if (!(node instanceof ZnodeInFlight)) return this.#znodes.add(path, node);
-    assert(node.changes > 0, 'an entry that is changed is in use');
-    this.#before?.push({ znode: node, was: node.seen() });
-    return node;
+  #changing(znode: NodeView): ZnodeInFlight {
+    assert(znode instanceof ZnodeInFlight && znode.isUsed, 'an entry that is changed is in use');
+    this.#before?.push({ znode, was: znode.seen() });
+    return znode;
   }
 
   #add(change: Change): void {
@@ -285,20 +296,21 @@ export class Overlay {
     this.#countChild(change, parent, change.by);
   }
 
-  /** The change is applied, or undone. */
+  /** The change is applied. */
   #forget(change: Change): void {
+    this.#uncount(change);
     const { znode, parent } = change;
-    this.#countDown(znode);
-    if (parent === null) return;
-    this.#countChild(change, parent, -change.by);
-    this.#countDown(parent);
+    if (znode.changes === 0) this.#znodes.remove(znode);
+    if (parent?.changes === 0) this.#znodes.remove(parent);
   }
 
-  #countDown(znode: ZnodeInFlight): void {
+  /** The change is applied, or undone. */
+  #uncount(change: Change): void {
+    const { znode, parent } = change;
     znode.changes -= 1;
-    if (znode.changes > 0) return;
-    assert(znode.children === 0, () => `${znode.children} children are left over`);
-    this.#znodes.remove(znode);
+    if (parent === null) return;
+    parent.changes -= 1;
+    this.#countChild(change, parent, -change.by);
   }
 
   #countChild({ owner }: Change, parent: ZnodeInFlight, by: number): void {

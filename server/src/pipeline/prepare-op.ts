@@ -71,8 +71,7 @@ export function decideCreate(
   if (!op.isPlain && !mayHaveParent(op.path)) return ErrorCode.badArguments;
   const acl = legalAcl(op.askedAcl, context.identities, context.aclSchemes);
   if (acl === null) return ErrorCode.invalidAcl;
-  const above = parentViewOf(op);
-  const parent = overlay.at(above);
+  const parent = overlay.at(parentViewOf(op));
   if (!parent.exists) return ErrorCode.noNode;
   if (!mayDo(context, parent.acl, Perms.create)) return ErrorCode.noAuth;
   if (created.sequential) op.setPath(op.path + sequenceSuffix(parent.creates));
@@ -84,7 +83,8 @@ export function decideCreate(
     return ErrorCode.badArguments;
   }
   if (op.depth > context.pathDepthMax) return ErrorCode.badArguments;
-  if (overlay.at(op).exists) return ErrorCode.nodeExists;
+  const znode = overlay.at(op);
+  if (znode.exists) return ErrorCode.nodeExists;
   if (parent.owner !== 0) return ErrorCode.noChildrenForEphemerals;
   if (created.mode === 'ephemeral' && hasTooMany(overlay, context)) {
     return ErrorCode.quotaExceeded;
@@ -96,15 +96,8 @@ export function decideCreate(
   op.mode = created.mode;
   op.ttlMs = created.ttlMs;
   op.opcode = context.opcode;
-  overlay.create(
-    op,
-    { path: above, node: parent },
-    {
-      owner: created.mode === 'ephemeral' ? context.session : 0,
-      acl,
-      dataBytes,
-    },
-  );
+  const owner = created.mode === 'ephemeral' ? context.session : 0;
+  overlay.create(znode, parent, { owner, acl, dataBytes });
   return op;
 }
 
@@ -128,8 +121,7 @@ export function decideDelete(
   if (!mayHaveParent(path)) return ErrorCode.badArguments;
   if (SPECIAL_PATHS.has(path)) return ErrorCode.badArguments;
   const at = pathViewOf(path);
-  const above = parentViewOf(at);
-  const parent = overlay.at(above);
+  const parent = overlay.at(parentViewOf(at));
   if (!parent.exists) return ErrorCode.noNode;
   if (!mayDo(context, parent.acl, Perms.delete)) return ErrorCode.noAuth;
   const node = overlay.at(at);
@@ -137,7 +129,7 @@ export function decideDelete(
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   if (overlay.hasChildren(at)) return ErrorCode.notEmpty;
   context.treeRoom.deletes(request, node.dataBytes);
-  overlay.delete({ path: at, node }, { path: above, node: parent });
+  overlay.delete(node, parent);
   return { kind: 'delete', path };
 }
 
@@ -161,7 +153,7 @@ export function decideSetData(
   }
   if (op.expected !== ANY_VERSION && op.expected !== node.version) return ErrorCode.badVersion;
   if (context.treeRoom.refusesData(op, node.dataBytes, dataBytes)) return ErrorCode.quotaExceeded;
-  op.version = overlay.setData(op, node, dataBytes);
+  op.version = overlay.setData(node, dataBytes);
   return op;
 }
 
@@ -181,7 +173,7 @@ export function decideSetAcl(
   if (!mayDo(context, node.acl, Perms.admin)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.aversion) return ErrorCode.badVersion;
   if (context.treeRoom.refusesAcl(acl)) return ErrorCode.quotaExceeded;
-  return { kind: 'setAcl', path, acl, version: overlay.setAcl(at, node, acl) };
+  return { kind: 'setAcl', path, acl, version: overlay.setAcl(node, acl) };
 }
 
 export function decideCheck(
@@ -192,7 +184,7 @@ export function decideCheck(
   const { path, version } = request;
   if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   if (validatePath(path) !== null) return ErrorCode.badArguments;
-  const node = overlay.node(path);
+  const node = overlay.at(pathViewOf(path));
   if (!node.exists) return ErrorCode.noNode;
   if (!mayDo(context, node.acl, Perms.read)) return ErrorCode.noAuth;
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;

@@ -79,7 +79,7 @@ export interface WriteRules {
   readonly treeBound: TreeBound;
 }
 
-export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'isEmpty' | 'node' | 'size'> & {
+export type SeenOverlay = Pick<Overlay, 'ephemeralsOwned' | 'isEmpty' | 'ownerOf' | 'size'> & {
   readonly sessions: Pick<SessionsInFlight, 'isLive' | 'isClosing' | 'closing'>;
 };
 
@@ -162,7 +162,7 @@ export class Prepare {
     txn.session = request.session;
     txn.time = wallMs;
     txn.op = op;
-    this.#sink.add(zxid, txn);
+    this.#end(zxid, txn);
     this.#views.release();
   }
 
@@ -170,14 +170,14 @@ export class Prepare {
   prepareClose({ session, ...asked }: SessionEnd, wallMs: number): void {
     const zxid = this.#begin();
     this.#overlay.closeSession(session);
-    this.#sink.add(zxid, { ...asked, session, time: wallMs, op: { kind: 'closeSession' } });
+    this.#end(zxid, { ...asked, session, time: wallMs, op: { kind: 'closeSession' } });
   }
 
   /** The end of a session is decided; its close comes later. */
   prepareBeginClose({ session, ...asked }: SessionEnd, wallMs: number): void {
     const zxid = this.#begin();
     this.#overlay.sessions.beginClose(session);
-    this.#sink.add(zxid, { ...asked, session, time: wallMs, op: { kind: 'beginClose' } });
+    this.#end(zxid, { ...asked, session, time: wallMs, op: { kind: 'beginClose' } });
   }
 
   /** All of them must exist and have no children. */
@@ -185,12 +185,12 @@ export class Prepare {
     const zxid = this.#begin();
     for (const path of paths) this.#delete(path);
     const ops = paths.map((path) => ({ kind: 'delete', path }) as const);
-    this.#sink.add(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
+    this.#end(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
   }
 
   /** Raises the ensemble level. Nothing else depends on it until it is applied. */
   prepareRaise(level: number, wallMs: number): void {
-    this.#sink.add(this.#begin(), ownTxn({ kind: 'raiseLevel', level }, wallMs));
+    this.#end(this.#begin(), ownTxn({ kind: 'raiseLevel', level }, wallMs));
   }
 
   /**
@@ -199,11 +199,10 @@ export class Prepare {
   prepareFounding(acl: readonly Acl[], wallMs: number): void {
     const zxid = this.#begin();
     const ops = FIRST_NODES.map((path) => {
-      const at = pathViewOf(path);
-      const version = this.#overlay.setAcl(at, this.#overlay.at(at), acl);
+      const version = this.#overlay.setAcl(this.#overlay.at(pathViewOf(path)), acl);
       return { kind: 'setAcl', path, acl, version } as const;
     });
-    this.#sink.add(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
+    this.#end(zxid, ownTxn({ kind: 'multi', ops }, wallMs));
   }
 
   /**
@@ -217,7 +216,7 @@ export class Prepare {
     if (!tree.isReapable(node, ages)) return;
     const zxid = this.#begin();
     this.#delete(path);
-    this.#sink.add(zxid, ownTxn({ kind: 'delete', path }, wallMs));
+    this.#end(zxid, ownTxn({ kind: 'delete', path }, wallMs));
   }
 
   /** The transaction is in the state now: the overlay forgets it. */
@@ -235,16 +234,18 @@ export class Prepare {
   /** The znode exists and has no children. */
   #delete(path: string): void {
     const at = pathViewOf(path);
-    const above = parentViewOf(at);
-    const node = this.#overlay.at(at);
-    const parent = this.#overlay.at(above);
-    this.#overlay.delete({ path: at, node }, { path: above, node: parent });
+    this.#overlay.delete(this.#overlay.at(at), this.#overlay.at(parentViewOf(at)));
   }
 
   #begin(): Zxid {
     const zxid = this.#zxids.take();
     this.#overlay.begin(zxid);
     return zxid;
+  }
+
+  #end(zxid: Zxid, txn: Txn): void {
+    this.#overlay.end();
+    this.#sink.add(zxid, txn);
   }
 
   #decide(request: ForwardedRequest, random16: () => Uint8Array): TxnOp {

@@ -135,8 +135,7 @@ export class SessionEnds {
     let left = PATHS_MAX;
     tree.visitEphemerals(session, (node) => {
       const path = tree.path(node);
-      const { exists, owner } = overlay.node(path);
-      if (!exists || owner !== session) return true;
+      if (overlay.ownerOf(path) !== session) return true;
       left -= path.length;
       paths.push(path);
       return paths.length < this.#partMax && left > 0;

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PathView, pathViewOf } from '../state/path-view.js';
-import { ABSENT, type ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
+import { type ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
 
 /** A path with one of `hashes` hashes. */
 function located(path: string, hashes: number): PathView {
@@ -27,7 +27,8 @@ describe('znodes in flight', () => {
             // Some are longer than the memory that an entry begins with.
             const path = `/${'long-'.repeat(one % 17)}${one}`;
             if (expected.has(path)) continue;
-            const znode = znodes.add(located(path, hashes), { ...ABSENT, version: one });
+            const znode = znodes.add(located(path, hashes));
+            znode.version = one;
             expected.set(path, znode);
           }
           for (const [path, znode] of expected) {
@@ -47,14 +48,22 @@ describe('znodes in flight', () => {
     );
   });
 
-  it('are as they are added, whatever the entry was before', () => {
+  it('are found no longer once they are removed, though they are used again', () => {
     const znodes = new ZnodesInFlight();
-    const first = znodes.add(located('/first', 1), { ...ABSENT, exists: true, creates: 4 });
+    const first = znodes.add(located('/first', 1));
     first.childrenOf = new Map([[1, 1]]);
     znodes.remove(first);
-    const second = znodes.add(located('/second', 1), { ...ABSENT, version: 2 });
+    expect(first.isUsed).toBe(false);
+    const second = znodes.add(located('/second', 1));
     expect(second).toBe(first);
-    expect(second).toMatchObject({ exists: false, creates: 0, version: 2, childrenOf: null });
+    expect(second).toMatchObject({ isUsed: true, changes: 0, children: 0, childrenOf: null });
     expect(znodes.find(located('/first', 1))).toBe(null);
+  });
+
+  it('are not removed while children of them are counted', () => {
+    const znodes = new ZnodesInFlight();
+    const parent = znodes.add(located('/parent', 1));
+    parent.children = 1;
+    expect(() => znodes.remove(parent)).toThrow('1 children are left over');
   });
 });

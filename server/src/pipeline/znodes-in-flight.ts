@@ -57,6 +57,8 @@ export class ZnodeInFlight implements NodeView {
   children = 0;
   /** The part of `children` that is ephemerals of a session, without sessions with 0. */
   childrenOf: Map<SessionId, number> | null = null;
+  /** Whether it is in the table. */
+  isUsed = false;
   /** The next entry of the same bucket. */
   next: ZnodeInFlight | null = null;
   hash = 0;
@@ -98,11 +100,11 @@ export class ZnodesInFlight {
     return znode;
   }
 
-  /** Adds an entry without changes for a path that has none, as the tree has the znode. */
-  add(at: PathView, as: NodeView): ZnodeInFlight {
+  /** Adds an entry without changes for a path that has none. What it shows is the caller's. */
+  add(at: PathView): ZnodeInFlight {
     if (this.#size === this.#buckets.length) this.#enlarge();
     const znode = this.#spare.pop() ?? new ZnodeInFlight();
-    znode.become(as);
+    znode.isUsed = true;
     znode.hash = at.hash;
     setPath(znode, at);
     this.#link(znode);
@@ -112,6 +114,7 @@ export class ZnodesInFlight {
 
   /** No change concerns it any longer. */
   remove(znode: ZnodeInFlight): void {
+    assert(znode.children === 0, () => `${znode.children} children are left over`);
     const index = znode.hash & (this.#buckets.length - 1);
     let before = this.#buckets[index] ?? null;
     if (before === znode) {
@@ -122,6 +125,7 @@ export class ZnodesInFlight {
       before.next = znode.next;
     }
     this.#size -= 1;
+    znode.isUsed = false;
     znode.next = null;
     znode.acl = NO_ACL;
     znode.childrenOf = null;

@@ -40,11 +40,9 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'the next request sees the deletes in flight',
     file: 'pipeline/overlay.ts',
-    find: `    const { owner } = znode;
-    znode.become(ABSENT);
-`,
-    replace: `    const { owner } = znode;
-`,
+    find: `    own.become(ABSENT);
+    this.#add({ zxid: this.#zxid, znode: own, parent: this.#changing(parent), by: -1, owner });`,
+    replace: `    this.#add({ zxid: this.#zxid, znode: own, parent: this.#changing(parent), by: -1, owner });`,
   },
   {
     name: 'overlay-without-children',
@@ -59,11 +57,9 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a znode is seen with all that is in flight until the last of it is applied',
     file: 'pipeline/overlay.ts',
-    find: `    if (znode.changes > 0) return;
-    assert(znode.children === 0, () => \`\${znode.children} children are left over\`);
-    this.#znodes.remove(znode);`,
-    replace: `    if (znode.changes > 1) return;
-    if (znode.changes === 1) this.#znodes.remove(znode);`,
+    find: '    if (znode.changes === 0) this.#znodes.remove(znode);\n    if (parent',
+    replace:
+      '    if (znode.changes <= 1 && znode.isUsed) this.#znodes.remove(znode);\n    if (parent',
   },
   {
     name: 'overlay-finds-by-hash-alone',
@@ -106,8 +102,8 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a sequence number is never used again, deleted children or not',
     file: 'pipeline/overlay.ts',
-    find: 'creates: tree.creates(node),',
-    replace: 'creates: tree.childCount(node),',
+    find: 'znode.creates = tree.creates(node);',
+    replace: 'znode.creates = tree.childCount(node);',
   },
   {
     name: 'version-from-the-tree',
@@ -179,8 +175,8 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.thinkMaxMs=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: 'return this.#isClosed(node.owner) ? ABSENT : node;',
-    replace: 'return node;',
+    find: '    if (this.#isClosed(znode.owner)) znode.become(ABSENT);\n',
+    replace: '',
   },
   {
     name: 'delete-tells-the-next-zxid',
