@@ -62,20 +62,12 @@ export const decisionMutants: readonly Mutant[] = [
       '    if (znode.changes <= 1 && znode.isUsed) this.#znodes.remove(znode);\n    if (parent',
   },
   {
-    name: 'overlay-finds-by-hash-alone',
-    area: 'pipeline',
-    breaks: 'a znode in flight is found by its whole path',
-    file: 'pipeline/znodes-in-flight.ts',
-    find: 'while (znode !== null && (znode.hash !== hash || !hasPath(znode, at)))',
-    replace: 'while (znode !== null && (znode.hash ^ hash) % 8 !== 0)',
-  },
-  {
     name: 'failed-multi-restores-only-what-it-added',
     area: 'pipeline',
     breaks: 'a multi that failed leaves nothing behind in the overlay',
     file: 'pipeline/overlay.ts',
-    find: '    for (const { znode, was } of before.reverse()) znode.become(was);\n',
-    replace: '',
+    find: 'of before.reverse()) znode.become(was);',
+    replace: 'of before.reverse()) if (znode.changes < 0) znode.become(was);',
   },
   {
     name: 'sequence-from-the-tree',
@@ -83,12 +75,13 @@ export const decisionMutants: readonly Mutant[] = [
     breaks: 'sequence numbers below a parent are never handed out twice',
     file: 'pipeline/prepare-op.ts',
     find: 'sequenceSuffix(parent.creates)',
-    replace: 'sequenceSuffix(overlay.appliedCreates(above))',
+    replace: 'sequenceSuffix(overlay.appliedCreates(parentViewOf(op)))',
     also: [
       {
         file: 'pipeline/overlay.ts',
         find: '  hasChildren(path: PathView): boolean {\n',
-        replace: `  appliedCreates({ node }: PathView): number {
+        replace: `  appliedCreates({ path }: PathView): number {
+    const node = this.#state.tree.find(path);
     return node === NO_NODE ? 0 : this.#state.tree.creates(node);
   }
 
