@@ -14,6 +14,7 @@ import {
 } from './codec.js';
 import { INT64_MAX, INT64_MIN, type Int64, int64ToHex, plainHexId, toInt64 } from './int64.js';
 import { JuteReader } from './reader.js';
+import { requiredNatural } from './required.js';
 import { JuteWriter } from './writer.js';
 
 /** Only the synchronous overload: an asynchronous property does not compile. */
@@ -46,8 +47,9 @@ describe('a long', () => {
   it('is natural exactly when it is a number that is not negative', () => {
     holds(
       fc.property(int64, (value) => {
-        const expected = typeof value === 'number' && value >= 0 ? value : -1;
-        expect(new JuteReader(encode(long, value)).natural()).toBe(expected);
+        const read = () => requiredNatural(new JuteReader(encode(long, value)), 'a test');
+        if (typeof value === 'number' && value >= 0) expect(read()).toBe(value);
+        else expect(read).toThrow(MarshallingError);
       }),
     );
   });

@@ -12,8 +12,6 @@ import { type Int64, int64FromHalves } from './int64.js';
 /** The shortest element of any vector of the protocol: an empty string. */
 const ELEMENT_BYTES_MIN = 4;
 const SHORT_BYTES = 256;
-/** The upper half of the greatest safe integer. */
-const HIGH_MAX = (1 << 21) - 1;
 
 export class JuteReader {
   #bytes: Buffer;
@@ -78,14 +76,6 @@ export class JuteReader {
     const low = intAt(this.#bytes, at + 4) >>> 0;
     const value = high * 0x1_0000_0000 + low;
     return Number.isSafeInteger(value) ? value : int64FromHalves({ high, low });
-  }
-
-  /** Like `long`, and faster: -1 in place of a negative number and of one that is not safe. */
-  natural(): number {
-    const at = this.#advance(8);
-    const high = intAt(this.#bytes, at);
-    if (high >>> 0 > HIGH_MAX) return -1;
-    return high * 0x1_0000_0000 + (intAt(this.#bytes, at + 4) >>> 0);
   }
 
   /** Returns a view, or null for the length -1. */

@@ -5,7 +5,11 @@
  * of forwarded requests.
  */
 import { MarshallingError } from '../marshalling-error.js';
-import type { JuteReader } from './reader.js';
+import { intAt, type JuteReader } from './reader.js';
+
+const LONG_BYTES = 8;
+/** The upper half of the greatest safe integer. */
+const HIGH_MAX = (1 << 21) - 1;
 
 export function requiredString(reader: JuteReader, what: string): string {
   const text = reader.string();
@@ -29,7 +33,11 @@ export function requiredCardinal(reader: JuteReader, what: string): number {
 
 /** A long that is a whole number, not negative, and safe. */
 export function requiredNatural(reader: JuteReader, what: string): number {
-  const value = reader.natural();
-  if (value < 0) throw new MarshallingError(`a number in ${what} is negative, or too large`);
-  return value;
+  reader.skip(LONG_BYTES);
+  const at = reader.position - LONG_BYTES;
+  const high = intAt(reader.bytes, at);
+  if (high >>> 0 > HIGH_MAX) {
+    throw new MarshallingError(`a number in ${what} is negative, or too large`);
+  }
+  return high * 0x1_0000_0000 + (intAt(reader.bytes, at + 4) >>> 0);
 }
