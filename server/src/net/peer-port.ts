@@ -43,9 +43,9 @@ export class PeerPort {
   readonly #options: PeerPortOptions;
   readonly #logger: Logger;
   readonly #diallers = new Map<PeerId, PeerDialler>();
-  /** Links that are up. */
   /** When `takeHeard` was called last. */
   #toldMs = 0;
+  /** Links that are up. */
   readonly #links = new Map<PeerId, PeerLink>();
   readonly #admission: PeerAdmission;
   /** Every link whose stream is not closed yet. */

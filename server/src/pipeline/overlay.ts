@@ -2,9 +2,11 @@
  * The changes that are prepared and not yet applied, as the next request must see them.
  *
  * It owns an entry for each znode that any transaction in flight changes (ZnodesInFlight), and the
- * sessions that are being opened or closed (SessionsInFlight). Reads fall through to the tree. An
- * entry is what the znode will be once everything in flight is applied, and is removed when the
- * last change that concerns it is applied: from then on the tree says the same.
+ * sessions that are being opened or closed (SessionsInFlight). An entry is what the znode will be
+ * once everything in flight is applied, and is removed when the last change that concerns it is
+ * applied: from then on the tree says the same. A znode that the transaction being prepared looks
+ * at gets an entry too, made from the tree, which is removed at the end of that transaction unless
+ * it changes it.
  *
  * Closing a session touches none of its ephemerals: while the close is in flight, whatever it owns
  * counts as absent, in the entries and in the tree.
@@ -86,7 +88,7 @@ export class Overlay {
       this.#fill(znode, path.node);
       this.#made.push(znode);
     }
-    // Once the close is applied, it is gone.
+    // While the close of its owner is in flight, an ephemeral counts as deleted.
     if (this.#isClosed(znode.owner)) znode.become(ABSENT);
     return znode;
   }
@@ -140,7 +142,7 @@ export class Overlay {
     this.#before = null;
   }
 
-  /** The transaction is prepared. */
+  /** The transaction is decided: what it looked at and did not change is forgotten. */
   end(): void {
     for (let znode = this.#made.pop(); znode !== undefined; znode = this.#made.pop()) {
       if (znode.changes === 0) this.#znodes.remove(znode);

@@ -26,6 +26,7 @@ import {
 } from '@rookery/protocol';
 import { parentViewOf, pathViewOf } from '../state/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { Reused } from '../state/reused.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { NodeAges } from '../state/tree-reads.js';
@@ -87,9 +88,6 @@ interface AskedMulti {
   readonly ops: readonly AskedOp[];
   readonly aclBytesMax: number;
 }
-
-/** Overwritten for each request. */
-type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 /**
  * The first znodes that ZooKeeper leaves open to everybody. /zookeeper/config is not among them,

@@ -46,7 +46,7 @@ export class RequestViews {
   readonly #create = new AskedCreate();
   readonly #acls = new WorldAcls();
 
-  /** What was read is encoded. */
+  /** Releases the objects that serve each request; called once the last one is encoded. */
   release(): void {
     this.#setData.release();
     this.#create.release();

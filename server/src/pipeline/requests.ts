@@ -16,6 +16,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
+import type { Reused } from '../state/reused.js';
 import type { Txn } from '../state/txn.js';
 import type { Requester } from './access.js';
 import { answerBytesOf, isListing, LARGE_BYTES } from './answer-size.js';
@@ -43,9 +44,6 @@ export const HEADER_BYTES = 8;
 const FORCED_BYTES_MAX = 8 << 20;
 const LOGIN_NOT_KEPT =
   'its login has to wait, but too many of its address do already, or it is too long to be kept';
-
-/** Overwritten for each request: what happens a million times a second makes no garbage. */
-type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export class Requests {
   readonly #parts: RequestsParts;

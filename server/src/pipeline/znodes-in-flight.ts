@@ -1,10 +1,10 @@
 /**
  * The znodes that transactions in flight change: each as it will be once all of them are applied.
  *
- * They are found by the hash of the path and its bytes, so that no string is made. An entry exists
- * as long as a change in flight concerns it, and is used again afterwards. The table doubles when
- * it is full and never shrinks; the operations that a leader may have in flight bound it. Owned by
- * Overlay, which alone changes entries.
+ * They are found by the hash of the path and its bytes, so that no string is made. Overlay decides
+ * when an entry comes and goes, and alone changes it; the object serves another znode afterwards.
+ * The table doubles when it is full and never shrinks; the operations that a leader may have in
+ * flight bound it.
  */
 import { assert } from '@rookery/protocol';
 import type { PathView } from '../state/path-view.js';
@@ -100,7 +100,7 @@ export class ZnodesInFlight {
     return znode;
   }
 
-  /** Adds an entry without changes for a path that has none. What it shows is the caller's. */
+  /** Adds an entry for a path that has none. The caller sets what requests see of the znode. */
   add(at: PathView): ZnodeInFlight {
     if (this.#size === this.#buckets.length) this.#enlarge();
     const znode = this.#spare.pop() ?? new ZnodeInFlight();
@@ -112,7 +112,7 @@ export class ZnodesInFlight {
     return znode;
   }
 
-  /** No change concerns it any longer. */
+  /** Removes an entry that no change concerns any longer. */
   remove(znode: ZnodeInFlight): void {
     assert(znode.children === 0, () => `${znode.children} children are left over`);
     const index = znode.hash & (this.#buckets.length - 1);

@@ -19,6 +19,7 @@ import { OpView } from './op-view.js';
 import { KNOWN_PATH_KEY, type PathKey } from './path-hash.js';
 import { Quotas } from './quotas.js';
 import { type CheckpointRecord, DEAD_KEY } from './record-blocks.js';
+import type { Reused } from './reused.js';
 import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, type Family, NO_NODE, type RestoredZnode, Tree } from './tree.js';
@@ -55,7 +56,7 @@ export class ReplicatedState {
   readonly #capture: Capture;
   readonly quotas: Quotas;
   /** The point of the transaction that is being applied. */
-  readonly #at: { -readonly [Field in keyof ChangePoint]: ChangePoint[Field] } = {
+  readonly #at: Reused<ChangePoint> = {
     zxid: 0,
     time: 0,
     session: 0,

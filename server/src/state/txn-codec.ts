@@ -26,6 +26,7 @@ import {
 } from '@rookery/protocol';
 import { MODE, NODE_MODES } from './modes.js';
 import { CreateView, OpView, readPathAndData, SetDataView, WorldAcls } from './op-view.js';
+import type { Reused } from './reused.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, CreateOp, NodeOp, Txn, TxnOp } from './txn.js';
 
@@ -46,10 +47,10 @@ export const KIND = {
 const RECORD = 'a transaction';
 export const ORIGIN_BITS = 8;
 export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
-/** These keep nothing between calls, but for the lists that allow everybody something. */
+/** Overwritten by each call; `worldAcls` has at most 32 lists. */
 const bodyReader = new JuteReader(new Uint8Array(0));
-const createRead = new CreateView();
-const setDataRead = new SetDataView();
+const decodedCreate = new CreateView();
+const decodedSetData = new SetDataView();
 const worldAcls = new WorldAcls();
 /** Longer bytes are copied faster by `raw`, although it needs a subarray. */
 const VIEW_BYTES_MAX = 512;
@@ -57,9 +58,6 @@ const VIEW_BYTES_MAX = 512;
 const FIXED_BYTES_MAX = 64;
 /** Stands in place of the number of entries. */
 export const WORLD_ANYONE = -1;
-
-/** An object that serves one transaction after the other. */
-type Reused<T> = { -readonly [Field in keyof T]: T[Field] };
 
 export function writeTxn(writer: JuteWriter, { origin, request, session, time, op }: Txn): void {
   assert(origin >= 0 && origin <= ORIGIN_MAX, () => `${origin} is a member or 0`);
@@ -214,11 +212,11 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
 function readNodeOp(kind: number, reader: JuteReader): NodeOp {
   switch (kind) {
     case KIND.create:
-      return createOf(readCreate(createRead, reader));
+      return createOf(readCreate(decodedCreate, reader));
     case KIND.delete:
       return { kind: 'delete', path: requiredString(reader, RECORD) };
     case KIND.setData: {
-      const { path, data, version } = readSetData(setDataRead, reader);
+      const { path, data, version } = readSetData(decodedSetData, reader);
       return { kind: 'setData', path, data, version };
     }
     case KIND.setAcl: {
