@@ -166,7 +166,7 @@ export {
   toInt64,
 } from './jute/int64.js';
 export { bufferOf, JuteReader, viewOf } from './jute/reader.js';
-export { requiredCount, requiredNatural, requiredString } from './jute/required.js';
+export { naturalAt, requiredCount, requiredNatural, requiredString } from './jute/required.js';
 export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter, putLong } from './jute/writer.js';
 export { MarshallingError } from './marshalling-error.js';

@@ -5,7 +5,7 @@
  * of forwarded requests.
  */
 import { MarshallingError } from '../marshalling-error.js';
-import { intAt, type JuteReader } from './reader.js';
+import type { JuteReader } from './reader.js';
 
 const LONG_BYTES = 8;
 /** The upper half of the greatest safe integer. */
@@ -34,10 +34,14 @@ export function requiredCardinal(reader: JuteReader, what: string): number {
 /** A long that is a whole number, not negative, and safe. */
 export function requiredNatural(reader: JuteReader, what: string): number {
   reader.skip(LONG_BYTES);
-  const at = reader.position - LONG_BYTES;
-  const high = intAt(reader.bytes, at);
+  return naturalAt(reader.view, reader.position - LONG_BYTES, what);
+}
+
+/** Like `requiredNatural`, within bytes that are known to be there. */
+export function naturalAt(view: DataView, at: number, what: string): number {
+  const high = view.getInt32(at);
   if (high >>> 0 > HIGH_MAX) {
     throw new MarshallingError(`a number in ${what} is negative, or too large`);
   }
-  return high * 0x1_0000_0000 + (intAt(reader.bytes, at + 4) >>> 0);
+  return high * 0x1_0000_0000 + view.getUint32(at + 4);
 }

@@ -89,7 +89,10 @@ export class Overlay {
       this.#made.push(znode);
     }
     // While the close of its owner is in flight, an ephemeral counts as deleted.
-    if (this.#isClosed(znode.owner)) znode.become(ABSENT);
+    if (this.#isClosed(znode.owner)) {
+      this.#znodes.keepPath(znode, path);
+      znode.become(ABSENT);
+    }
     return znode;
   }
 
@@ -182,11 +185,12 @@ export class Overlay {
     this.#add({ zxid: this.#zxid, znode: own, parent: above, by: 1, owner });
   }
 
-  /** The znode exists. */
-  delete(znode: NodeView, parent: NodeView): void {
+  /** The znode at the path exists. */
+  delete(path: PathView, znode: NodeView, parent: NodeView): void {
     assert(parent.exists && znode.exists, 'a znode that is deleted exists');
     const { owner } = znode;
     const own = this.#changing(znode);
+    this.#znodes.keepPath(own, path);
     own.become(ABSENT);
     this.#add({ zxid: this.#zxid, znode: own, parent: this.#changing(parent), by: -1, owner });
   }

@@ -15,6 +15,7 @@ import {
 } from '@rookery/protocol';
 import { CONFIG_NODE } from '../state/node-record.js';
 import { NAME_CHARS_MAX } from '../state/node-store.js';
+import type { CreateView, SetDataView } from '../state/op-view.js';
 import { parentViewOf, pathViewOf } from '../state/path-view.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
@@ -24,7 +25,6 @@ import { createModeOf } from './create-mode.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { Overlay } from './overlay.js';
 import type { QuotaGuard } from './quota-guard.js';
-import type { AskedCreate, AskedSetData } from './request-views.js';
 import type { TreeRoom } from './tree-room.js';
 
 /** Nobody may delete these. */
@@ -57,11 +57,7 @@ export interface DecisionContext extends Requester {
   readonly treeRoom: TreeRoom;
 }
 
-export function decideCreate(
-  overlay: Overlay,
-  context: DecisionContext,
-  op: AskedCreate,
-): Decision {
+export function decideCreate(overlay: Overlay, context: DecisionContext, op: CreateView): Decision {
   const created = createModeOf(context.opcode, op, context.extendedTypes);
   if (typeof created === 'number') return created;
   if (created.mode === 'ephemeral' && context.session === LOCAL_SESSION) {
@@ -129,14 +125,14 @@ export function decideDelete(
   if (version !== ANY_VERSION && version !== node.version) return ErrorCode.badVersion;
   if (overlay.hasChildren(at)) return ErrorCode.notEmpty;
   context.treeRoom.deletes(request, node.dataBytes);
-  overlay.delete(node, parent);
+  overlay.delete(at, node, parent);
   return { kind: 'delete', path };
 }
 
 export function decideSetData(
   overlay: Overlay,
   context: DecisionContext,
-  op: AskedSetData,
+  op: SetDataView,
 ): Decision {
   if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
   const node = overlay.at(op);

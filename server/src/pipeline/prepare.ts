@@ -232,7 +232,7 @@ export class Prepare {
   /** The znode exists and has no children. */
   #delete(path: string): void {
     const at = pathViewOf(path);
-    this.#overlay.delete(this.#overlay.at(at), this.#overlay.at(parentViewOf(at)));
+    this.#overlay.delete(at, this.#overlay.at(at), this.#overlay.at(parentViewOf(at)));
   }
 
   #begin(): Zxid {

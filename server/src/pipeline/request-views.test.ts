@@ -17,11 +17,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
+import type { CreateView, SetDataView } from '../state/op-view.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import { Prepare } from './prepare.js';
-import { type AskedCreate, type AskedSetData, RequestViews } from './request-views.js';
+import { RequestViews } from './request-views.js';
 import { NO_BOUND } from './tree-room.js';
 
 const text = fc.oneof(fc.string(), fc.constantFrom('/a', '/a/b-0000000001', '/ä', ''));
@@ -58,11 +59,11 @@ function orRefused(read: () => unknown): unknown {
   }
 }
 
-function fieldsOfCreate(op: AskedCreate): unknown {
+function fieldsOfCreate(op: CreateView): unknown {
   const { path, flags, askedAcl, askedTtlMs } = op;
   return { path, data: hexOf(op.data), acl: askedAcl, flags, ttlMs: askedTtlMs };
 }
-function fieldsOfSetData(op: AskedSetData): unknown {
+function fieldsOfSetData(op: SetDataView): unknown {
   return { path: op.path, data: hexOf(op.data), version: op.expected };
 }
 

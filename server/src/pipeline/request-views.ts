@@ -8,7 +8,6 @@
  */
 import {
   AclListOrNull,
-  type Int64,
   type JuteReader,
   MarshallingError,
   OpCode,
@@ -21,29 +20,15 @@ import type { Acl } from '../state/txn.js';
 /** The size of a list that allows everybody something. */
 const WORLD_ACL_BYTES = 27;
 
-export class AskedSetData extends SetDataView {
-  /** The version that the client expects, or -1 for any. */
-  expected = 0;
-}
-
-/** `opcode` is the one with which the client asks. */
-export class AskedCreate extends CreateView {
-  flags = 0;
-  /** As the client gave it; `acl` is what is stored, once it is decided. */
-  askedAcl: readonly Acl[] | null = null;
-  /** Only createTtl has it. */
-  askedTtlMs: Int64 = 0;
-}
-
 /** An operation of a multi. */
 export type AskedOp =
-  | AskedCreate
-  | AskedSetData
+  | CreateView
+  | SetDataView
   | { readonly kind: 'delete' | 'check'; readonly request: PathVersionRequest };
 
 export class RequestViews {
-  readonly #setData = new AskedSetData();
-  readonly #create = new AskedCreate();
+  readonly #setData = new SetDataView();
+  readonly #create = new CreateView();
   readonly #acls = new WorldAcls();
 
   /** Releases the objects that serve each request; called once the last one is encoded. */
@@ -53,14 +38,14 @@ export class RequestViews {
   }
 
   /** The result is valid until `release`, unless it is the caller's own `op`. */
-  setData(reader: JuteReader, op = this.#setData): AskedSetData {
+  setData(reader: JuteReader, op = this.#setData): SetDataView {
     readPathAndData(op, reader);
     op.expected = reader.int();
     return op;
   }
 
   /** Like `setData`. */
-  create(reader: JuteReader, opcode: number, op = this.#create): AskedCreate {
+  create(reader: JuteReader, opcode: number, op = this.#create): CreateView {
     readPathAndData(op, reader);
     op.locateName();
     op.opcode = opcode;
@@ -81,9 +66,9 @@ export class RequestViews {
       case OpCode.create2:
       case OpCode.createContainer:
       case OpCode.createTtl:
-        return this.create(reader, opcode, new AskedCreate());
+        return this.create(reader, opcode, new CreateView());
       case OpCode.setData:
-        return this.setData(reader, new AskedSetData());
+        return this.setData(reader, new SetDataView());
       case OpCode.delete:
         return { kind: 'delete', request: PathVersionRequest.read(reader) };
       case OpCode.check:

@@ -3,11 +3,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PathView, pathViewOf } from '../state/path-view.js';
+import { NO_NODE } from '../state/tree.js';
 import { type ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
 
-/** A path with one of `hashes` hashes. */
-function located(path: string, hashes: number): PathView {
+/** A path with one of `hashes` hashes, and its node in the tree, if it has one. */
+function located(path: string, hashes: number, node = NO_NODE): PathView {
   const at = pathViewOf(path);
+  at.node = node;
   let hash = 0;
   for (const byte of at.bytes) hash = Math.imul(hash, 31) + byte;
   at.hash = hash % hashes;
@@ -58,6 +60,20 @@ describe('znodes in flight', () => {
     expect(second).toBe(first);
     expect(second).toMatchObject({ isUsed: true, changes: 0, children: 0, childrenOf: null });
     expect(znodes.find(located('/first', 1))).toBe(null);
+  });
+
+  it('are found by their nodes in the tree, which may have other paths later', () => {
+    const znodes = new ZnodesInFlight();
+    const seven = znodes.add(located('/seven', 1, 7));
+    const absent = znodes.add(located('/absent', 1));
+    expect(znodes.find(located('/seven', 1, 7))).toBe(seven);
+    expect(znodes.find(located('/other', 1, 8))).toBe(null);
+    znodes.keepPath(seven, located('/seven', 1, 7));
+    // Deleted and created anew in the tree, while another znode got its node, and the same hash.
+    expect(znodes.find(located('/seven', 1, 9))).toBe(seven);
+    expect(znodes.find(located('/seven', 1))).toBe(seven);
+    expect(znodes.find(located('/other', 1, 7))).toBe(null);
+    expect(znodes.find(located('/absent', 1, 7))).toBe(absent);
   });
 
   it('are not removed while children of them are counted', () => {

@@ -1,20 +1,24 @@
 /**
  * The znodes that transactions in flight change: each as it will be once all of them are applied.
  *
- * They are found by the hash of the path and its bytes, so that no string is made. Overlay decides
- * when an entry comes and goes, and alone changes it; the object serves another znode afterwards.
- * The table doubles when it is full and never shrinks; the operations that a leader may have in
- * flight bound it.
+ * They are found by the hash of the path, so that no string is made. Then the node in the tree
+ * decides, or, of a znode that is not in the tree all the time, the bytes of the path: these are
+ * copied only for one that does not exist, or that a change in flight deletes (`keepPath`). Overlay
+ * decides when an entry comes and goes, and alone changes it; the object serves another znode
+ * afterwards. The table doubles when it is full and never shrinks; the operations that a leader may
+ * have in flight bound it.
  */
 import { assert } from '@rookery/protocol';
 import type { PathView } from '../state/path-view.js';
+import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 
 const BUCKETS_FIRST = 1 << 8;
 /** The number of entries that are kept for later use. */
 const SPARE_MAX = 1 << 10;
-/** The room for a path at first; it doubles until the path fits. */
+/** The room for a path that is kept; it doubles until the path fits. */
 const PATH_BYTES_FIRST = 64;
+const NO_PATH = new Uint8Array(0);
 /** An entry with more room is not kept for later use: all that are kept have 256 KB at most. */
 const PATH_BYTES_KEPT = 256;
 const NO_ACL: readonly Acl[] = [];
@@ -62,7 +66,9 @@ export class ZnodeInFlight implements NodeView {
   /** The next entry of the same bucket. */
   next: ZnodeInFlight | null = null;
   hash = 0;
-  path = new Uint8Array(PATH_BYTES_FIRST);
+  /** Its node in the tree, as long as the entry is there; NO_NODE if its path is kept instead. */
+  node = NO_NODE;
+  path = NO_PATH;
   pathBytes = 0;
 
   /** A copy of what requests see. */
@@ -96,7 +102,7 @@ export class ZnodesInFlight {
   find(at: PathView): ZnodeInFlight | null {
     const { hash } = at;
     let znode = this.#buckets[hash & (this.#buckets.length - 1)] ?? null;
-    while (znode !== null && (znode.hash !== hash || !hasPath(znode, at))) znode = znode.next;
+    while (znode !== null && (znode.hash !== hash || !isAt(znode, at))) znode = znode.next;
     return znode;
   }
 
@@ -106,10 +112,22 @@ export class ZnodesInFlight {
     const znode = this.#spare.pop() ?? new ZnodeInFlight();
     znode.isUsed = true;
     znode.hash = at.hash;
-    setPath(znode, at);
+    znode.node = at.node;
+    if (at.node === NO_NODE) this.keepPath(znode, at);
     this.#link(znode);
     this.#size += 1;
     return znode;
+  }
+
+  /** From now on the znode is found by its path, whatever the tree has there. */
+  keepPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): void {
+    const size = pathEnd - pathStart;
+    let room = Math.max(znode.path.length, PATH_BYTES_FIRST);
+    while (room < size) room *= 2;
+    if (room > znode.path.length) znode.path = new Uint8Array(room);
+    for (let i = 0; i < size; i++) znode.path[i] = bytes[pathStart + i] ?? 0;
+    znode.pathBytes = size;
+    znode.node = NO_NODE;
   }
 
   /** Removes an entry that no change concerns any longer. */
@@ -153,18 +171,13 @@ export class ZnodesInFlight {
   }
 }
 
+function isAt(znode: ZnodeInFlight, at: PathView): boolean {
+  return znode.node === NO_NODE ? hasPath(znode, at) : znode.node === at.node;
+}
+
 function hasPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): boolean {
   const { path, pathBytes } = znode;
   if (pathBytes !== pathEnd - pathStart) return false;
   for (let i = 0; i < pathBytes; i++) if (path[i] !== bytes[pathStart + i]) return false;
   return true;
-}
-
-function setPath(znode: ZnodeInFlight, { bytes, pathStart, pathEnd }: PathView): void {
-  const size = pathEnd - pathStart;
-  let room = znode.path.length;
-  while (room < size) room *= 2;
-  if (room > znode.path.length) znode.path = new Uint8Array(room);
-  for (let i = 0; i < size; i++) znode.path[i] = bytes[pathStart + i] ?? 0;
-  znode.pathBytes = size;
 }

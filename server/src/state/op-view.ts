@@ -6,7 +6,7 @@
  * object serves one request or transaction after the other (request-views.ts, txn-codec.ts), so
  * nobody may keep it beyond the call that it was given to. That of a request is released then.
  */
-import { type JuteReader, MarshallingError } from '@rookery/protocol';
+import { type Int64, type JuteReader, MarshallingError } from '@rookery/protocol';
 import { NO_BYTES, NO_VIEW, PathView } from './path-view.js';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
 
@@ -60,15 +60,23 @@ export abstract class OpView extends PathView implements DataRange {
 
 export class SetDataView extends OpView implements SetDataOp {
   readonly kind = 'setData';
+  /** In a request: the version that the client expects, or -1 for any. */
+  expected = 0;
   /** The version of the znode afterwards, once it is decided. */
   version = 0;
 }
 
 export class CreateView extends OpView implements CreateOp {
   readonly kind = 'create';
+  /** In a request: what the client asks for. Only createTtl has a time to live. */
+  flags = 0;
+  askedAcl: readonly Acl[] | null = null;
+  askedTtlMs: Int64 = 0;
+  /** What is stored, once it is decided. */
   acl = NO_ACL;
   mode: NodeMode = 'persistent';
   ttlMs = 0;
+  /** In a request, the one with which the client asks. */
   opcode = 0;
   /** The index after the last slash of the path. */
   nameStart = 0;

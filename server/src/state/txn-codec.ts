@@ -17,6 +17,7 @@ import {
   JuteReader,
   type JuteWriter,
   MarshallingError,
+  naturalAt,
   type Proposal,
   type ProposalCursor,
   requiredCount,
@@ -45,6 +46,8 @@ export const KIND = {
 } as const;
 
 const RECORD = 'a transaction';
+/** Kind and origin, request, session and time. */
+const HEAD_BYTES = 28;
 export const ORIGIN_BITS = 8;
 export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** Overwritten by each call; `worldAcls` has at most 32 lists. */
@@ -97,11 +100,13 @@ export function readTxn(reader: JuteReader): Txn {
 
 /** Reads everything before the operation, and returns the kind of that. */
 function readHead(txn: Reused<Txn>, reader: JuteReader): number {
-  const head = reader.int();
+  const { view, position } = reader;
+  reader.skip(HEAD_BYTES);
+  const head = view.getInt32(position);
   txn.origin = head & ORIGIN_MAX;
-  txn.request = requiredNatural(reader, RECORD);
-  txn.session = requiredNatural(reader, RECORD);
-  txn.time = requiredNatural(reader, RECORD);
+  txn.request = naturalAt(view, position + 4, RECORD);
+  txn.session = naturalAt(view, position + 12, RECORD);
+  txn.time = naturalAt(view, position + 20, RECORD);
   return head >> ORIGIN_BITS;
 }
 

@@ -168,8 +168,20 @@ export const decisionMutants: readonly Mutant[] = [
       'clients.thinkMaxMs=0',
     ],
     file: 'pipeline/overlay.ts',
-    find: '    if (this.#isClosed(znode.owner)) znode.become(ABSENT);\n',
+    find: `    if (this.#isClosed(znode.owner)) {
+      this.#znodes.keepPath(znode, path);
+      znode.become(ABSENT);
+    }
+`,
     replace: '',
+  },
+  {
+    name: 'deleted-znode-found-by-its-node',
+    area: 'pipeline',
+    breaks: 'what is deleted and created anew in flight is found by its path',
+    file: 'pipeline/overlay.ts',
+    find: '    this.#znodes.keepPath(own, path);\n',
+    replace: '    void path;\n',
   },
   {
     name: 'delete-tells-the-next-zxid',
