@@ -6,17 +6,14 @@
  */
 import * as library from '@rookery/client';
 import { describe, expect, it } from 'vitest';
-import { productUnderTest } from '../harness/product.js';
 import { LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
 import { heapBytes } from './heap-bytes.js';
 import { EVENTS, type Event } from './recipe-events.js';
 import { sharedEnsemble } from './shared-ensemble.js';
 
 const LANES = 50;
-/** Against ZooKeeper fewer are enough: what a client keeps depends on what it is sent alone. */
-const EVENTS_DEFAULT = productUnderTest().name === 'apache' ? 250 : 500;
-const EVENTS_COUNTED = Number(process.env['ROOKERY_HEAP_EVENTS'] ?? EVENTS_DEFAULT);
-const EVENTS_WARM = 250;
+const EVENTS_COUNTED = Number(process.env['ROOKERY_HEAP_EVENTS'] ?? 250);
+const EVENTS_WARM = 100;
 const BYTES_PER_EVENT_MAX = 200;
 /** A measurement that something else has disturbed is made again; a leak stays. */
 const ROUNDS_MAX = 6;
