@@ -188,6 +188,7 @@ export class Overlay {
   /** The znode at the path exists. */
   delete(path: PathView, znode: NodeView, parent: NodeView): void {
     assert(parent.exists && znode.exists, 'a znode that is deleted exists');
+    assert(this.#znodes.find(path) === znode, 'a znode is deleted at its own path');
     const { owner } = znode;
     const own = this.#changing(znode);
     this.#znodes.keepPath(own, path);
@@ -226,7 +227,10 @@ export class Overlay {
     this.#closingBelow.clear();
   }
 
-  /** The transaction is in the state now. */
+  /**
+   * The transaction is in the state now, and none after it: an entry that is found by its node must
+   * be gone before a close deletes that.
+   */
   applied(zxid: Zxid): void {
     if (this.sessions.firstZxid === zxid) {
       this.sessions.shift();

@@ -2,11 +2,11 @@
  * The znodes that transactions in flight change: each as it will be once all of them are applied.
  *
  * They are found by the hash of the path, so that no string is made. Then the node in the tree
- * decides, or, of a znode that is not in the tree all the time, the bytes of the path: these are
- * copied only for one that does not exist, or that a change in flight deletes (`keepPath`). Overlay
- * decides when an entry comes and goes, and alone changes it; the object serves another znode
- * afterwards. The table doubles when it is full and never shrinks; the operations that a leader may
- * have in flight bound it.
+ * decides. A znode that is not in the tree, or that a delete or the close of its owner in flight
+ * takes from it, has no node to rely on: for these a copy of the path is kept (`keepPath`), whose
+ * bytes decide. Overlay decides when an entry comes and goes, and alone changes it; the object
+ * serves another znode afterwards. The table doubles when it is full and never shrinks; the
+ * operations that a leader may have in flight bound it.
  */
 import { assert } from '@rookery/protocol';
 import type { PathView } from '../state/path-view.js';

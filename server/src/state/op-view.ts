@@ -68,16 +68,17 @@ export class SetDataView extends OpView implements SetDataOp {
 
 export class CreateView extends OpView implements CreateOp {
   readonly kind = 'create';
-  /** In a request: what the client asks for. Only createTtl has a time to live. */
+  /** In a request: what the client asks for; a time to live only with createTtl. */
   flags = 0;
   askedAcl: readonly Acl[] | null = null;
   askedTtlMs: Int64 = 0;
-  /** What is stored, once it is decided. */
+
+  /** What is stored, once it is decided; until then, `opcode` is the one of the request. */
   acl = NO_ACL;
   mode: NodeMode = 'persistent';
   ttlMs = 0;
-  /** In a request, the one with which the client asks. */
   opcode = 0;
+
   /** The index after the last slash of the path. */
   nameStart = 0;
   /** The number of slashes in the path: of its segments, unless it is the root. */

@@ -2,10 +2,10 @@
  * A path in memory that belongs to somebody else: within a request, within a transaction, or made
  * from a string.
  *
- * A znode is found by these bytes (`Tree.locate`), and by its hash and bytes among those in flight
- * (ZnodesInFlight). A string is made only where `path` is read. Malformed UTF-8 is read as U+FFFD,
- * which no path of a znode has, so such bytes name nothing. `pathHashOf` and `beginsWith` take one
- * of these or an operation whose path is a string.
+ * A znode is found by these bytes (`Tree.locate`), and then by its hash and its node, or these
+ * bytes, among those in flight (ZnodesInFlight). A string is made only where `path` is read.
+ * Malformed UTF-8 is read as U+FFFD, which no path of a znode has, so such bytes name nothing.
+ * `pathHashOf` and `beginsWith` take one of these or an operation whose path is a string.
  */
 import { viewOf } from '@rookery/protocol';
 import { hashPath, hashPathBytes } from './hash.js';
