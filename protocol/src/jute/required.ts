@@ -37,7 +37,7 @@ export function requiredNatural(reader: JuteReader, what: string): number {
   return naturalAt(reader.view, reader.position - LONG_BYTES, what);
 }
 
-/** Like `requiredNatural`, within bytes that are known to be there. */
+/** Like `requiredNatural`, at an index after which the view has eight bytes, as was checked. */
 export function naturalAt(view: DataView, at: number, what: string): number {
   const high = view.getInt32(at);
   if (high >>> 0 > HIGH_MAX) {

@@ -228,8 +228,8 @@ export class Overlay {
   }
 
   /**
-   * The transaction is in the state now, and none after it: an entry that is found by its node must
-   * be gone before a close deletes that.
+   * The transaction is in the state now, and no later one is: the entry of an ephemeral that is
+   * found by its node must be removed before the close of the session deletes that node.
    */
   applied(zxid: Zxid): void {
     if (this.sessions.firstZxid === zxid) {

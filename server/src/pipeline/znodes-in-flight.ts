@@ -66,7 +66,7 @@ export class ZnodeInFlight implements NodeView {
   /** The next entry of the same bucket. */
   next: ZnodeInFlight | null = null;
   hash = 0;
-  /** Its node in the tree, as long as the entry is there; NO_NODE if its path is kept instead. */
+  /** Its node in the tree until the entry is removed; NO_NODE if its path is kept instead. */
   node = NO_NODE;
   path = NO_PATH;
   pathBytes = 0;
@@ -98,7 +98,7 @@ export class ZnodesInFlight {
     return this.#size;
   }
 
-  /** The entry of a path that `Tree.locate` has hashed. */
+  /** The entry of a path whose hash and node `Tree.locate` has set. */
   find(at: PathView): ZnodeInFlight | null {
     const { hash } = at;
     let znode = this.#buckets[hash & (this.#buckets.length - 1)] ?? null;
