@@ -74,6 +74,9 @@ export async function startServer(
   const stores = await openStores({ ...config, memberId: self.id });
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
   const audit = auditing === null ? undefined : new AuditLog(auditing);
+  const closeFiles = async () => {
+    await Promise.all([names.close(), audit?.close()]);
+  };
   const member = await Member.open(
     config,
     { ...options, logger },
@@ -96,7 +99,7 @@ export async function startServer(
       audit,
     },
   ).catch(async (error: unknown) => {
-    await audit?.close();
+    await closeFiles();
     throw error;
   });
   security.start();
@@ -105,7 +108,7 @@ export async function startServer(
     .catch(() => undefined)
     .then(() => {
       security.close();
-      return audit?.close();
+      return closeFiles();
     });
   await member.listen().catch((error: unknown) => {
     throw asOperatorError(error);
@@ -113,7 +116,7 @@ export async function startServer(
   void warnOfLoopback(config, self, loopbacks, naming);
   const { logins } = security;
   const running = await withOperatorPorts(member, { config, self, logger, events, logins });
-  return audit === undefined ? running : untilAudited(running, audit);
+  return untilFilesAreClosed(running, closeFiles);
 }
 
 /** Null where nothing is audited. Throws OperatorError if nothing can be, and it is required. */
@@ -126,19 +129,23 @@ function auditingOf(config: Config, { id: member }: ServerAddress, logger: Logge
   return auditing;
 }
 
-/** It has stopped when the last line is in the audit log. */
-function untilAudited(running: RunningServer, audit: AuditLog): RunningServer {
-  const closed = running.closed.then(
-    () => audit.close(),
-    async (error: unknown) => {
-      await audit.close();
-      throw error;
-    },
-  );
+/** It has stopped when what it writes beside its stores is written, too. */
+function untilFilesAreClosed(
+  running: RunningServer,
+  closeFiles: () => Promise<void>,
+): RunningServer {
+  const untilClosed = async () => {
+    try {
+      await running.closed;
+    } finally {
+      await closeFiles();
+    }
+  };
+  const closed = untilClosed();
   closed.catch(() => undefined);
   const close = async () => {
     await running.close();
-    await audit.close();
+    await closeFiles();
   };
   return { close, closed };
 }

@@ -1,5 +1,5 @@
 /** Addresses outlive the process that learned them; a bad file costs nothing but a line. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -13,20 +13,29 @@ const PATIENT = { timeout: 20_000 };
 
 let directory: string;
 let file: string;
+const opened: PeerNames[] = [];
+const namesBy = (...of: ConstructorParameters<typeof PeerNames>): PeerNames => {
+  const names = new PeerNames(...of);
+  opened.push(names);
+  return names;
+};
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'rookery-names-'));
   file = join(directory, ADDRESSES_FILE);
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(async () => {
+  for (const names of opened.splice(0)) await names.close();
+  rmSync(directory, { recursive: true });
+});
 
 it('gives the addresses of an earlier run while a lookup hangs', async () => {
-  const first = new PeerNames(silent, async (name) => [`10.0.0.${name.length}`]);
+  const first = namesBy(silent, async (name) => [`10.0.0.${name.length}`]);
   await first.keepIn(file);
   await Promise.all(['a', 'bb'].map((name) => first.resolve(name)));
   await vi.waitFor(() => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ a: ['10.0.0.1'], bb: ['10.0.0.2'] });
   }, PATIENT);
-  const second = new PeerNames(silent, hangs);
+  const second = namesBy(silent, hangs);
   await second.keepIn(file);
   expect(await second.resolve('bb')).toEqual(['10.0.0.2']);
 });
@@ -34,12 +43,23 @@ it('gives the addresses of an earlier run while a lookup hangs', async () => {
 it('keeps what the file says of other names when one was looked up before it was read', async () => {
   const content = { a: ['10.0.0.1'], bb: ['10.0.0.2'] };
   writeFileSync(file, JSON.stringify(content));
-  const names = new PeerNames(silent, async () => ['10.0.0.9']);
+  const names = namesBy(silent, async () => ['10.0.0.9']);
   await names.resolve('a');
   await names.keepIn(file);
   await vi.waitFor(() => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...content, a: ['10.0.0.9'] });
   }, PATIENT);
+});
+
+it('leaves its file alone once it is closed, and still looks names up', async () => {
+  const names = namesBy(silent, async () => ['10.0.0.9']);
+  await names.keepIn(file);
+  await names.resolve('a');
+  await names.close();
+  expect(readdirSync(directory)).toEqual([ADDRESSES_FILE]);
+  expect(await names.resolve('bb')).toEqual(['10.0.0.9']);
+  await names.close();
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ a: ['10.0.0.9'] });
 });
 
 it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"}'])(
@@ -48,7 +68,7 @@ it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"
     writeFileSync(file, text);
     const lines: string[] = [];
     const logger = pino({}, { write: (line) => lines.push(line) });
-    const names = new PeerNames(logger, async () => ['10.0.0.9']);
+    const names = namesBy(logger, async () => ['10.0.0.9']);
     await names.keepIn(file);
     expect(lines.join('')).toContain('net.addresses_unreadable');
     expect(await names.resolve('a')).toEqual(['10.0.0.9']);
@@ -58,14 +78,14 @@ it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"
 it('goes on when the file cannot be written, and tells of it', async () => {
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(line) });
-  const names = new PeerNames(logger, async () => ['10.0.0.9']);
+  const names = namesBy(logger, async () => ['10.0.0.9']);
   await names.keepIn(join(directory, 'missing', ADDRESSES_FILE));
   expect(await names.resolve('a')).toEqual(['10.0.0.9']);
   await vi.waitFor(() => expect(lines.join('')).toContain('net.addresses_unwritten'), PATIENT);
 });
 
 it('answers as the lookup of node:net does, for one address and for all', async () => {
-  const names = new PeerNames(silent, async (name) => {
+  const names = namesBy(silent, async (name) => {
     if (name === 'nobody') throw new Error('unknown');
     return ['10.0.0.1', '::1'];
   });

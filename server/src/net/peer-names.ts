@@ -27,7 +27,7 @@ export class PeerNames {
   readonly #names: NameLookups;
   #file: string | null = null;
   #unwritten: Known | null = null;
-  #isWriting = false;
+  #writing: Promise<void> | null = null;
 
   constructor(logger: Logger, lookup: SystemLookup = bySystem) {
     this.#logger = logger;
@@ -40,7 +40,7 @@ export class PeerNames {
       },
       onChange: (known) => {
         this.#unwritten = known;
-        void this.#write();
+        this.#write();
       },
     });
   }
@@ -57,7 +57,13 @@ export class PeerNames {
       this.#logger.warn({ file, err: error }, 'net.addresses_unreadable');
     }
     this.#file = file;
-    void this.#write();
+    this.#write();
+  }
+
+  /** Writes no more; resolves when the file is left alone. Names are looked up as before. */
+  async close(): Promise<void> {
+    this.#file = null;
+    await this.#writing;
   }
 
   /** Addresses of a name, at least one; rejects when it has none or the lookup fails. */
@@ -78,12 +84,16 @@ export class PeerNames {
     );
   };
 
-  async #write(): Promise<void> {
-    if (this.#isWriting || this.#file === null) return;
-    this.#isWriting = true;
-    const file = this.#file;
+  #write(): void {
+    if (this.#file === null || this.#unwritten === null) return;
+    this.#writing ??= this.#writeTo(this.#file);
+  }
+
+  /** Writes until the file has all that is known, or is closed. Never rejects. */
+  async #writeTo(file: string): Promise<void> {
     try {
       for (let known = this.#unwritten; known !== null; known = this.#unwritten) {
+        if (this.#file === null) return;
         this.#unwritten = null;
         await writeFile(`${file}.new`, `${JSON.stringify(Object.fromEntries(known))}\n`);
         await rename(`${file}.new`, file);
@@ -91,7 +101,7 @@ export class PeerNames {
     } catch (error) {
       this.#logger.warn({ file, err: error }, 'net.addresses_unwritten');
     } finally {
-      this.#isWriting = false;
+      this.#writing = null;
     }
   }
 }
