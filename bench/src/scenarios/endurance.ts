@@ -6,10 +6,12 @@
  * load just before; its latency counts from when a request was due.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Host } from '../load/dial.js';
 import { inGroupsOf, slopeOf } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
 import { Sampler } from '../run/sampler.js';
 import { deviceWrittenBytes } from '../systems/device-bytes.js';
+import { metricIn, metricsOf } from '../systems/metrics.js';
 import { LOAD_FIGURES, partsOf, throughputOf, valuesOf, warmUp } from './load-figures.js';
 import { VALUES, type ValueLoad } from './mixes.js';
 import { type Figure, type Measurement, measurement, type Scenario, scenario } from './scenario.js';
@@ -22,6 +24,8 @@ const SLICES_PER_SECOND = 10;
 /** Growth counts from minute 2, or from the half of a shorter run. */
 const GROWTH_FROM_SECONDS = 120;
 const SETTLE_MS = 1000;
+/** The unit in which Linux writes files to a disk. */
+const PAGE_BYTES = 4096;
 
 /** Loading and sampling before and after the load would otherwise count as its processor time. */
 const TAIL_FIGURES: readonly Figure[] = [
@@ -78,8 +82,10 @@ export const enduranceScenarios: readonly Scenario[] = [
       title: `bytes written to disk, setData ${load.valueBytes} B`,
       group: 'endurance',
       needsProcesses: true,
+      memberSettings: { isOperated: true },
       figures: [
         { key: 'diskBytes', title: 'by the disk, per set and member', unit: 'B', better: 'lower' },
+        { key: 'logBytes', title: 'of these in the log', unit: 'B', better: 'lower' },
       ],
       run: (context) => written(context, load),
     }),
@@ -177,17 +183,36 @@ export function growthPercentPerMinute(residentBytes: readonly number[]): number
   return (100 * slopeOf(late) * SECONDS_PER_MINUTE) / first;
 }
 
-/** Whatever else the machine writes to the same disk meanwhile counts, too. */
+/**
+ * Whatever else the machine writes to the same disk meanwhile counts, too. The rest of what is not
+ * in the log is mostly checkpoints.
+ */
 async function written(context: Context, load: ValueLoad): Promise<Measurement> {
   const { ensemble } = context;
   const writtenBytes = () => deviceWrittenBytes(ensemble.directory) ?? Number.NaN;
   const writes = await context.startLoad({ workload: WRITES, ...load, warmupSeconds: 0 });
-  const before = writtenBytes();
+  const before = { disk: writtenBytes(), log: await logBytesOf(ensemble.hosts) };
   const result = await writes.result;
   // The disk writes of a checkpoint or compaction that is still in progress belong to the load.
   await sleep(SETTLE_MS);
-  const bytes = writtenBytes() - before;
-  const perMember = bytes / (result.operations * ensemble.hosts.length);
-  const isKnown = Number.isFinite(perMember);
-  return measurement(isKnown ? { diskBytes: perMember } : {}, partsOf(result));
+  const log = (await logBytesOf(ensemble.hosts)) - before.log;
+  const sets = result.operations * ensemble.hosts.length;
+  const values = { diskBytes: (writtenBytes() - before.disk) / sets, logBytes: log / sets };
+  const known = Object.entries(values).filter(([, value]) => Number.isFinite(value));
+  return measurement(Object.fromEntries(known), partsOf(result));
+}
+
+/**
+ * What all members have written to their logs; NaN if they do not tell, as those of other products.
+ * Each synced write also writes what else is in its first and its last page, which is a page on
+ * average.
+ */
+async function logBytesOf(hosts: readonly Host[]): Promise<number> {
+  let bytes = 0;
+  for (const host of hosts) {
+    const text = await metricsOf(host).catch(() => '');
+    const writes = metricIn(text, 'rookery_fsync_duration_seconds_count');
+    bytes += metricIn(text, 'rookery_log_appended_bytes_total') + PAGE_BYTES * writes;
+  }
+  return bytes;
 }

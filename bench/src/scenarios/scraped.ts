@@ -7,10 +7,9 @@
  * scraped once a second and takes a millisecond for it has a thousandth less for its clients.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Host } from '../load/dial.js';
 import type { LoadResult } from '../load/load.js';
 import type { Context } from '../run/context.js';
-import { METRICS_PORT } from '../systems/plan.js';
+import { metricsOf } from '../systems/metrics.js';
 import { warmUp } from './load-figures.js';
 import { type Measurement, measurement, type Scenario, scenario } from './scenario.js';
 
@@ -85,7 +84,7 @@ async function cpuMsOfScrape(context: Context): Promise<number> {
     return 1000 * (ensemble.facts().cpuSeconds - before);
   };
   const idleMs = await cpuMs(async () => undefined);
-  const scrapedMs = await cpuMs(() => Promise.all(system.hosts.map(scrape)));
+  const scrapedMs = await cpuMs(() => Promise.all(system.hosts.map(metricsOf)));
   return Math.max(0, scrapedMs - idleMs) / (COUNTED * system.hosts.length);
 }
 
@@ -98,19 +97,13 @@ async function scrapeUntil(
     await Promise.all(
       system.hosts.map(async (host) => {
         const beganMs = performance.now();
-        await scrape(host);
+        await metricsOf(host);
         scrapes.count += 1;
         scrapes.ms += performance.now() - beganMs;
       }),
     );
     if (await Promise.race([over, sleep(SCRAPE_MS, false)])) return;
   }
-}
-
-async function scrape({ host, port }: Host): Promise<void> {
-  const response = await fetch(`http://${host}:${port + METRICS_PORT}/metrics`);
-  await response.text();
-  if (!response.ok) throw new Error(`a scrape was answered ${response.status}`);
 }
 
 function rateOf(results: readonly LoadResult[]): number {

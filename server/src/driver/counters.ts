@@ -4,7 +4,7 @@
  * Whoever does the work counts it, and no decision depends on a count. Times are arguments. Shown
  * by `mntr`, the metrics port and the admin port.
  */
-import type { Zxid } from '@rookery/protocol';
+import type { ProposalBatch, Zxid } from '@rookery/protocol';
 import { Durations } from '../measures/durations.js';
 import { Summary } from '../measures/summary.js';
 import type { RoleName } from '../zab/index.js';
@@ -28,6 +28,8 @@ export class Counters {
   proposals = 0;
   /** Proposals passed to the log, those of this member included. */
   appended = 0;
+  /** Their bytes, without the heads of the log's records. */
+  appendedBytes = 0;
   /** Sessions that expired while this member led, or that an operator ended. */
   expiredSessions = 0;
   /** Connections of clients that already had a session. */
@@ -99,6 +101,11 @@ export class Counters {
     else if (event === 'sync.diverged' || event === 'history.diverged') this.divergences += 1;
     else if (event === 'role.looking') this.#onLooking(nowMs);
     else if (event === 'role.following' || event === 'role.leading') this.#onFound(nowMs);
+  }
+
+  onAppended({ count, bytes }: Pick<ProposalBatch, 'count' | 'bytes'>): void {
+    this.appended += count;
+    this.appendedBytes += bytes.length;
   }
 
   onProposed(through: Zxid, count: number, nowMs: number): void {

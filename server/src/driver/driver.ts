@@ -323,7 +323,7 @@ export class Driver {
         this.#readOnly.end();
         return this.keeper.queue.enqueue(output);
       case 'append':
-        this.#parts.counters.appended += output.batch.count;
+        this.#parts.counters.onAppended(output.batch);
         return this.keeper.queue.enqueue(output);
       case 'truncate':
       case 'saveEpochs':

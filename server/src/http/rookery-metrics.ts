@@ -144,6 +144,11 @@ function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric
       'Transactions that it has proposed as the leader.',
       counted.proposals,
     ),
+    counter(
+      'rookery_log_appended_bytes_total',
+      'Bytes of transactions that it has appended to its log; checkpoints come in addition.',
+      counted.appendedBytes,
+    ),
     counter('rookery_commits_total', 'Transactions that it has applied.', counted.commits),
     counter(
       'rookery_sessions_expired_total',

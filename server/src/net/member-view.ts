@@ -148,6 +148,8 @@ export interface WorkCounters {
   readonly snapshotsSent: number;
   readonly truncationsSent: number;
   readonly proposals: number;
+  /** Bytes of transactions passed to the log. */
+  readonly appendedBytes: number;
   readonly commits: number;
   readonly expiredSessions: number;
   readonly digestMismatches: number;
