@@ -321,13 +321,11 @@ export class Driver {
       case 'installSnapshot':
       case 'giveUp':
         this.#readOnly.end();
-        return this.keeper.queue.enqueue(output);
+        return this.keeper.store(output);
       case 'append':
-        this.#parts.counters.onAppended(output.batch);
-        return this.keeper.queue.enqueue(output);
       case 'truncate':
       case 'saveEpochs':
-        return this.keeper.queue.enqueue(output);
+        return this.keeper.store(output);
       case 'send':
         this.#digests.onSend(output.message, this.keeper.state);
         return this.#parts.peerPort().send(output.peer, output.link, output.message);
@@ -368,6 +366,7 @@ export class Driver {
       // Observers may keep what they get, so it is not a view.
       this.#parts.observer?.onApplied(zxid, txnOf(proposal), this.keeper.state);
     }
+    this.#txns.release();
     const wallMs = this.#parts.timers.wallMs();
     this.#parts.counters.onDelivered(
       { count: batch.count, through: batch.last, madeWallMs, wallMs, nowMs: this.#turns.nowMs },

@@ -2,15 +2,15 @@
  * Keeps a member's state and its storage in step: checkpoints, the mark in `meta` that says up to
  * where the log was durable, and the exchange of the tree after a snapshot is installed.
  *
- * The driver gives the core's storage outputs to `queue`, which reports here what concerns the
- * tree. The core is told that a snapshot is persisted only once the new tree is in use, so nothing
- * is ever delivered to a tree that is about to be replaced.
+ * `store` gives the core's storage outputs to `queue`, which reports here what concerns the tree.
+ * The core is told that a snapshot is persisted only once the new tree is in use, so nothing is
+ * ever delivered to a tree that is about to be replaced.
  */
 import { assert, formatZxid, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Checkpointer } from '../storage/checkpointer.js';
 import { StorageQueue } from '../storage/storage-queue.js';
-import type { Ticket } from '../zab/index.js';
+import type { StorageOutput, Ticket } from '../zab/index.js';
 import { keepDiscarded } from './discarded.js';
 import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';
@@ -77,6 +77,12 @@ export class StateKeeper {
 
   get state(): ReplicatedState {
     return this.#state;
+  }
+
+  /** Carries out a storage output of the core, after those before it. */
+  store(output: StorageOutput): void {
+    if (output.kind === 'append') this.#parts.counters.onAppended(output.batch);
+    this.queue.enqueue(output);
   }
 
   /** Called at the end of each turn. Returns true if a checkpoint needs a further turn. */

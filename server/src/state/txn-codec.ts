@@ -27,6 +27,7 @@ import {
 } from '@rookery/protocol';
 import { MODE, NODE_MODES } from './modes.js';
 import { CreateView, OpView, readPathAndData, SetDataView, WorldAcls } from './op-view.js';
+import { NO_BYTES } from './path-view.js';
 import type { Reused } from './reused.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, CreateOp, NodeOp, Txn, TxnOp } from './txn.js';
@@ -51,7 +52,7 @@ const HEAD_BYTES = 28;
 export const ORIGIN_BITS = 8;
 export const ORIGIN_MAX = (1 << ORIGIN_BITS) - 1;
 /** Overwritten by each call; `worldAcls` has at most 32 lists. */
-const bodyReader = new JuteReader(new Uint8Array(0));
+const bodyReader = new JuteReader(NO_BYTES);
 const decodedCreate = new CreateView();
 const decodedSetData = new SetDataView();
 const worldAcls = new WorldAcls();
@@ -307,14 +308,14 @@ function readPassword(reader: JuteReader): Uint8Array {
 
 /** Reads the transactions of proposals that are to be applied, one after the other. */
 export class TxnViews {
-  readonly #reader = new JuteReader(new Uint8Array(0));
+  readonly #reader = new JuteReader(NO_BYTES);
   readonly #setData = new SetDataView();
   readonly #create = new CreateView();
   readonly #txn = emptyTxn();
 
   /**
-   * Returns the transaction of the proposal at the cursor; it is valid until the next call. Throws
-   * MarshallingError.
+   * Returns the transaction of the proposal at the cursor; it is valid until the next call, or
+   * until `release`. Throws MarshallingError.
    */
   txnOf(proposal: ProposalCursor): Txn {
     const reader = this.#reader;
@@ -326,6 +327,13 @@ export class TxnViews {
     else txn.op = readOp(kind, reader);
     checkEnd(reader);
     return txn;
+  }
+
+  /** Forgets the last proposal: a setData or a create that was kept has no path and no data. */
+  release(): void {
+    this.#reader.point(NO_BYTES, 0, 0);
+    this.#setData.release();
+    this.#create.release();
   }
 
   /** The tree takes only the name of a plain path from where it is. */

@@ -70,6 +70,18 @@ describe('a transaction that is found where it lies', () => {
     );
   });
 
+  it('has neither path nor data once it is released', () => {
+    fc.assert(
+      fc.property(txn, (original) => {
+        const views = new TxnViews();
+        const { op: kept } = views.txnOf(proposalOf(encodeTxn(original)));
+        views.release();
+        if (!(kept instanceof OpView)) return;
+        expect([kept.path, kept.data]).toEqual(['', null]);
+      }),
+    );
+  });
+
   it('is refused when the codec refuses it, however it is damaged', () => {
     const at = fc.record({ share: fc.double({ min: 0, max: 1, noNaN: true }), by: fc.nat(255) });
     fc.assert(
