@@ -2,14 +2,15 @@
  * Goal: no recipe costs memory for each event, however long it runs. Method: after some events have
  * warmed it up the heap is measured, then the events go on, and it is measured again. Several
  * recipes of a kind run side by side, each at a path of its own, so that the servers have something
- * to batch. The limit is far below what a single promise, listener or entry in a set would cost.
+ * to batch. It is the client's heap, so one product of servers is enough. The limit is far below
+ * what a single promise, listener or entry in a set would cost.
  */
 import * as library from '@rookery/client';
 import { describe, expect, it } from 'vitest';
-import { LONG_SESSIONS, useDirectClient } from './cuttable-client.js';
-import { heapBytes } from './heap-bytes.js';
-import { EVENTS, type Event } from './recipe-events.js';
-import { sharedEnsemble } from './shared-ensemble.js';
+import { LONG_SESSIONS, useDirectClient } from '../cuttable-client.js';
+import { heapBytes } from '../heap-bytes.js';
+import { EVENTS, type Event } from '../recipe-events.js';
+import { sharedEnsemble } from '../shared-ensemble.js';
 
 const LANES = 50;
 const EVENTS_COUNTED = Number(process.env['ROOKERY_HEAP_EVENTS'] ?? 250);
