@@ -14,6 +14,9 @@
  * what the next collection finds alive. It is thus bounded, and it is withdrawn as soon as the heap
  * holds more than a small heap can: a member that loads 100 MB would otherwise have taken a
  * gigabyte. `rookery server` calls this once.
+ *
+ * What happens without it: V8 decides alone. A release of V8 that does not know the flag says so on
+ * stderr, and goes on.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';

@@ -71,12 +71,10 @@ export async function startServer(
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const auditing = auditingOf(config, self, logger);
+  const backups = await backupTakerOf(config, self);
   const stores = await openStores({ ...config, memberId: self.id });
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
   const audit = auditing === null ? undefined : new AuditLog(auditing);
-  const closeFiles = async () => {
-    await Promise.all([names.close(), audit?.close()]);
-  };
   const member = await Member.open(
     config,
     { ...options, logger },
@@ -93,30 +91,35 @@ export async function startServer(
       memory: memoryLimit(),
       events,
       files,
-      ...(await backupTakerOf(config, self)),
+      ...backups,
       ...security.surroundings,
       logins: security.logins,
       audit,
     },
   ).catch(async (error: unknown) => {
-    await closeFiles();
+    await Promise.all([names.close(), audit?.close()]);
     throw error;
   });
   security.start();
   void audit?.lost.then((error) => member.fail(error));
-  void member.closed
-    .catch(() => undefined)
-    .then(() => {
-      security.close();
-      return closeFiles();
-    });
-  await member.listen().catch((error: unknown) => {
+  const closed = withFilesClosed(member.closed, names, audit);
+  const ended = closed.catch(() => undefined);
+  void member.closed.catch(() => undefined).then(() => security.close());
+  try {
+    await member.listen();
+    void warnOfLoopback(config, self, loopbacks, naming);
+    const { logins } = security;
+    const running = await withOperatorPorts(member, { config, self, logger, events, logins });
+    const close = async () => {
+      await running.close();
+      await ended;
+    };
+    return { close, closed };
+  } catch (error) {
+    // The member is closed.
+    await ended;
     throw asOperatorError(error);
-  });
-  void warnOfLoopback(config, self, loopbacks, naming);
-  const { logins } = security;
-  const running = await withOperatorPorts(member, { config, self, logger, events, logins });
-  return untilFilesAreClosed(running, closeFiles);
+  }
 }
 
 /** Null where nothing is audited. Throws OperatorError if nothing can be, and it is required. */
@@ -129,25 +132,23 @@ function auditingOf(config: Config, { id: member }: ServerAddress, logger: Logge
   return auditing;
 }
 
-/** It has stopped when what it writes beside its stores is written, too. */
-function untilFilesAreClosed(
-  running: RunningServer,
-  closeFiles: () => Promise<void>,
-): RunningServer {
-  const untilClosed = async () => {
-    try {
-      await running.closed;
-    } finally {
-      await closeFiles();
-    }
-  };
-  const closed = untilClosed();
-  closed.catch(() => undefined);
-  const close = async () => {
-    await running.close();
-    await closeFiles();
-  };
-  return { close, closed };
+/**
+ * Settles as `closed` does, once the audit log and the file of addresses are closed, too. After a
+ * failure nobody waits for the file of addresses: a disk that hangs must not hide the failure.
+ */
+async function withFilesClosed(
+  closed: Promise<void>,
+  names: PeerNames,
+  audit: AuditLog | undefined,
+): Promise<void> {
+  try {
+    await closed;
+  } catch (error) {
+    void names.close();
+    await audit?.close();
+    throw error;
+  }
+  await Promise.all([names.close(), audit?.close()]);
 }
 
 async function backupTakerOf(
@@ -193,7 +194,7 @@ async function withOperatorPorts(
     return { close, closed: member.closed };
   } catch (error) {
     await member.close();
-    throw asOperatorError(error);
+    throw error;
   }
 }
 

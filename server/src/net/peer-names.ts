@@ -27,6 +27,7 @@ export class PeerNames {
   readonly #names: NameLookups;
   #file: string | null = null;
   #unwritten: Known | null = null;
+  #isClosed = false;
   #writing: Promise<void> | null = null;
 
   constructor(logger: Logger, lookup: SystemLookup = bySystem) {
@@ -62,7 +63,7 @@ export class PeerNames {
 
   /** Writes no more; resolves when the file is left alone. Names are looked up as before. */
   async close(): Promise<void> {
-    this.#file = null;
+    this.#isClosed = true;
     await this.#writing;
   }
 
@@ -85,15 +86,18 @@ export class PeerNames {
   };
 
   #write(): void {
-    if (this.#file === null || this.#unwritten === null) return;
+    if (this.#isClosed || this.#file === null || this.#unwritten === null) return;
     this.#writing ??= this.#writeTo(this.#file);
   }
 
-  /** Writes until the file has all that is known, or is closed. Never rejects. */
+  /**
+   * Writes until the file has all that is known, or is closed. Something is unwritten when it is
+   * called, so it does not end before `#writing` is set. Never rejects.
+   */
   async #writeTo(file: string): Promise<void> {
     try {
       for (let known = this.#unwritten; known !== null; known = this.#unwritten) {
-        if (this.#file === null) return;
+        if (this.#isClosed) return;
         this.#unwritten = null;
         await writeFile(`${file}.new`, `${JSON.stringify(Object.fromEntries(known))}\n`);
         await rename(`${file}.new`, file);

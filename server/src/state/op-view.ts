@@ -4,7 +4,8 @@
  * It has the fields of the operation, but makes path and data only when they are read: a change of
  * the tree finds the znode by the bytes of its path and copies the data from where they are. One
  * object serves one request or transaction after the other (request-views.ts, txn-codec.ts), so
- * nobody may keep it beyond the call that it was given to. It is released soon after that.
+ * nobody may keep it beyond the call that it was given to. That of a request is released after the
+ * request, that of a transaction after its batch.
  */
 import { type Int64, type JuteReader, MarshallingError } from '@rookery/protocol';
 import { NO_BYTES, NO_VIEW, PathView } from './path-view.js';
@@ -45,7 +46,7 @@ export abstract class OpView extends PathView implements DataRange {
     return this.source === this.bytes;
   }
 
-  /** Forgets where it was: whoever has kept the operation finds an empty path and no data. */
+  /** Forgets its bytes: whoever has kept the operation finds an empty path and no data. */
   release(): void {
     this.bytes = NO_BYTES;
     this.view = NO_VIEW;
@@ -91,6 +92,13 @@ export class CreateView extends OpView implements CreateOp {
 
   override get isAscii(): boolean {
     return this.isPlain || super.isAscii;
+  }
+
+  override release(): void {
+    super.release();
+    this.nameStart = 0;
+    this.depth = 0;
+    this.isPlain = false;
   }
 
   override setPath(path: string): void {

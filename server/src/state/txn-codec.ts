@@ -56,6 +56,7 @@ const bodyReader = new JuteReader(NO_BYTES);
 const decodedCreate = new CreateView();
 const decodedSetData = new SetDataView();
 const worldAcls = new WorldAcls();
+const NO_OP: TxnOp = { kind: 'beginClose' };
 /** Longer bytes are copied faster by `raw`, although it needs a subarray. */
 const VIEW_BYTES_MAX = 512;
 /** A setData, or a create with the usual ACL, has at most this many bytes besides path and data. */
@@ -116,7 +117,7 @@ function checkEnd({ remaining }: JuteReader): void {
 }
 
 function emptyTxn(): Reused<Txn> {
-  return { origin: 0, request: 0, session: 0, time: 0, op: { kind: 'beginClose' } };
+  return { origin: 0, request: 0, session: 0, time: 0, op: NO_OP };
 }
 
 function writeOp(writer: JuteWriter, op: TxnOp): void {
@@ -329,11 +330,12 @@ export class TxnViews {
     return txn;
   }
 
-  /** Forgets the last proposal: a setData or a create that was kept has no path and no data. */
+  /** Forgets the last proposal: its transaction, if it was kept, has no path and no data. */
   release(): void {
     this.#reader.point(NO_BYTES, 0, 0);
     this.#setData.release();
     this.#create.release();
+    this.#txn.op = NO_OP;
   }
 
   /** The tree takes only the name of a plain path from where it is. */

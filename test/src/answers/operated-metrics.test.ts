@@ -64,7 +64,7 @@ it(
         expect(seen.get(name), name).toBeGreaterThan(0);
       }
       expect(seen.get('rookery_fsync_duration_seconds_sum')).toBeGreaterThan(0);
-      // Three creates: each is logged with 20 bytes of its batch, 28 of its head, and itself.
+      // Each of the three creates takes 20 bytes of header, 28 of its head, and its operation.
       expect(seen.get('rookery_log_appended_bytes_total')).toBeGreaterThan(3 * 48);
       expect(seen.get('rookery_ready')).toBe(1);
     }
