@@ -16,8 +16,8 @@ import { LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
 import { namesIn } from './directory.js';
 
 const DEADLINE_MS = 30_000;
-/** Long enough for leader and members to bear with each other's silence. */
-const TICK_TIME_MS = 2_000;
+/** Long enough for leader and members to bear with each other's silence on a loaded machine. */
+const PATIENCE = { tickTimeMs: 10_000, peerTimeoutMs: 20_000 } as const;
 /** In which a sync that did not wait would be answered. */
 const ANSWER_MS = 500;
 
@@ -55,8 +55,8 @@ async function useFive() {
   const ensemble = await useServingEnsemble({
     size: 5,
     proxied: true,
-    tickTimeMs: TICK_TIME_MS,
-    settings: { ...LONG_SESSIONS },
+    tickTimeMs: PATIENCE.tickTimeMs,
+    settings: { ...LONG_SESSIONS, peerTimeoutMs: PATIENCE.peerTimeoutMs },
   });
   const leader = await ensemble.leader();
   const [origin, ...others] = await ensemble.followers();
