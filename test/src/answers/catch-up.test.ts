@@ -86,7 +86,9 @@ it.skipIf(isApache)(
 it.skipIf(isApache)(
   'a member that is killed in the middle of a SNAP starts it again and returns',
   async () => {
-    const ensemble = await useServingEnsemble({ environment: SMALL_LOG, proxied: true });
+    // A starved member must not lose its leader, and with it the snapshot that is counted.
+    const settings = { peerTimeoutMs: 10_000 };
+    const ensemble = await useServingEnsemble({ environment: SMALL_LOG, proxied: true, settings });
     const { leader, follower, client } = await leaderAndFollower(ensemble);
     await fillTree(client, TREE);
     await create(client, PAST_THE_LOG.path);
