@@ -40,7 +40,7 @@ interface Shared {
   readonly ensemble: Ensemble;
 }
 
-const PORTS_PER_SYSTEM = 400;
+const PORTS_PER_SYSTEM = 500;
 
 export class Runner {
   readonly #options: RunnerOptions;
@@ -147,7 +147,12 @@ export class Runner {
 
   async #start(scenario: Scenario, system: SystemName): Promise<Ensemble> {
     const { directory, basePort, baseline, profileDirectory } = this.#options;
-    const { members, javaHeapMegabytes, memberSettings } = scenario;
+    const { members, javaHeapMegabytes, isRookeryOnly } = scenario;
+    // An earlier build may not know the ports for operators.
+    const isOperated = system === 'rookery' || isRookeryOnly;
+    const memberSettings = isOperated
+      ? scenario.memberSettings
+      : { ...scenario.memberSettings, isOperated };
     this.#progress.onStep('starting');
     // The directory is named after the scenario for which the ensemble was started; others may
     // share it.
