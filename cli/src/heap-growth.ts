@@ -15,8 +15,8 @@
  * holds more than a small heap can: a member that loads 100 MB would otherwise have taken a
  * gigabyte. `rookery server` calls this once.
  *
- * What happens without it: V8 decides alone. A release of V8 that does not know the flag says so on
- * stderr, and goes on.
+ * Nothing else depends on the flag. A release of V8 that does not know it prints a line on stderr,
+ * and then decides alone.
  */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';

@@ -116,7 +116,7 @@ export async function startServer(
     };
     return { close, closed };
   } catch (error) {
-    // The member is closed.
+    // Whichever of them failed has closed the member.
     await ended;
     throw asOperatorError(error);
   }
@@ -180,7 +180,7 @@ async function withOperatorPorts(
     readonly events: EventRing;
     readonly logins: LoginDelays;
   },
-): Promise<RunningServer> {
+): Promise<Pick<RunningServer, 'close'>> {
   const { config, self } = at;
   if (self.metricsPort === undefined && self.adminPort === undefined) return member;
   const { openOperatorPorts } = await import('./http/index.js');
@@ -191,7 +191,7 @@ async function withOperatorPorts(
     const close = async () => {
       await Promise.all([ports.close(), member.close()]);
     };
-    return { close, closed: member.closed };
+    return { close };
   } catch (error) {
     await member.close();
     throw error;

@@ -40,6 +40,7 @@ interface Shared {
   readonly ensemble: Ensemble;
 }
 
+/** More than ADMIN_PORT, which is the largest distance between two ports of a member. */
 const PORTS_PER_SYSTEM = 500;
 
 export class Runner {
@@ -148,11 +149,11 @@ export class Runner {
   async #start(scenario: Scenario, system: SystemName): Promise<Ensemble> {
     const { directory, basePort, baseline, profileDirectory } = this.#options;
     const { members, javaHeapMegabytes, isRookeryOnly } = scenario;
-    // An earlier build may not know the ports for operators.
-    const isOperated = system === 'rookery' || isRookeryOnly;
-    const memberSettings = isOperated
+    // An earlier build may not know the ports for operators, and ZooKeeper has none.
+    const mayHavePorts = system === 'rookery' || isRookeryOnly;
+    const memberSettings = mayHavePorts
       ? scenario.memberSettings
-      : { ...scenario.memberSettings, isOperated };
+      : { ...scenario.memberSettings, isOperated: false };
     this.#progress.onStep('starting');
     // The directory is named after the scenario for which the ensemble was started; others may
     // share it.

@@ -10,7 +10,6 @@ import { inGroupsOf, slopeOf } from '../report/statistics.js';
 import type { Context } from '../run/context.js';
 import { Sampler } from '../run/sampler.js';
 import { deviceWrittenBytes } from '../systems/device-bytes.js';
-import type { Ensemble } from '../systems/ensemble.js';
 import { metricIn, metricsOf } from '../systems/metrics.js';
 import { LOAD_FIGURES, partsOf, throughputOf, valuesOf, warmUp } from './load-figures.js';
 import { VALUES, type ValueLoad } from './mixes.js';
@@ -185,8 +184,8 @@ export function growthPercentPerMinute(residentBytes: readonly number[]): number
 }
 
 /**
- * Whatever else the machine writes to the same disk meanwhile counts, too. The first load has
- * created the znodes, and the files of the log that a later one uses again.
+ * Whatever else the machine writes to the same disk meanwhile counts, too. A first load, which does
+ * not count, creates the znodes, and files of the log that the second uses again.
  */
 async function written(context: Context, load: ValueLoad): Promise<Measurement> {
   const { ensemble, settings } = context;
@@ -195,10 +194,10 @@ async function written(context: Context, load: ValueLoad): Promise<Measurement> 
   await context.load({ workload: WRITES, ...load, space, isSetUp: true });
   // The disk writes of a checkpoint or compaction that is still in progress belong to the load.
   await sleep(SETTLE_MS);
-  const before = await writtenBytes(ensemble);
+  const before = await writtenBytes(context);
   const result = await context.load({ workload: WRITES, ...load, space, warmupSeconds: 0 });
   await sleep(SETTLE_MS);
-  const after = await writtenBytes(ensemble);
+  const after = await writtenBytes(context);
   const sets = result.operations * ensemble.hosts.length;
   const values = {
     diskBytes: (after.disk - before.disk) / sets,
@@ -210,22 +209,20 @@ async function written(context: Context, load: ValueLoad): Promise<Measurement> 
 
 /**
  * What the disk has written, and what all members have written to their logs; NaN for what is not
- * known. Only this build of Rookery tells the latter. It is an estimate: the bytes of the
+ * known. ZooKeeper and the baseline do not tell the latter. It is an estimate: the bytes of the
  * transactions, and a page for each synced write, which also writes what else is in its first and
  * its last page. The heads of records and files, zeros that are written to a new file in advance,
  * and the journal of the file system are left out.
  */
-async function writtenBytes({
-  directory,
-  hosts,
-}: Ensemble): Promise<{ disk: number; log: number }> {
+async function writtenBytes({ system, ensemble }: Context): Promise<{ disk: number; log: number }> {
   const logs = await Promise.all(
-    hosts.map(async (host) => {
-      const text = await metricsOf(host).catch(() => '');
+    ensemble.hosts.map(async (host) => {
+      if (system.name !== 'rookery') return Number.NaN;
+      const text = await metricsOf(host);
       const writes = metricIn(text, 'rookery_fsync_duration_seconds_count');
       return metricIn(text, 'rookery_log_appended_bytes_total') + PAGE_BYTES * writes;
     }),
   );
-  const disk = deviceWrittenBytes(directory) ?? Number.NaN;
+  const disk = deviceWrittenBytes(ensemble.directory) ?? Number.NaN;
   return { disk, log: logs.reduce((sum, bytes) => sum + bytes, 0) };
 }

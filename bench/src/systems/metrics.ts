@@ -1,6 +1,6 @@
 /**
  * What the members of Rookery say of themselves at their metrics ports, which they have where a
- * scenario asks for `isOperated`.
+ * scenario asks for `isOperated`; those of the baseline only in scenarios without ZooKeeper.
  */
 import type { Host } from '../load/dial.js';
 import { METRICS_PORT } from './plan.js';

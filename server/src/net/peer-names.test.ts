@@ -14,7 +14,7 @@ const PATIENT = { timeout: 20_000 };
 let directory: string;
 let file: string;
 const opened: PeerNames[] = [];
-const namesBy = (...of: ConstructorParameters<typeof PeerNames>): PeerNames => {
+const newNames = (...of: ConstructorParameters<typeof PeerNames>): PeerNames => {
   const names = new PeerNames(...of);
   opened.push(names);
   return names;
@@ -29,13 +29,13 @@ afterEach(async () => {
 });
 
 it('gives the addresses of an earlier run while a lookup hangs', async () => {
-  const first = namesBy(silent, async (name) => [`10.0.0.${name.length}`]);
+  const first = newNames(silent, async (name) => [`10.0.0.${name.length}`]);
   await first.keepIn(file);
   await Promise.all(['a', 'bb'].map((name) => first.resolve(name)));
   await vi.waitFor(() => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ a: ['10.0.0.1'], bb: ['10.0.0.2'] });
   }, PATIENT);
-  const second = namesBy(silent, hangs);
+  const second = newNames(silent, hangs);
   await second.keepIn(file);
   expect(await second.resolve('bb')).toEqual(['10.0.0.2']);
 });
@@ -43,7 +43,7 @@ it('gives the addresses of an earlier run while a lookup hangs', async () => {
 it('keeps what the file says of other names when one was looked up before it was read', async () => {
   const content = { a: ['10.0.0.1'], bb: ['10.0.0.2'] };
   writeFileSync(file, JSON.stringify(content));
-  const names = namesBy(silent, async () => ['10.0.0.9']);
+  const names = newNames(silent, async () => ['10.0.0.9']);
   await names.resolve('a');
   await names.keepIn(file);
   await vi.waitFor(() => {
@@ -52,7 +52,7 @@ it('keeps what the file says of other names when one was looked up before it was
 });
 
 it('leaves its file alone once it is closed, and still looks names up', async () => {
-  const names = namesBy(silent, async () => ['10.0.0.9']);
+  const names = newNames(silent, async () => ['10.0.0.9']);
   await names.keepIn(file);
   await names.resolve('a');
   await names.close();
@@ -68,7 +68,7 @@ it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"
     writeFileSync(file, text);
     const lines: string[] = [];
     const logger = pino({}, { write: (line) => lines.push(line) });
-    const names = namesBy(logger, async () => ['10.0.0.9']);
+    const names = newNames(logger, async () => ['10.0.0.9']);
     await names.keepIn(file);
     expect(lines.join('')).toContain('net.addresses_unreadable');
     expect(await names.resolve('a')).toEqual(['10.0.0.9']);
@@ -78,14 +78,14 @@ it.each(['', '{', '[]', '{"a":["not an address"]}', '{"a":[]}', '{"a":"10.0.0.1"
 it('goes on when the file cannot be written, and tells of it', async () => {
   const lines: string[] = [];
   const logger = pino({}, { write: (line) => lines.push(line) });
-  const names = namesBy(logger, async () => ['10.0.0.9']);
+  const names = newNames(logger, async () => ['10.0.0.9']);
   await names.keepIn(join(directory, 'missing', ADDRESSES_FILE));
   expect(await names.resolve('a')).toEqual(['10.0.0.9']);
   await vi.waitFor(() => expect(lines.join('')).toContain('net.addresses_unwritten'), PATIENT);
 });
 
 it('answers as the lookup of node:net does, for one address and for all', async () => {
-  const names = namesBy(silent, async (name) => {
+  const names = newNames(silent, async (name) => {
     if (name === 'nobody') throw new Error('unknown');
     return ['10.0.0.1', '::1'];
   });

@@ -61,7 +61,7 @@ export class PeerNames {
     this.#write();
   }
 
-  /** Writes no more; resolves when the file is left alone. Names are looked up as before. */
+  /** Begins no further write; resolves when the last one has ended. Names are still looked up. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#writing;

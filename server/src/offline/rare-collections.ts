@@ -5,8 +5,8 @@
  * file. V8 counts it as growth of a heap in which 13 MB are alive. In a backup of a million znodes,
  * it made forty full collections, which took a quarter of the processor time.
  *
- * What happens without it: V8 decides alone. A release of V8 that does not know the flag says so on
- * stderr, and goes on.
+ * Nothing else depends on the flag. A release of V8 that does not know it prints a line on stderr,
+ * and then decides alone.
  */
 import { setFlagsFromString } from 'node:v8';
 

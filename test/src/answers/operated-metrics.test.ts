@@ -64,7 +64,7 @@ it(
         expect(seen.get(name), name).toBeGreaterThan(0);
       }
       expect(seen.get('rookery_fsync_duration_seconds_sum')).toBeGreaterThan(0);
-      // Each of the three creates takes 20 bytes of header, 28 of its head, and its operation.
+      // Each create takes 20 bytes of its proposal's header, 28 of its own head, and the rest.
       expect(seen.get('rookery_log_appended_bytes_total')).toBeGreaterThan(3 * 48);
       expect(seen.get('rookery_ready')).toBe(1);
     }

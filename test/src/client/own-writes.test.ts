@@ -16,8 +16,12 @@ import { LONG_SESSIONS, reaching, useDirectClient } from './cuttable-client.js';
 import { namesIn } from './directory.js';
 
 const DEADLINE_MS = 30_000;
-/** Long enough for leader and members to bear with each other's silence on a loaded machine. */
-const PATIENCE = { tickTimeMs: 10_000, peerTimeoutMs: 20_000 } as const;
+/**
+ * Long enough for leader and members to bear with each other's silence on a loaded machine:
+ * ZooKeeper counts it in ticks.
+ */
+const TICK_TIME_MS = 10_000;
+const PEER_TIMEOUT_MS = 20_000;
 /** In which a sync that did not wait would be answered. */
 const ANSWER_MS = 500;
 
@@ -55,8 +59,8 @@ async function useFive() {
   const ensemble = await useServingEnsemble({
     size: 5,
     proxied: true,
-    tickTimeMs: PATIENCE.tickTimeMs,
-    settings: { ...LONG_SESSIONS, peerTimeoutMs: PATIENCE.peerTimeoutMs },
+    tickTimeMs: TICK_TIME_MS,
+    settings: { ...LONG_SESSIONS, peerTimeoutMs: PEER_TIMEOUT_MS },
   });
   const leader = await ensemble.leader();
   const [origin, ...others] = await ensemble.followers();
