@@ -3,25 +3,32 @@
  *
  * Zxids do not tell which of such histories is newer. The history that a quorum has is the valid
  * one. A member with another one gives up its vote, even if it is about to lead. If no quorum
- * agrees, nobody leads; an operator has to decide, and the log names the members. Called by
- * Leading.
+ * agrees, nobody leads; an operator has to decide, and the log tells who has which history. Called
+ * by Leading.
  *
  * While the list of members is being changed, a quorum has a majority of every list. That is safe:
  * the list by which this member's leader was elected is one of them, because a directory keeps it
  * until it has served with another one. A majority of it that obeyed somebody else in that epoch
  * shares no voter with those who obeyed this leader, so nothing that this leader proposed was
- * committed. A majority of the configured list alone proves nothing: the members that this list
- * lacks may have this history, and here may be its last copy. In a list that grows, the new members
- * have no vote and cannot agree, so nobody leads: a member without a vote may be one that was
- * wiped, and may have acknowledged this history before.
+ * committed. Less proves nothing, because nobody knows by which of the lists that leader counted.
+ * Of 1 to 3 with the former list 1 to 5, where 1 and 2 have one history and 3 another, the list
+ * may have become shorter, and 4 and 5 have that of 3; or it became longer and the file was put
+ * back, and a majority of the list that was served has that of 1 and 2. So it is with a member
+ * without a vote: it may be new, or wiped after it had acknowledged this history.
  */
-import { formatZxid, type PeerId } from '@rookery/protocol';
+import { type AckEpoch, formatZxid, type PeerId } from '@rookery/protocol';
 import { disputes } from './discovery.js';
 import type { Learner, Learners } from './learner.js';
 import type { Member } from './member.js';
+import type { Quorums } from './quorum.js';
 
 /** The reason for which this member stops leading. */
 export const OUTVOTED = 'a quorum of members has another history';
+
+const CHOOSE = 'begin a new ensemble of one that has the right history, with `rookery recover`';
+const CHOOSE_IN_CHANGE =
+  'the right history is that of most members of the list last served with: start the members ' +
+  'without it on empty directories, and all with a file that names every member of these lists';
 
 /** Returns true if this member is outvoted and has given up its history; its role must end. */
 export function onDisputed(
@@ -32,9 +39,14 @@ export function onDisputed(
   if (ackEpoch === null) return false;
   const conflict = member.lineage.firstConflict(ackEpoch.lineage);
   const after = Math.max(0, member.history.commonPoint(ackEpoch.history, conflict));
-  const at = { peer: link.peer, after: formatZxid(after) };
-  const reason = 'this member and the peer obeyed different leaders of one epoch';
-  member.note('history.disputed', { ...at, epoch: conflict, reason });
+  member.note('history.disputed', {
+    peer: link.peer,
+    after: formatZxid(after),
+    epoch: conflict,
+    own: member.lineage.of(conflict),
+    theirs: identityIn(ackEpoch, conflict),
+    reason: reasonFor(member.quorums),
+  });
   if (!isOutvoted(member, learners)) return false;
   member.note('history.diverged', { after: formatZxid(after), reason: OUTVOTED });
   member.giveUp(OUTVOTED, after);
@@ -46,9 +58,23 @@ function isOutvoted(member: Member, learners: Learners): boolean {
   const holders = new Map<number, Set<PeerId>>();
   for (const { link, voter, ackEpoch } of learners.all()) {
     if (!voter || ackEpoch === null || !disputes(ackEpoch, member)) continue;
-    const led = ackEpoch.lineage.find(({ epoch }) => epoch === ackEpoch.currentEpoch);
-    const identity = led?.identity ?? 0;
+    const identity = identityIn(ackEpoch, ackEpoch.currentEpoch);
     holders.set(identity, (holders.get(identity) ?? new Set()).add(link.peer));
   }
   return [...holders.values()].some((agree) => member.quorums.isQuorum((id) => agree.has(id)));
+}
+
+/** Who led `epoch` for this learner; 0 if it is unknown. */
+function identityIn({ lineage }: AckEpoch, epoch: number): number {
+  return lineage.find((led) => led.epoch === epoch)?.identity ?? 0;
+}
+
+/** Tells an operator what must be true before anybody leads, and how to get there. */
+function reasonFor({ lists, isChanging }: Quorums): string {
+  const majorities = lists.map((list) => list.join(', ')).join(' and of ');
+  return (
+    'this member and the peer obeyed different leaders of one epoch, and equal numbers mean ' +
+    `equal histories: a majority of ${majorities} must have one of them; start all members, and ` +
+    `if nobody leads then, ${isChanging ? CHOOSE_IN_CHANGE : CHOOSE}`
+  );
 }
