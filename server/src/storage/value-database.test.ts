@@ -18,6 +18,7 @@ import { DamagedError } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
 import type { KeyValueDatabase, KeyValueOperation } from './key-value.js';
 import { LevelStore } from './level-store.js';
+import type { DiskFile } from './log-disk.js';
 import { OwnedDirectory } from './owned-directory.js';
 import { addChecksum, readReference, referenceTo } from './records.js';
 import { LARGE_VALUE_BYTES, ValueDatabase } from './value-database.js';
@@ -217,6 +218,80 @@ describe('large values in files', () => {
     await snapshot.close();
     expect((await sizesOn(disk)).length).toBeLessThan(files);
     expect((await contentsOf(database)).get('k0')).toBe(valueNumber(300, true));
+  });
+});
+
+/** Counts the files that are open and the reads; reads from number `failsFrom` on fail. */
+class CountingDisk extends MemoryDisk {
+  openFiles = 0;
+  reads = 0;
+  failsFrom = Number.POSITIVE_INFINITY;
+
+  override async open(path: string): Promise<DiskFile> {
+    const file = await super.open(path);
+    this.openFiles += 1;
+    return {
+      size: file.size,
+      copies: file.copies,
+      read: async (offset, length) => {
+        this.reads += 1;
+        if (this.reads >= this.failsFrom) throw new DamagedError(`read ${this.reads} fails`);
+        return await file.read(offset, length);
+      },
+      write: (offset, parts) => file.write(offset, parts),
+      truncate: (size) => file.truncate(size),
+      close: async () => {
+        this.openFiles -= 1;
+        await file.close();
+      },
+    };
+  }
+}
+
+describe('large values are read in groups, one ahead', () => {
+  /** Two of these make a group of 512 KB. */
+  const value = Buffer.alloc(300 << 10, 'v');
+
+  async function sixValues() {
+    const disk = new CountingDisk([]);
+    const store = new MemoryStore();
+    const before = await openOn(disk, await store.open('tree-1'));
+    for (let i = 0; i < 6; i++) {
+      await before.batch([{ type: 'put', key: keyOf(`k${i}`), value }], IN_FILES);
+    }
+    await before.close();
+    const database = await openOn(disk, await store.open('tree-1'));
+    expect(disk.openFiles).toBe(0);
+    return { disk, entries: database.iterate({})[Symbol.asyncIterator]() };
+  }
+
+  it('the next group is under way when the caller gets one, and no further one', async () => {
+    const { disk, entries } = await sixValues();
+    expect((await entries.next()).value).toHaveLength(2);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(disk.reads).toBe(4);
+    expect((await entries.next()).value).toHaveLength(2);
+    expect((await entries.next()).value).toHaveLength(2);
+    expect((await entries.next()).done).toBe(true);
+    expect(disk.reads).toBe(6);
+    expect(disk.openFiles).toBe(0);
+  });
+
+  it('what cannot be read is thrown after everything before it', async () => {
+    const { disk, entries } = await sixValues();
+    disk.failsFrom = 3;
+    expect((await entries.next()).value).toHaveLength(2);
+    await expect(entries.next()).rejects.toThrow('read 3 fails');
+    expect(disk.openFiles).toBe(0);
+  });
+
+  it('a caller that stops early leaves no file open, and hears of no later failure', async () => {
+    const { disk, entries } = await sixValues();
+    disk.failsFrom = 3;
+    await entries.next();
+    await entries.return?.();
+    expect(disk.reads).toBe(4);
+    expect(disk.openFiles).toBe(0);
   });
 });
 

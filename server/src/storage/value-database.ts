@@ -28,8 +28,8 @@ import {
 
 /** A value of so many bytes is cheaper to keep in a file than in LevelDB. */
 export const LARGE_VALUE_BYTES = 4 << 10;
-/** Values with so many bytes in all are read at the same time. */
-const READ_BYTES = 1 << 20;
+/** Values with so many bytes in all are read at the same time; as many are read ahead. */
+const READ_BYTES = 512 << 10;
 
 export class ValueDatabase implements KeyValueDatabase {
   readonly #database: KeyValueDatabase;
@@ -124,17 +124,29 @@ export class ValueDatabase implements KeyValueDatabase {
     source: AsyncIterable<readonly Entry[]>,
     unprotect: () => Promise<void>,
   ): AsyncGenerator<readonly Entry[]> {
+    // The next group is read while the caller works on the one before it.
+    let ahead: Promise<readonly Entry[]> | null = null;
     try {
       for await (const entries of source) {
         for (const group of groupsOf(entries, READ_BYTES, bytesToRead)) {
-          yield await Promise.all(
-            group.map(async ([key, stored]) => [key, await this.#resolved(key, stored)] as const),
-          );
+          const before: Promise<readonly Entry[]> | null = ahead;
+          ahead = this.#read(group);
+          // Its failure is thrown when its turn comes.
+          ahead.catch(() => undefined);
+          if (before !== null) yield await before;
         }
       }
+      if (ahead !== null) yield await ahead;
     } finally {
+      await ahead?.catch(() => undefined);
       await unprotect();
     }
+  }
+
+  async #read(group: readonly Entry[]): Promise<readonly Entry[]> {
+    return await Promise.all(
+      group.map(async ([key, stored]) => [key, await this.#resolved(key, stored)] as const),
+    );
   }
 
   async #resolved(key: Uint8Array, stored: Uint8Array): Promise<Uint8Array> {
