@@ -184,6 +184,8 @@ async function zooKeeperSource({
       `the digest that ZooKeeper wrote at zxid ${hex(digests.differsAt)} is not that of the znodes`,
     );
   }
+  const { differsAt } = digests;
+  const differing = differsAt === null ? '' : `; the one at zxid ${hex(differsAt)} differs`;
   const planner = new RestorePlanner();
   for (const node of znodes.nodes()) planner.add(node);
   const facts = {
@@ -193,7 +195,7 @@ async function zooKeeperSource({
     logs: read.logs.length,
     transactions: read.transactions,
     zxid: hex(lastZxid),
-    digests: `${digests.equal} compared and equal`,
+    digests: `${digests.equal} compared and equal${differing}`,
     ...(read.damage === null ? {} : { damage: read.damage }),
   };
   return { plan: planner.plan(lastZxid), sessions, facts };
