@@ -83,6 +83,36 @@ describe('a backup', () => {
   });
 });
 
+describe('a restore', () => {
+  const target = () => ({ config, id: null, ensembleId: null, plan: true, json: false });
+
+  it('names the file that is cut off, and no place where it is the whole that is wrong', async () => {
+    const [name = ''] = await readdir(backups);
+    const cut = join(directory, 'cut.gz');
+    await writeFile(cut, (await readFile(join(backups, name))).subarray(0, 100));
+    expect(await runRestore(cut, target())).toBe(1);
+    const reason = 'it cannot be decompressed: unexpected end of file';
+    expect(output.at(-1)).toBe(`rookery: ${cut} is damaged: ${reason}\n`);
+  });
+
+  it('says of a file of a later format which one this release reads', async () => {
+    const later = join(directory, 'snapshot.1');
+    const header = Buffer.alloc(16);
+    header.write('ZKSN');
+    header.writeInt32BE(3, 4);
+    await writeFile(later, header);
+    expect(await runRestore(later, target())).toBe(1);
+    expect(output.at(-1)).toContain('its version is 3; this release reads version 2');
+  });
+
+  it('asks for a file where it is given a directory', async () => {
+    const said = 'it is a directory; name one of the files in it';
+    await expect(runRestore(backups, target())).rejects.toThrow(
+      `${backups} cannot be read: ${said}`,
+    );
+  });
+});
+
 describe('a mistake of the caller', () => {
   it('is reported in a sentence that names the file or the member', async () => {
     const target = { config, id: null, ensembleId: null, plan: false, json: false };

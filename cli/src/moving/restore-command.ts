@@ -62,22 +62,26 @@ interface Source {
 
 /** Resolves with the exit code. */
 export async function runRestore(file: string, target: RestoreTarget): Promise<number> {
-  return await restored(target, () => snapshotSource(file));
+  return await restored(target, file, () => snapshotSource(file));
 }
 
 /** Resolves with the exit code. */
 export async function runImport(from: ZooKeeperSource, target: RestoreTarget): Promise<number> {
-  return await restored(target, () => zooKeeperSource(from));
+  return await restored(target, from.dataDir, () => zooKeeperSource(from));
 }
 
 /**
  * Makes the survivor with the newest log the state of a new ensemble. Resolves with the exit code.
  */
 export async function runRecover(from: Survivors, target: RestoreTarget): Promise<number> {
-  return await restored(target, () => survivorSource(from));
+  return await restored(target, from.config, () => survivorSource(from));
 }
 
-async function restored(target: RestoreTarget, read: () => Promise<Source>): Promise<number> {
+async function restored(
+  target: RestoreTarget,
+  name: string,
+  read: () => Promise<Source>,
+): Promise<number> {
   const config = loadEnsembleConfig(target.config);
   const ids = idsOf(config, target);
   try {
@@ -90,7 +94,7 @@ async function restored(target: RestoreTarget, read: () => Promise<Source>): Pro
     return 0;
   } catch (error) {
     if (error instanceof SnapshotFileError || error instanceof ZooKeeperDataError) {
-      process.stderr.write(`rookery: the source is damaged: ${error.message}\n`);
+      process.stderr.write(`rookery: ${name} is damaged: ${error.message}\n`);
       return 1;
     }
     throw error;
@@ -180,6 +184,8 @@ async function zooKeeperSource({
       `the digest that ZooKeeper wrote at zxid ${hex(digests.differsAt)} is not that of the znodes`,
     );
   }
+  const { differsAt } = digests;
+  const differing = differsAt === null ? '' : `; the one at zxid ${hex(differsAt)} differs`;
   const planner = new RestorePlanner();
   for (const node of znodes.nodes()) planner.add(node);
   const facts = {
@@ -189,7 +195,7 @@ async function zooKeeperSource({
     logs: read.logs.length,
     transactions: read.transactions,
     zxid: hex(lastZxid),
-    digests: `${digests.equal} compared and equal`,
+    digests: `${digests.equal} compared and equal${differing}`,
     ...(read.damage === null ? {} : { damage: read.damage }),
   };
   return { plan: planner.plan(lastZxid), sessions, facts };
@@ -200,7 +206,9 @@ async function readable<T>(file: string, read: () => Promise<T>): Promise<T> {
     return await read();
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error;
-    throw new OperatorError(`${file} cannot be read: ${error.message}`, { cause: error });
+    const reason =
+      error.code === 'EISDIR' ? 'it is a directory; name one of the files in it' : error.message;
+    throw new OperatorError(`${file} cannot be read: ${reason}`, { cause: error });
   }
 }
 

@@ -13,6 +13,7 @@ import {
   connect,
   OperationTimeoutError,
 } from '@rookery/client';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { SILENT } from '../silent-logger.js';
 import {
@@ -115,7 +116,7 @@ export function clientOptionsOf({ timeoutMs, auth, tls, readOnly }: Target): Con
 
 /**
  * Rejects with NoConnectionError, which says what each server does: after the time limit, or soon
- * if the servers do not speak TLS and the target does, or the reverse.
+ * if TLS or a certificate is why no server will ever give a session.
  */
 export async function openClient(target: Target, options: ConnectOptions = {}): Promise<Client> {
   const connectDeadlineMs = target.timeoutMs;
@@ -140,7 +141,8 @@ export async function openClient(target: Target, options: ConnectOptions = {}): 
   } catch (error) {
     if (why !== null) throw new NoConnectionError(why, { cause: error });
     if (error instanceof AuthFailedError || !(error instanceof OperationTimeoutError)) throw error;
-    throw new NoConnectionError(await whyNotConnected(target), { cause: error });
+    const trouble = error.cause === undefined ? '' : errorMessage(error.cause);
+    throw new NoConnectionError(await whyNotConnected(target, trouble), { cause: error });
   } finally {
     isOver = true;
     clearTimeout(timer);

@@ -43,8 +43,8 @@ export function askWord(
       else reject(plainly(error));
     };
     const timer = setTimeout(() => {
-      const maybe =
-        isOpen && tls === undefined ? '; the server may hang, or this is a port for TLS' : '';
+      const other = tls === undefined ? 'TLS or of another program' : 'another program';
+      const maybe = isOpen ? `; the server may hang, or the port is for ${other}` : '';
       end(new Error(`no answer in ${timeoutMs} ms${maybe}`));
     }, timeoutMs);
     socket.on('data', (part) => {
@@ -60,6 +60,8 @@ export function askWord(
 /** OpenSSL's messages have numbers and places in its sources around the reason. */
 function plainly(error: Error): Error {
   const reason: unknown = Reflect.get(error, 'reason');
-  const isTls = String(Reflect.get(error, 'code')).startsWith('ERR_SSL_');
-  return isTls && typeof reason === 'string' ? new Error(reason, { cause: error }) : error;
+  const code = String(Reflect.get(error, 'code'));
+  if (!code.startsWith('ERR_SSL_') || typeof reason !== 'string') return error;
+  const isOther = code === 'ERR_SSL_WRONG_VERSION_NUMBER';
+  return new Error(isOther ? `it does not speak TLS (${reason})` : reason, { cause: error });
 }

@@ -57,13 +57,18 @@ const IS_FORBIDDEN = 'not in the whitelist';
 /** Whether the answer to `srvr` is one of a server of Rookery or ZooKeeper. */
 export function isOfServer(text: string): boolean {
   if (parseStatus(text) !== null) return true;
-  return text.includes(WAITS) || text.includes(IS_FORBIDDEN);
+  return saysItLacksQuorum(text) || text.includes(IS_FORBIDDEN);
+}
+
+/** Whether a server says in its answer to `srvr` that it serves nobody. */
+export function saysItLacksQuorum(text: string): boolean {
+  return text.includes(WAITS);
 }
 
 /** Returns a sentence for an answer that is not a status. */
 export function reasonOf(text: string): string {
   if (text.trim() === '') return 'it closes the connection without an answer';
-  if (text.includes(WAITS)) return 'it has no quorum and serves nobody';
+  if (saysItLacksQuorum(text)) return 'it has no quorum and serves nobody';
   if (text.includes(IS_FORBIDDEN)) return 'its configuration does not allow the word srvr';
   return `it answered ${JSON.stringify(text.slice(0, 100))}`;
 }

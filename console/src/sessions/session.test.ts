@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isFound, type Session, sessionIdIn, sorted } from './session.js';
+import { emptyText, isFound, type Session, sessionIdIn, sorted } from './session.js';
 
 const of = (session: string, more: Partial<Session> = {}): Session => ({
   session,
@@ -31,4 +31,10 @@ it('a whole id is told from other text', () => {
   expect(sessionIdIn(' 0x0010001ABC ')).toBe('0x10001abc');
   expect(sessionIdIn('10.0.0.1')).toBe(null);
   expect(sessionIdIn('abc')).toBe(null);
+});
+
+it('a list without sessions is not said to be one that a filter has emptied', () => {
+  expect(emptyText(false, 0)).toBe('Asking the members …');
+  expect(emptyText(true, 0)).toBe('There is no session.');
+  expect(emptyText(true, 7)).toBe('No session matches the filter.');
 });

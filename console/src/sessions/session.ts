@@ -96,3 +96,9 @@ function keyOf(one: Session, column: Column): Key {
       return one.connection?.averageLatencyMs ?? null;
   }
 }
+
+/** What stands in place of the sessions where none is shown; `count` is how many there are. */
+export function emptyText(isAsked: boolean, count: number): string {
+  if (!isAsked) return 'Asking the members …';
+  return count === 0 ? 'There is no session.' : 'No session matches the filter.';
+}

@@ -12,7 +12,15 @@ import type { Order } from '../live/order.js';
 import { hrefOf } from '../router/route.js';
 import { goTo, useRoute } from '../router/use-route.js';
 import { ProblemNotice } from '../ui/notice.js';
-import { type Column, clientOf, isFound, type Session, sessionIdIn, sorted } from './session.js';
+import {
+  type Column,
+  clientOf,
+  emptyText,
+  isFound,
+  type Session,
+  sessionIdIn,
+  sorted,
+} from './session.js';
 import { SessionDetailView } from './session-detail.js';
 import './sessions.css';
 import { useSessions } from './use-sessions.js';
@@ -88,11 +96,7 @@ export function Page() {
           ))}
         </tbody>
       </table>
-      {shown.length > 0 ? null : (
-        <div className="empty">
-          {isAsked ? 'No session matches the filter.' : 'Asking the members …'}
-        </div>
-      )}
+      {shown.length > 0 ? null : <div className="empty">{emptyText(isAsked, count)}</div>}
       {more === null ? null : (
         <div className="view-foot">
           <button type="button" className="button" onClick={more}>

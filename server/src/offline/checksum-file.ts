@@ -38,7 +38,7 @@ export async function checkChecksum(path: string): Promise<'equal' | 'none'> {
   const [written = ''] = text.split(/\s/, 1);
   const computed = await sha256Of(path);
   if (written === computed) return 'equal';
-  throw new FileError(`${checksumPath(path)} says ${written}, the file has ${computed}`, 0);
+  throw new FileError(`${checksumPath(path)} says ${written}, the file has ${computed}`, null);
 }
 
 async function sha256Of(path: string): Promise<string> {

@@ -194,7 +194,7 @@ describe('the procedure to change the list: stop all, change all files, start al
     await changing.wait([1, 2]);
     expect(changing.said(1, 'was 1 and is now 1, 2, 3')).toBe(true);
     expect(changing.said(1, 'for all of 1, 2, 3 where some are new')).toBe(true);
-    expect(changing.said(1, 'unreachable: 3')).toBe(true);
+    expect(changing.said(1, 'not connected: 3')).toBe(true);
     await changing.start([3], [1, 2, 3]);
     await changing.serve([1, 2, 3]);
     expect(changing.has(3, '/first')).toBe(true);

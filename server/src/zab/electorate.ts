@@ -43,7 +43,7 @@ export function electorateOf(member: Member): Electorate {
   const ready = votes.filter((vote) => vote.sound).length + 1;
   if (ready < needed) {
     const reason = `no ensemble yet: ${needed} members must meet to found it, ${ready} have`;
-    return { kind: 'none', reason: `${reason}; ${member.unreachableText()}` };
+    return { kind: 'none', reason: `${reason}; ${member.unlinkedText()}` };
   }
   return { kind: 'founding' };
 }

@@ -250,7 +250,7 @@ export class Looking implements Role {
     const needed = quorums.isChanging
       ? changeText(quorums, [this.#member.id, ...links.keys()])
       : `a quorum is ${quorum} voters, ${voters} here`;
-    const missing = `${needed}; ${this.#member.unreachableText()}`;
+    const missing = `${needed}; ${this.#member.unlinkedText()}`;
     if (barred.length === 0) return missing;
     const lacking = `without a vote (wiped, new or damaged disk): ${barred.join(', ')}`;
     const away = this.#member.options.members.length - links.size - 1;
@@ -266,7 +266,7 @@ export class Looking implements Role {
     for (const { peer, vote } of this.#member.links.values()) {
       if (electorate.kind === 'founding' && vote?.leader === NOBODY.leader) {
         const all = `member ${peer} founds no ensemble without all configured members`;
-        this.#reason = `${all} (it would with --found); ${this.#member.unreachableText()}`;
+        this.#reason = `${all} (it would with --found); ${this.#member.unlinkedText()}`;
         return;
       }
       if (vote?.state !== 'following' || vote.leader === this.#member.id) continue;

@@ -3,14 +3,12 @@
  * that names the place: a file that was cut or changed is told, never read past.
  */
 
-/** The file is not what it should be; `offset` is where, in its decompressed bytes. */
+/** The file is not what it should be; its message has the place, in decompressed bytes. */
 export class FileError extends Error {
   override readonly name = 'FileError';
-  readonly offset: number;
 
-  constructor(message: string, offset: number) {
-    super(`${message} (at byte ${offset})`);
-    this.offset = offset;
+  constructor(message: string, offset: number | null) {
+    super(offset === null ? message : `${message} (at byte ${offset})`);
   }
 }
 

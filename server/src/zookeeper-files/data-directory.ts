@@ -23,7 +23,7 @@ export interface DirectoryToRead {
   readonly dataDir: string;
   /** Where the logs are; the same as `dataDir` unless `dataLogDir` was set. */
   readonly logDir: string;
-  /** Ends at the first damaged transaction instead of failing there. */
+  /** Ends before the first transaction that is damaged or missing instead of failing there. */
   readonly stopAtDamage: boolean;
 }
 
@@ -40,11 +40,12 @@ export interface ReadDirectory {
   readonly transactions: number;
   /** Digests that were compared and agreed, and the zxid of the first one that did not. */
   readonly digests: { readonly equal: number; readonly differsAt: bigint | null };
-  /** Where the reading stopped, when damage was met and `stopAtDamage` was asked for. */
+  /** Where the reading stopped, when damage or a gap was met and `stopAtDamage` was asked for. */
   readonly damage: string | null;
 }
 
 const VERSION_DIRECTORY = 'version-2';
+const EPOCH_SHIFT = 32n;
 
 export async function readZooKeeperDirectory(setup: DirectoryToRead): Promise<ReadDirectory> {
   const snapshots = await filesOf(setup.dataDir, /^snapshot\.([\da-f]{1,16})(\.gz|\.snappy)?$/);
@@ -140,6 +141,7 @@ class Replay {
     for await (const { bytes, offset } of readLogFile(path)) {
       const record = decoded(bytes, offset);
       if (record.zxid <= this.lastZxid) continue;
+      requireNext(record.zxid, this.lastZxid, offset);
       this.znodes.apply(record);
       this.lastZxid = record.zxid;
       if (record.time > this.lastTime) this.lastTime = record.time;
@@ -160,6 +162,13 @@ class Replay {
     if (this.znodes.digest === digest) this.digests.equal += 1;
     else this.digests.differsAt ??= zxid;
   }
+}
+
+/** ZooKeeper logs a transaction for every zxid of an epoch, of failed requests, too. */
+function requireNext(zxid: bigint, last: bigint, offset: number): void {
+  if (zxid === last + 1n || zxid >> EPOCH_SHIFT !== last >> EPOCH_SHIFT) return;
+  const missing = `${hex(last + 1n)} to ${hex(zxid - 1n)}`;
+  throw new FileError(`the transactions ${missing} before it are missing`, offset);
 }
 
 /** A record's own offsets mean nothing to whoever looks at the file. */

@@ -52,7 +52,9 @@ export async function* readLogFile(path: string): AsyncGenerator<LogEntry> {
       throw new FileError('it does not begin as a log of ZooKeeper does', 0);
     }
     const version = header.readInt32BE(4);
-    if (version !== VERSION) throw new FileError(`its version is ${version}, not ${VERSION}`, 4);
+    if (version !== VERSION) {
+      throw new FileError(`its version is ${version}; this release reads version ${VERSION}`, 4);
+    }
     for (;;) {
       const { offset } = reader;
       const head = await reader.read(ENTRY_HEAD_BYTES);

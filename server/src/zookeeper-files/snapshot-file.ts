@@ -45,6 +45,6 @@ async function decompressed(file: Buffer): Promise<Buffer> {
     return await decompress(file, { maxOutputLength: BYTES_MAX, chunkSize: CHUNK_BYTES });
   } catch (error) {
     const reason = errorMessage(error);
-    throw new FileError(`it cannot be decompressed: ${reason}`, 0);
+    throw new FileError(`it cannot be decompressed: ${reason}`, null);
   }
 }

@@ -121,7 +121,9 @@ function readHeader(cursor: ByteCursor): void {
     throw new FileError('it does not begin as a snapshot of ZooKeeper does', 0);
   }
   const version = cursor.int('the header');
-  if (version !== VERSION) throw new FileError(`its version is ${version}, not ${VERSION}`, 4);
+  if (version !== VERSION) {
+    throw new FileError(`its version is ${version}; this release reads version ${VERSION}`, 4);
+  }
   cursor.long('the header');
 }
 

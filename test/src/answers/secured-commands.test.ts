@@ -71,7 +71,44 @@ it(
     expect(wrong.code).not.toBe(0);
     const plain = ['--connect', `127.0.0.1:${clientPort}`, '--timeout', '2'];
     const refused = await rookery(['ls', '/', ...plain]);
-    expect(refused.output).toContain('it may ask for TLS or a login');
+    expect(refused.output).toContain('it gives no session without TLS: give --tls-ca, or --tls');
+    const shell = await shellLists(plain);
+    expect(shell).toEqual({ code: 4, output: expect.stringContaining('no session without TLS') });
+  },
+  DEADLINE_MS,
+);
+
+it(
+  'a command says soon that a member gives no session without TLS, or without a certificate',
+  async () => {
+    const { certFile, keyFile } = server;
+    const tls = { certFile, keyFile, caFile: authority.caFile, required: true };
+    const ensemble = await useServingEnsemble({ size: 1, settings: { tls } });
+    const get = (...more: string[]) => {
+      const connect = ['--connect', `127.0.0.1:${ensemble.member(1).clientPort}`];
+      return rookery(['get', '/', ...connect, '--timeout', String(DEADLINE_MS), ...more]);
+    };
+    const plain = await get();
+    expect(plain.output).toContain('it gives no session without TLS: give --tls-ca, or --tls');
+    const strange = await get('--tls');
+    expect(strange.output).toContain('is not trusted here: name it by --tls-ca');
+    const bare = await get('--tls-ca', authority.caFile);
+    expect(bare.output).toContain('it refuses the certificate of this command, or the lack of one');
+    expect([plain.code, strange.code, bare.code]).toEqual([4, 4, 4]);
+  },
+  DEADLINE_MS,
+);
+
+it(
+  'a command says why its login failed where members know no logins',
+  async () => {
+    const ensemble = await useServingEnsemble({ size: 1 });
+    const connect = ['--connect', `127.0.0.1:${ensemble.member(1).clientPort}`, '--timeout', '2'];
+    const refused = await rookery(['get', '/', ...connect], { ROOKERY_AUTH: 'sasl:ann:secret' });
+    expect(refused).toEqual({
+      code: 4,
+      output: expect.stringContaining('the server offers no login by DIGEST-MD5'),
+    });
   },
   DEADLINE_MS,
 );

@@ -122,6 +122,18 @@ it('tells of a member that serves reads alone, and does not compare it', async (
   expect(findings[0]?.what).toContain('member 3 serves reads alone');
 });
 
+it('tells once of a member that waits and is therefore not ready', async () => {
+  const readiness = [503, '[-]leader failed: it has neither led nor followed for 9 s\n'] as const;
+  const { findings } = await checked([
+    LEADER,
+    FOLLOWER,
+    { ...FOLLOWER, mode: 'waiting', readiness },
+  ]);
+  expect(findings.map(({ what }) => what)).toEqual([
+    'member 3 does not serve: it has no quorum and serves nobody.',
+  ]);
+});
+
 it('does not say to start a member that runs and waits', async () => {
   const { findings } = await checked([LEADER, FOLLOWER, { ...FOLLOWER, mode: 'waiting' }]);
   expect(findings).toMatchObject([

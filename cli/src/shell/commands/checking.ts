@@ -250,9 +250,12 @@ async function readiness(server: ServerAddress, config: Config): Promise<Finding
     const text = body === null ? '' : await textUpTo(body, READINESS_CHARACTERS_MAX);
     if (response.ok) return null;
     const failed = text.split('\n').filter((line) => line.startsWith('[-]'));
+    // That it neither leads nor follows shows on its client port, and is a finding of its own.
+    const others = failed.filter((line) => !line.startsWith('[-]leader'));
+    if (failed.length > 0 && others.length === 0) return null;
     return {
       kind: 'not-ready',
-      what: `member ${server.id} is not ready: ${failed.join('; ') || `status ${response.status}`}.`,
+      what: `member ${server.id} is not ready: ${others.join('; ') || `status ${response.status}`}.`,
       remedy: "The operator's guide explains each check; a full disk needs room.",
     };
   } catch {

@@ -8,7 +8,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { createClient } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import type { CommandSpec } from '../command.js';
+import { type CommandSpec, EXIT } from '../command.js';
 import type { Format } from '../format.js';
 import { outputOf, type ProcessParts, processParts } from '../one-command.js';
 import type { Output } from '../output.js';
@@ -19,6 +19,7 @@ import {
   type TargetOptions,
   targetOf,
 } from '../target.js';
+import { whyNotConnected } from '../why-not-connected.js';
 import { completed, prepareCompletion } from './completion.js';
 import { ConnectionTalk } from './connection-talk.js';
 import { HISTORY_LINES_MAX, History, isHarmless } from './history.js';
@@ -130,9 +131,17 @@ class Shell {
   async runInput(): Promise<number> {
     for await (const line of this.#lines) {
       const code = await this.#runner.run(line, new AbortController().signal);
+      if (code === EXIT.disconnected) await this.#explain();
       if (this.#runner.isOver || code !== 0) return code;
     }
     return 0;
+  }
+
+  /** Why there is no connection, if there is none. */
+  async #explain(): Promise<void> {
+    const { client, target } = this.#parts;
+    if (client.state === 'connected') return;
+    await this.#output('table').talk(await whyNotConnected(target));
   }
 
   async #runLine(line: string): Promise<void> {
