@@ -12,10 +12,11 @@
  * | `zookeeper` | the same without `rookery-only/`, against Apache ZooKeeper where Debian's package is installed | together |
  * | `proof` | `test/src/proof`: the simulator, also against mutants | together |
  *
- * All but the first two start processes from `dist`. The last five share their workers: most files
- * wait for sessions that end and members that start, while few, such as the simulator, need a
- * processor all the time. What takes longest begins first (scripts/slowest-first.mjs). A short run
- * (`npm test`) takes of them only what stands in folders named `short`.
+ * All but the first two start processes from `dist`, and import the packages from there. The last
+ * five share their workers: most files wait for sessions that end and members that start, while
+ * few, such as the simulator, need a processor all the time. What takes longest begins first
+ * (scripts/slowest-first.mjs). A short run (`npm test`) takes of them only what stands in folders
+ * named `short`.
  *
  *   npm test                            what fits into five minutes (ROOKERY_TESTS=short)
  *   npm test -- --all                   all
@@ -73,6 +74,9 @@ const unit = {
 };
 const processes = {
   ...seeded,
+  // What their members run they import too, as Node loads it: hundreds of modules that need not be
+  // transformed for each project.
+  server: { deps: { external: [/\/(?:protocol|server|client)\/dist\//] } },
   testTimeout: 180_000,
   hookTimeout: 60_000,
   teardownTimeout: 30_000,
@@ -104,7 +108,6 @@ export default defineConfig({
         test: { ...unit, name: 'unit-mocked', include: [mocked] },
       },
       {
-        resolve: { alias },
         test: {
           ...processes,
           name: 'alone',
@@ -115,19 +118,15 @@ export default defineConfig({
         },
       },
       {
-        resolve: { alias },
         test: { ...together, name: 'e2e', include: testsIn('e2e') },
       },
       {
-        resolve: { alias },
         test: { ...together, name: 'answers', include: testsIn('answers') },
       },
       {
-        resolve: { alias },
         test: { ...together, name: 'client', include: testsIn('client') },
       },
       {
-        resolve: { alias },
         test: {
           ...together,
           name: 'zookeeper',
@@ -137,7 +136,6 @@ export default defineConfig({
         },
       },
       {
-        resolve: { alias },
         test: { ...together, name: 'proof', include: testsIn('proof') },
       },
     ],

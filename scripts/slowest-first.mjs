@@ -11,7 +11,7 @@ import { BaseSequencer } from 'vitest/node';
 
 const SECONDS = {
   'test/src/proof/short/simulation.test.ts': 120,
-  'test/src/proof/interrupted-mutants.test.ts': 60,
+  'test/src/proof/interrupted-mutants.test.ts': 35,
   'test/src/proof/mutants.test.ts': 60,
   'test/src/e2e/chaos.test.ts': 77,
   'test/src/e2e/many-ephemerals.test.ts': 54,
@@ -27,6 +27,7 @@ const SECONDS = {
   'test/src/answers/limits.test.ts': 53,
   'test/src/answers/operated-moving.test.ts': 51,
   'test/src/client/rookery-only/recipe-heap.test.ts': 103,
+  'test/src/client/rookery-only/built-docs.test.ts': 45,
   'test/src/client/rookery-only/examples.test.ts': 115,
   'test/src/client/rookery-only/packed-tools.test.ts': 200,
   'test/src/client/rookery-only/packed.test.ts': 88,

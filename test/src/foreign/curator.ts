@@ -56,5 +56,8 @@ export async function compileJava(className: string): Promise<JavaProgram> {
     remove();
     throw error;
   }
-  return { file: 'java', args: ['-cp', `${directory}:${CLASS_PATH}`, className], remove };
+  // It lives for seconds, so the second compiler's output would come too late.
+  const flags = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+  const args = [...flags, '-cp', `${directory}:${CLASS_PATH}`, className];
+  return { file: 'java', args, remove };
 }

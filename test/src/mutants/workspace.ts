@@ -21,6 +21,7 @@ export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGES = ['protocol', 'server', 'client', 'test'] as const;
 const COPIED = ['package.json', 'tsconfig.json', 'src', 'dist'] as const;
 const BUILD_DEADLINE_MS = 180_000;
+const COPY_DEADLINE_MS = 120_000;
 
 export class Workspace {
   readonly folder: string;
@@ -86,10 +87,11 @@ export class Workspace {
 
 async function copyPackage(name: string, folder: string): Promise<void> {
   await mkdir(join(folder, name));
-  for (const part of COPIED) {
-    const options = { recursive: true, preserveTimestamps: true };
-    await cp(join(ROOT, name, part), join(folder, name, part), options);
-  }
+  // Node's own `cp` takes twice the processor time for these thousands of files.
+  const command = ['cp', '-Rp', ...COPIED, join(folder, name)];
+  const options = { cwd: join(ROOT, name), deadlineMs: COPY_DEADLINE_MS };
+  const { code, stderr } = await runCommand(command, options);
+  if (code !== 0) throw new Error(`${name} cannot be copied:\n${stderr}`);
 }
 
 async function linkModules(folder: string): Promise<void> {

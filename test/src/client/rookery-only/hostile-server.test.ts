@@ -1,7 +1,7 @@
 /**
  * Servers that send garbage, half frames, late and duplicate replies, odd handshakes or nothing:
  * every operation settles with a typed error in its time, nothing is thrown anywhere, nothing is
- * left when the client is closed. That the process can exit is seen in process-exit.test.ts.
+ * left when the client is closed. That the process can exit is seen in client-process.test.ts.
  */
 import { type Client, ClientError, createClient, KeeperError } from '@rookery/client';
 import { expect, it } from 'vitest';
