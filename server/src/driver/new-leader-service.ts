@@ -34,7 +34,6 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
       state: term.state,
       ages: term.ages,
       options: {
-        id: options.id,
         epoch: term.epoch,
         lastZxid: term.lastZxid,
         firstCounter: options.firstCounter,
