@@ -6,7 +6,7 @@
  * memory for a whole frame is allocated only once half of it is there. The length is checked as
  * soon as it is known. A pushed chunk belongs to the reader, and nobody else writes to it again,
  * unless the caller only lends it (`giveBack`). Used by client connections and by peer links, with
- * limits of their own. `withHead` makes frames of what was written with space for their head.
+ * limits of their own.
  */
 import { assert } from './assert.js';
 import type { JuteReader } from './jute/reader.js';
@@ -296,18 +296,4 @@ export class FrameReader {
     assert(chunk !== undefined, 'the chunks hold all buffered bytes');
     return chunk;
   }
-}
-
-/**
- * Returns the bytes with `headBytes` before them, which the caller writes: in place if the memory
- * before them (`headroom`) is theirs and suffices, else in a copy.
- */
-export function withHead(bytes: Buffer, headroom: number, headBytes: number): Buffer {
-  if (headroom >= headBytes) {
-    const start = bytes.byteOffset - headBytes;
-    return Buffer.from(bytes.buffer, start, headBytes + bytes.length);
-  }
-  const copy = Buffer.allocUnsafeSlow(headBytes + bytes.length);
-  bytes.copy(copy, headBytes);
-  return copy;
 }

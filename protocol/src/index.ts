@@ -161,7 +161,6 @@ export {
   INT64_MIN,
   type Int64,
   int64FromHalves,
-  int64ToHex,
   plainHexId,
   toInt64,
 } from './jute/int64.js';
@@ -218,5 +217,4 @@ export {
   formatZxid,
   isZxid,
   makeZxid,
-  nextZxid,
 } from './zxid.js';

@@ -26,12 +26,6 @@ export function counterOf(zxid: Zxid): number {
   return zxid >>> 0;
 }
 
-/** The zxid after `zxid` in the same epoch; asserts that the counter is not used up. */
-export function nextZxid(zxid: Zxid): Zxid {
-  assert(counterOf(zxid) < COUNTER_MAX, () => `no zxid after ${formatZxid(zxid)} in its epoch`);
-  return zxid + 1;
-}
-
 /** Whether `makeZxid` can return the value; to be asked of zxids from a disk or a peer. */
 export function isZxid(value: number): value is Zxid {
   return Number.isSafeInteger(value) && value >= 0;

@@ -37,9 +37,3 @@ export function plainHexId(text: string): string | null {
   const [, digits] = /^0x0*([\da-f]{1,16})$/i.exec(text) ?? [];
   return digits === undefined ? null : `0x${digits.toLowerCase()}`;
 }
-
-/** Returns the two's complement in lower-case hex without `0x`, as ZooKeeper prints ids. */
-export function int64ToHex(value: Int64): string {
-  if (typeof value === 'number' && value >= 0) return value.toString(16);
-  return BigInt.asUintN(64, BigInt(value)).toString(16);
-}

@@ -12,7 +12,7 @@ import {
   nullableString,
   nullableVector,
 } from './codec.js';
-import { INT64_MAX, INT64_MIN, type Int64, int64ToHex, plainHexId, toInt64 } from './int64.js';
+import { INT64_MAX, INT64_MIN, type Int64, plainHexId, toInt64 } from './int64.js';
 import { JuteReader } from './reader.js';
 import { requiredNatural } from './required.js';
 import { JuteWriter } from './writer.js';
@@ -62,13 +62,6 @@ describe('a long', () => {
         expect(Buffer.from(encode(long, value))).toEqual(expected);
       }),
     );
-  });
-
-  it('prints as ZooKeeper prints it', () => {
-    expect(int64ToHex(-1)).toBe('ffffffffffffffff');
-    expect(int64ToHex(toInt64(0x1_0000_1f91_0e00_01n))).toBe('100001f910e0001');
-    expect(int64ToHex(INT64_MIN)).toBe('8000000000000000');
-    expect(int64ToHex(0x33)).toBe('33');
   });
 
   it('is read as an id in hex, however its digits are written', () => {
@@ -189,18 +182,6 @@ describe('JuteReader', () => {
     expect(reader.view.byteLength).toBe(4);
     reader.point(bytes, 0, 8);
     expect(reader.view.getUint8(0)).toBe(0x61);
-  });
-
-  it('copies what is left of the frame, short or long, and nothing behind it', () => {
-    for (const length of [0, 1, 256, 257, 1000]) {
-      const bytes = Buffer.from(Array.from({ length: length + 8 }, (_, at) => at));
-      const reader = new JuteReader(bytes, 3, 3 + length);
-      const copy = reader.restCopy();
-      expect(copy).toEqual(bytes.subarray(3, 3 + length));
-      expect(reader.remaining).toBe(0);
-      bytes.fill(0);
-      if (length > 1) expect(copy[1]).toBe(4);
-    }
   });
 
   it('refuses a count that the rest cannot hold before anything is allocated', () => {

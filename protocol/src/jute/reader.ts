@@ -11,7 +11,6 @@ import { type Int64, int64FromHalves } from './int64.js';
 
 /** The shortest element of any vector of the protocol: an empty string. */
 const ELEMENT_BYTES_MIN = 4;
-const SHORT_BYTES = 256;
 
 export class JuteReader {
   #bytes: Buffer;
@@ -128,18 +127,6 @@ export class JuteReader {
   rest(): Uint8Array {
     const at = this.#advance(this.remaining);
     return this.#bytes.subarray(at, this.#end);
-  }
-
-  /** Returns a copy of all bytes that are left. */
-  restCopy(): Buffer {
-    const length = this.remaining;
-    const from = this.#bytes;
-    const at = this.#advance(length);
-    const copy = Buffer.allocUnsafe(length);
-    // For a few bytes a loop is faster than a call into the runtime, which creates a view.
-    if (length > SHORT_BYTES) from.copy(copy, 0, at, this.#end);
-    else for (let i = 0; i < length; i++) copy[i] = from[at + i] as number;
-    return copy;
   }
 
   #has(text: string, at: number): boolean {

@@ -20,7 +20,6 @@ const IDLE_MAX = 64;
 const SMALL_IDLE_MAX = 2048;
 /** A slab is used up when less than this part of it is left. */
 const ROOM_PART = 16;
-const NOTHING = Buffer.alloc(0);
 
 export interface Slab {
   readonly buffer: Buffer;
@@ -28,20 +27,6 @@ export interface Slab {
   readonly view: DataView;
   /** The offset from which the slab is free. */
   used: number;
-  /** The view that was taken last; writers that recycle take the same one again and again. */
-  taken: Buffer;
-  takenStart: number;
-  takenEnd: number;
-}
-
-/** Returns a view of the slab's bytes; the last one again if it is the same. */
-export function bytesOf(slab: Slab, start: number, end: number): Buffer {
-  if (slab.takenStart !== start || slab.takenEnd !== end) {
-    slab.taken = slab.buffer.subarray(start, end);
-    slab.takenStart = start;
-    slab.takenEnd = end;
-  }
-  return slab.taken;
 }
 
 export class SlabPool {
@@ -80,5 +65,5 @@ function hasRoom(slab: Slab, bytes: number): boolean {
 /** Avoids the runtime's pool, which a small buffer that lives long would keep in memory. */
 export function newSlab(bytes: number): Slab {
   const buffer = Buffer.allocUnsafeSlow(bytes);
-  return { buffer, view: viewOf(buffer), used: 0, taken: NOTHING, takenStart: 0, takenEnd: 0 };
+  return { buffer, view: viewOf(buffer), used: 0 };
 }

@@ -9,7 +9,7 @@
  */
 import { assert } from '../assert.js';
 import type { Int64 } from './int64.js';
-import { bytesOf, newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
+import { newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 
 const NO_FRAME = -1;
 /** The first slab of a writer without a pool, which may write one short record only. */
@@ -75,7 +75,7 @@ export class JuteWriter {
   /** Returns all bytes since the last `take`, as a view that belongs to the caller. */
   take(): Uint8Array {
     assert(this.#frame === NO_FRAME, 'no frame is open at take');
-    const taken = bytesOf(this.#slab, this.#start, this.#position);
+    const taken = this.#buffer.subarray(this.#start, this.#position);
     this.#start = this.#position;
     if (this.#buffer.length > this.#slabBytesMax) this.release();
     return taken;

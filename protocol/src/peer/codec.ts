@@ -23,12 +23,12 @@ import {
   epoch,
   type Field,
   flag,
-  keyAndValue,
   Layout,
   list,
   milliseconds,
   natural,
   oneOf,
+  pair,
   peerId,
   shortText,
   struct,
@@ -204,7 +204,7 @@ const LAYOUTS: {
     attachment: added(ATTACHMENTS_SINCE, uint, 0),
   }),
   touch: message(22, { sessions: list(uint) }),
-  snapshotChunk: message(23, { index: uint, records: list(keyAndValue) }),
+  snapshotChunk: message(23, { index: uint, records: list(pair(bytes, bytes)) }),
   snapshotAck: message(24, { index: uint }),
   clock: message(27, { wallMs: date }, { since: CLOCKS_SINCE }),
   digests: message(
@@ -262,17 +262,13 @@ const packr = new Packr({ useRecords: false, int64AsType: 'number' });
  * because it has no attachments on links of the first version.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
-  if (value.kind === 'propose') {
-    const head = Buffer.allocUnsafe(HEAD_BYTES);
-    writeHead(head, PROPOSE_CODE, value.batch.bytes.length);
-    return value.batch.framed(head);
-  }
+  if (value.kind === 'propose') return batchFrame(PROPOSE_CODE, value.batch);
   if (value.kind === 'requests') {
     const hasAttachments = version >= ATTACHMENTS_SINCE;
-    const batch = hasAttachments ? value.batch : value.batch.withoutAttachments();
-    const frame = batch.framed(HEAD_BYTES);
-    writeHead(frame, REQUESTS_CODE, frame.length - HEAD_BYTES);
-    return frame;
+    return batchFrame(
+      REQUESTS_CODE,
+      hasAttachments ? value.batch : value.batch.withoutAttachments(),
+    );
   }
   // The union of layouts cannot be called with the union of messages; the kind ties the two.
   const layout = LAYOUTS[value.kind] as MessageLayout<LinkMessage>;
@@ -286,18 +282,23 @@ export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX):
   return frame;
 }
 
-/** Returns a frame without its length, to which nobody may write either. */
-export function encodePeerMessage(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
-  return encodePeerFrame(value, version).subarray(LENGTH_BYTES);
-}
-
-/** Writes the head of a message that is one string of so many bytes, which follows the head. */
-function writeHead(into: Buffer, code: number, bytes: number): void {
-  let at = into.writeInt32BE(HEAD_BYTES - LENGTH_BYTES + bytes, 0);
-  into[at++] = MSGPACK_ARRAY_OF_2;
-  into[at++] = code;
-  into[at++] = MSGPACK_BIN_32;
-  into.writeUInt32BE(bytes, at);
+/**
+ * Returns the frame of a message that is one byte string. Its head goes into the headroom, where it
+ * is the same for every link; without headroom there is a copy.
+ */
+function batchFrame(code: number, { bytes, headroom }: ProposalBatch | RequestBatch): Buffer {
+  const { length, buffer, byteOffset } = bytes;
+  const hasHeadroom = headroom >= HEAD_BYTES;
+  const frame = hasHeadroom
+    ? Buffer.from(buffer, byteOffset - HEAD_BYTES, HEAD_BYTES + length)
+    : Buffer.allocUnsafeSlow(HEAD_BYTES + length);
+  let at = frame.writeInt32BE(HEAD_BYTES - LENGTH_BYTES + length, 0);
+  frame[at++] = MSGPACK_ARRAY_OF_2;
+  frame[at++] = code;
+  frame[at++] = MSGPACK_BIN_32;
+  at = frame.writeUInt32BE(length, at);
+  if (!hasHeadroom) frame.set(bytes, at);
+  return frame;
 }
 
 const LENGTH_BYTES = 4;
@@ -334,7 +335,7 @@ export function decodePeerMessage(frame: Uint8Array, version = WIRE_VERSION_MAX)
 }
 
 /**
- * The bytes of a batch of proposals or of requests whose head is exactly what `writeHead` writes;
+ * The bytes of a batch of proposals or of requests whose head is exactly what `batchFrame` writes;
  * null for any other frame, which msgpackr reads.
  */
 function batchIn(frame: Uint8Array): Uint8Array | null {

@@ -138,16 +138,6 @@ export function pair<A, B>(first: Field<A>, second: Field<B>): Field<readonly [A
   };
 }
 
-/** A pair of bytes: the key and the value of a record. */
-export const keyAndValue: Field<readonly [Uint8Array, Uint8Array]> = {
-  pack: (value) => value,
-  unpack: (packed) => {
-    const [key, value, ...more] = asArray(packed);
-    if (more.length > 0) throw new MarshallingError('a pair of more than two');
-    return [bytes.unpack(key), bytes.unpack(value)];
-  },
-};
-
 /** An object as an array of its fields, in the order of their declaration. */
 export function struct<T extends object>(fields: FieldMap<T>): Field<T> {
   const layout = new Layout<T>(fields);
@@ -161,13 +151,11 @@ export function struct<T extends object>(fields: FieldMap<T>): Field<T> {
   };
 }
 
-type NamedFields<T> = { readonly [Name in keyof T]-?: Field<T[Name]> };
-
 /**
  * An object as a list of names and values, for what must be extended without a new wire version:
  * names that the reader does not know are ignored, and what is missing has the value of `absent`.
  */
-export function named<T extends object>(fields: NamedFields<T>, absent: T): Field<T> {
+export function named<T extends object>(fields: FieldMap<T>, absent: T): Field<T> {
   const known = new Map(Object.entries<Field<unknown>>(fields));
   return {
     pack: (value) => {

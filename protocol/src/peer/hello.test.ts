@@ -4,7 +4,7 @@
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import { MarshallingError } from '../marshalling-error.js';
-import { decodePeerMessage, encodePeerMessage } from './codec.js';
+import { decodePeerMessage, encodePeerFrame } from './codec.js';
 import { added, epoch, flag, Layout, text } from './fields.js';
 import { LEGACY_WIRE_VERSION, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from './wire-version.js';
 
@@ -34,8 +34,8 @@ describe('a hello', () => {
     const offer = { wireMin: 7, release: 'r', ...levels, ...said };
     const ids = { id: 1, to: 3, instance: 'i', ensembleId: 'e' };
     const version = WIRE_VERSION_MAX;
-    const frame = encodePeerMessage({ kind: 'hello', version, ...ids, founded: true, offer });
-    const [code, ...fields] = packr.unpack(frame);
+    const frame = encodePeerFrame({ kind: 'hello', version, ...ids, founded: true, offer });
+    const [code, ...fields] = packr.unpack(frame.subarray(4));
     expect(code).toBe(25);
     expect(fields.slice(0, 6)).toEqual([version, 1, 3, 'i', 'e', true]);
     expect(fields).toHaveLength(7);

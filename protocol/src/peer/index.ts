@@ -5,7 +5,6 @@
 export {
   decodePeerMessage,
   encodePeerFrame,
-  encodePeerMessage,
   isPeerMessage,
   type LinkMessage,
   NONCE_BYTES,

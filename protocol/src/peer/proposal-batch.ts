@@ -9,7 +9,6 @@
  * sent. Invariant: a batch is not empty, and each of its proposals names the one before it.
  */
 import { assert } from '../assert.js';
-import { withHead } from '../framing.js';
 import { bufferOf, intAt, type JuteReader } from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
 import { MarshallingError } from '../marshalling-error.js';
@@ -45,7 +44,6 @@ export class ProposalBatch implements Iterable<Proposal> {
   readonly bytes: Buffer;
   /** Bytes of memory right before `bytes` that belong to the batch. */
   readonly headroom: number;
-  #frame: Buffer | null = null;
   /** The newest part: its last zxid, and where it ends. */
   #partLast: Zxid = -1;
   #partEnd = 0;
@@ -170,27 +168,6 @@ export class ProposalBatch implements Iterable<Proposal> {
     this.#partLast = last;
     this.#partEnd = to;
     return new ProposalBatch({ previous, first, last, count }, this.bytes.subarray(from, to));
-  }
-
-  /**
-   * Returns a frame: the head, which is copied, and the batch. If the headroom suffices, the batch
-   * is not copied, and all links whose head is the same get the same frame. The headroom belongs to
-   * the first head, because its frame may still be on its way; any other head gets a copy.
-   */
-  framed(head: Uint8Array): Buffer {
-    const made = this.#frame;
-    if (made !== null && this.#hasHead(made, head)) return made;
-    const headroom = made === null ? this.headroom : 0;
-    const frame = withHead(this.bytes, headroom, head.length);
-    frame.set(head);
-    if (headroom >= head.length) this.#frame = frame;
-    return frame;
-  }
-
-  #hasHead(frame: Buffer, head: Uint8Array): boolean {
-    if (frame.length !== head.length + this.bytes.length) return false;
-    for (let at = 0; at < head.length; at++) if (frame[at] !== head[at]) return false;
-    return true;
   }
 }
 

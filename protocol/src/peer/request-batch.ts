@@ -11,7 +11,6 @@
  * because most bodies are only read in place.
  */
 import { assert } from '../assert.js';
-import { withHead } from '../framing.js';
 import { bufferOf, JuteReader } from '../jute/reader.js';
 import {
   requiredCardinal,
@@ -74,13 +73,14 @@ let lastIdentities: readonly Identity[] = [];
 
 export class RequestBatch {
   readonly bytes: Buffer;
-  readonly #headroom: number;
+  /** Bytes of memory right before `bytes` that belong to the batch. */
+  readonly headroom: number;
   #items: readonly ForwardedRequest[] | null;
 
   /** Used in this file only. `items` is null until somebody reads them. */
   constructor(bytes: Buffer, headroom: number, items: readonly ForwardedRequest[] | null) {
     this.bytes = bytes;
-    this.#headroom = headroom;
+    this.headroom = headroom;
     this.#items = items;
   }
 
@@ -112,15 +112,6 @@ export class RequestBatch {
     writer.int(this.items.length);
     for (const item of this.items) writeRequest(writer, item, false);
     return new RequestBatch(bufferOf(writer.take()), 0, null);
-  }
-
-  /**
-   * Returns a frame whose head of `headBytes` the caller writes, without a copy if the head fits
-   * into memory of the batch. All frames of a batch then share that memory, so their heads must be
-   * the same.
-   */
-  framed(headBytes: number): Buffer {
-    return withHead(this.bytes, this.#headroom, headBytes);
   }
 }
 

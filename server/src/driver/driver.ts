@@ -199,7 +199,7 @@ export class Driver {
       this.#step({ kind: 'propose', batch });
       this.#parts.counters.onProposed(this.#zab.last, batch.count, this.#turns.nowMs);
     }
-    service.askToConfirm();
+    service.confirmed.ask();
   }
 
   #onTick(nowMs: number): void {
@@ -332,7 +332,7 @@ export class Driver {
       case 'deliver':
         return this.#deliver(output.batch);
       case 'confirmed':
-        return this.#leaderService?.onConfirmed(output.id, output.zxid);
+        return this.#leaderService?.confirmed.onConfirmed(output.id, output.zxid);
       case 'role':
         return this.#onRole(output);
       case 'sendHistory':

@@ -107,7 +107,7 @@ describe('what members ask of a leader', () => {
     expect([service.hasMore, turn()]).toEqual([true, ['2:4']]);
     preparer.room = 1;
     // A sync needs no room of its own.
-    expect([turn(), service.pendingSyncs]).toEqual([['2:5'], 1]);
+    expect([turn(), service.confirmed.pending]).toEqual([['2:5'], 1]);
   });
 
   it('is overtaken by touches, so that no lease runs out meanwhile', () => {

@@ -29,7 +29,7 @@ import type { LeaderTime, RequestPreparer } from '../pipeline/request-preparer.j
 import type { TreeRefusals } from '../pipeline/tree-room.js';
 import type { ExpiredSessions } from '../sessions/expired-sessions.js';
 import { atMost } from '../state/at-most.js';
-import type { Acl, SessionId, Txn } from '../state/txn.js';
+import type { SessionId, Txn } from '../state/txn.js';
 import { ConfirmedAnswers, type ConfirmingHooks } from './confirmed-answers.js';
 import type { ProposalBatcher } from './proposal-batcher.js';
 
@@ -70,10 +70,14 @@ const LOG_INTERVAL_MS = 1000;
 export class LeaderService {
   readonly preparer: RequestPreparer;
   readonly batcher: ProposalBatcher;
+  /**
+   * The answers to syncs and to attaches for sessions that are gone. It is asked for confirmations
+   * once what is prepared has been proposed, because a sync must show everything before it.
+   */
+  readonly confirmed: ConfirmedAnswers;
   readonly #limits: ServiceLimits;
   readonly #timers: Pick<Timers, 'nowMs'>;
   readonly #hooks: LeaderServiceHooks;
-  readonly #confirmed: ConfirmedAnswers;
   readonly #waiting = new Fifo<Waiting>();
   /** When this turn's share ends, monotonic ms; NaN before the first reading of the clock. */
   #untilMs = Number.NaN;
@@ -95,7 +99,7 @@ export class LeaderService {
     this.#hooks = hooks;
     this.#timers = timers;
     this.#limits = limits;
-    this.#confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
+    this.confirmed = new ConfirmedAnswers(hooks, preparer.lastZxid);
   }
 
   /** Whether a further request may be prepared: the overlay is bounded. */
@@ -107,11 +111,6 @@ export class LeaderService {
   get hasMore(): boolean {
     const head = this.#waiting.first;
     return head !== undefined && this.#hasRoomFor(head);
-  }
-
-  /** The number of answers that wait for a quorum or for being applied. */
-  get pendingSyncs(): number {
-    return this.#confirmed.pending;
   }
 
   /** Live sessions with the time until they expire, read lazily, for reports. */
@@ -150,11 +149,6 @@ export class LeaderService {
     this.preparer.onMemberGone(member, this.#hooks.time());
   }
 
-  /** Founds the ensemble. Called at most once, before anything else, if the history is empty. */
-  foundEnsemble(acl: readonly Acl[]): void {
-    this.preparer.foundEnsemble(acl, this.#hooks.time());
-  }
-
   /** Does nothing if the level is already being raised to this one. */
   raiseLevel(level: number): void {
     this.preparer.raiseLevel(level, this.#hooks.time());
@@ -189,19 +183,7 @@ export class LeaderService {
   onApplied(zxid: Zxid, txn: Txn): void {
     this.preparer.onApplied(zxid, txn);
     if (this.preparer.endsWaiting > 0) this.#continueEnds();
-    this.#confirmed.onApplied(zxid);
-  }
-
-  onConfirmed(id: number, zxid: Zxid): void {
-    this.#confirmed.onConfirmed(id, zxid);
-  }
-
-  /**
-   * Asks for one confirmation for all waiting syncs and attaches. Called after what is prepared has
-   * been proposed, because a sync must show everything before it.
-   */
-  askToConfirm(): void {
-    this.#confirmed.ask();
+    this.confirmed.onApplied(zxid);
   }
 
   /** Syncs and attaches need no room in the overlay: nothing is prepared for them. */
@@ -266,12 +248,12 @@ export class LeaderService {
     this.#sendDetaches();
     if (attached === null) return;
     if (attached.valid) this.#hooks.answer(origin, attached);
-    else this.#confirmed.add({ origin, afterApply: true, answer: () => attached });
+    else this.confirmed.add({ origin, afterApply: true, answer: () => attached });
   }
 
   #onSync(origin: PeerId, { request }: SyncRequest): void {
     const answer = (zxid: Zxid) => ({ kind: 'synced', request, zxid }) as const;
-    this.#confirmed.add({ origin, afterApply: false, answer });
+    this.confirmed.add({ origin, afterApply: false, answer });
   }
 
   #onTouch(origin: PeerId, sessions: readonly SessionId[]): void {

@@ -164,7 +164,7 @@ export class MemberStatus implements MemberView {
       learners: zab.learnerCount,
       syncedFollowers: zab.syncedLearnerCount,
       syncedObservers: 0,
-      pendingSyncs: driver.leaderService.pendingSyncs,
+      pendingSyncs: driver.leaderService.confirmed.pending,
       leadsForMs: driver.shown.forMs,
       proposalSizes: driver.leaderService.batcher.sizes,
     };

@@ -34,7 +34,6 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
       state: term.state,
       ages: term.ages,
       options: {
-        id: options.id,
         epoch: term.epoch,
         lastZxid: term.lastZxid,
         firstCounter: options.firstCounter,
@@ -65,7 +64,7 @@ export function newLeaderService(parts: DriverParts, term: Term, hooks: DriverHo
   // Nothing was ever proposed, so nobody was served by an open root. If this leader is lost before
   // a quorum has its proposal, the next one finds the history as empty, and proposes it again.
   if (term.lastZxid === 0 && rootAcl !== null) {
-    service.foundEnsemble(rootAcl);
+    preparer.foundEnsemble(rootAcl, hooks.time());
     logger.info({ entries: rootAcl.length }, 'ensemble.root_acl');
   }
   return service;

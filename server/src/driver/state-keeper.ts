@@ -97,12 +97,6 @@ export class StateKeeper {
     return this.#checkpointer.step(nowMs, treeBytes, () => timers.nowMs() < untilMs);
   }
 
-  /** Resolves when everything that storage was given is durable. */
-  async idle(): Promise<void> {
-    await this.queue.idle();
-    await this.#checkpointer.idle();
-  }
-
   /**
    * Prepares a clean stop: has `meta` record where the log ends, then makes a checkpoint if there
    * is time, so that a restart has nothing to replay. Rejects with the first write that has failed:

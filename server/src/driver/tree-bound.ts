@@ -50,11 +50,6 @@ export class TreeBound implements Bound {
     return this.#options.disk.isFull;
   }
 
-  /** The value that this member announces in its hello. */
-  get ownBytes(): number {
-    return this.#options.ownBytes;
-  }
-
   onConnected(member: PeerId, { offer }: Hello): void {
     const bytes = offer?.treeBytes ?? 0;
     // A member of an older release announces none.

@@ -130,7 +130,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     const { share } = this.#owner;
     const isLarge = answerBytes >= LARGE_ANSWER_BYTES;
     if (this.#pass === 'heavy' || (this.#pass === 'light' && !isLarge)) return false;
-    return share.isFull || (isLarge && share.hasWaiting);
+    return !share.mayContinue() || (isLarge && share.hasWaiting);
   }
 
   /** Whether the last answer was large, or the one that waits is. */
@@ -207,8 +207,10 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   }
 
   /** Frames that have already arrived are delivered in a later turn, never inside this call. */
-  release(reason: HoldReason): void {
-    this.#clearHold(reason);
+  release(hold: Hold): void {
+    if (!this.#holds.delete(hold) || this.#isResumeDue || this.#phase !== 'open') return;
+    this.#isResumeDue = true;
+    this.#owner.timers.defer(() => this.#resume());
   }
 
   /** Sends everything in `writer`, then ends the stream. No more frames are delivered. */
@@ -366,12 +368,6 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     if (this.#phase === 'open') this.#holds.add(hold);
   }
 
-  #clearHold(hold: Hold): void {
-    if (!this.#holds.delete(hold) || this.#isResumeDue || this.#phase !== 'open') return;
-    this.#isResumeDue = true;
-    this.#owner.timers.defer(() => this.#resume());
-  }
-
   #resume(): void {
     this.#isResumeDue = false;
     if (this.#phase !== 'open') return;
@@ -389,7 +385,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   #maybeReleaseOutput(): void {
     if (!this.#holds.has('output') && !this.#holds.has('room')) return;
     if (this.outputBytes > this.#owner.limits.outputSoftBytes / 2) return;
-    this.#clearHold('output');
+    this.release('output');
     this.#maybeTellRoom();
   }
 

@@ -50,17 +50,15 @@ export class ClientShare {
     this.#limits = limits;
   }
 
-  /** Whether answers that can wait should wait for a later turn. Asked before each of them. */
-  get isFull(): boolean {
-    return !this.mayContinue();
-  }
-
   /** Whether connections were deferred. */
   get hasWaiting(): boolean {
     return this.#light.size + this.#heavy.size > 0;
   }
 
-  /** Whether a connection may get its next frame now, regardless of who waits. */
+  /**
+   * Whether a connection may get its next frame now, or an answer that can wait, regardless of who
+   * waits. Asked before each of them.
+   */
   mayContinue(): boolean {
     if (this.#isUsedUp) return false;
     if (this.#untilReading > 0) this.#untilReading -= 1;

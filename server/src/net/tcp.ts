@@ -38,12 +38,6 @@ const READ_BYTES = 256 << 10;
  * take long for thousands at once.
  */
 const CLIENT_READ_BYTES = 64 << 10;
-/**
- * For each length up to this, one view of the memory for reads is made, and every read of that
- * length uses it again. Reads are so short where clients wait for each answer: such a read has one
- * or two requests.
- */
-const SMALL_READ_BYTES = 512;
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
@@ -276,24 +270,14 @@ class TcpStream implements ByteStream {
 /** The memory into which all lending streams read. A chunk is valid until the next read. */
 class LentMemory {
   readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-  /** Views of the first bytes, by their length, which is at most SMALL_READ_BYTES. */
-  readonly #small: Buffer[] = [];
 
   /** The `onread` option for a socket that reads at most `bytesMax` bytes at a time. */
   readerFor(streamOf: () => TcpStream | null, bytesMax: number): net.OnReadOpts {
     const callback = (bytes: number): boolean => {
-      streamOf()?.take(this.#first(bytes));
+      streamOf()?.take(this.#buffer.subarray(0, bytes));
       return true;
     };
     return { buffer: this.#buffer.subarray(0, bytesMax), callback };
-  }
-
-  #first(bytes: number): Buffer {
-    if (bytes > SMALL_READ_BYTES) return this.#buffer.subarray(0, bytes);
-    while (this.#small.length <= bytes) {
-      this.#small.push(this.#buffer.subarray(0, this.#small.length));
-    }
-    return this.#small[bytes] ?? this.#buffer.subarray(0, bytes);
   }
 }
 

@@ -23,11 +23,6 @@ export class Connections {
     return this.#byId.has(id);
   }
 
-  /** The number of live sessions. */
-  get sessionCount(): number {
-    return this.#bySession.size;
-  }
-
   /** The connection by which the session is served here. */
   of(session: SessionId): Connection | undefined {
     return this.#bySession.get(session);

@@ -69,7 +69,6 @@ export interface PipelineDependencies {
 }
 
 export interface RequestPreparerOptions extends WriteRules, EpochStart, SessionEndsOptions {
-  readonly id: PeerId;
   /** Added to the deadline of every session: 2H, see Leases. */
   readonly leaseSlackMs: number;
   readonly reaper: ReaperOptions;

@@ -98,10 +98,6 @@ export class Pipeline {
   get outstanding(): number {
     return this.throttle.requests;
   }
-  /** The number of live sessions at this member. */
-  get sessionCount(): number {
-    return this.#connections.sessionCount;
-  }
 
   /** A role in which clients may be served has begun; its whole initial history is applied. */
   startServing(): void {

@@ -57,11 +57,6 @@ export class Throttle {
     return this.#requests;
   }
 
-  /** Their bytes. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** How often a client was paused so far. */
   get pauses(): number {
     return this.#pauses;

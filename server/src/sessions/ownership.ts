@@ -19,10 +19,6 @@ export interface Attachment {
 export class Ownership {
   readonly #newest = new Map<SessionId, Attachment>();
 
-  get count(): number {
-    return this.#newest.size;
-  }
-
   /** The member that serves the session; null if it has not been attached in this term. */
   memberOf(session: SessionId): PeerId | null {
     return this.#newest.get(session)?.member ?? null;

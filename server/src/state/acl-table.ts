@@ -37,10 +37,6 @@ export class AclTable {
   get bytes(): number {
     return this.#bytes;
   }
-  get count(): number {
-    return this.#byKey.size;
-  }
-
   /** Counts one more use; `release` takes it back. */
   use(acl: readonly Acl[]): number {
     const recent = this.#byId[this.#recent];

@@ -32,7 +32,7 @@ export class LastDirectory {
 
   constructor(hash: PathHash) {
     this.#hash = hash;
-    this.hashed = hash.wordsOf(this.#bytes, 0);
+    this.hashed = hash.wordsOf(this.#view, 0);
   }
 
   /**
@@ -66,7 +66,7 @@ export class LastDirectory {
     const length = nameStart - start;
     if (this.#lookups < LOOKUPS_MIN || length > BYTES_MAX) return;
     for (let at = 0; at < length; at++) this.#bytes[at] = path.getUint8(start + at);
-    this.hashed = this.#hash.wordsOf(this.#bytes, length);
+    this.hashed = this.#hash.wordsOf(this.#view, length);
     this.#length = length;
     this.node = directory;
     this.#other = NONE;

@@ -15,7 +15,6 @@ import { PayloadCompaction } from './payload-compaction.js';
 
 const ASCII_MAX = 0x7f;
 const SLASH = 0x2f;
-const SHORT_BYTES = 24;
 /** Longer data is encoded faster by `JuteWriter.buffer`, although it needs a subarray. */
 const WITHIN_BYTES_MAX = 512;
 /**
@@ -80,7 +79,7 @@ export class Payloads {
       }
     }
     if (data !== null) {
-      copy(data, bytes, at);
+      bytes.set(data, at);
     }
   }
 
@@ -134,7 +133,8 @@ export class Payloads {
     if (from === null || size > WORDS_BYTES_MAX) {
       slabs.bytes(location).copy(bytes, 4 * at, start, start + size);
     } else {
-      copyWords(from, start >>> 2, { words, at, count: (size + 3) >>> 2 });
+      const end = at + ((size + 3) >>> 2);
+      for (let to = at, own = start >>> 2; to < end; to++, own++) words[to] = from[own] ?? 0;
     }
   }
 
@@ -158,7 +158,7 @@ export class Payloads {
     const location = this.#makeRoom(node, data === null ? NONE : data.length);
     if (data !== null && data.length > 0) {
       const nameBytes = nameBytesOf(this.#store.int(node, INT.shape));
-      copy(data, this.#slabs.bytes(location), this.#slabs.offset(location) + nameBytes);
+      this.#slabs.bytes(location).set(data, this.#slabs.offset(location) + nameBytes);
     }
   }
 
@@ -374,26 +374,4 @@ function hasWideFrom(path: string, start: number): boolean {
     }
   }
   return false;
-}
-
-function copyWords(
-  from: Int32Array,
-  start: number,
-  to: { readonly words: Int32Array; readonly at: number; readonly count: number },
-): void {
-  const { words, at, count } = to;
-  for (let i = 0; i < count; i++) {
-    words[at + i] = from[start + i] ?? 0;
-  }
-}
-
-/** For a few bytes a loop is faster than a call into the runtime. */
-function copy(from: Uint8Array, to: Uint8Array, at: number): void {
-  if (from.length > SHORT_BYTES) {
-    to.set(from, at);
-    return;
-  }
-  for (let i = 0; i < from.length; i++) {
-    to[at + i] = from[i] ?? 0;
-  }
 }

@@ -64,7 +64,6 @@ export class ReplicatedState {
   #lastZxid: Zxid = 0;
   #lastTime = 0;
   #level: number = LEVEL.first;
-  #frozen: FrozenSummary | null = null;
   #loading = false;
 
   /** `pathKey` is random and secret, except in tests; nothing that is replicated depends on it. */
@@ -135,7 +134,7 @@ export class ReplicatedState {
   freeze(blockBytes: number): FrozenSummary {
     assert(!this.#loading, 'recovery is finished before anything is captured');
     this.#capture.freeze(blockBytes);
-    this.#frozen = {
+    return {
       zxid: this.#lastZxid,
       digest: this.digest(),
       nodeCount: this.tree.nodeCount,
@@ -143,11 +142,6 @@ export class ReplicatedState {
       lastTime: this.#lastTime,
       level: this.#level,
     };
-    return this.#frozen;
-  }
-  /** The summary of the capture that is under way, or of the last one; null before the first. */
-  get frozen(): FrozenSummary | null {
-    return this.#frozen;
   }
   /** True when no capture is under way: everything of the last freeze has been handed out. */
   get captureDone(): boolean {

@@ -19,7 +19,7 @@ import {
 } from '../simulated/state/naive-model.js';
 import { IGNORE_CHANGES } from './change-sink.js';
 import { ephemeralPaths } from './ephemeral-paths.js';
-import { ReplicatedState } from './replicated-state.js';
+import { type FrozenSummary, ReplicatedState } from './replicated-state.js';
 import type { NodeMode } from './txn.js';
 import { TxnViews } from './txn-codec.js';
 
@@ -131,13 +131,14 @@ describe('the packed state', () => {
           const model = new Model();
           const state = new ReplicatedState();
           const store = new Map<string, Uint8Array>();
+          let frozen: FrozenSummary | null = null;
           let frozenDump: unknown = null;
           const capture = (max: number): void => {
             for (const { key, value } of state.captureSome(max, 200)) {
               const name = Buffer.from(key).toString('latin1');
               value === null ? store.delete(name) : store.set(name, value);
             }
-            if (!state.captureDone || frozenDump === null) {
+            if (!state.captureDone || frozen === null) {
               return;
             }
             // Blocks in any order, after the bitmaps of their dead records.
@@ -147,14 +148,12 @@ describe('the packed state', () => {
               ...keys(all.filter((key) => !key.startsWith('d'))),
             ];
             const loaded = loadFrom(store, deadFirst);
-            const zxid = state.frozen?.zxid ?? -1;
-            const lastTime = state.frozen?.lastTime ?? -1;
-            loaded.finishLoad({ zxid, lastTime });
-            expect(loaded.digest()).toBe(state.frozen?.digest);
+            loaded.finishLoad(frozen);
+            expect(loaded.digest()).toBe(frozen.digest);
             expect(dumpState(loaded)).toEqual(frozenDump);
             expect(loaded.tree.approximateDataSize).toBeGreaterThan(0);
             expect(loaded.dirtyCount).toBe(0);
-            frozenDump = null;
+            frozen = null;
           };
           for (const next of steps) {
             if (next.kind === 'apply') {
@@ -163,7 +162,7 @@ describe('the packed state', () => {
               capture(next.max);
             } else if (state.captureDone) {
               frozenDump = dumpState(state);
-              state.freeze(blockBytes);
+              frozen = state.freeze(blockBytes);
             }
           }
           while (!state.captureDone) {

@@ -19,10 +19,6 @@ export class WatchedNodes {
   readonly #paths = new Map<number, string>();
   readonly #nodes = new Map<string, number>();
 
-  get count(): number {
-    return this.#paths.size;
-  }
-
   /** Adds a path that is watched, if it has a znode. */
   put(path: string, node: number): void {
     if (node === NONE) return;

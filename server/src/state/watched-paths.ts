@@ -101,10 +101,6 @@ export class WatchedPaths implements OverlappingTable {
     const all = typeof watchers === 'number' ? [watchers] : watchers;
     return this.hasLeaving ? [...all].filter((watcher) => this.#byWatcher.has(watcher)) : all;
   }
-  /** Whether anybody watches the path, watchers that are gone included. */
-  isWatched(path: string): boolean {
-    return this.#byPath.has(path);
-  }
   /** The watched paths; lazy like `watchers`. */
   paths(): IterableIterator<string> {
     return this.#byPath.keys();
@@ -117,6 +113,7 @@ export class WatchedPaths implements OverlappingTable {
   has(path: string, watcher: Watcher): boolean {
     return this.#byWatcher.get(watcher)?.paths.has(path) ?? false;
   }
+  /** Whether anybody watches the path, watchers that are gone included. */
   hasPath(path: string): boolean {
     return this.#byPath.has(path);
   }

@@ -206,7 +206,7 @@ export class WatchTable {
     if (isGone) this.#nodes.forget(path);
     // A deleted node still has a parent.
     const node = this.#tree.find(isGone ? parentOf(path) : path);
-    if (kind === 'created' && recursive.isWatched(path)) this.#nodes.put(path, node);
+    if (kind === 'created' && recursive.hasPath(path)) this.#nodes.put(path, node);
     for (const watched of this.#nodes.pathsFrom(node, this.#tree)) {
       addAll(all, recursive.watchersOf(watched));
     }

@@ -23,11 +23,8 @@ export interface BatchOptions {
 }
 
 export interface KeyRange {
-  readonly gte?: Uint8Array;
   readonly gt?: Uint8Array;
   readonly lt?: Uint8Array;
-  readonly lte?: Uint8Array;
-  readonly reverse?: boolean;
   readonly limit?: number;
 }
 

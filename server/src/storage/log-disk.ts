@@ -7,7 +7,7 @@
  * cache of the drive, so fdatasync follows (which is F_FULLFSYNC on macOS). Throws the system's own
  * errors. file-log.ts uses it; a test replaces it, to record writes and to make them fail.
  */
-import { constants, write, writev } from 'node:fs';
+import { constants, writev } from 'node:fs';
 import { type FileHandle, open, readdir, rename, statfs } from 'node:fs/promises';
 import { syncDirectory } from './data-directory.js';
 
@@ -52,15 +52,11 @@ export const SYSTEM_DISK: LogDisk = {
 };
 
 const WRITE_IS_DURABLE = process.platform === 'linux';
-/** Up to this many bytes, one copy costs less than a vectored write. */
-const COPIED_BYTES_MAX = 64 << 10;
 
 class SystemFile implements DiskFile {
   readonly copies: number;
   private readonly handle: FileHandle;
   private sizeBytes: number;
-  /** Allocated by the first write that needs it. */
-  private together: Uint8Array | null = null;
 
   private constructor(handle: FileHandle, at: { readonly size: number; readonly nlink: number }) {
     this.handle = handle;
@@ -96,17 +92,9 @@ class SystemFile implements DiskFile {
   }
 
   async write(offset: number, parts: readonly Uint8Array[]): Promise<void> {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    const [first] = parts;
-    if (parts.length === 1 && first !== undefined) {
-      await writeAll(this.handle.fd, first, offset);
-    } else if (length <= COPIED_BYTES_MAX) {
-      await writeAll(this.handle.fd, this.joined(parts, length), offset);
-    } else {
-      await writeParts(this.handle.fd, parts, offset);
-    }
+    const end = await writeAll(this.handle.fd, parts, offset);
     if (!WRITE_IS_DURABLE) await this.handle.datasync();
-    this.sizeBytes = Math.max(this.sizeBytes, offset + length);
+    this.sizeBytes = Math.max(this.sizeBytes, end);
   }
 
   async truncate(size: number): Promise<void> {
@@ -117,46 +105,21 @@ class SystemFile implements DiskFile {
   async close(): Promise<void> {
     await this.handle.close();
   }
-
-  private joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-    this.together ??= Buffer.allocUnsafeSlow(COPIED_BYTES_MAX);
-    let at = 0;
-    for (const part of parts) {
-      this.together.set(part, at);
-      at += part.length;
-    }
-    return this.together.subarray(0, length);
-  }
 }
 
-/** Writes everything, in several writes if necessary. Callbacks cost less than promises here. */
-function writeAll(fd: number, bytes: Uint8Array, offset: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let done = 0;
-    const next = (): void => {
-      write(fd, bytes, done, bytes.length - done, offset + done, (error, written) => {
-        if (error !== null) return reject(error);
-        done += written;
-        if (done >= bytes.length) return resolve();
-        if (written === 0) return reject(nothingWritten());
-        next();
-      });
-    };
-    next();
-  });
-}
-
-async function writeParts(fd: number, parts: readonly Uint8Array[], offset: number): Promise<void> {
+/** Writes everything, in several writes if necessary. Returns the offset behind it. */
+async function writeAll(fd: number, parts: readonly Uint8Array[], offset: number): Promise<number> {
   let at = offset;
   let rest = parts.filter((part) => part.length > 0);
   while (rest.length > 0) {
     const written = await new Promise<number>((resolve, reject) => {
       writev(fd, rest, at, (error, count) => (error === null ? resolve(count) : reject(error)));
     });
-    if (written === 0) throw nothingWritten();
+    if (written === 0) throw Object.assign(new Error('a write took nothing'), { code: 'EIO' });
     at += written;
     rest = behind(rest, written);
   }
+  return at;
 }
 
 /** The parts that are left after `bytes` have been written. */
@@ -170,8 +133,4 @@ function behind(parts: readonly Uint8Array[], bytes: number): Uint8Array[] {
   }
   const [cut, ...others] = parts.slice(index);
   return cut === undefined ? [] : [cut.subarray(bytes - gone), ...others];
-}
-
-function nothingWritten(): Error {
-  return Object.assign(new Error('a write took nothing'), { code: 'EIO' });
 }

@@ -8,10 +8,12 @@
  * where they are damaged.
  */
 import {
+  extendRanges,
   formatZxid,
   type GrowingRanges,
   type HistorySummary,
   holds,
+  makeZxid,
   type ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
@@ -255,14 +257,8 @@ function checkFollows({ name, last }: Segment, { first, previous }: ProposalBatc
 
 function joined(segments: readonly Segment[]): GrowingRanges {
   const ranges: GrowingRanges = [];
-  for (const segment of segments) {
-    for (const range of segment.ranges) extend(ranges, range);
+  for (const { epoch, first, last } of segments.flatMap((segment) => segment.ranges)) {
+    extendRanges(ranges, makeZxid(epoch, first), makeZxid(epoch, last));
   }
   return ranges;
-}
-
-function extend(ranges: GrowingRanges, range: GrowingRanges[number]): void {
-  const newest = ranges.at(-1);
-  if (newest?.epoch === range.epoch && newest.last + 1 === range.first) newest.last = range.last;
-  else ranges.push({ ...range });
 }

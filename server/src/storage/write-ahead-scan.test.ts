@@ -12,7 +12,7 @@ import { seededRandom } from '../simulated/storage/toy-state.js';
 import { crc32c, maskedCrc32c } from './crc32c.js';
 import { DamagedError } from './errors.js';
 import { checkFiles } from './level-files.js';
-import { BLOCK_BYTES, scanWriteAhead, WriteAheadScan } from './write-ahead-scan.js';
+import { BLOCK_BYTES, type WriteAheadDamage, WriteAheadScan } from './write-ahead-scan.js';
 
 const FULL = 1;
 const FIRST = 2;
@@ -49,6 +49,16 @@ function piece(type: number, payload: Uint8Array): Buffer {
   bytes.set(payload, 7);
   bytes.writeUInt32LE(maskedCrc32c(bytes, 6, bytes.length), 0);
   return bytes;
+}
+
+/** Scans a whole file in memory. */
+function scanWriteAhead(bytes: Uint8Array): WriteAheadDamage | null {
+  const scan = new WriteAheadScan();
+  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
+    const damage = scan.block(bytes.subarray(at, at + BLOCK_BYTES));
+    if (damage !== null) return damage;
+  }
+  return null;
 }
 
 /** Every byte counts, but in the middle of the long value where all are alike. */

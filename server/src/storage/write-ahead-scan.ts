@@ -85,16 +85,6 @@ export class WriteAheadScan {
   }
 }
 
-/** The same for a whole file in memory. */
-export function scanWriteAhead(bytes: Uint8Array): WriteAheadDamage | null {
-  const scan = new WriteAheadScan();
-  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
-    const damage = scan.block(bytes.subarray(at, at + BLOCK_BYTES));
-    if (damage !== null) return damage;
-  }
-  return null;
-}
-
 /** Yields views of the beginning of each batch, up to the first bad piece. */
 export function* batchBeginnings(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += BLOCK_BYTES) {

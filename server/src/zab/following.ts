@@ -192,21 +192,6 @@ export class Following implements Role {
     this.#maybeServe();
   }
 
-  // Inputs for a leader. What this member's leader sends is handled further below.
-
-  onPropose(): void {
-    this.#member.note('following.ignored', { request: 'propose' });
-  }
-  onConfirm(): void {
-    this.#member.note('following.ignored', { request: 'confirm' });
-  }
-  onHistorySent(): void {
-    // It was for a learner of a role that has ended.
-  }
-  onSnapshotSent(): void {
-    // It was for a learner of a role that has ended.
-  }
-
   /**
    * Promises a higher epoch to this leader. The epoch that is already promised is promised again
    * only to the leader that has the promise, or to one that is established.

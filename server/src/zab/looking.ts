@@ -118,18 +118,6 @@ export class Looking implements Role {
   onProgress(): void {
     // After its start this role waits neither for storage nor for the tree.
   }
-  onPropose(): void {
-    this.#member.note('looking.ignored', { request: 'propose' });
-  }
-  onConfirm(): void {
-    this.#member.note('looking.ignored', { request: 'confirm' });
-  }
-  onHistorySent(): void {
-    // It was for a learner of a role that has ended.
-  }
-  onSnapshotSent(): void {
-    // It was for a learner of a role that has ended.
-  }
 
   #broadcast(): void {
     this.#votedAtMs = this.#member.nowMs;

@@ -2,9 +2,9 @@
  * The interface of every role. A role is created for one term and dropped at its end with all its
  * memory, so nothing of an old term can act in a new one (ZOOKEEPER-4712).
  */
-import type { CoreMessage, PeerId, ProposalBatch, VoteMessage, Zxid } from '@rookery/protocol';
+import type { CoreMessage, PeerId, VoteMessage } from '@rookery/protocol';
 import type { Link } from './member.js';
-import type { LinkId, RoleName } from './types.js';
+import type { RoleName } from './types.js';
 
 /** The ways in which a role ends itself. */
 export interface Transitions {
@@ -26,9 +26,4 @@ export interface Role {
   onMessage(link: Link, message: CoreMessage): void;
   /** Called when more is durable or delivered. */
   onProgress(): void;
-  /** The next four are inputs for a leader: any other role only notes or ignores them. */
-  onPropose(batch: ProposalBatch): void;
-  onConfirm(id: number): void;
-  onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
-  onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;
 }

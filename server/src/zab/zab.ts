@@ -91,11 +91,11 @@ export class Zab {
   }
   /** Learners that this leader brings or keeps up to date; 0 in another role. */
   get learnerCount(): number {
-    return this.#role instanceof Leading ? this.#role.learnerCount : 0;
+    return this.#leading?.learnerCount ?? 0;
   }
   /** Learners that have acknowledged NEWLEADER; 0 in another role. */
   get syncedLearnerCount(): number {
-    return this.#role instanceof Leading ? this.#role.syncedLearnerCount : 0;
+    return this.#leading?.syncedLearnerCount ?? 0;
   }
 
   /** The peer whose snapshot this member waits for; null if it waits for none. */
@@ -128,15 +128,15 @@ export class Zab {
       case 'heard':
         return this.#onHeard(input.peer, input.link);
       case 'propose':
-        return this.#role.onPropose(input.batch);
+        return this.#leadingFor('propose')?.onPropose(input.batch);
       case 'confirm':
-        return this.#role.onConfirm(input.id);
+        return this.#leadingFor('confirm')?.onConfirm(input.id);
       case 'persisted':
         return this.#onPersisted(input.ticket);
       case 'historySent':
-        return this.#role.onHistorySent(input.peer, input.link, input.through);
+        return this.#leading?.onHistorySent(input.peer, input.link, input.through);
       case 'snapshotSent':
-        return this.#role.onSnapshotSent(input.peer, input.link, input.zxid);
+        return this.#leading?.onSnapshotSent(input.peer, input.link, input.zxid);
       case 'distrust':
         return this.#onDistrust(input.reason);
       case 'purged':
@@ -149,6 +149,17 @@ export class Zab {
       default:
         unreachable(input);
     }
+  }
+
+  /** The role if it is that of a leader. What is reported for another one's learners is ignored. */
+  get #leading(): Leading | null {
+    return this.#role instanceof Leading ? this.#role : null;
+  }
+
+  /** The same for a request to a leader, which is noted in another role. */
+  #leadingFor(request: string): Leading | null {
+    if (this.#leading === null) this.#member.note(`${this.#role.name}.ignored`, { request });
+    return this.#leading;
   }
 
   #onTick(nowMs: number): void {

@@ -136,7 +136,7 @@ export const architectureMutants: readonly Mutant[] = [
     aim: GONE_IN_DOUBT,
     file: 'driver/leader-service.ts',
     find: `    if (attached.valid) this.#hooks.answer(origin, attached);
-    else this.#confirmed.add({ origin, afterApply: true, answer: () => attached });`,
+    else this.confirmed.add({ origin, afterApply: true, answer: () => attached });`,
     replace: '    this.#hooks.answer(origin, attached);',
   },
 ];

@@ -32,7 +32,7 @@ export const pathMutants: readonly Mutant[] = [
     // Its znode is created later, and nobody checks whether the path is watched.
     breaks: 'a recursive watch reports every change below its path',
     file: 'state/watches.ts',
-    find: "    if (kind === 'created' && recursive.isWatched(path)) this.#nodes.put(path, node);\n",
+    find: "    if (kind === 'created' && recursive.hasPath(path)) this.#nodes.put(path, node);\n",
     replace: '',
     aim: ['clients.digs=true'],
   },

@@ -115,8 +115,8 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'the end of a session is reported only once its close is committed',
     aim: GONE_IN_DOUBT,
     file: 'driver/leader-service.ts',
-    find: 'else this.#confirmed.add({ origin, afterApply: true,',
-    replace: 'else this.#confirmed.add({ origin, afterApply: false,',
+    find: 'else this.confirmed.add({ origin, afterApply: true,',
+    replace: 'else this.confirmed.add({ origin, afterApply: false,',
   },
   {
     name: 'expiry-without-slack',

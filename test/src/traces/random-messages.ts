@@ -17,7 +17,7 @@ import {
   ProposalBatch,
   type Zxid,
 } from '@rookery/protocol';
-import { decodePeerMessage, encodePeerMessage } from '@rookery/protocol/peer';
+import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 
 export interface Around {
   readonly zxids: readonly Zxid[];
@@ -192,5 +192,5 @@ function asSent(message: CoreMessage): CoreMessage | null {
   if (kind === 'propose' && epochOf(message.batch.last) > EPOCH_MAX) {
     return null;
   }
-  return decodePeerMessage(encodePeerMessage(message)) as CoreMessage;
+  return decodePeerMessage(encodePeerFrame(message).subarray(4)) as CoreMessage;
 }

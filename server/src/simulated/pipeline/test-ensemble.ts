@@ -137,7 +137,6 @@ export class TestEnsemble {
         state,
         ages: { ageMs: (_, mtimeMs) => this.wallMs - mtimeMs },
         options: {
-          id: LEADER,
           epoch,
           lastZxid: state.lastZxid,
           firstCounter: 1,

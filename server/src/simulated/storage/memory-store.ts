@@ -208,9 +208,8 @@ class MemoryDatabase implements KeyValueDatabase {
   }
 
   async *#select(entries: readonly Entry[], range: KeyRange): AsyncGenerator<readonly Entry[]> {
-    const ordered = range.reverse === true ? [...entries].reverse() : entries;
     const limit = range.limit ?? Number.POSITIVE_INFINITY;
-    const selected = ordered.filter(([key]) => inRange(key, range)).slice(0, limit);
+    const selected = entries.filter(([key]) => inRange(key, range)).slice(0, limit);
     for (let i = 0; i < selected.length; i += ITERATE_COUNT) {
       await this.#store.reading();
       this.#check();
@@ -279,8 +278,6 @@ function copyOperation(operation: KeyValueOperation): KeyValueOperation {
 
 function inRange(key: Uint8Array, range: KeyRange): boolean {
   const text = keyText(key);
-  if (range.gte !== undefined && text < keyText(range.gte)) return false;
   if (range.gt !== undefined && text <= keyText(range.gt)) return false;
-  if (range.lte !== undefined && text > keyText(range.lte)) return false;
   return range.lt === undefined || text < keyText(range.lt);
 }
