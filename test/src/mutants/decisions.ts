@@ -10,7 +10,7 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a multi that failed leaves nothing behind in the overlay',
     file: 'pipeline/prepare.ts',
-    find: `        this.overlay.rollBack();
+    find: `        this.#overlay.rollBack();
         return multiFailure(`,
     replace: `        return multiFailure(`,
   },
@@ -19,10 +19,10 @@ export const decisionMutants: readonly Mutant[] = [
     area: 'pipeline',
     breaks: 'a multi is applied completely or not at all',
     file: 'pipeline/prepare.ts',
-    find: `        this.overlay.rollBack();
+    find: `        this.#overlay.rollBack();
         return multiFailure(`,
     replace: `        if (ops.length > 1) break;
-        this.overlay.rollBack();
+        this.#overlay.rollBack();
         return multiFailure(`,
   },
   {
