@@ -74,7 +74,7 @@ export async function runImport(from: ZooKeeperSource, target: RestoreTarget): P
  * Makes the survivor with the newest log the state of a new ensemble. Resolves with the exit code.
  */
 export async function runRecover(from: Survivors, target: RestoreTarget): Promise<number> {
-  return await restored(target, from.config, () => survivorSource(from));
+  return await restored(target, 'the source', () => survivorSource(from));
 }
 
 async function restored(

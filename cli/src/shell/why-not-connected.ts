@@ -22,7 +22,7 @@ const NEEDS_TLS = 'it gives no session without TLS: give --tls-ca, or --tls';
 const IS_UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 const IS_NOT_ACCEPTED = /^(?:CERT_|ERR_TLS_CERT_)/;
 /** Codes for what a server answers to a client without a certificate, or with a wrong one. */
-const IS_REFUSED = /^ERR_SSL_\w*ALERT_(?:\w*CERT|UNKNOWN_CA|HANDSHAKE_FAILURE)/;
+const IS_REFUSED = /^ERR_SSL_\w*ALERT_(?:\w*CERT|UNKNOWN_CA)/;
 
 /** What of a target is asked for, and what the sentences name. */
 export interface TargetToExplain {
@@ -30,7 +30,8 @@ export interface TargetToExplain {
   readonly source: string;
   readonly auth: readonly unknown[];
   readonly tls: ClientTls | null;
-  readonly timeoutMs: number;
+  /** How long a session was waited for; null if one may have been there before. */
+  readonly timeoutMs: number | null;
 }
 
 interface Look {
@@ -39,8 +40,11 @@ interface Look {
   readonly serves: boolean;
   /** Whether it says that it serves nobody. */
   readonly lacksQuorum: boolean;
-  /** Whether it is there and will never take a connection of this target. */
-  readonly isHopeless: boolean;
+  /**
+   * Why it will never take a connection of this target, although it is there: TLS, which all
+   * members have or have not, or a certificate, which is each member's own.
+   */
+  readonly hopeless: 'tls' | 'certificate' | null;
   readonly state: string;
 }
 
@@ -50,12 +54,16 @@ export async function whyNotConnected(target: TargetToExplain, trouble = ''): Pr
 }
 
 /**
- * Returns a sentence if every server that is there, and at least one, will never take a connection
- * of this target, because of TLS or of certificates; null otherwise.
+ * Returns a sentence if no server will ever take a connection of this target; null otherwise. With
+ * TLS that is what every server that is there says, and at least one. With certificates every
+ * server must be there, because one that is away may have a certificate that is accepted.
  */
 export async function whyNeverConnected(target: TargetToExplain): Promise<string | null> {
-  const there = (await looksAt(target)).filter(({ isThere }) => isThere);
-  if (there.length === 0 || !there.every(({ isHopeless }) => isHopeless)) return null;
+  const looks = await looksAt(target);
+  const there = looks.filter(({ isThere }) => isThere);
+  const isOfEach = there.some(({ hopeless }) => hopeless === 'certificate');
+  const asked = isOfEach ? looks : there;
+  if (asked.length === 0 || asked.some(({ hopeless }) => hopeless === null)) return null;
   const states = there.map(({ address, state }) => `${address}: ${state}`).join('; ');
   return `No session: ${states}. The servers are those of ${target.source}.`;
 }
@@ -73,7 +81,8 @@ function sentenceOf(
     !isServed && looks.some(({ lacksQuorum }) => lacksQuorum) ? 'No quorum' : 'No session';
   const last = isServed && trouble !== '' ? ` The last attempt failed: ${trouble}.` : '';
   const where = `The servers are those of ${source}.`;
-  return `${what} in ${timeoutMs / 1000} s, ${count} (${states}).${last} ${where}`;
+  const waited = timeoutMs === null ? '' : ` in ${timeoutMs / 1000} s`;
+  return `${what}${waited}, ${count} (${states}).${last} ${where}`;
 }
 
 function looksAt(target: TargetToExplain): Promise<readonly Look[]> {
@@ -86,9 +95,9 @@ async function lookAt(
   { address, ...server }: NamedAddress,
   target: TargetToExplain,
 ): Promise<Look> {
-  const look = { address, isThere: true, serves: false, lacksQuorum: false, isHopeless: false };
+  const look = { address, isThere: true, serves: false, lacksQuorum: false, hopeless: null };
   let trouble: string;
-  let hopeless: string | null = null;
+  let ofCertificate: string | null = null;
   try {
     const text = await answerOf(server);
     if (parseStatus(text) !== null) {
@@ -100,12 +109,15 @@ async function lookAt(
     trouble = reasonOf(text);
   } catch (error) {
     trouble = errorMessage(error);
-    hopeless = certificateTroubleOf(error);
+    ofCertificate = certificateTroubleOf(error);
     look.isThere = false;
   }
-  hopeless ??= await otherKindOf(server);
-  if (hopeless === null) return { ...look, state: trouble };
-  return { ...look, isThere: true, isHopeless: true, state: hopeless };
+  if (ofCertificate !== null) {
+    return { ...look, isThere: true, hopeless: 'certificate', state: ofCertificate };
+  }
+  const otherKind = await otherKindOf(server);
+  if (otherKind === null) return { ...look, state: trouble };
+  return { ...look, isThere: true, hopeless: 'tls', state: otherKind };
 }
 
 /**
@@ -147,10 +159,10 @@ function certificateTroubleOf(error: unknown): string | null {
 async function noSessionOf(
   { host, port }: Omit<NamedAddress, 'address'>,
   { tls, auth }: TargetToExplain,
-): Promise<Pick<Look, 'isHopeless' | 'state'>> {
+): Promise<Pick<Look, 'hopeless' | 'state'>> {
   if (tls === null && (await needsTls({ host, port }, HANG_UP_TIMEOUT_MS))) {
-    return { isHopeless: true, state: NEEDS_TLS };
+    return { hopeless: 'tls', state: NEEDS_TLS };
   }
   const maybe = auth.length === 0 ? ': it may ask for a login' : '';
-  return { isHopeless: false, state: `it serves, but gives no session${maybe}` };
+  return { hopeless: null, state: `it serves, but gives no session${maybe}` };
 }

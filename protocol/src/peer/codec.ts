@@ -256,10 +256,10 @@ assert(KINDS.size === Object.keys(LAYOUTS).length, 'every kind of message has a 
 const packr = new Packr({ useRecords: false, int64AsType: 'number' });
 
 /**
- * Returns a whole frame, including its length, in memory that nobody writes to. A batch of
- * proposals or of requests is not copied where it has headroom for the frame's head. `version` is
- * the link's. A hello, a refusal and a `propose` do not depend on it; a batch of requests does,
- * because it has no attachments on links of the first version.
+ * Returns a whole frame, including its length, in memory to which nobody writes anything else. A
+ * batch of proposals or of requests is not copied where it has headroom for the frame's head.
+ * `version` is the link's. A hello, a refusal and a `propose` do not depend on it; a batch of
+ * requests does, because it has no attachments on links of the first version.
  */
 export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX): Uint8Array {
   if (value.kind === 'propose') return batchFrame(PROPOSE_CODE, value.batch);
@@ -283,8 +283,9 @@ export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX):
 }
 
 /**
- * Returns the frame of a message that is one byte string. Its head goes into the headroom, where it
- * is the same for every link; without headroom there is a copy.
+ * Returns the frame of a message that is one byte string. Its head goes into the headroom; without
+ * headroom there is a copy. Each link writes the head again, maybe while the frame is on its way on
+ * another one: so it must depend on the batch alone, and not on a link's version.
  */
 function batchFrame(code: number, { bytes, headroom }: ProposalBatch | RequestBatch): Buffer {
   const { length, buffer, byteOffset } = bytes;

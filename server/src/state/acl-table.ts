@@ -37,6 +37,7 @@ export class AclTable {
   get bytes(): number {
     return this.#bytes;
   }
+
   /** Counts one more use; `release` takes it back. */
   use(acl: readonly Acl[]): number {
     const recent = this.#byId[this.#recent];

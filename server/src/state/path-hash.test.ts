@@ -27,7 +27,19 @@ describe('the hash by which paths are found', () => {
 
   it('is the same for a string, for its bytes, and for a prefix followed by a name', () => {
     const hash = new PathHash(pathKeyOf(Uint8Array.from([7, 1, 9, 200, 3, 5, 250, 99])));
-    const names = ['a', 'ab', 'abc', 'abcd', 'n0000000001', 'ä', 'пять', 'a€', '\u{1f600}', 'ÿ'];
+    const names = [
+      'a',
+      'ab',
+      'abc',
+      'abcd',
+      'n0000000001',
+      'ä',
+      'пять',
+      'a€',
+      '\u{1f600}',
+      'ÿ',
+      '\ud800',
+    ];
     for (const prefix of ['/', '/a/', '/abc/', '/ab/cdef/', '/dir/', '/é/', '/x/пуст/yz/']) {
       for (const name of names) {
         const path = prefix + name;
@@ -44,6 +56,26 @@ describe('the hash by which paths are found', () => {
         } as const;
         expect(hash.ofName(hash.prefixOf(prefix), place)).toBe(hash.of(path));
       }
+    }
+  });
+
+  it('is the same for paths longer than what is kept, and after them', () => {
+    const hash = new PathHash(KNOWN_PATH_KEY);
+    const short = hash.of('/a');
+    for (const [prefix, name] of [
+      ['/', 'x'.repeat(5000)],
+      [`/${'y'.repeat(4094)}/`, 'n'],
+      [`/${'y'.repeat(4093)}/`, 'n'],
+      ['/', 'ä'.repeat(2000)],
+    ] as const) {
+      const path = prefix + name;
+      const isWide = name.startsWith('ä');
+      const bytes = Buffer.from(name, isWide ? 'utf16le' : 'latin1');
+      const place = { bytes, start: 0, end: bytes.length, unitBytes: isWide ? 2 : 1 } as const;
+      const expected = hash.ofBytes(viewOf(path), 0, Buffer.byteLength(path));
+      expect(hash.of(path)).toBe(expected);
+      expect(hash.ofName(hash.prefixOf(prefix), place)).toBe(expected);
+      expect(hash.of('/a')).toBe(short);
     }
   });
 

@@ -29,6 +29,8 @@ export function pathKeyOf(random: Uint8Array): PathKey {
   return { low: view.getInt32(0, true), high: view.getInt32(4, true) };
 }
 
+/** Most paths fit into this. */
+const KEPT_BYTES = 4096;
 const INITIAL_2 = 0x6c796765;
 const INITIAL_3 = 0x74656462;
 const FINISH = 0xff;
@@ -53,9 +55,9 @@ export interface PathPrefix {
 export class PathHash {
   /** Nothing was hashed yet. */
   readonly #none: HashedWords;
-  /** What `of` and `ofName` hash. It becomes larger when a path needs that. */
-  #bytes = Buffer.alloc(0);
-  #view = viewOf(this.#bytes);
+  /** What `of` and `ofName` hash. A longer path gets memory of its own. */
+  readonly #bytes = Buffer.alloc(KEPT_BYTES);
+  readonly #view = viewOf(this.#bytes);
 
   constructor({ low, high }: PathKey) {
     this.#none = { v0: low, v1: high, v2: INITIAL_2 ^ low, v3: INITIAL_3 ^ high, bytes: 0 };
@@ -63,8 +65,11 @@ export class PathHash {
 
   of(path: string): number {
     // A UTF-16 unit takes at most three bytes in UTF-8.
-    this.#makeRoom(3 * path.length);
-    return this.ofBytes(this.#view, 0, this.#bytes.write(path));
+    if (3 * path.length <= KEPT_BYTES) {
+      return this.ofBytes(this.#view, 0, this.#bytes.write(path));
+    }
+    const bytes = Buffer.from(path);
+    return this.ofBytes(viewOf(bytes), 0, bytes.length);
   }
 
   /** The hash of a path that is given in UTF-8, and begins with what was hashed into `begun`. */
@@ -126,18 +131,12 @@ export class PathHash {
   /** Like `of`, for the prefix followed by a name. */
   ofName({ text, hashed }: PathPrefix, name: NameBytes): number {
     const { bytes, start, end, unitBytes } = name;
-    if (hashed === null || unitBytes === 2) return this.of(text + textOf(name));
-    this.#makeRoom(text.length + end - start);
+    const isLong = text.length + end - start > KEPT_BYTES;
+    if (hashed === null || unitBytes === 2 || isLong) return this.of(text + textOf(name));
     let at = hashed.bytes;
     for (; at < text.length; at++) this.#bytes[at] = text.charCodeAt(at);
     for (let from = start; from < end; from++) this.#bytes[at++] = bytes[from] ?? 0;
     return this.ofBytes(this.#view, 0, at, hashed);
-  }
-
-  #makeRoom(size: number): void {
-    if (size <= this.#bytes.length) return;
-    this.#bytes = Buffer.alloc(2 * size);
-    this.#view = viewOf(this.#bytes);
   }
 }
 

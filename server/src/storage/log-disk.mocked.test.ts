@@ -48,6 +48,12 @@ it('one part and several are each written by one call', async () => {
   await expectHolds([...one, ...several]);
 });
 
+it('more parts than the system takes at once, 1024 on Linux, are all written', async () => {
+  const parts = Array.from({ length: 3000 }, (_, index) => bytesOf(index % 3, index));
+  await file.write(0, parts);
+  await expectHolds(parts);
+});
+
 it('Linux makes each write durable before it says that it is done', async ({ skip }) => {
   if (process.platform !== 'linux') skip('what it says of open files is of Linux');
   await file.write(0, [bytesOf(10, 1)]);

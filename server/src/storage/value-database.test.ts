@@ -277,7 +277,7 @@ describe('large values are read in groups, one ahead', () => {
     expect(disk.openFiles).toBe(0);
   });
 
-  it('what cannot be read is thrown after everything before it', async () => {
+  it('a value that cannot be read is thrown after the group before it', async () => {
     const { disk, entries } = await sixValues();
     disk.failsFrom = 3;
     expect((await entries.next()).value).toHaveLength(2);

@@ -73,8 +73,8 @@ function identityIn({ lineage }: AckEpoch, epoch: number): number {
 function reasonFor({ lists, isChanging }: Quorums): string {
   const majorities = lists.map((list) => list.join(', ')).join(' and of ');
   return (
-    'this member and the peer obeyed different leaders of one epoch, and equal numbers mean ' +
-    `equal histories: a majority of ${majorities} must have one of them; start all members, and ` +
+    'this member and the peer obeyed different leaders of one epoch, and equal numbers mean one ' +
+    `history, of which a member may have less: a majority of ${majorities} must have one of them; start all members, and ` +
     `if nobody leads then, ${isChanging ? CHOOSE_IN_CHANGE : CHOOSE}`
   );
 }

@@ -164,7 +164,10 @@ class Replay {
   }
 }
 
-/** ZooKeeper logs a transaction for every zxid of an epoch, of failed requests, too. */
+/**
+ * ZooKeeper logs a transaction for every zxid of an epoch, of failed requests, too. What is missing
+ * at the end of an epoch does not show, because nothing says where the epoch ended.
+ */
 function requireNext(zxid: bigint, last: bigint, offset: number): void {
   if (zxid === last + 1n || zxid >> EPOCH_SHIFT !== last >> EPOCH_SHIFT) return;
   const missing = `${hex(last + 1n)} to ${hex(zxid - 1n)}`;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { runCommand } from '../foreign/command.js';
 import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
+import { freePorts } from '../harness/ports.js';
 import { ROOKERY_MAIN } from '../harness/product.js';
 import { TestAuthority } from '../simulated.js';
 
@@ -95,6 +96,14 @@ it(
     const bare = await get('--tls-ca', authority.caFile);
     expect(bare.output).toContain('it refuses the certificate of this command, or the lack of one');
     expect([plain.code, strange.code, bare.code]).toEqual([4, 4, 4]);
+
+    // A server that is away may have a certificate that is trusted, so the command waits for it.
+    const [port] = await freePorts(1);
+    const both = `127.0.0.1:${ensemble.member(1).clientPort},127.0.0.1:${port}`;
+    const waited = await rookery(['get', '/', '--connect', both, '--timeout', '4', '--tls']);
+    expect(waited.output).toContain('in 4 s, 1 of 2 servers can be reached');
+    const never = await rookery(['get', '/', '--connect', both, '--timeout', '60']);
+    expect(never.output).toContain('No session: ');
   },
   DEADLINE_MS,
 );

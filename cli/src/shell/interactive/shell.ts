@@ -141,7 +141,7 @@ class Shell {
   async #explain(): Promise<void> {
     const { client, target } = this.#parts;
     if (client.state === 'connected') return;
-    await this.#output('table').talk(await whyNotConnected(target));
+    await this.#output('table').talk(await whyNotConnected({ ...target, timeoutMs: null }));
   }
 
   async #runLine(line: string): Promise<void> {
