@@ -74,8 +74,8 @@ const unit = {
 };
 const processes = {
   ...seeded,
-  // What their members run they import too, as Node loads it: hundreds of modules that need not be
-  // transformed for each project.
+  // They import the built packages that their members run. Node loads these, so that hundreds of
+  // modules need not be transformed for each project.
   server: { deps: { external: [/\/(?:protocol|server|client)\/dist\//] } },
   testTimeout: 180_000,
   hookTimeout: 60_000,

@@ -17,8 +17,9 @@ const PACKAGES = ['protocol', 'server', 'client', 'console', 'cli', 'bench', 'te
 /** What a test that takes its choices from the seed has in its text. */
 const SEEDED = /from 'fast-check'|Random\.forTest\(|testSeed\(/;
 /**
- * They take minutes for each seed, and their choices are made again in the simulator; or nothing
- * may run beside them, and what they draw others draw too: garbage, and which members are visited.
+ * Those with a name here take minutes for each seed, and the simulator makes their choices, too.
+ * Those in `alone/` let nothing run beside them. What they choose at random, garbage and the order
+ * of members, other tests choose, too.
  */
 const LEFT_OUT =
   /\/alone\/|\/(chaos|disk-bound|mutants|caches|watch-replica|lease-chaos|operated-mirror|soak|test-seed)\.test\.ts$/;

@@ -1,9 +1,9 @@
 /**
  * Says what the servers of a target do, where they give no session.
  *
- * Each is asked for its state. What no waiting mends is told apart: it takes only connections by
- * TLS and the target has none, or the reverse, or one of the two does not accept the other's
- * certificate.
+ * Each is asked for its state. Reasons that do not go away by waiting are told apart: a server
+ * takes only connections by TLS and the target has none, or the reverse, or one of the two does not
+ * accept the other's certificate.
  */
 import { errorMessage } from '@rookery/protocol';
 import { codeOf } from '../error-code.js';
@@ -14,7 +14,7 @@ import { addressesOf, type NamedAddress } from './addresses.js';
 import type { ClientTls } from './client-proofs.js';
 
 const ASK_TIMEOUT_MS = 1000;
-const ASKED_TIMES_BY_TLS = 4;
+const ATTEMPTS_BY_TLS = 4;
 const HANG_UP_TIMEOUT_MS = 300;
 const NEEDS_TLS = 'it gives no session without TLS: give --tls-ca, or --tls';
 
@@ -61,9 +61,9 @@ export async function whyNotConnected(target: TargetToExplain, trouble = ''): Pr
 export async function whyNeverConnected(target: TargetToExplain): Promise<string | null> {
   const looks = await looksAt(target);
   const there = looks.filter(({ isThere }) => isThere);
-  const isOfEach = there.some(({ hopeless }) => hopeless === 'certificate');
-  const asked = isOfEach ? looks : there;
-  if (asked.length === 0 || asked.some(({ hopeless }) => hopeless === null)) return null;
+  const isCertificate = there.some(({ hopeless }) => hopeless === 'certificate');
+  const deciding = isCertificate ? looks : there;
+  if (deciding.length === 0 || deciding.some(({ hopeless }) => hopeless === null)) return null;
   const states = there.map(({ address, state }) => `${address}: ${state}`).join('; ');
   return `No session: ${states}. The servers are those of ${target.source}.`;
 }
@@ -97,7 +97,6 @@ async function lookAt(
 ): Promise<Look> {
   const look = { address, isThere: true, serves: false, lacksQuorum: false, hopeless: null };
   let trouble: string;
-  let ofCertificate: string | null = null;
   try {
     const text = await answerOf(server);
     if (parseStatus(text) !== null) {
@@ -108,12 +107,10 @@ async function lookAt(
     }
     trouble = reasonOf(text);
   } catch (error) {
+    const ofCertificate = certificateTroubleOf(error);
+    if (ofCertificate !== null) return { ...look, hopeless: 'certificate', state: ofCertificate };
     trouble = errorMessage(error);
-    ofCertificate = certificateTroubleOf(error);
     look.isThere = false;
-  }
-  if (ofCertificate !== null) {
-    return { ...look, isThere: true, hopeless: 'certificate', state: ofCertificate };
   }
   const otherKind = await otherKindOf(server);
   if (otherKind === null) return { ...look, state: trouble };
@@ -121,13 +118,14 @@ async function lookAt(
 }
 
 /**
- * Node drops some of the alerts that come behind a handshake, as one about a certificate does. So
- * an end without an answer or an alert is not believed at once.
+ * Returns the answer to `srvr`. With TLS 1.3 a server refuses a certificate by an alert that comes
+ * after the handshake, and Node does not report each of these alerts. So where a connection by TLS
+ * ends without an answer or an alert, the server is asked again.
  */
 async function answerOf(server: Omit<NamedAddress, 'address'>): Promise<string> {
   let text = '';
-  const times = server.tls === undefined ? 1 : ASKED_TIMES_BY_TLS;
-  for (let asked = 0; asked < times && text === ''; asked++) {
+  const attempts = server.tls === undefined ? 1 : ATTEMPTS_BY_TLS;
+  for (let asked = 0; asked < attempts && text === ''; asked++) {
     text = await askWord(server, 'srvr', ASK_TIMEOUT_MS);
   }
   return text;
@@ -155,7 +153,7 @@ function certificateTroubleOf(error: unknown): string | null {
   return `it refuses the certificate of this command, or the lack of one (${reason}): see --tls-cert`;
 }
 
-/** Of a server that serves. */
+/** What is said of a server that serves. */
 async function noSessionOf(
   { host, port }: Omit<NamedAddress, 'address'>,
   { tls, auth }: TargetToExplain,

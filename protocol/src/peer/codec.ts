@@ -284,8 +284,8 @@ export function encodePeerFrame(value: LinkMessage, version = WIRE_VERSION_MAX):
 
 /**
  * Returns the frame of a message that is one byte string. Its head goes into the headroom; without
- * headroom there is a copy. Each link writes the head again, maybe while the frame is on its way on
- * another one: so it must depend on the batch alone, and not on a link's version.
+ * headroom there is a copy. Each link writes the head again, maybe while another link still sends
+ * the frame. The head must therefore depend on the batch alone, and not on a link's version.
  */
 function batchFrame(code: number, { bytes, headroom }: ProposalBatch | RequestBatch): Buffer {
   const { length, buffer, byteOffset } = bytes;

@@ -29,7 +29,7 @@ export function pathKeyOf(random: Uint8Array): PathKey {
   return { low: view.getInt32(0, true), high: view.getInt32(4, true) };
 }
 
-/** Most paths fit into this. */
+/** The memory in which short paths are hashed; most paths are short. */
 const KEPT_BYTES = 4096;
 const INITIAL_2 = 0x6c796765;
 const INITIAL_3 = 0x74656462;
@@ -58,6 +58,11 @@ export class PathHash {
   /** What `of` and `ofName` hash. A longer path gets memory of its own. */
   readonly #bytes = Buffer.alloc(KEPT_BYTES);
   readonly #view = viewOf(this.#bytes);
+  // The state of the hash at the end of `#absorb`.
+  #v0 = 0;
+  #v1 = 0;
+  #v2 = 0;
+  #v3 = 0;
 
   constructor({ low, high }: PathKey) {
     this.#none = { v0: low, v1: high, v2: INITIAL_2 ^ low, v3: INITIAL_3 ^ high, bytes: 0 };
@@ -74,14 +79,29 @@ export class PathHash {
 
   /** The hash of a path that is given in UTF-8, and begins with what was hashed into `begun`. */
   ofBytes(bytes: DataView, start: number, end: number, begun: HashedWords = this.#none): number {
+    const whole = start + ((end - start) & -4);
+    this.#absorb(bytes, start + begun.bytes, whole, begun);
+    let last = (end - start) << 24;
+    for (let at = whole; at < end; at++) last |= bytes.getUint8(at) << (8 * (at - whole));
+    return finish(this.#v0, this.#v1, this.#v2, this.#v3, last);
+  }
+
+  /** Hashes the whole words of the first `length` bytes, with which `ofBytes` may begin. */
+  wordsOf(bytes: DataView, length: number): HashedWords {
+    const whole = length & -4;
+    this.#absorb(bytes, 0, whole, this.#none);
+    return { v0: this.#v0, v1: this.#v1, v2: this.#v2, v3: this.#v3, bytes: whole };
+  }
+
+  /** Sets the state to what it is when the words from `start` to `end` follow those of `begun`. */
+  #absorb(bytes: DataView, start: number, end: number, begun: HashedWords): void {
     // `| 0` tells the compiler that they are 32-bit integers; without it the loop takes twice the
     // time.
     let v0 = begun.v0 | 0;
     let v1 = begun.v1 | 0;
     let v2 = begun.v2 | 0;
     let v3 = begun.v3 | 0;
-    const whole = start + ((end - start) & -4);
-    for (let at = start + begun.bytes; at < whole; at += 4) {
+    for (let at = start; at < end; at += 4) {
       const word = bytes.getInt32(at, true);
       v3 ^= word;
       v0 = (v0 + v1) | 0;
@@ -95,30 +115,10 @@ export class PathHash {
       v2 = (v2 << 16) | (v2 >>> 16);
       v0 ^= word;
     }
-    let last = (end - start) << 24;
-    for (let at = whole; at < end; at++) last |= bytes.getUint8(at) << (8 * (at - whole));
-    return finish(v0, v1, v2, v3, last);
-  }
-
-  /** Hashes the whole words of the first `length` bytes, with which `ofBytes` may begin. */
-  wordsOf(bytes: DataView, length: number): HashedWords {
-    let { v0, v1, v2, v3 } = this.#none;
-    const whole = length & -4;
-    for (let at = 0; at < whole; at += 4) {
-      const word = bytes.getInt32(at, true);
-      v3 ^= word;
-      v0 = (v0 + v1) | 0;
-      v2 = (v2 + v3) | 0;
-      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
-      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
-      v0 = (((v0 << 16) | (v0 >>> 16)) + v3) | 0;
-      v2 = (v2 + v1) | 0;
-      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
-      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
-      v2 = (v2 << 16) | (v2 >>> 16);
-      v0 ^= word;
-    }
-    return { v0, v1, v2, v3, bytes: whole };
+    this.#v0 = v0;
+    this.#v1 = v1;
+    this.#v2 = v2;
+    this.#v3 = v3;
   }
 
   /** Prepares the hash of paths that share this beginning. */

@@ -131,7 +131,7 @@ export class ValueDatabase implements KeyValueDatabase {
         for (const group of groupsOf(entries, READ_BYTES, bytesToRead)) {
           const before: Promise<readonly Entry[]> | null = ahead;
           ahead = this.#read(group);
-          // Its failure is thrown when its turn comes.
+          // A failure is thrown where the group is awaited; it may come before that.
           ahead.catch(() => undefined);
           if (before !== null) yield await before;
         }

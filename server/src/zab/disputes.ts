@@ -13,12 +13,13 @@
  * committed. Less proves nothing, because nobody knows by which of the lists that leader counted.
  * Of 1 to 3 with the former list 1 to 5, where 1 and 2 have one history and 3 another, the list
  * may have become shorter, and 4 and 5 have that of 3; or it became longer and the file was put
- * back, and a majority of the list that was served has that of 1 and 2. So it is with a member
- * without a vote: it may be new, or wiped after it had acknowledged this history.
+ * back, and a majority of the list that was served has that of 1 and 2. A member without a vote
+ * proves nothing either: it may be new, or wiped after it had acknowledged this history.
  */
-import { type AckEpoch, formatZxid, type PeerId } from '@rookery/protocol';
+import { formatZxid, type PeerId } from '@rookery/protocol';
 import { disputes } from './discovery.js';
 import type { Learner, Learners } from './learner.js';
+import { Lineage } from './lineage.js';
 import type { Member } from './member.js';
 import type { Quorums } from './quorum.js';
 
@@ -44,7 +45,7 @@ export function onDisputed(
     after: formatZxid(after),
     epoch: conflict,
     own: member.lineage.of(conflict),
-    theirs: identityIn(ackEpoch, conflict),
+    theirs: new Lineage(ackEpoch.lineage).of(conflict),
     reason: reasonFor(member.quorums),
   });
   if (!isOutvoted(member, learners)) return false;
@@ -58,15 +59,10 @@ function isOutvoted(member: Member, learners: Learners): boolean {
   const holders = new Map<number, Set<PeerId>>();
   for (const { link, voter, ackEpoch } of learners.all()) {
     if (!voter || ackEpoch === null || !disputes(ackEpoch, member)) continue;
-    const identity = identityIn(ackEpoch, ackEpoch.currentEpoch);
+    const identity = new Lineage(ackEpoch.lineage).of(ackEpoch.currentEpoch);
     holders.set(identity, (holders.get(identity) ?? new Set()).add(link.peer));
   }
   return [...holders.values()].some((agree) => member.quorums.isQuorum((id) => agree.has(id)));
-}
-
-/** Who led `epoch` for this learner; 0 if it is unknown. */
-function identityIn({ lineage }: AckEpoch, epoch: number): number {
-  return lineage.find((led) => led.epoch === epoch)?.identity ?? 0;
 }
 
 /** Tells an operator what must be true before anybody leads, and how to get there. */
@@ -74,7 +70,7 @@ function reasonFor({ lists, isChanging }: Quorums): string {
   const majorities = lists.map((list) => list.join(', ')).join(' and of ');
   return (
     'this member and the peer obeyed different leaders of one epoch, and equal numbers mean one ' +
-    `history, of which a member may have less: a majority of ${majorities} must have one of them; start all members, and ` +
-    `if nobody leads then, ${isChanging ? CHOOSE_IN_CHANGE : CHOOSE}`
+    `history, of which a member may have less: a majority of ${majorities} must have one of ` +
+    `them; start all members, and if nobody leads then, ${isChanging ? CHOOSE_IN_CHANGE : CHOOSE}`
   );
 }

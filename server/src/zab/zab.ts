@@ -151,12 +151,12 @@ export class Zab {
     }
   }
 
-  /** The role if it is that of a leader. What is reported for another one's learners is ignored. */
+  /** The role while this member leads. Reports about learners of an ended role are ignored. */
   get #leading(): Leading | null {
     return this.#role instanceof Leading ? this.#role : null;
   }
 
-  /** The same for a request to a leader, which is noted in another role. */
+  /** Like `#leading`, for a request to the leader; notes it if this member does not lead. */
   #leadingFor(request: string): Leading | null {
     if (this.#leading === null) this.#member.note(`${this.#role.name}.ignored`, { request });
     return this.#leading;

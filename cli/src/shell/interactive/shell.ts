@@ -137,7 +137,7 @@ class Shell {
     return 0;
   }
 
-  /** Why there is no connection, if there is none. */
+  /** Says why there is no connection, if there is none. */
   async #explain(): Promise<void> {
     const { client, target } = this.#parts;
     if (client.state === 'connected') return;
