@@ -6,7 +6,6 @@
  * Each member has a tmpfs in a mount namespace of its own. The test fills that of the leader, then
  * that of a follower, with a file, and removes the file. Needs Linux and root.
  */
-import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ErrorCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
@@ -17,7 +16,8 @@ import { httpGet, scrape } from '../harness/http.js';
 import type { Member } from '../harness/member.js';
 import { canMount } from '../harness/named-members.js';
 import { create, exists, remove, sendCreate, sendSetData, sync } from '../harness/operations.js';
-import { type Product, productNamed, productUnderTest } from '../harness/product.js';
+import { productUnderTest } from '../harness/product.js';
+import { diskOf, fillDisk, onSmallDisks } from '../harness/small-disks.js';
 import { useClient } from '../harness/use-client.js';
 import { until } from '../harness/wait.js';
 import type { WireClient } from '../harness/wire-client.js';
@@ -27,38 +27,6 @@ const DEADLINE_MS = 30_000;
 const DISK_BYTES = 400 << 20;
 /** A quarter of the disk is its reserve; so much is left free. */
 const LEFT_BYTES = DISK_BYTES / 20;
-
-function onSmallDisks(): Product {
-  const rookery = productNamed('rookery');
-  return {
-    ...rookery,
-    prepare(layout) {
-      const command = rookery.prepare(layout);
-      const directory = join(layout.directory, 'data');
-      const script =
-        `mkdir -p ${directory} && mount -t tmpfs -o size=${DISK_BYTES} tmpfs ${directory} ` +
-        '&& exec "$@"';
-      return {
-        ...command,
-        file: 'unshare',
-        args: ['--mount', 'sh', '-c', script, 'sh', command.file, ...command.args],
-      };
-    },
-  };
-}
-
-/** The path as the member's process sees it. */
-function diskOf(ensemble: Ensemble, member: Member): string {
-  return `/proc/${member.pid}/root${join(ensemble.directory, 'data')}`;
-}
-
-/** Returns the file that fills the disk. */
-function fillDisk(directory: string): string {
-  const { bavail, bsize } = statfsSync(directory);
-  const file = join(directory, 'filler');
-  writeFileSync(file, Buffer.alloc(bavail * bsize - LEFT_BYTES));
-  return file;
-}
 
 /** Writes until a write is answered with `error`. */
 async function untilAnswered(client: WireClient, error: ErrorCode): Promise<void> {
@@ -78,7 +46,7 @@ async function checked(ensemble: Ensemble): Promise<unknown> {
 async function survivesFullDisk(ensemble: Ensemble, member: Member, other: Member): Promise<void> {
   const client = await useClient(other);
   await create(client, '/leftover');
-  const filler = fillDisk(diskOf(ensemble, member));
+  const free = fillDisk(diskOf(ensemble, member), LEFT_BYTES);
   await untilAnswered(client, ErrorCode.quotaExceeded);
   expect((await sendCreate(client, '/more')).error).toBe(ErrorCode.quotaExceeded);
   await remove(client, '/leftover');
@@ -99,7 +67,7 @@ async function survivesFullDisk(ensemble: Ensemble, member: Member, other: Membe
   ]);
   expect((await scrape(member.metricsPort)).get('rookery_disk_full')).toBe(1);
 
-  rmSync(filler);
+  free();
   await untilAnswered(client, ErrorCode.ok);
   await until('the member is ready again', DEADLINE_MS, async () =>
     (await httpGet(member.metricsPort, '/readyz')).status === 200 ? true : undefined,
@@ -113,7 +81,10 @@ it(
   async ({ skip }) => {
     if (productUnderTest().name === 'apache') skip('Apache ZooKeeper has no such bound');
     if (!canMount) skipOrFail(skip, 'mount namespaces cannot be created on this machine');
-    const ensemble = await useServingEnsemble({ operated: true, product: onSmallDisks() });
+    const ensemble = await useServingEnsemble({
+      operated: true,
+      product: onSmallDisks(DISK_BYTES),
+    });
     const leader = await ensemble.leader();
     const [follower, third] = await ensemble.followers();
     if (follower === undefined || third === undefined) throw new Error('there are two followers');
