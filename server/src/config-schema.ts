@@ -59,12 +59,20 @@ const MINUTES_MAX = 366 * 24 * 60;
 /** The first byte of a TTL znode's owner field is 255, so no member may have that id then. */
 const EXTENDED_TYPES_ID_MAX = 254;
 
+const EXPECTED_NAME =
+  'expected a name of 1 to 64 letters, digits, ".", "_" and "-" that begins with a letter or digit';
+
 const settingsSchema = z.strictObject(
   {
     dataDir: text('a directory'),
     dataLogDir: text('a directory').nullable().default(null),
     tickTimeMs: integer(1, 60_000).default(2000),
     servers: serversSchema,
+    ensembleName: z
+      .string({ error: EXPECTED_NAME })
+      .regex(/^[A-Za-z0-9][\w.-]{0,63}$/, { error: EXPECTED_NAME })
+      .nullable()
+      .default(null),
     peerAuth: peerAuthSchema,
     initLimit: integer(1, 100_000).default(10),
     syncLimit: integer(1, 100_000).default(5),

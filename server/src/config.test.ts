@@ -75,6 +75,7 @@ describe('a config file', () => {
       localSessions: false,
       reconfigEnabled: false,
       holdLevel: null,
+      ensembleName: null,
       metricsHost: null,
       adminHost: '127.0.0.1',
       adminUsers: [],
@@ -293,7 +294,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(54);
+    expect(keys).toHaveLength(55);
     for (const key of keys) {
       // The one setting that is an object with a part that must be there.
       const wrong = key === 'sasl' ? 'a text' : { nested: true };

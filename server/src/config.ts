@@ -99,6 +99,14 @@ export interface Config {
   /** All members, in any order. A single entry makes a standalone server. */
   readonly servers: readonly ServerAddress[];
   /**
+   * The name of the ensemble for monitoring: every metric of its members has it in the label
+   * `ensemble`, by which alerts and dashboards tell ensembles apart. Letters, digits, `.`, `_` and
+   * `-`, 64 at most. The default null means no such label, which suffices for a Prometheus that
+   * watches one ensemble. It decides nothing else. All members need the same value, because
+   * otherwise alerts count them as several ensembles.
+   */
+  readonly ensembleName: string | null;
+  /**
    * How members prove to each other that they belong to the ensemble, before anything else is said
    * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
    * members know, absolute or relative to the config file. It has one line of at least 32

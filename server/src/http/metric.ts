@@ -40,9 +40,12 @@ function samplesOf(values: Labelled): Sample[] {
   return values.map(([labels, value]) => ({ labels, value }));
 }
 
-/** Returns the metrics in Prometheus's text format. No two may have the same name. */
-export function textOf(metrics: readonly Metric[]): Promise<string> {
+/**
+ * Returns the metrics in Prometheus's text format, each sample with `labels` beside its own. No two metrics may have the same name.
+ */
+export function textOf(metrics: readonly Metric[], labels: Sample['labels'] = {}): Promise<string> {
   const registry = new Registry();
+  registry.setDefaultLabels(labels);
   for (const one of metrics) registry.registerMetric(one);
   return registry.metrics();
 }

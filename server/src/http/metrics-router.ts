@@ -14,16 +14,16 @@ import { zooKeeperMetrics } from './zookeeper-metrics.js';
 export function metricsRouter(
   member: { context(): WordContext },
   freeSpace: Pick<FreeSpace, 'read'>,
+  ensembleName: string | null = null,
 ): (request: HttpRequest) => Promise<HttpAnswer> {
+  const labels = ensembleName === null ? {} : { ensemble: ensembleName };
   let scrape: Promise<string> | null = null;
   const render = async (): Promise<string> => {
     const free = await freeSpace.read();
     const context = member.context();
     const ready = isReady({ health: context.view.health });
-    return await textOf([
-      ...zooKeeperMetrics(context),
-      ...rookeryMetrics(context, { free, ready }),
-    ]);
+    const metrics = [...zooKeeperMetrics(context), ...rookeryMetrics(context, { free, ready })];
+    return await textOf(metrics, labels);
   };
   return async (request) => {
     const { method, path } = request;

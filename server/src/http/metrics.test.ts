@@ -2,7 +2,7 @@
  * What `/metrics` prints, read by the rules of Prometheus's text format: each series once, of a
  * metric with a type, and every name that the official alerts of ZooKeeper ask for.
  */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Durations } from '../measures/durations.js';
 import { ServerStats } from '../net/server-stats.js';
 import { TlsFigures } from '../net/tls-figures.js';
@@ -22,12 +22,14 @@ const UNREAD = {
 async function scrape(
   changes: Parameters<typeof memberView>[0] = {},
   stats = new ServerStats(),
+  ensembleName: string | null = null,
 ): Promise<string> {
   const view = memberView(changes);
   const context = { view, stats, wallMs: 0, connectionCount: 3, connections: () => [] };
   const answer = await metricsRouter(
     { context: () => context },
     FREE,
+    ensembleName,
   )({
     method: 'GET',
     path: '/metrics',
@@ -54,6 +56,27 @@ it('is read by the rules of the text format, every series once', async () => {
   expect(series.get('rookery_disk_free_bytes{dir="data"}')).toBe(1 << 30);
   expect(series.has('rookery_disk_free_bytes{dir="log"}'), 'not known, so not there').toBe(false);
   expect(series.get('rookery_disk_free_files{dir="data"}')).toBe(500);
+});
+
+it('has the name of the ensemble on every series, where one is configured', async () => {
+  const { series } = readExposition(await scrape({}, new ServerStats(), 'orders-eu'));
+  const without = [...series.keys()].filter((one) => !one.includes('ensemble="orders-eu"'));
+  expect(series.size).toBeGreaterThan(100);
+  expect(without).toEqual([]);
+  expect([...series.keys()].find((one) => one.startsWith('rookery_member_info'))).toContain(
+    'ensemble_id="',
+  );
+  const bare = readExposition(await scrape()).series;
+  expect([...bare.keys()].filter((one) => one.includes('ensemble="'))).toEqual([]);
+});
+
+it('says the same start of the process at each scrape, whatever the clock does', async () => {
+  const startedAt = async () =>
+    readExposition(await scrape()).series.get('process_start_time_seconds');
+  const before = await startedAt();
+  vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 90_000);
+  onTestFinished(() => void vi.restoreAllMocks());
+  expect(await startedAt()).toBe(before);
 });
 
 it('has what only a leader has on a leader alone', async () => {

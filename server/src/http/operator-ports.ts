@@ -68,7 +68,7 @@ export async function openOperatorPorts(
     logger.info({ host, port: http.port }, `${purpose}.listening`);
   };
   const { metricsPort, adminPort } = self;
-  const metrics = metricsRouter(member, free);
+  const metrics = metricsRouter(member, free, config.ensembleName);
   if (metricsPort !== undefined) {
     await open('metrics', metrics, metricsHostOf(config, self), metricsPort);
   }

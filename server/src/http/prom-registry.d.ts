@@ -19,6 +19,8 @@ declare module 'prom-client/lib/registry.js' {
   export default class Registry {
     static readonly PROMETHEUS_CONTENT_TYPE: string;
     registerMetric(metric: { readonly name: string; get(): Promise<Written> }): void;
+    /** Labels that every sample gets in addition to its own, which win. */
+    setDefaultLabels(labels: Readonly<Record<string, string>>): void;
     metrics(): Promise<string>;
   }
 }

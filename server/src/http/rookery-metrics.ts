@@ -74,7 +74,7 @@ export function rookeryMetrics(
 
 function identity({ version, details, health }: MemberView, ready: boolean): Metric[] {
   const { memberId, ensembleId } = details;
-  const member = { id: String(memberId), ensemble: ensembleId };
+  const member = { id: String(memberId), ensemble_id: ensembleId };
   return [
     gauges('rookery_build_info', 'The release, in a label.', [[{ version }, 1]]),
     gauges('rookery_member_info', 'Which member of which ensemble this is.', [[member, 1]]),
@@ -274,7 +274,9 @@ function processMetrics(): Metric[] {
   const { user, system } = process.cpuUsage();
   const heap = getHeapStatistics();
   const seconds = (user + system) / MICROS_PER_SECOND;
-  const startedAt = Math.floor(Date.now() / 1000 - process.uptime());
+  // Not the present time less the uptime, which a clock that is adjusted would change: alerts count
+  // restarts by it.
+  const startedAt = Math.floor(performance.timeOrigin / 1000);
   return [
     counter('process_cpu_seconds_total', 'Processor time in seconds.', seconds),
     gauge('process_resident_memory_bytes', 'Resident memory.', memoryUsage.rss()),

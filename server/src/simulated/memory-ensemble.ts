@@ -327,6 +327,7 @@ export function simulatedConfig(
     localSessions: false,
     reconfigEnabled: false,
     holdLevel: null,
+    ensembleName: null,
     metricsHost: null,
     adminHost: '127.0.0.1',
     adminUsers: [],
