@@ -138,6 +138,7 @@ export {
 export { errorMessage } from './error-message.js';
 export { Fifo } from './fifo.js';
 export { FrameError, FrameReader } from './framing.js';
+export { Glob } from './glob.js';
 export {
   bool,
   buffer,

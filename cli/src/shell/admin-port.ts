@@ -32,7 +32,9 @@ export class AdminPort {
     if (username !== '' || password !== '') {
       throw new OperatorError(`--url: expected no user in it: set ${USER_VARIABLE} instead.`);
     }
-    this.#url = url.replace(/\/+$/, '');
+    let end = url.length;
+    while (url[end - 1] === '/') end -= 1;
+    this.#url = url.slice(0, end);
     this.#headers = userHeaders(environment);
   }
 

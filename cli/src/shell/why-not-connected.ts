@@ -22,7 +22,7 @@ const NEEDS_TLS = 'it gives no session without TLS: give --tls-ca, or --tls';
 const IS_UNTRUSTED = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 const IS_NOT_ACCEPTED = /^(?:CERT_|ERR_TLS_CERT_)/;
 /** Codes for what a server answers to a client without a certificate, or with a wrong one. */
-const IS_REFUSED = /^ERR_SSL_\w*ALERT_(?:\w*CERT|UNKNOWN_CA)/;
+const IS_REFUSED = /^ERR_SSL_\w{0,60}ALERT_(?:\w{0,60}CERT|UNKNOWN_CA)/;
 
 /** What of a target is asked for, and what the sentences name. */
 export interface TargetToExplain {

@@ -23,13 +23,19 @@ function* logicalLines(text: string): Generator<string> {
   for (const natural of text.split(/\r\n|\r|\n/)) {
     const line = natural.trimStart();
     if (begun === '' && (line === '' || line.startsWith('#') || line.startsWith('!'))) continue;
-    const isContinued = (/\\*$/.exec(line)?.[0].length ?? 0) % 2 === 1;
+    const isContinued = backslashesAtEnd(line) % 2 === 1;
     begun += isContinued ? line.slice(0, -1) : line;
     if (isContinued) continue;
     yield begun;
     begun = '';
   }
   if (begun !== '') yield begun;
+}
+
+function backslashesAtEnd(line: string): number {
+  let count = 0;
+  while (line[line.length - 1 - count] === '\\') count += 1;
+  return count;
 }
 
 function unescaped(text: string): string {

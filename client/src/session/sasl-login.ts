@@ -130,7 +130,8 @@ function quoted(text: string): string {
 
 function directivesOf(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  const directive = /([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s",]*))/g;
+  // Sticky: what follows a text that is no directive is not looked for, so the time is linear.
+  const directive = /[\s,]*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\[\s\S])*)"|([^\s",]*))/gy;
   for (const [, key = '', inQuotes, plain = ''] of text.matchAll(directive)) {
     found.set(key.toLowerCase(), inQuotes?.replace(/\\([\s\S])/g, '$1') ?? plain);
   }

@@ -37,7 +37,7 @@ export function parseConnectString(text: string): ParsedConnectString {
     const problem = validatePath(chroot);
     if (problem !== null) throw new ConnectStringError(text, `bad chroot, ${problem}`);
     // A chroot after every server would otherwise be parsed as one long path after the first.
-    if (/,[^/]*:\d+/.test(chroot)) {
+    if (chroot.split('/').some(namesServer)) {
       throw new ConnectStringError(text, 'a chroot stands once, behind the last server');
     }
   }
@@ -50,6 +50,12 @@ export function parseConnectString(text: string): ParsedConnectString {
   }
   if (servers.size === 0) throw new ConnectStringError(text, 'no server is named');
   return { servers: [...servers.values()], chroot };
+}
+
+/** Whether a segment of a path has a port behind a comma. */
+function namesServer(segment: string): boolean {
+  const comma = segment.indexOf(',');
+  return comma >= 0 && /:\d/.test(segment.slice(comma));
 }
 
 /** Returns "host:port", with an IPv6 address in brackets. */

@@ -106,7 +106,8 @@ export function versionOf(response: Response): number {
 
 /** The address of the API of the server that this page came from. */
 export function apiBase(pageAddress: string): string {
-  return new URL('../api/v1', pageAddress).href.replace(/[?#].*$/, '');
+  const { origin, pathname } = new URL('../api/v1', pageAddress);
+  return `${origin}${pathname}`;
 }
 
 function queryText(query: Query): string {

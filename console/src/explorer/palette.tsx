@@ -11,7 +11,7 @@ import { Dialog } from '../ui/dialog.js';
 import { completions } from './address/completion.js';
 import { bookmarks, visits } from './address/places.js';
 import { openNode } from './open-node.js';
-import { shown } from './paths.js';
+import { shown, withoutSlashes } from './paths.js';
 
 const SHOWN_MAX = 40;
 
@@ -98,7 +98,7 @@ function useEntries(typed: string, path: string): readonly Entry[] {
     }
     const end = new AbortController();
     completions(api, typed, end.signal)
-      .then((found) => setPaths([typed.replace(/(.)\/+$/, '$1'), ...found]))
+      .then((found) => setPaths([withoutSlashes(typed) || '/', ...found]))
       // Where the directory cannot be read, bookmarks and actions remain.
       .catch(() => undefined);
     return () => end.abort();

@@ -14,6 +14,13 @@ export function nameOf(path: string): string {
   return path === '/' ? '/' : path.slice(path.lastIndexOf('/') + 1);
 }
 
+/** A path as it was typed, without slashes at its end; '' for slashes only. */
+export function withoutSlashes(typed: string): string {
+  let end = typed.length;
+  while (typed[end - 1] === '/') end -= 1;
+  return typed.slice(0, end);
+}
+
 export function childOf(parent: string, name: string): string {
   return parent === '/' ? `/${name}` : `${parent}/${name}`;
 }

@@ -12,9 +12,11 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
+const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
 /** With thin groups of three digits: 12 345. */
 export function countText(count: number): string {
-  return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  return GROUPED.format(Math.round(count)).replaceAll(',', '\u202f');
 }
 
 export function millisText(ms: number): string {

@@ -5,8 +5,8 @@
 
 /** `user:password` of the header; null for none. */
 export function credentialsOf(header: string | undefined): string | null {
-  const match = /^(digest|basic)\s+(.+)$/i.exec(header ?? '');
-  const [, scheme = '', rest = ''] = match ?? [];
-  const text = scheme.toLowerCase() === 'basic' ? Buffer.from(rest, 'base64').toString() : rest;
+  const [, scheme = '', rest = ''] = /^(digest|basic)\s(.+)$/i.exec(header ?? '') ?? [];
+  const proof = rest.trimStart();
+  const text = scheme.toLowerCase() === 'basic' ? Buffer.from(proof, 'base64').toString() : proof;
   return text.includes(':') ? text : null;
 }

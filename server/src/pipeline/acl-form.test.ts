@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { legalAcl } from './acl-form.js';
+import { legalAcl, type ProvenScheme } from './acl-form.js';
 
 const WORLD = { perms: 31, scheme: 'world', id: 'anyone' };
 const BOB = { scheme: 'digest', id: 'bob:hash' };
@@ -10,6 +10,8 @@ const SUPER = { scheme: 'super', id: '' };
 function auth(perms: number, id = '') {
   return { perms, scheme: 'auth', id };
 }
+
+const ALL: ReadonlySet<ProvenScheme> = new Set(['sasl', 'x509']);
 
 describe('an ACL list of a request', () => {
   it('is invalid when it is null or empty', () => {
@@ -84,14 +86,37 @@ describe('an ACL list of a request', () => {
   });
 
   it('cannot be larger than what a client takes as an answer, however it is written', () => {
-    const long = { perms: 31, scheme: 'digest', id: `${'u'.repeat(200_000)}:x` };
-    expect(legalAcl([long], [])).toEqual([long]);
-    expect(legalAcl([long, { ...long, perms: 1 }], [])).toBe(null);
-    const wide = { ...long, id: `${'\u4e00'.repeat(90_000)}:x` };
-    expect(legalAcl([wide], [])).toBe(null);
+    const long = { perms: 31, scheme: 'digest', id: `${'u'.repeat(8_000)}:x` };
+    const copies = (count: number, id = long.id) =>
+      Array.from({ length: count }, (_, perms) => ({ ...long, id, perms }));
+    expect(legalAcl(copies(32), [])).toHaveLength(32);
+    expect(legalAcl(copies(33), [])).toBe(null);
+    expect(legalAcl(copies(11, `${'\u4e00'.repeat(8_000)}:x`), [])).toBe(null);
     const identities = Array.from({ length: 150 }, (_, i) => ({ scheme: 'digest', id: `${i}:x` }));
     const many = Array.from({ length: 60_000 }, (_, perms) => auth(perms));
     expect(legalAcl(many, identities)).toBe(null);
+  });
+
+  it('has no id that is longer than an identity can be, and is refused before it is judged', () => {
+    const idOf = (length: number) => ({
+      perms: 31,
+      scheme: 'digest',
+      id: `u:${'x'.repeat(length - 2)}`,
+    });
+    expect(legalAcl([idOf(8192)], [])).toEqual([idOf(8192)]);
+    expect(legalAcl([idOf(8193)], [])).toBe(null);
+    for (const scheme of ['digest', 'ip', 'x509', 'sasl', 'x']) {
+      const id = `${':'.repeat(1 << 20)}x`;
+      expect(legalAcl([{ perms: 31, scheme, id }], [], ALL), scheme).toBe(null);
+    }
+  });
+
+  it('ignores colons at the end of a digest, as Java does when it splits', () => {
+    const isLegal = (id: string) => legalAcl([{ perms: 31, scheme: 'digest', id }], []) !== null;
+    const legal = ['u:x', 'u:x:', 'u:x:::', ':x', ':x::'];
+    const illegal = ['', ':', '::', 'u', 'u:', 'u::', 'u:x:y', 'u::x', '::x', 'u:x::y:'];
+    expect(legal.filter((id) => !isLegal(id))).toEqual([]);
+    expect(illegal.filter(isLegal)).toEqual([]);
   });
 
   it('is invalid with auth on a connection that has not authenticated', () => {

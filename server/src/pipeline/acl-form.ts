@@ -10,6 +10,7 @@ import type { Acl } from '../state/txn.js';
 import type { Identities } from './access.js';
 import { isAddressRange } from './address-range.js';
 import { withoutFormerDigests } from './former-digests.js';
+import { IDENTITY_BYTES_MAX } from './identities.js';
 import { isDistinguishedName, isSaslUser } from './names-in-acls.js';
 
 /**
@@ -18,6 +19,8 @@ import { isDistinguishedName, isSaslUser } from './names-in-acls.js';
  * hundredfold.
  */
 const STORED_SIZE_MAX = 256 << 10;
+/** No connection can prove a longer identity. Checked before anything of an id is judged. */
+const ID_CHARS_MAX = IDENTITY_BYTES_MAX;
 /** The size of an entry besides its two strings. */
 const ENTRY_BYTES = 12;
 
@@ -46,6 +49,7 @@ export function legalAcl(
   const own = withoutFormerDigests(identities).filter(isAuthenticated);
   let size = 0;
   for (const acl of withoutDuplicates(requested)) {
+    if (acl.id.length > ID_CHARS_MAX) return null;
     const meant = acl.scheme === 'auth' ? own.map((id) => ({ perms: acl.perms, ...id })) : [acl];
     if (meant.length === 0 || (acl.scheme !== 'auth' && !isLegal(acl, schemes))) return null;
     for (const { scheme, id } of meant) size += entryBytes(scheme, id);
@@ -111,5 +115,9 @@ function isCertificateName(id: string, schemes: ReadonlySet<ProvenScheme>): bool
 
 /** `user:digest`. ZooKeeper splits it as Java does, which ignores colons at the end. */
 function isDigestId(id: string): boolean {
-  return id.replace(/:+$/, '').split(':').length === 2;
+  let end = id.length;
+  while (end > 0 && id[end - 1] === ':') end--;
+  const first = id.indexOf(':');
+  const second = id.indexOf(':', first + 1);
+  return first >= 0 && first < end && (second < 0 || second >= end);
 }

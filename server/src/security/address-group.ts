@@ -23,11 +23,16 @@ export function plainAddress(address: string): string {
 export function addressGroup(address: string): string {
   const plain = plainAddress(address);
   if (!plain.includes(':')) return plain;
-  const [head = '', tail] = plain.replace(/%.*$/, '').split('::');
+  const [head = '', tail] = withoutZone(plain).split('::');
   const [first, last] = [groupsOf(head), groupsOf(tail ?? '')];
   const zeros = tail === undefined ? 0 : Math.max(0, GROUPS - first.length - last.length);
   const all = [...first, ...Array.from({ length: zeros }, () => '0'), ...last];
   return `${all.slice(0, NETWORK_GROUPS).join(':')}::/64`;
+}
+
+function withoutZone(address: string): string {
+  const percent = address.indexOf('%');
+  return percent < 0 ? address : address.slice(0, percent);
 }
 
 function groupsOf(text: string): string[] {

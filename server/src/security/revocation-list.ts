@@ -3,8 +3,9 @@
  * refuses everybody whose authority it is of.
  */
 import { DerReader, TAG } from './der-reader.js';
+import { pemBlocks } from './pem-blocks.js';
 
-const BLOCK = /-----BEGIN X509 CRL-----([^-]*)-----END X509 CRL-----/g;
+const LABEL = 'X509 CRL';
 const INTEGER = 0x02;
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
@@ -15,7 +16,8 @@ const GENERALIZED_TIME = 0x18;
  */
 export function revocationListEnd(pem: Uint8Array): number | null {
   let earliest: number | null = null;
-  for (const [, base64 = ''] of Buffer.from(pem).toString('latin1').matchAll(BLOCK)) {
+  for (const block of pemBlocks(Buffer.from(pem).toString('latin1'), LABEL)) {
+    const base64 = block.split('-----')[2] ?? '';
     const end = endOf(Buffer.from(base64, 'base64'));
     if (end !== null && (earliest === null || end < earliest)) earliest = end;
   }

@@ -12,6 +12,7 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '../operator-error.js';
 import { DerError } from './der-reader.js';
+import { pemBlocks } from './pem-blocks.js';
 import { revocationListEnd } from './revocation-list.js';
 import { readPublicFile, readSecretFile, readSecretLine } from './secret-file.js';
 
@@ -165,8 +166,11 @@ function revocationListsIn(crlFiles: readonly string[]): readonly RevocationList
 
 function revocationListsOf(path: string): readonly RevocationList[] {
   const text = readPublicFile(path, 'The revocation list').toString('latin1');
-  const blocks = text.match(PEM_CRL) ?? [];
-  if (blocks.length === 0 || blocks.length !== text.split(PEM_CRL_BEGIN).length - 1) {
+  const blocks = pemBlocks(text, CRL_LABEL);
+  if (
+    blocks.length === 0 ||
+    blocks.length !== text.split(`-----BEGIN ${CRL_LABEL}-----`).length - 1
+  ) {
     const problem = blocks.length === 0 ? 'no' : 'an incomplete';
     throw new OperatorError(`The revocation list ${path} has ${problem} PEM block "X509 CRL".`);
   }
@@ -204,7 +208,7 @@ function chainOf(
     const context = createSecureContext(options);
     if (certFile !== null) {
       const bytes = readPublicFile(certFile, 'The certificate');
-      const [, ...behind] = bytes.toString('latin1').match(PEM_CERTIFICATE) ?? [];
+      const [, ...behind] = pemBlocks(bytes.toString('latin1'), 'CERTIFICATE');
       return [new X509Certificate(bytes), ...behind.map((block) => new X509Certificate(block))];
     }
     const native: NativeContext = context.context;
@@ -242,15 +246,13 @@ function reasonOf(error: unknown): string {
 
 /** Each handshake looks for the authorities of a chain among them. */
 const CRLS_MAX = 1_000;
-const PEM_CRL_BEGIN = '-----BEGIN X509 CRL-----';
-const PEM_CRL = /-----BEGIN X509 CRL-----[^-]*-----END X509 CRL-----/g;
-const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+const CRL_LABEL = 'X509 CRL';
 
 /** One object for each certificate, because Node would ignore what it cannot read among them. */
 function readAuthorities(path: string): readonly X509Certificate[] {
   const bytes = readPublicFile(path, 'The list of authorities');
   refuseJavaKeystore(bytes, path);
-  const blocks = bytes.toString('latin1').match(PEM_CERTIFICATE) ?? [];
+  const blocks = pemBlocks(bytes.toString('latin1'), 'CERTIFICATE');
   if (blocks.length === 0) {
     throw new OperatorError(`The list of authorities ${path} has no PEM block "CERTIFICATE".`);
   }

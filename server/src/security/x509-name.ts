@@ -60,10 +60,17 @@ function relativeName(attributes: DerReader): string {
 function escaped(value: string): string {
   const inner = value.replace(/[,=+<>#;"\\]/g, '\\$&').replaceAll('\0', '\\00');
   const quoted = (blanks: string) => blanks.replace(/./gs, '\\$&');
-  const lead = /^[ \r]*/.exec(inner)?.[0] ?? '';
-  if (lead.length === inner.length) return quoted(inner);
-  const trail = /[ \r]*$/.exec(inner)?.[0] ?? '';
-  return quoted(lead) + inner.slice(lead.length, inner.length - trail.length) + quoted(trail);
+  let lead = 0;
+  while (lead < inner.length && isBlank(inner, lead)) lead++;
+  if (lead === inner.length) return quoted(inner);
+  let trail = inner.length;
+  while (isBlank(inner, trail - 1)) trail--;
+  return quoted(inner.slice(0, lead)) + inner.slice(lead, trail) + quoted(inner.slice(trail));
+}
+
+function isBlank(text: string, at: number): boolean {
+  const char = text.charCodeAt(at);
+  return char === 0x20 || char === 0x0d;
 }
 
 function oidText(bytes: Uint8Array): string {

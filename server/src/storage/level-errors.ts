@@ -11,8 +11,8 @@ import { DamagedError } from './errors.js';
  * that cannot be read.
  */
 const UNREADABLE = new RegExp(
-  String.raw`IO error: .*(\.(ldb|sst|log)|CURRENT|MANIFEST-\d+): ` +
-    '(Invalid argument|Input/output error|No such file or directory)',
+  String.raw`(?:\.(?:ldb|sst|log)|CURRENT|MANIFEST-\d+): ` +
+    '(?:Invalid argument|Input/output error|No such file or directory)',
 );
 
 /** Runs `action` and turns everything that it throws into DamagedError or StorageFault. */
@@ -30,7 +30,11 @@ export async function guarded<T>(path: string, action: () => Promise<T>): Promis
 
 /** Whether a file exists, or is named, but cannot be what was written. */
 export function isDamage(error: unknown): boolean {
-  return codesOf(error).includes('LEVEL_CORRUPTION') || UNREADABLE.test(textOf(error));
+  return codesOf(error).includes('LEVEL_CORRUPTION') || isUnreadable(textOf(error));
+}
+
+function isUnreadable(text: string): boolean {
+  return text.includes('IO error: ') && UNREADABLE.test(text);
 }
 
 export function isLocked(error: unknown): boolean {

@@ -55,8 +55,18 @@ function resolveFile(path: string, name: string): string {
   return posix.join(posix.dirname(path), name).replace(/\.js$/, '.ts');
 }
 
+/** The literals of regular expressions in a text, by the offset of each. */
+export function expressionsIn(text: string): ReadonlyMap<number, string> {
+  const found = new Map<number, string>();
+  codeOf(text, (from, end) => {
+    const flags = /^[a-z]*/.exec(text.slice(end, end + 8))?.[0] ?? '';
+    found.set(from, text.slice(from, end) + flags);
+  });
+  return found;
+}
+
 /** Returns `text` with comments, string contents and regular expressions replaced by blanks. */
-export function codeOf(text: string): string {
+export function codeOf(text: string, onExpression?: (from: number, end: number) => void): string {
   let code = '';
   let at = 0;
   // For each open template, the number of open braces in its current `${}`; -1 outside of one.
@@ -89,7 +99,9 @@ export function codeOf(text: string): string {
       templates.push(-1);
       copy(at + 1);
     } else if (char === '/' && /(^|[(,=:[!&|?{};+\-*%<>~^]|\breturn|\bcase)\s*$/.test(code)) {
-      blank(endOfRegExp(text, at));
+      const end = endOfRegExp(text, at);
+      onExpression?.(at, end);
+      blank(end);
     } else {
       if (char === '{' && templates.length > 0) templates.push((templates.pop() ?? 0) + 1);
       if (char === '}' && templates.length > 0) templates.push((templates.pop() ?? 0) - 1);

@@ -134,7 +134,7 @@ async function read(client: Client, path: string): Promise<Quota | null> {
 async function values(client: Client, path: string): Promise<ReadonlyMap<string, number> | null> {
   try {
     const text = (await client.getData(path)).data?.toString() ?? '';
-    const pairs = [...text.matchAll(/(\w+)=(-?\d{1,15})/g)];
+    const pairs = [...text.matchAll(/\b(\w+)=(-?\d{1,15})/g)];
     return new Map(pairs.map(([, name = '', value]) => [name, Number(value)]));
   } catch (error) {
     if (error instanceof NoNodeError) return null;

@@ -2,14 +2,14 @@
  * `find`, `grep` and `du` examine what is below a path. Each walks the subtree once and writes as
  * it proceeds.
  */
-import { errorMessage, nameOf } from '@rookery/protocol';
+import { errorMessage, Glob, nameOf } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
+import { StoppablePattern } from '../stoppable-pattern.js';
 import { clean, countText, kindOf, sizeText, statJson, textOf } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 const KINDS: readonly string[] = ['persistent', 'ephemeral'];
-const PATTERN_LENGTH_MAX = 1_000;
 
 export async function find(call: Call): Promise<number | undefined> {
   const { output, signal } = call;
@@ -36,12 +36,12 @@ function conditionOf(call: Call): (node: Walked) => boolean {
   const [glob, regex] = [call.text('name'), call.text('regex')];
   const [kind, session] = [call.text('kind'), call.text('session')];
   if (glob !== undefined) {
-    const pattern = globPattern(glob);
-    conditions.push(({ path }) => pattern.test(nameOf(path)));
+    const pattern = globOf(glob);
+    conditions.push(({ path }) => pattern.matches(nameOf(path)));
   }
   if (regex !== undefined) {
     const pattern = patternOf(regex, '');
-    conditions.push(({ path }) => pattern.test(path));
+    conditions.push(({ path }) => pattern.test(path, path));
   }
   if (kind !== undefined) {
     if (!KINDS.includes(kind)) {
@@ -65,17 +65,15 @@ function conditionOf(call: Call): (node: Walked) => boolean {
 }
 
 /** `*` stands for any characters, `?` for one. */
-export function globPattern(glob: string): RegExp {
-  const escaped = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&');
-  return patternOf(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
+function globOf(pattern: string): Glob {
+  const glob = Glob.of(pattern);
+  if (glob === undefined) throw new OperatorError(`--name: ${Glob.EXPECTED}.`);
+  return glob;
 }
 
-export function patternOf(text: string, flags: string): RegExp {
-  if (text.length > PATTERN_LENGTH_MAX) {
-    throw new OperatorError(`A pattern has at most ${PATTERN_LENGTH_MAX} characters.`);
-  }
+function patternOf(text: string, flags: string): StoppablePattern {
   try {
-    return new RegExp(text, `${flags}u`);
+    return new StoppablePattern(text, flags);
   } catch (cause) {
     const reason = errorMessage(cause);
     throw new OperatorError(`${reason}.`, { cause });
@@ -137,22 +135,20 @@ export async function grep(call: Call): Promise<number> {
 
 async function* matches(
   nodes: AsyncIterable<Walked>,
-  pattern: RegExp,
+  pattern: StoppablePattern,
   onlyFirst: boolean,
 ): AsyncGenerator<Match, void> {
   for await (const { path, data } of nodes) {
     if (data === null || data === undefined) continue;
     const text = textOf(data);
     if (text === null) {
-      if (pattern.test(data.toString('latin1'))) yield { path, line: 0, text: '(bytes match)' };
+      const isMatch = pattern.test(data.toString('latin1'), path);
+      if (isMatch) yield { path, line: 0, text: '(bytes match)' };
       continue;
     }
-    let line = 0;
-    for (const one of text.split('\n')) {
-      line++;
-      if (!pattern.test(one)) continue;
-      yield { path, line, text: one };
-      if (onlyFirst) break;
+    const lines = text.split('\n');
+    for (const index of pattern.matching(lines, path, onlyFirst ? 1 : lines.length)) {
+      yield { path, line: index + 1, text: lines[index] ?? '' };
     }
   }
 }

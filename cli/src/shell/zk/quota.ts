@@ -125,7 +125,7 @@ async function limitsAt(client: Client, path: string): Promise<Limits | null> {
   try {
     const text = (await client.getData(`${ROOT}${path}/${LIMITS}`)).data?.toString() ?? '';
     const pairs = new Map(
-      [...text.matchAll(/(\w+)=(-?\d{1,15})/g)].map(([, name, value]) => [name, Number(value)]),
+      [...text.matchAll(/\b(\w+)=(-?\d{1,15})/g)].map(([, name, value]) => [name, Number(value)]),
     );
     const of = (letter: Letter): number => pairs.get(KEYS[letter]) ?? -1;
     return { n: of('n'), b: of('b'), N: of('N'), B: of('B') };

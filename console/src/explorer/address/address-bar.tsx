@@ -6,7 +6,7 @@ import { useConsole } from '../../console-context.js';
 import { useShortcuts } from '../../keyboard/use-shortcuts.js';
 import { Icon } from '../../ui/icon.js';
 import { nodeHref, openNode } from '../open-node.js';
-import { lineOf, nameOf, parentOf, shown, wrongPath } from '../paths.js';
+import { lineOf, nameOf, parentOf, shown, withoutSlashes, wrongPath } from '../paths.js';
 import { commonBeginning, completions } from './completion.js';
 import { bookmarks, toggleBookmark } from './places.js';
 
@@ -82,7 +82,7 @@ function PathField({ path, onEnd }: { readonly path: string; readonly onEnd: () 
   const [typed, setTyped] = useState(path === '/' ? '/' : `${path}/`);
   const offered = useCompletions(typed);
   const [chosen, setChosen] = useState(-1);
-  const wanted = offered[chosen] ?? (typed.length > 1 ? typed.replace(/\/+$/, '') : typed);
+  const wanted = offered[chosen] ?? (typed.length > 1 ? withoutSlashes(typed) : typed);
   const wrong = wrongPath(wanted);
   const change = (text: string): void => {
     setTyped(text);

@@ -4,14 +4,14 @@
  */
 import type { Api } from '../../api/api.js';
 import { childrenPage } from '../children/children-page.js';
-import { childOf } from '../paths.js';
+import { childOf, withoutSlashes } from '../paths.js';
 
 const SHOWN_MAX = 50;
 
 /** The directory that is typed so far, and the beginning of a name in it. */
 export function splitTyped(typed: string): { readonly directory: string; readonly begin: string } {
   const slash = typed.lastIndexOf('/');
-  const directory = slash <= 0 ? '/' : typed.slice(0, slash).replace(/\/+$/, '') || '/';
+  const directory = slash <= 0 ? '/' : withoutSlashes(typed.slice(0, slash)) || '/';
   return { directory, begin: typed.slice(slash + 1) };
 }
 

@@ -37,15 +37,35 @@ function singleOf(text: string): readonly Acl[] {
   const before = known.slice(0, -1);
   // Of any other scheme, an id may go on behind a comma, up to the end of a later part.
   if (isList && before.every(({ scheme }) => ENDS_AT_COMMA.has(scheme))) return known;
-  if (isList || (isEntry && ENTRIES.test(text))) throw badRequest(EITHER);
+  if (isList || (isEntry && mayBeEntries(text))) throw badRequest(EITHER);
   if (!isEntry) throw badRequest(EXPECTED);
   return [entry];
 }
 
 /** The schemes of which no id takes in what looks like another entry. */
 const ENDS_AT_COMMA: ReadonlySet<string> = new Set(['world', 'auth', 'ip', 'digest']);
-/** At least two entries, whatever commas are in their ids. */
-const ENTRIES = /^[^:,]+:.*?:[cdrwa]+,[^:,]+:.*:[cdrwa]+$/s;
+const PERMISSIONS: ReadonlySet<string> = new Set('cdrwa');
+
+/**
+ * Whether an entry can be at least two, whatever commas are in their ids: some comma has the end of
+ * an entry before it and the beginning of another one behind it. Reads each character a few times.
+ */
+function mayBeEntries(entry: string): boolean {
+  const firstId = entry.indexOf(':');
+  const lastId = entry.lastIndexOf(':');
+  let comma = entry.indexOf(',');
+  while (comma >= 0) {
+    let perms = comma;
+    while (PERMISSIONS.has(entry.charAt(perms - 1))) perms -= 1;
+    const isEnd = perms < comma && entry[perms - 1] === ':' && perms - 1 > firstId;
+    const next = entry.indexOf(',', comma + 1);
+    const scheme = entry.slice(comma + 1, next < 0 ? entry.length : next);
+    const colon = scheme.indexOf(':');
+    if (isEnd && colon > 0 && comma + 1 + colon < lastId) return true;
+    comma = next;
+  }
+  return false;
+}
 
 function entryOf(text: string): Acl | null {
   const [, scheme = '', id = '', perms = ''] = /^([^:,]+):(.*):([cdrwa]+)$/s.exec(text) ?? [];

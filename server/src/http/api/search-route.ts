@@ -3,12 +3,12 @@
  * znodes of a session, large ones. Found znodes are sent as they are found, a line of JSON each,
  * and a last line says how far the search went.
  */
+import { Glob } from '@rookery/protocol';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
 import type { ApiCall } from './api-call.js';
 import { oneOf, pathOrRoot, sessionIn, wholeNumber } from './api-query.js';
 import type { Caller } from './caller.js';
-import { Glob } from './glob.js';
 import { badRequest } from './problem.js';
 
 /** The scans that may run at a time, because each takes a part of every turn while it lasts. */
