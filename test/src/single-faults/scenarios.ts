@@ -1,0 +1,19 @@
+/**
+ * Lists all scenarios in the order in which they are played.
+ */
+import { damagedFiles } from './damaged-files.js';
+import { fullDisk } from './full-disk.js';
+import { greedyAddress } from './greedy-address.js';
+import { greedyWatches } from './greedy-watches.js';
+import { hostileRequests } from './hostile-requests.js';
+import { manyEphemerals } from './many-ephemerals.js';
+import type { Scenario } from './scenario.js';
+
+export const SCENARIOS: readonly Scenario[] = [
+  damagedFiles,
+  fullDisk,
+  greedyAddress,
+  manyEphemerals,
+  hostileRequests,
+  greedyWatches,
+];
