@@ -5,6 +5,7 @@
  * of the same connection. Owned by Pipeline, read by its parts.
  */
 
+import { addressGroup } from '../security/address-group.js';
 import type { SessionId } from '../state/txn.js';
 import type { ConnectionId } from './client-channel.js';
 import type { Connection } from './connection.js';
@@ -21,6 +22,20 @@ export class Connections {
 
   has(id: ConnectionId): boolean {
     return this.#byId.has(id);
+  }
+
+  /**
+   * Whom a connection belongs to, where clients are bounded: its address, or its network of IPv6,
+   * and the users that it has proved to be.
+   */
+  groupsOf(id: ConnectionId): readonly string[] {
+    const connection = this.#byId.get(id);
+    const address = connection?.channel.remoteAddress ?? '';
+    const groups = [address === '' ? `connection ${id}` : `address ${addressGroup(address)}`];
+    for (const { scheme, id: user } of connection?.requester.identities ?? []) {
+      if (scheme !== 'ip') groups.push(`${scheme}:${user}`);
+    }
+    return groups;
   }
 
   /** The connection by which the session is served here. */

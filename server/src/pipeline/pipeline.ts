@@ -44,6 +44,8 @@ import { Touches } from './touches.js';
 /** Whom this member serves: see `startServing` and `startServingReadOnly`. */
 type Serving = 'nobody' | 'all' | 'readOnly';
 
+const WATCHES_EXCEEDED = 'all watches of this member take too much memory, it holds most of them';
+
 export class Pipeline {
   readonly watches: WatchTable;
   readonly localSessions: LocalSessions;
@@ -67,7 +69,9 @@ export class Pipeline {
     const { logins: delays = new LoginDelays() } = dependencies;
     const auditor = audit === null ? null : new Auditor(audit);
     this.#auditor = auditor;
-    this.watches = new WatchTable(options.watchLimits, state.tree);
+    this.watches = new WatchTable(options.watchLimits, state.tree, (id) =>
+      this.#connections.groupsOf(id),
+    );
     this.#options = options;
     const outbox = new Outbox(options);
     this.#outbox = outbox;
@@ -132,6 +136,18 @@ export class Pipeline {
     if (!isServing) return;
     this.#requests.onTick((connection) => this.#takeEarly(connection));
     this.#endFinished();
+  }
+
+  /**
+   * Called once a turn: closes the connections whose watches gave way to others, and continues to
+   * remove the watches of connections that are gone. Returns true if some of these are left.
+   */
+  releaseWatches(): boolean {
+    for (const id of [...this.watches.yielded]) {
+      const connection = this.#connections.get(id);
+      if (connection !== undefined) this.#close(connection, WATCHES_EXCEEDED);
+    }
+    return this.watches.release();
   }
 
   /**

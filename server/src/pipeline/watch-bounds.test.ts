@@ -78,6 +78,90 @@ describe('a read with a watch that there is no room for', () => {
   });
 });
 
+describe('a client that holds most of the watches of a member', () => {
+  const full = 60;
+  /** No path comes twice. All have three letters, as `COST` says. */
+  let number = 0;
+  function nextPath(): string {
+    number += 1;
+    return `/${number.toString(36).padStart(2, '_')}`;
+  }
+  function watchNext(client: TestClient): number {
+    client.exists(nextPath(), true);
+    return client.takeOne().error;
+  }
+  /** Watches as much as the client is allowed to. */
+  function fill(client: TestClient): void {
+    for (let code: number = noNode; code === noNode; ) code = watchNext(client);
+  }
+
+  it.each([
+    ['from other addresses', '10.0.0.1', '10.0.0.2', '10.0.0.3'],
+    ['from the same address', '10.0.0.1', '10.0.0.1', '10.0.0.1'],
+    ['from the same network of IPv6', '2001:db8::1', '2001:db8::2', 'fd00::1'],
+  ])('gives way to small clients: %s', (_, first, second, third) => {
+    const ensemble = ensembleOf(full / 2, full);
+    const { pipeline } = ensemble.leader;
+    const attackers = [ensemble.connect(1, first), ensemble.connect(1, second)];
+    for (const attacker of attackers) fill(attacker);
+    const client = ensemble.connect(1, third);
+    setWatches(client, 3);
+    expect(client.takeOne().error).toBe(ok);
+    pipeline.releaseWatches();
+    expect(client.state).toBe('open');
+    expect(attackers.map(({ state }) => state).sort()).toEqual(['closed', 'open']);
+    expect([...pipeline.watches.pathsOf('data', client.id)]).toEqual(['/w0', '/w1', '/w2']);
+    // The one that was closed comes back and cannot close the small one.
+    const again = ensemble.connect(1, first);
+    fill(again);
+    pipeline.releaseWatches();
+    expect(client.state).toBe('open');
+  });
+
+  it('has no watch from the moment on at which it gives way, and gets none', () => {
+    const ensemble = ensembleOf(full, full);
+    const attacker = ensemble.connect(1, '10.0.0.1');
+    fill(attacker);
+    const client = ensemble.connect(1, '10.0.0.2');
+    expect(watchMissing(client, 0)).toEqual([noNode]);
+    expect(watchMissing(attacker, 1)).toEqual([systemError]);
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(1);
+    ensemble.leader.pipeline.releaseWatches();
+    expect(attacker.state).toBe('closed');
+  });
+
+  it('is counted with the other connections of its address, and of its user', () => {
+    const user = [{ scheme: 'x509', id: 'CN=greedy' }];
+    for (const proven of [[], user]) {
+      const ensemble = ensembleOf(10, full);
+      const many = Array.from({ length: 6 }, (_, index) =>
+        ensemble.connect(1, proven.length === 0 ? '10.0.0.1' : `10.0.1.${index}`, proven),
+      );
+      for (const one of many) fill(one);
+      const client = ensemble.connect(1, '10.0.0.2');
+      // As many as one of the others has: by itself none of them is larger.
+      for (let at = 0; at < 10; at++) expect(watchMissing(client, at)).toEqual([noNode]);
+      ensemble.leader.pipeline.releaseWatches();
+      expect(client.state).toBe('open');
+      expect(many.filter(({ state }) => state === 'closed').length).toBeGreaterThan(0);
+    }
+  });
+
+  it('stays where the newcomer is half as large: clients of a size do not close each other', () => {
+    const ensemble = ensembleOf(20, full);
+    const clients = [1, 2, 3, 4].map((host) => ensemble.connect(1, `10.0.0.${host}`));
+    for (const client of clients) fill(client);
+    ensemble.leader.pipeline.releaseWatches();
+    expect(clients.map(({ state }) => state)).toContain('open');
+    const before = clients.filter(({ state }) => state === 'open').length;
+    for (let round = 0; round < 20; round++) {
+      for (const client of clients) if (client.state === 'open') watchNext(client);
+      ensemble.leader.pipeline.releaseWatches();
+    }
+    expect(clients.filter(({ state }) => state === 'open')).toHaveLength(before);
+  });
+});
+
 describe('setWatches', () => {
   it('brings along to another member whatever one connection may have', () => {
     const ensemble = ensembleOf(50, 50, 2);

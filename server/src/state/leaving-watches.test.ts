@@ -93,18 +93,17 @@ describe('the watches of a watcher that is gone', () => {
     expect(table.has('persistent', '/last', OTHER)).toBe(true);
   });
 
-  it('count against the bound until they are removed', () => {
-    const bytes = Array.from({ length: 2 * PER_TURN }, (_, at) => watchBytesOf(`/n${at}`));
-    const bytesMax = bytes.reduce((sum, one) => sum + one, 0);
-    const table = watching(2 * PER_TURN, { watcherBytesMax: bytesMax, bytesMax });
-    expect(table.add('data', '/x', OTHER)).toBe(false);
+  it('count until they are removed, but for an eighth that newcomers use meanwhile', () => {
+    const path = (at: number) => `/n${String(at).padStart(5, '0')}`;
+    const bytesMax = 2 * PER_TURN * watchBytesOf(path(0));
+    const table = new WatchTable({ watcherBytesMax: bytesMax, bytesMax }, new PathTree());
+    for (let at = 0; at < 2 * PER_TURN; at++) table.add('data', path(at), GONE);
     table.removeWatcher(GONE);
-    for (let at = 0; at < PER_TURN; at++) {
-      expect(table.add('data', `/n${at}`, OTHER)).toBe(true);
-    }
-    expect(table.add('data', `/n${PER_TURN}`, OTHER)).toBe(false);
+    const most = PER_TURN + PER_TURN / 4;
+    for (let at = 0; at < most; at++) expect(table.add('data', path(at), OTHER)).toBe(true);
+    expect(table.add('data', path(most), OTHER)).toBe(false);
     table.release();
-    expect(table.add('data', `/n${PER_TURN}`, OTHER)).toBe(true);
+    expect(table.add('data', path(most), OTHER)).toBe(true);
   });
 
   it('leave the watches of others as they would be without them, whatever happens meanwhile', () => {

@@ -52,6 +52,8 @@ export class WatchedPaths implements OverlappingTable {
   /** Without the watches of watchers that are gone. */
   #liveCount = 0;
   #bytes = 0;
+  /** Without the watches of watchers that are gone. */
+  #liveBytes = 0;
 
   constructor(overlap: WatchOverlap | null = null, nodes: WatchedNodes | null = null) {
     this.#overlap = overlap;
@@ -79,6 +81,10 @@ export class WatchedPaths implements OverlappingTable {
   /** The sum of `costOf` over all watches. */
   get bytes(): number {
     return this.#bytes;
+  }
+  /** The same without the watches of watchers that are gone. */
+  get liveBytes(): number {
+    return this.#liveBytes;
   }
   /** The cost of one watch in bytes. */
   costOf(path: string): number {
@@ -136,6 +142,7 @@ export class WatchedPaths implements OverlappingTable {
     this.#count++;
     this.#liveCount++;
     this.#bytes += bytes;
+    this.#liveBytes += bytes;
     this.#overlap?.onPair(this, path, watcher, 1);
     const watchers = this.#byPath.get(path);
     if (watchers === undefined) {
@@ -164,6 +171,7 @@ export class WatchedPaths implements OverlappingTable {
     }
     this.#byWatcher.delete(watcher);
     this.#liveCount -= watched.paths.size;
+    this.#liveBytes -= watched.bytes;
     this.#overlap?.onDismissed(this, watcher);
     this.#leaving.push({ watcher, paths: watched.paths.values() });
   }
@@ -222,6 +230,7 @@ export class WatchedPaths implements OverlappingTable {
     this.#count--;
     this.#liveCount--;
     this.#bytes -= bytes;
+    this.#liveBytes -= bytes;
     this.#overlap?.onPair(this, path, watcher, -1);
     if (watched.paths.size === 0) {
       this.#byWatcher.delete(watcher);

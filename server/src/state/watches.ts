@@ -9,11 +9,13 @@
  *
  * Without recursive watches nothing looks at ancestors; with them, the search goes from znode to
  * parent. The cost of the watches of one watcher, and of all together, is bounded, as is what one
- * turn removes for watchers that are gone. Called by the pipeline; `trigger` right after each
+ * turn removes for watchers that are gone. Where all together have too many, the largest holder
+ * gives way to a small one (watch-holders.ts). Called by the pipeline; `trigger` right after each
  * applied change.
  */
 import { assert, EventType, parentOf } from '@rookery/protocol';
 import { WatchFanOut } from './watch-fan-out.js';
+import { givingWay, type WatchHolder } from './watch-holders.js';
 import { WatchOverlap } from './watch-overlap.js';
 import { WatchedNodes, type WatchedTree } from './watched-nodes.js';
 import { WatchedPaths } from './watched-paths.js';
@@ -37,10 +39,20 @@ export interface WatchLimits {
   readonly watcherBytesMax: number;
 }
 
+/** Whom watchers belong to, by the groups of watch-holders.ts; at least one. */
+export type WatchGroupsOf = (watcher: WatcherId) => readonly string[];
+
 export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: string) => void;
 
 /** The watches of gone watchers that one turn removes: about four ms of processor time. */
 const RELEASED_PER_TURN = 5_000;
+/**
+ * The part of the bound that is free once watchers have given way, so that the search for them is
+ * rare, and the part beyond the bound that newcomers use until their watches are removed.
+ */
+const SPARE_PART = 1 / 8;
+/** The searches of one turn: each looks at all watchers. */
+const SEARCHES_PER_TURN = 8;
 
 export class WatchTable {
   readonly fanOut = new WatchFanOut();
@@ -59,10 +71,23 @@ export class WatchTable {
   /** The number of watches that this turn may still remove. */
   #releasable = RELEASED_PER_TURN;
   #hasLeaving = false;
+  readonly #groupsOf: WatchGroupsOf;
+  /** Watchers that have given way, until they are removed. They get no watch any more. */
+  readonly #yielded = new Set<WatcherId>();
+  #searchesLeft = SEARCHES_PER_TURN;
 
-  constructor(limits: WatchLimits, tree: WatchedTree) {
+  constructor(limits: WatchLimits, tree: WatchedTree, groupsOf: WatchGroupsOf = ownGroup) {
     this.#limits = limits;
     this.#tree = tree;
+    this.#groupsOf = groupsOf;
+  }
+
+  /**
+   * The watchers that have given way and are still there. They have lost all watches, so their
+   * connections have to be closed.
+   */
+  get yielded(): ReadonlySet<WatcherId> {
+    return this.#yielded;
   }
 
   /** Sets the state that replaces the former one; there must be no watcher. */
@@ -145,6 +170,11 @@ export class WatchTable {
    * as the turn allows, and the rest by `release`; they count until then.
    */
   removeWatcher(watcher: WatcherId): void {
+    this.#yielded.delete(watcher);
+    this.#dismiss(watcher);
+  }
+
+  #dismiss(watcher: WatcherId): void {
     for (const table of this.#all()) {
       table.dismiss(watcher);
     }
@@ -157,6 +187,7 @@ export class WatchTable {
    */
   release(): boolean {
     this.#releasable = RELEASED_PER_TURN;
+    this.#searchesLeft = SEARCHES_PER_TURN;
     if (this.#hasLeaving) this.#releaseSome();
     return this.#hasLeaving;
   }
@@ -232,22 +263,59 @@ export class WatchTable {
   }
 
   #hasRoom(bytes: number, watcher: WatcherId): boolean {
+    if (this.#yielded.has(watcher)) return false;
+    const { bytesMax, watcherBytesMax } = this.#limits;
     const { data, child, persistent, recursive } = this.#modes;
-    const all = data.bytes + child.bytes + persistent.bytes + recursive.bytes;
-    if (all + bytes > this.#limits.bytesMax) {
-      return false;
-    }
-    const own =
+    const own = this.#bytesOf(watcher) + bytes;
+    if (own > watcherBytesMax) return false;
+    const all = data.bytes + child.bytes + persistent.bytes + recursive.bytes + bytes;
+    if (all <= bytesMax) return true;
+    if (this.#liveBytes() + bytes > bytesMax) this.#makeRoom(watcher, own);
+    if (this.#liveBytes() + bytes > bytesMax) return false;
+    // The watches of those that gave way take memory until they are removed.
+    const left = data.bytes + child.bytes + persistent.bytes + recursive.bytes + bytes;
+    return left <= bytesMax * (1 + SPARE_PART);
+  }
+
+  #bytesOf(watcher: WatcherId): number {
+    const { data, child, persistent, recursive } = this.#modes;
+    return (
       data.bytesOf(watcher) +
       child.bytesOf(watcher) +
       persistent.bytesOf(watcher) +
-      recursive.bytesOf(watcher);
-    return own + bytes <= this.#limits.watcherBytesMax;
+      recursive.bytesOf(watcher)
+    );
+  }
+
+  #liveBytes(): number {
+    const { data, child, persistent, recursive } = this.#modes;
+    return data.liveBytes + child.liveBytes + persistent.liveBytes + recursive.liveBytes;
+  }
+
+  /** `own` is what the newcomer would have. */
+  #makeRoom(newcomer: WatcherId, own: number): void {
+    if (this.#searchesLeft === 0) return;
+    this.#searchesLeft -= 1;
+    const holders: WatchHolder[] = [];
+    for (const watcher of union(this.#all().map((table) => table.watchers()))) {
+      if (watcher === newcomer) continue;
+      holders.push({ watcher, bytes: this.#bytesOf(watcher), groups: this.#groupsOf(watcher) });
+    }
+    const asking = { watcher: newcomer, bytes: own, groups: this.#groupsOf(newcomer) };
+    const wanted = this.#limits.bytesMax * SPARE_PART;
+    for (const watcher of givingWay(holders, asking, wanted)) {
+      this.#yielded.add(watcher);
+      this.#dismiss(watcher);
+    }
   }
 
   #all(): readonly WatchedPaths[] {
     return Object.values(this.#modes);
   }
+}
+
+function ownGroup(watcher: WatcherId): readonly string[] {
+  return [`watcher ${watcher}`];
 }
 
 export interface WatchCounts {
