@@ -5,10 +5,15 @@
  * It never changes the number of members: three data directories opened as a five-member ensemble
  * would need a majority that never agreed to anything.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
-import { loadEnsembleConfig, OperatorError, type ServerAddress } from '@rookery/server';
+import {
+  loadEnsembleConfig,
+  OperatorError,
+  replaceOwnFile,
+  type ServerAddress,
+} from '@rookery/server';
 
 const DEFAULT_SIZE = 3;
 const DEFAULT_BASE_PORT = 2181;
@@ -99,8 +104,7 @@ function planToWrite(
   const write = () => {
     try {
       makeDirectory(resolve(data));
-      writeFileSync(`${configPath}.new`, `${JSON.stringify(settings, null, 2)}\n`);
-      renameSync(`${configPath}.new`, configPath);
+      replaceOwnFile(configPath, `${JSON.stringify(settings, null, 2)}\n`);
     } catch (error) {
       const reason = errorMessage(error);
       throw new OperatorError(`cannot write ${configPath}: ${reason}`, { cause: error });

@@ -52,6 +52,11 @@ export { missingPeerAuth } from './peer-auth-settings.js';
 export { readPeerSecrets } from './peer-secrets.js';
 export { changesByEverybody } from './pipeline/open-acl.js';
 export { rootAclOf } from './root-acl.js';
+export {
+  openContinuedFileSync,
+  openDirectoryProblem,
+  replaceOwnFile,
+} from './security/own-file.js';
 export { revocationListEnd } from './security/revocation-list.js';
 export { readSaslUsers } from './security/sasl-users.js';
 export { readSecretFile } from './security/secret-file.js';

@@ -4,8 +4,9 @@
  * Each is written beside its name first, so that a file is whole or not there. Of each kind, which
  * is what a name has before its first '-', only the newest are kept. Nothing is ever read back.
  */
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { openNewFile } from './security/own-file.js';
 
 const DIRECTORY = 'discarded';
 
@@ -27,7 +28,7 @@ export async function keepAside(
     await rm(join(folder, old), { force: true });
   }
   const path = join(folder, name);
-  const file = await open(`${path}.part`, 'w');
+  const file = await openNewFile(`${path}.part`);
   try {
     for await (const line of lines) await file.write(line);
     await file.sync();

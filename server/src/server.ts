@@ -35,6 +35,7 @@ import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
 import type { LoginDelays } from './security/login-delays.js';
+import { openDirectoryProblem } from './security/own-file.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -71,7 +72,7 @@ export async function startServer(
   const loopbacks = await untilOwnNamesResolve(config, self, naming, signal);
   await probePorts(transport, config, self);
   const auditing = auditingOf(config, self, logger);
-  const backups = await backupTakerOf(config, self);
+  const backups = await backupTakerOf(config, self, logger);
   const stores = await openStores({ ...config, memberId: self.id });
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
   const audit = auditing === null ? undefined : new AuditLog(auditing);
@@ -129,6 +130,7 @@ function auditingOf(config: Config, { id: member }: ServerAddress, logger: Logge
   const path = auditFileOf(config.auditFile, member);
   const auditing = { member, path, bytesMax, filesKept, required, logger, timers: systemTimers() };
   checkAuditFile(auditing);
+  void warnOfOpenDirectory(path, logger);
   return auditing;
 }
 
@@ -151,12 +153,20 @@ async function withFilesClosed(
   await Promise.all([names.close(), audit?.close()]);
 }
 
+/** Never rejects. Backups and the audit log say what the tree holds and what happens to it. */
+async function warnOfOpenDirectory(path: string, logger: Logger): Promise<void> {
+  const problem = await openDirectoryProblem(path);
+  if (problem !== null) logger.warn({ path, problem }, 'server.directory_open');
+}
+
 async function backupTakerOf(
   config: Config,
   { id }: ServerAddress,
+  logger: Logger,
 ): Promise<{ readonly backupTaker?: BackupTaker }> {
   const { backupDirectory: directory, diskReserveBytes: reserveBytes } = config;
   if (directory === null) return {};
+  void warnOfOpenDirectory(join(directory, 'snapshot'), logger);
   const rule = { newest: config.backupsKept, days: config.backupDaysKept };
   const { BackupKeeper } = await import('./backup-keeper.js');
   const backupTaker = new BackupKeeper({

@@ -106,6 +106,13 @@ describe('the tree', () => {
     expect(offenders(rules.toDoOffences)).toEqual([]);
   });
 
+  it('makes every file of the product through the one function that follows no link', () => {
+    expect(offenders(rules.fileOffences)).toEqual([]);
+    const text = "import { rm, writeFile } from 'node:fs/promises';";
+    expect(rules.fileOffences(sourceFile('cli/src/x.ts', text))).toHaveLength(1);
+    expect(rules.fileOffences(sourceFile('cli/src/x.test.ts', text))).toEqual([]);
+  });
+
   it('uses only packages that ARCHITECTURE.md gives a reason for', () => {
     const allowed = rules.packagesWithReason(architecture);
     expect(offenders((file) => rules.packageOffences(file, allowed))).toEqual([]);

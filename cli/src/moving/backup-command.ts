@@ -14,6 +14,7 @@ import {
   type KeepRule,
   lowerPriority,
   OperatorError,
+  openDirectoryProblem,
   readSnapshot,
   readSnapshotFile,
   removeBackups,
@@ -52,7 +53,14 @@ export async function runBackupSave(
   const { znodes, bytes } = await writeSnapshot(member, path, { withChecksum: true });
   const size = `${counted(znodes, 'znode')}, ${bytes} bytes`;
   process.stdout.write(`saved and verified: ${path}, ${size}\n`);
+  await warnOfOpenDirectory(path);
   return 0;
+}
+
+/** Others could have replaced the file since, or could do so later. */
+async function warnOfOpenDirectory(path: string): Promise<void> {
+  const problem = await openDirectoryProblem(path);
+  if (problem !== null) process.stderr.write(`rookery: ${problem}\n`);
 }
 
 export async function runBackupList(directory: string): Promise<number> {

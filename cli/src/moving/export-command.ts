@@ -8,7 +8,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
-import { makeDirectory, OperatorError, writeSnapshot, zxidName } from '@rookery/server';
+import {
+  makeDirectory,
+  OperatorError,
+  openDirectoryProblem,
+  writeSnapshot,
+  zxidName,
+} from '@rookery/server';
 import { counted } from '../counted.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 
@@ -24,6 +30,8 @@ export async function runExport(from: MemberOfFile, into: string): Promise<numbe
   const { path, znodes } = await writeSnapshot(member, file, { withChecksum: false });
   const facts = `${counted(znodes, 'znode')} at zxid 0x${zxidName(member)}`;
   process.stdout.write(`written: ${path}, ${facts}\n`);
+  const problem = await openDirectoryProblem(path);
+  if (problem !== null) process.stderr.write(`rookery: ${problem}\n`);
   return 0;
 }
 

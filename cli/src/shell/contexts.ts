@@ -12,15 +12,13 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
-import { OperatorError } from '@rookery/server';
+import { OperatorError, replaceOwnFile } from '@rookery/server';
 import { z } from 'zod';
 import type { TlsPaths } from './client-proofs.js';
 
@@ -119,17 +117,11 @@ export class Contexts {
  * user.
  */
 function replace(path: string, text: string): void {
-  let part: string | null = null;
   try {
     const file = behindLinks(path);
-    part = `${file}.new`;
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // What an interrupted command has left would keep its mode.
-    rmSync(part, { force: true });
-    writeFileSync(part, text, { mode: 0o600, flag: 'wx' });
-    renameSync(part, file);
+    replaceOwnFile(file, text);
   } catch (cause) {
-    if (part !== null) removeIfFile(part);
     throw new OperatorError(`${path} cannot be written: ${errorMessage(cause)}`, { cause });
   }
 }
@@ -149,14 +141,6 @@ function linkOrNull(path: string): string | null {
   } catch {
     // Whether a file can be there turns out when it is written.
     return null;
-  }
-}
-
-function removeIfFile(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // The caller reports why the file could not be written, which matters more.
   }
 }
 

@@ -6,9 +6,10 @@
  * them is removed. A line is in one file as a whole. Lines that cannot be kept are reported to
  * `onLost`, and the next ones are tried again. Only the owner can read the files.
  */
-import { closeSync, constants, openSync } from 'node:fs';
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import { type FileHandle, rename, rm } from 'node:fs/promises';
 import { errorMessage } from '@rookery/protocol';
+import { openContinuedFile, openContinuedFileSync } from '../security/own-file.js';
 
 export interface AuditFileParts {
   readonly path: string;
@@ -21,16 +22,13 @@ export interface AuditFileParts {
   readonly onWritten: (lines: number) => void;
 }
 
-const MODE = 0o600;
 /** The bytes of one write. */
 const CHUNK_BYTES = 256 << 10;
 const NEWLINE = 0x0a;
 
-/** Throws what the file system says if the file cannot be opened for writing. */
+/** Throws what the file system says if the file cannot be opened, and refuses links. */
 export function probeAuditFile(path: string): void {
-  const { O_WRONLY, O_CREAT, O_APPEND, O_NONBLOCK } = constants;
-  // Without O_NONBLOCK, a pipe that nobody reads would hang the member.
-  closeSync(openSync(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, MODE));
+  closeSync(openContinuedFileSync(path));
 }
 
 export class AuditFile {
@@ -115,8 +113,7 @@ export class AuditFile {
   }
 
   async #openFile(): Promise<FileHandle> {
-    const { O_RDWR, O_CREAT, O_APPEND } = constants;
-    const file = await open(this.#parts.path, O_RDWR | O_CREAT | O_APPEND, MODE);
+    const file = await openContinuedFile(this.#parts.path);
     try {
       this.#fileBytes = (await file.stat()).size;
       // A crash or a full disk has left a part of a line.

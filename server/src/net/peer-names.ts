@@ -9,11 +9,12 @@
  * written is no failure.
  */
 import { lookup as lookUp } from 'node:dns/promises';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { NameLookups } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { z } from 'zod';
+import { openNewFile } from '../security/own-file.js';
 
 /** Name of the file in a member's directory. */
 export const ADDRESSES_FILE = 'addresses.json';
@@ -99,8 +100,7 @@ export class PeerNames {
       for (let known = this.#unwritten; known !== null; known = this.#unwritten) {
         if (this.#isClosed) return;
         this.#unwritten = null;
-        await writeFile(`${file}.new`, `${JSON.stringify(Object.fromEntries(known))}\n`);
-        await rename(`${file}.new`, file);
+        await replaceWith(file, `${JSON.stringify(Object.fromEntries(known))}\n`);
       }
     } catch (error) {
       this.#logger.warn({ file, err: error }, 'net.addresses_unwritten');
@@ -108,6 +108,16 @@ export class PeerNames {
       this.#writing = null;
     }
   }
+}
+
+async function replaceWith(file: string, text: string): Promise<void> {
+  const part = await openNewFile(`${file}.new`);
+  try {
+    await part.writeFile(text);
+  } finally {
+    await part.close();
+  }
+  await rename(`${file}.new`, file);
 }
 
 async function bySystem(name: string): Promise<readonly string[]> {

@@ -6,9 +6,10 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { openNewFile } from '../security/own-file.js';
 import { FileError } from '../zookeeper-files/index.js';
 
 export function checksumPath(path: string): string {
@@ -17,7 +18,7 @@ export function checksumPath(path: string): string {
 
 /** The file is durable when this resolves. `name` is that of the file which has the checksum. */
 export async function writeChecksum(to: string, sha256: string, name: string): Promise<void> {
-  const file = await open(to, 'w');
+  const file = await openNewFile(to);
   try {
     await file.write(`${sha256}  ${basename(name)}\n`);
     await file.sync();

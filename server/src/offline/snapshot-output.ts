@@ -5,13 +5,13 @@
  * what was written, whose znodes gave its digest (snapshot-writer.ts); only then does it get its
  * name.
  */
-import { createWriteStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { OperatorError } from '../operator-error.js';
+import { openNewFile } from '../security/own-file.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { snapshotParts } from '../zookeeper-files/index.js';
 import { checksumPath, writeChecksum } from './checksum-file.js';
@@ -59,7 +59,8 @@ export async function writeSnapshot(
     await makeDirectory(dirname(path));
     const parts = Readable.from(content.over(snapshotParts(snapshot)));
     const steps = isCompressed ? [createGzip(COMPRESSION)] : [];
-    await pipeline([parts, ...steps, createWriteStream(part)]);
+    const output = (await openNewFile(part)).createWriteStream();
+    await pipeline([parts, ...steps, output]);
     await syncFile(part);
     const sha256 = await readBack(part, { isCompressed, content });
     if (withChecksum) await writeChecksum(checksumPath(part), sha256, path);

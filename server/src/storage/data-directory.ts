@@ -6,6 +6,7 @@
  */
 import { mkdir, open as openFile, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { openNewFile } from '../security/own-file.js';
 import { codesOf, textOf } from './disk-errors.js';
 import { DirectoryError, FormatError, IdentityError } from './errors.js';
 
@@ -45,7 +46,7 @@ export async function checkOwner(directory: string, memberId: number): Promise<v
 /** Marks the directory. Durable when resolved; does nothing if it is marked already. */
 export async function writeOwner(directory: string, memberId: number): Promise<void> {
   if ((await readdir(directory)).includes(OWNER_FILE)) return;
-  const file = await openFile(join(directory, `${OWNER_FILE}.new`), 'w');
+  const file = await openNewFile(join(directory, `${OWNER_FILE}.new`));
   try {
     await file.writeFile(`${ownerLine(memberId)}\n`);
     await file.sync();

@@ -66,7 +66,7 @@ class SystemFile implements DiskFile {
 
   static async open(path: string, flags: number): Promise<SystemFile> {
     const durable = WRITE_IS_DURABLE ? constants.O_DSYNC : 0;
-    const handle = await open(path, constants.O_RDWR | durable | flags, 0o666);
+    const handle = await open(path, constants.O_RDWR | durable | flags, 0o600);
     try {
       return new SystemFile(handle, await handle.stat());
     } catch (error) {

@@ -2,6 +2,7 @@
  * The audit log of running members: who did what, what was refused, nothing secret; and a member
  * that must be audited and cannot be.
  */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AuthPacket, CreateRequest, ErrorCode, OpCode, Perms } from '@rookery/protocol';
@@ -91,11 +92,26 @@ it('a member that must be audited does not start without its file', async () => 
   expect(existsSync(join(directory, 'data'))).toBe(false);
 });
 
-it.skipIf(!existsSync('/dev/full'))(
+it('a member that must be audited follows no link to another file', async () => {
+  const directory = newDirectory();
+  writeFileSync(join(directory, 'victim'), 'before');
+  symlinkSync(join(directory, 'victim'), join(directory, 'audit-1.jsonl'));
+  const { code, said } = await ending(directory, 'audit.jsonl');
+  expect(code, said).toBe(2);
+  expect(said).toContain('audit-1.jsonl is a symbolic link');
+  expect(readFileSync(join(directory, 'victim'), 'utf8')).toBe('before');
+});
+
+/** Makes another /dev/full; false without the right to do so. */
+function makeFullDevice(path: string): boolean {
+  return spawnSync('mknod', [path, 'c', '1', '7']).status === 0;
+}
+
+it.skipIf(process.getuid?.() !== 0)(
   'a member that must be audited ends when its disk takes no more lines',
-  async () => {
+  async ({ skip }) => {
     const directory = newDirectory();
-    symlinkSync('/dev/full', join(directory, 'audit-1.jsonl'));
+    if (!makeFullDevice(join(directory, 'audit-1.jsonl'))) return skip('it needs CAP_MKNOD');
     const { code, said } = await ending(directory, 'audit.jsonl');
     expect(code, said).toBe(1);
     expect(said).toContain('audit-1.jsonl has lost a line, and is required: ENOSPC');

@@ -202,3 +202,34 @@ export function packagesWithReason(architecture: string): ReadonlySet<string> {
 function lineOf(text: string, index: number): number {
   return text.slice(0, index).split('\n').length;
 }
+
+/** What makes or opens a file in Node's modules of files. */
+const MAKES_FILES =
+  /^(?:open|openSync|createWriteStream|(?:writeFile|appendFile|copyFile|cp)(?:Sync)?)(?: as \w+)?$/;
+/** Files that open files by themselves, and why no planted link can harm there. */
+const OPENS_FILES: ReadonlyMap<string, string> = new Map([
+  ['server/src/security/own-file.ts', 'it is how all others make files'],
+  ['server/src/security/secret-file.ts', 'reads'],
+  ['server/src/zookeeper-files/log-file.ts', 'reads'],
+  ['server/src/offline/snapshot-output.ts', 'opens for reading what it has made, to sync it'],
+  ['server/src/offline/lower-priority.ts', 'writes a file of /proc'],
+  ['server/src/storage/log-disk.ts', "makes files exclusively, in a member's own directory"],
+  ['server/src/storage/data-directory.ts', "syncs a member's own directories"],
+  ['server/src/storage/trash.ts', 'opens files that are there, to cut them'],
+  ['server/src/storage/level-files.ts', 'reads the files of a database'],
+  ['cli/src/config-command.ts', 'makes files exclusively, with mode 0600'],
+  ['cli/src/shell/commands/editing.ts', 'writes into a directory that it has just made'],
+]);
+
+/** Product code makes files through own-file.ts, which follows no planted link. */
+export function fileOffences({ path, text }: SourceFile): string[] {
+  const isProduct = /^(?:server|cli|client|protocol)\/src\//.test(path);
+  const isTest = /\.test\.ts$|\/(?:simulated|testing)\//.test(path);
+  if (!isProduct || isTest || OPENS_FILES.has(path)) return [];
+  const imported = text.matchAll(/^import \{([^}]*)\} from 'node:fs(?:\/promises)?';/gm);
+  return [...imported]
+    .flatMap(([, names = '']) => names.split(','))
+    .map((name) => name.trim().replace(/^type /, 'type:'))
+    .filter((name) => MAKES_FILES.test(name))
+    .map((name) => `imports ${name} of node:fs: make files through security/own-file.ts`);
+}

@@ -3,9 +3,10 @@
  * `$XDG_STATE_HOME/rookery/history` (by default below `~/.local/state`), for this user alone. Lines
  * with credentials are never among them.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { replaceOwnFile } from '@rookery/server';
 
 export const HISTORY_LINES_MAX = 1000;
 
@@ -37,7 +38,7 @@ export class History {
     const lines = newestFirst.filter(isHarmless).slice(0, HISTORY_LINES_MAX).reverse();
     try {
       mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
-      writeFileSync(this.#file, `${lines.join('\n')}\n`, { mode: 0o600 });
+      replaceOwnFile(this.#file, `${lines.join('\n')}\n`);
       return true;
     } catch {
       return false;
