@@ -146,6 +146,11 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
 
   it.each([
     ['server.4=zk4:2888:3888:observer', 'server.4: Rookery has no observers'],
+    ['maxCnxns=1000', 'maxCnxns: there is no limit of all connections'],
+    [
+      'znode.container.maxNeverUsedIntervalMs=300000',
+      'znode.container.maxNeverUsedIntervalMs: a container that never had a child stays',
+    ],
     ['group.1=1:2:3', 'group.1: Rookery has no hierarchical quorums'],
     ['leaderServes=no', 'leaderServes: the leader always serves clients'],
     ['tickTime=2s', 'tickTime: 2s is not a whole number'],
@@ -155,6 +160,23 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     const { code, err } = convert(`${DEBIAN}${line}\n`);
     expect(err).toContain(`refused    ${said}`);
     expect(code).toBe(1);
+  });
+
+  it('leaves observers out, so that only participants count for the majority', () => {
+    const { code, config, err } = convert(
+      `${DEBIAN}server.4=zk4:2888:3888:observer\nserver.5=zk5:2888:3888:OBSERVER;2181\n`,
+    );
+    expect(config.servers.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
+    expect(err).toMatch(/^refused +server\.4: .*zk4 is left out/m);
+    expect(err).toMatch(/^refused +server\.5: .*zk5 is left out/m);
+    expect(code).toBe(1);
+  });
+
+  it('has no limit to refuse where ZooKeeper has none', () => {
+    const { code, err } = convert(
+      `${DEBIAN}maxCnxns=0\nznode.container.maxNeverUsedIntervalMs=0\nmaxTimeToWaitForEpoch=9\n`,
+    );
+    expect([code, err]).toEqual([0, expect.not.stringMatching(/^refused/m)]);
   });
 
   it('names what a member needs and the file lacks', () => {

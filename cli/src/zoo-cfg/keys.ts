@@ -63,6 +63,11 @@ function text(setting: string): Rule {
   return (value) => taken({ [setting]: value });
 }
 
+/** For a limit that ZooKeeper does not have at 0 or below. */
+function refusedAboveZero(why: string): Rule {
+  return (value) => withNumber(value, (number) => (number > 0 ? refused(why) : SWITCHED_OFF));
+}
+
 function ofEachServer(setting: string): Rule {
   return (value) =>
     withNumber(value, (number) => {
@@ -94,7 +99,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['minsessiontimeout', sessionTimeout('minSessionTimeoutMs')],
   ['maxsessiontimeout', sessionTimeout('maxSessionTimeoutMs')],
   ['maxclientcnxns', number('maxClientCnxns')],
-  ['maxcnxns', noEffect('the limit of open files bounds connections: see docs/limits.md')],
+  ['maxcnxns', refusedAboveZero('there is no limit of all connections, only maxClientCnxns')],
   ['snapcount', noEffect(OWN_DISK)],
   ['snapsizelimitinkb', noEffect(OWN_DISK)],
   ['txnlogsizelimitinkb', noEffect(OWN_DISK)],
@@ -199,6 +204,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['electionportbindretry', noEffect('one port serves all traffic of members')],
   ['quorumcnxntimeoutms', noEffect('peerTimeoutMs bounds how long a member waits for another')],
   ['leaderconnectdelayduringretryms', noEffect('members dial each other with a back-off')],
+  ['maxtimetowaitforepoch', noEffect('initLimit bounds how long a member joins')],
   ['leader.maxtimetowaitforepoch', noEffect('initLimit bounds how long a member joins')],
   ['bithashcachesize', noEffect(OWN_PACE)],
   ['intbufferstartingsizebytes', noEffect(OWN_PACE)],
@@ -206,6 +212,10 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['watchmanagername', noEffect('watches are held in one compact form')],
   ['forcesnapshotsync', noEffect('a learner gets a snapshot only where the log does not reach')],
   ['snapshotsizefactor', noEffect(OWN_DISK)],
+  [
+    'znode.container.maxneverusedintervalms',
+    refusedAboveZero('a container that never had a child stays until it is deleted'),
+  ],
   ['closesessiontxn.enabled', noEffect('a session ends with the paths that it deletes')],
 ]);
 

@@ -48,7 +48,12 @@ const KEYS = [
   ...['learner.asyncSending', 'learner.closeSocketAsync', 'letAnySaslUserDoX'],
   ...['localSessionsEnabled', 'localSessionsUpgradingEnabled', 'logDir', 'maxBatchSize'],
   ...['maxClientCnxns', 'maxCnxns', 'maxGetChildrenResponseCacheSize'],
-  ...['maxInProcessingDeadWatchers', 'maxResponseCacheSize', 'maxSessionTimeout'],
+  ...[
+    'maxInProcessingDeadWatchers',
+    'maxResponseCacheSize',
+    'maxSessionTimeout',
+    'maxTimeToWaitForEpoch',
+  ],
   ...['maxWriteQueuePollTime', 'messageTracker.BufferSize', 'messageTracker.Enabled'],
   ...['metricsProvider.className', 'metricsProvider.exportJvmInfo'],
   ...['metricsProvider.httpHost', 'metricsProvider.httpPort'],

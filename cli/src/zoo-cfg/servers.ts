@@ -38,9 +38,13 @@ export function readServer(id: number, line: string): ReadServer {
     return { server: null, problems: [`it is not host:port:port, but ${line}`], notes: [] };
   }
   const [, host = '', peerPort, electionPort, role] = match;
+  // An observer as an entry would be a voter, and the majority a larger one.
+  if (role?.toLowerCase() === 'observer') {
+    const why = `Rookery has no observers: ${host} is left out, and only participants are members`;
+    return { server: null, problems: [why], notes: [] };
+  }
   const problems: string[] = [];
   const notes: string[] = [];
-  if (role?.toLowerCase() === 'observer') problems.push('Rookery has no observers');
   if (others.length > 0) notes.push(`a member has one address: ${host} is taken`);
   if (electionPort !== undefined) notes.push(`members use one port: ${electionPort} is not needed`);
   const plainHost = plain(host);
