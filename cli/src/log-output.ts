@@ -10,6 +10,7 @@ import { writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Transform } from 'node:stream';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { isDeceiving, visible, visibleJson } from './visible-text.js';
 
 const LINE_BREAK = 0x0a;
 /** How long the process sleeps when the pipe of its output takes nothing. */
@@ -60,22 +61,13 @@ function writtenOf(bytes: Uint8Array, writeFrom: (at: number) => number): number
   return written;
 }
 
-/**
- * Characters that JSON does not escape and that a terminal obeys or hides: DEL, the second set of
- * control characters, and those that change the direction of a line or end it. Names that clients
- * choose are in log lines.
- */
-const HARMFUL = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
-/** The fields of a line with such characters written as `\u` and their numbers. */
+/** The fields of a line, in which names that clients choose deceive no reader. */
 export function harmless(fields: Record<string, unknown>): Record<string, unknown> {
   let changed: Record<string, unknown> | null = null;
   for (const [key, value] of Object.entries(fields)) {
-    if (typeof value !== 'string' || value.search(HARMFUL) === -1) continue;
+    if (typeof value !== 'string' || !isDeceiving(value)) continue;
     changed ??= { ...fields };
-    changed[key] = value.replace(HARMFUL, (letter) => {
-      return `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
-    });
+    changed[key] = visible(value);
   }
   return changed ?? fields;
 }
@@ -97,12 +89,14 @@ function readable(): Format {
   const { prettyFactory }: typeof import('pino-pretty') = createRequire(import.meta.url)(
     'pino-pretty',
   );
-  return prettyFactory({
+  const format = prettyFactory({
     colorize: process.stdout.hasColors?.() === true,
     singleLine: true,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'member',
   });
+  // What is nested, as in errors, is not among the fields that `harmless` sees.
+  return (line) => format(line.startsWith('{') ? visibleJson(line) : visible(line));
 }
 
 function prefixed(id: number, format: Format): Format {

@@ -20,6 +20,7 @@ import { runServer } from './server-command.js';
 import { addTarget, register } from './shell/registration.js';
 import { COMMANDS } from './shell/table.js';
 import { continueWithoutErrors, endWithOutput, outputWritten } from './standard-output.js';
+import { visible } from './visible-text.js';
 import { wholeNumber } from './whole-number.js';
 
 const EXIT_FAILURE = 1;
@@ -279,15 +280,16 @@ function report(error: unknown): number {
   // Commander has printed its own message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISTAKE;
   if (error instanceof OperatorError) {
-    process.stderr.write(`rookery: ${error.message}\n`);
+    process.stderr.write(`rookery: ${visible(error.message)}\n`);
     return EXIT_MISTAKE;
   }
   // The disk failed, which is nobody's mistake: a supervisor may try again.
   if (error instanceof StorageFault) {
-    process.stderr.write(`rookery: ${error.message}\n`);
+    process.stderr.write(`rookery: ${visible(error.message)}\n`);
     return EXIT_FAILURE;
   }
-  process.stderr.write(`rookery: ${error instanceof Error ? error.stack : String(error)}\n`);
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`rookery: ${visible(text)}\n`);
   return EXIT_FAILURE;
 }
 

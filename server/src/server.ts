@@ -34,6 +34,7 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import { rootAclOf } from './root-acl.js';
 import type { LoginDelays } from './security/login-delays.js';
 import { openDirectoryProblem } from './security/own-file.js';
 import { spaceOf } from './space-of.js';
@@ -196,7 +197,11 @@ async function withOperatorPorts(
   const { openOperatorPorts } = await import('./http/index.js');
   const directories = memberDirectories(config, self.id);
   try {
-    const ports = await openOperatorPorts(member, { ...at, directories });
+    const ports = await openOperatorPorts(member, {
+      ...at,
+      directories,
+      defaultAcl: rootAclOf(config),
+    });
     void member.closed.catch(() => undefined).then(() => ports.close());
     const close = async () => {
       await Promise.all([ports.close(), member.close()]);

@@ -3,7 +3,9 @@
  * bounded.
  */
 import { once } from 'node:events';
+import { visible } from '../visible-text.js';
 
 export async function print(text: string): Promise<void> {
-  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  const shown = process.stdout.isTTY ? visible(text) : text;
+  if (!process.stdout.write(shown)) await once(process.stdout, 'drain');
 }

@@ -13,6 +13,7 @@ import { OperatorError, ownerKind } from '@rookery/server';
 import { counted } from '../counted.js';
 import { isWithin } from '../paths.js';
 import { credentialOf, proofsOf, readTls, tlsOfEnvironment } from '../shell/client-proofs.js';
+import { visible } from '../visible-text.js';
 import type { Ends } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';
@@ -191,9 +192,9 @@ async function clientOf(hosts: string, option: string, variables: string): Promi
 }
 
 function print(report: Report, json: boolean): void {
-  process.stdout.write(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report));
+  process.stdout.write(visible(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report)));
 }
 
 function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${visible(text)}\n`);
 }

@@ -31,7 +31,7 @@ it('says why it was refused, without what would change the terminal', async () =
   const refused = port.get(schema, '/hot', signal);
   await expect(refused).rejects.toThrow(OperatorError);
   await expect(refused).rejects.toThrow(
-    /refused: No\.\\x1b\]0;owned\\x07\\x0d\\nrookery: all is well$/,
+    /refused: No\.\\u001b\]0;owned\\u0007\\u000d\\nrookery: all is well$/,
   );
 });
 
@@ -64,4 +64,22 @@ it('takes no answer of another form', async () => {
     const port = await portThatAnswers(200, body);
     await expect(port.get(schema, '/hot', signal)).rejects.toThrow('not one of a member');
   }
+});
+
+it('sends no password where the port would have it sent on to', async () => {
+  let asked = 0;
+  const other = createServer((_, response) => {
+    asked += 1;
+    response.end('{"members":[1]}');
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void other.close());
+  const to = `http://127.0.0.1:${(other.address() as AddressInfo).port}/`;
+  const port = await portOf(
+    createServer((_, response) => {
+      response.writeHead(307, { location: to }).end();
+    }),
+  );
+  await expect(port.get(schema, '/hot', signal)).rejects.toThrow(`sends the request on to ${to}`);
+  expect(asked).toBe(0);
 });

@@ -55,9 +55,21 @@ export class AdminPort {
     const until = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     let response: Response;
     try {
-      response = await fetch(`${this.#url}/api/v1${path}`, { method, headers, signal: until });
+      response = await fetch(`${this.#url}/api/v1${path}`, {
+        method,
+        headers,
+        signal: until,
+        redirect: 'manual',
+      });
     } catch (cause) {
       throw new OperatorError(`${this.#url} does not answer: ${reasonOf(cause)}`, { cause });
+    }
+    const to = response.headers.get('location');
+    if (response.status >= 300 && response.status < 400 && to !== null) {
+      throw new OperatorError(
+        `${this.#url} sends the request on to ${to}, which could read the password: it is not ` +
+          'sent there. Give that address as --url if it is a member.',
+      );
     }
     if (response.ok || expected.includes(response.status)) return response;
     throw await refusal(this.#url, response.status, response.body);

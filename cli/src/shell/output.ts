@@ -4,9 +4,11 @@
  *
  * A command provides a value or a list of items with two renderings, JSON and text; the format that
  * the caller chose decides which one is written. Lists are written while they are read, so a
- * directory of any size needs no memory. Bytes are written as they are.
+ * directory of any size needs no memory. Bytes are written as they are; text that goes to a person
+ * has no character that deceives.
  */
 import { stringify } from 'yaml';
+import { visible } from '../visible-text.js';
 import type { Format } from './format.js';
 
 export type Json =
@@ -48,7 +50,8 @@ export class Output {
   constructor({ format, out, error, isTerminal }: OutputParts) {
     this.format = format;
     this.isTerminal = isTerminal;
-    this.#out = out;
+    // Programs get names and data as they are.
+    this.#out = isTerminal ? (data) => out(typeof data === 'string' ? visible(data) : data) : out;
     this.#error = error;
   }
 
@@ -122,7 +125,7 @@ export class Output {
 
   /** Writes a sentence for the person to standard error. */
   talk(sentence: string): Promise<void> {
-    return this.#error(`${sentence}\n`);
+    return this.#error(`${visible(sentence)}\n`);
   }
 
   async #rawValue(raw: string | Uint8Array): Promise<void> {

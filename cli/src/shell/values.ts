@@ -7,6 +7,7 @@
  */
 import type { Acl, Stat } from '@rookery/client';
 import { permsOf, permsText } from '@rookery/protocol';
+import { visible } from '../visible-text.js';
 import type { Json } from './output.js';
 
 /** Servers do not tell containers and TTL znodes from others (ZOOKEEPER-3583). */
@@ -88,14 +89,9 @@ export function preview(data: Uint8Array | null, length = 60): string {
   return [...shown].length > length ? `${[...shown].slice(0, length - 1).join('')}…` : shown;
 }
 
-/** With an escape for every character that moves a cursor. */
+/** On one line, with an escape for every character that deceives. */
 export function clean(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is replaced.
-  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, (character) => {
-    if (character === '\n') return '\\n';
-    if (character === '\t') return '\\t';
-    return `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
-  });
+  return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
 const ROW_BYTES = 16;

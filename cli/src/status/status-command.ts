@@ -8,6 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorMessage } from '@rookery/protocol';
+import { visible } from '../visible-text.js';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
 import { addressText, type NamedServer, serversOf } from './named-servers.js';
 import {
@@ -49,7 +50,7 @@ export async function runStatus(command: StatusCommand): Promise<number> {
     const asked = await Promise.all(servers.map((server) => look(server, command)));
     const isWell = isServing(asked);
     if (isWell || performance.now() + AGAIN_MS > endMs) {
-      process.stdout.write(command.json ? jsonOf(asked) : textOf(asked));
+      process.stdout.write(visible(command.json ? jsonOf(asked) : textOf(asked)));
       return isWell ? 0 : 1;
     }
     await sleep(AGAIN_MS);

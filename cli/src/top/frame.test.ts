@@ -84,7 +84,7 @@ it('nobody, or two members, may lead', () => {
 });
 
 it('control characters of a server do not reach the terminal', () => {
-  expect(textOf([{ ...DOWN, problem: 'it answered \x1b[2J' }])).toContain('it answered \\x1b[2J');
+  expect(textOf([{ ...DOWN, problem: 'it answered \x1b[2J' }])).toContain('it answered \\u001b[2J');
 });
 
 it('figures are sorted with the greatest first, members without one stay last', () => {

@@ -42,7 +42,7 @@ it('paths fit in 80 characters, with an escape for what would move the cursor', 
       'READ/S↓ WRITE/S PATH',
       '   1.2M       - /config/app',
       `    0.3     4.0 /queue/${'x'.repeat(56)}…`,
-      '      -     0.5 /evil\\x1b[2J',
+      '      -     0.5 /evil\\u001b[2J',
       '',
       'q quit   m members   p paths   c clients   left/right sort (READ/S)   r reverse',
     ].join('\n'),
@@ -76,7 +76,7 @@ it('no size of the terminal is exceeded, and what has no room is counted', () =>
 it('nothing to show is explained', () => {
   const problem = 'http://127.0.0.1:8080 does not answer: \x1b[2J';
   expect(textOf(pathFrame, { problem })).toContain(
-    '\nhttp://127.0.0.1:8080 does not answer: \\x1b',
+    '\nhttp://127.0.0.1:8080 does not answer: \\u001b',
   );
   const nothing = textOf(clientFrame, { ...HOT, paths: [], clients: [] });
   expect(nothing).toContain('\nNo requests of clients were seen lately.\n');

@@ -3,6 +3,7 @@
  * has. Access is checked for everything except the files of the console, which are public, and the
  * probes. A probe tells anyone whether the member serves; only users with access learn why not.
  */
+import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
@@ -30,6 +31,8 @@ export interface AdminParts {
   readonly config: Config;
   readonly self: ServerAddress;
   readonly events: EventRing;
+  /** The ACL of a new znode whose creator gives none: `rootAcl`, or null where it is not set. */
+  readonly defaultAcl: readonly Acl[] | null;
   readonly access: AdminAccess;
   readonly logins: HttpLogins;
   readonly metrics: Router;
@@ -38,6 +41,10 @@ export interface AdminParts {
 }
 
 const READ_ONLY = 'This port is for reading only (adminReadOnly).';
+const OF_PAGES =
+  'A browser may change something by POST only, because any page can make it send GET.';
+/** Browsers send these, or begin their name with `Mozilla/`; programs such as curl do neither. */
+const OF_BROWSERS = ['origin', 'referer', 'sec-fetch-site', 'upgrade-insecure-requests'];
 const RESTORE =
   'A running ensemble is not restored: stop it, and restore a backup into empty directories.';
 
@@ -68,7 +75,8 @@ export function adminRouter(parts: AdminParts): Router {
   };
 }
 
-function apiOf({ member, config, self, events, logins, logger }: AdminParts): Api {
+function apiOf(parts: AdminParts): Api {
+  const { member, config, self, events, logins, defaultAcl, logger } = parts;
   const backups = new BackupAnswers(member);
   const { digestAlgs, superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const superIdentities = new Set(config.superIdentities);
@@ -77,7 +85,7 @@ function apiOf({ member, config, self, events, logins, logger }: AdminParts): Ap
   const others = othersFor(ids, (id, asked) => member.askMember(id, asked));
   const { servers } = config;
   const routes: ApiRoutes = {
-    ...memberRoutes({ member, others, servers, logger }),
+    ...memberRoutes({ member, others, servers, defaultAcl, logger }),
     '/events': { GET: new EventAnswers({ id: self.id, ring: events }, others).answer },
     '/backup': {
       GET: ({ request, caller: { user, remoteAddress: remote } }) => {
@@ -93,22 +101,39 @@ function apiOf({ member, config, self, events, logins, logger }: AdminParts): Ap
 
 function answerToCommand(
   { member, config, self, logger }: AdminParts,
-  { method, path, query, remoteAddress: remote }: HttpRequest,
+  request: HttpRequest,
   { user, mayChange }: Admitted,
 ): HttpAnswer {
+  const { path, query, remoteAddress: remote } = request;
   const [, asked] = /^\/commands\/([\w.-]+)\/?$/.exec(path) ?? [];
   if (asked === undefined) throw new HttpError(404, `There is no ${path}.`);
   if (asked === 'restore' || asked === 'rest') throw new HttpError(501, RESTORE);
-  requireReading(method);
   const name = commandNamed(asked);
-  if (name !== null && CHANGING.has(name)) {
+  if (name === null || !CHANGING.has(name)) requireReading(request.method);
+  else {
     if (config.adminReadOnly) throw new HttpError(403, READ_ONLY);
     if (!mayChange) throw new HttpError(403, 'This user may only read.');
-    if (method === 'HEAD') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
+    requireDeliberate(request);
     logger.info({ command: name, user, remote }, 'admin.command');
   }
   const answer = commandAnswer(asked, { ...member.context(), config, self }, query);
   return { status: 200, type: 'application/json', body: jsonPieces(answer) };
+}
+
+/**
+ * ZooKeeper's scripts change by GET, with curl or the like. A browser must use POST, with which it
+ * names the page that asks: it would send a GET, with the password that it keeps, for a link or an
+ * image on any page, and over HTTP nothing in that request has to say so.
+ */
+function requireDeliberate({ method, headers }: Pick<HttpRequest, 'method' | 'headers'>): void {
+  if (method === 'POST') return;
+  if (method !== 'GET') {
+    throw new HttpError(405, `Expected POST or GET, got ${method}.`, { allow: 'GET, POST' });
+  }
+  const isBrowser =
+    OF_BROWSERS.some((name) => headers[name] !== undefined) ||
+    headers['user-agent']?.startsWith('Mozilla/') === true;
+  if (isBrowser) throw new HttpError(405, OF_PAGES, { allow: 'POST' });
 }
 
 function isLetIn(access: AdminAccess, request: HttpRequest): boolean {

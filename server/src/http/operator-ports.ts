@@ -5,6 +5,7 @@
  * has the commands and the events, too. What goes wrong here never ends a member: an answer that
  * cannot be made is logged, and the one who asked is told so.
  */
+import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import { clientAddressOf, listenHostsOf, metricsHostOf } from '../addresses.js';
 import type { Config, ServerAddress } from '../config.js';
@@ -39,6 +40,8 @@ export async function openOperatorPorts(
     readonly logger: Logger;
     readonly events: EventRing;
     readonly logins: LoginDelays;
+    /** See `AdminParts`. */
+    readonly defaultAcl: readonly Acl[] | null;
   },
 ): Promise<OperatorPorts> {
   const { config, self, directories, logger, events } = at;
@@ -77,7 +80,8 @@ export async function openOperatorPorts(
     const logins = new HttpLogins(at.logins, nowMs);
     const access = newAccess(config, self, logins);
     const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
-    const shown = { metrics, console: files };
+    const { defaultAcl } = at;
+    const shown = { metrics, console: files, defaultAcl };
     const of = { member, config, self, events, access, logins, ...shown, logger };
     const admin = adminRouter(of);
     await open('admin', admin, config.adminHost, adminPort);

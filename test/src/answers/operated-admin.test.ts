@@ -133,6 +133,21 @@ it(
     expect((await httpGet(adminPort, '/commands/ruok', { authorization })).status).toBe(200);
     const foreign = { authorization, origin: 'http://evil.example' };
     expect((await httpGet(adminPort, '/commands/stat_reset', foreign)).status).toBe(403);
+    // A link or an image on any page, followed by a browser that keeps the password: over HTTP it
+    // need not name the page.
+    for (const browser of [
+      { 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' },
+      { referer: 'http://evil.example/' },
+    ]) {
+      const reply = await httpGet(adminPort, '/commands/srst', { authorization, ...browser });
+      expect(reply.status, JSON.stringify(browser)).toBe(405);
+    }
+    expect((await httpGet(adminPort, '/commands/srst', { authorization })).status).toBe(200);
+    const posted = await fetch(`http://127.0.0.1:${adminPort}/commands/stmk?traceMask=3`, {
+      method: 'POST',
+      headers: { authorization, 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' },
+    });
+    expect(await posted.json()).toMatchObject({ tracemask: 3, error: null });
     expect((await httpGet(adminPort, '/commands/restore', { authorization })).status).toBe(501);
     const { text } = await httpGet(adminPort, '/api/v1/events', { authorization });
     const { events } = JSON.parse(text) as { events: { event: string; number: number }[] };

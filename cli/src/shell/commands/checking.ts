@@ -245,6 +245,7 @@ async function readiness(server: ServerAddress, config: Config): Promise<Finding
   try {
     const response = await fetch(`http://${address}/readyz?verbose`, {
       signal: AbortSignal.timeout(TIMEOUT_MS),
+      redirect: 'manual',
     });
     const { body } = response;
     const text = body === null ? '' : await textUpTo(body, READINESS_CHARACTERS_MAX);

@@ -46,6 +46,11 @@ export class History {
   }
 }
 
+/**
+ * Whether the line has no credentials: no `addauth`, however it is quoted, and nothing that looks
+ * like its arguments behind a mistyped name.
+ */
 export function isHarmless(line: string): boolean {
-  return !/^\s*addauth\b/.test(line);
+  const bare = line.replace(/["'\\]/g, '').toLowerCase();
+  return !bare.includes('addauth') && !/\b(?:digest|sasl)\s+[^\s:]+:/.test(bare);
 }

@@ -8,6 +8,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { createClient } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
+import { isDeceiving, visible } from '../../visible-text.js';
 import { type CommandSpec, EXIT } from '../command.js';
 import type { Format } from '../format.js';
 import { outputOf, type ProcessParts, processParts } from '../one-command.js';
@@ -171,7 +172,8 @@ class Shell {
   }
 
   /** A sentence between the lines; what was being typed appears again below it. */
-  #say(sentence: string): void {
+  #say(text: string): void {
+    const sentence = visible(text);
     const { stdout } = this.#parts.parts;
     if (this.#running !== null) {
       stdout.write(`${sentence}\n`);
@@ -189,7 +191,8 @@ class Shell {
     const { specs, client } = this.#parts;
     const { directory } = this.#runner;
     completed(line, { specs, builtIns: BUILT_INS, directory, client }).then(
-      (result) => done(null, result),
+      // A name that would show as another one has to be typed.
+      ([names, part]) => done(null, [names.filter((name) => !isDeceiving(name)), part]),
       // A directory that has gone, or that may not be read, completes nothing.
       () => done(null, [[], line]),
     );

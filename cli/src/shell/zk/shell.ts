@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { AuthFailedError, type Client, type WatchEvent } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { isBrokenPipe, outputWritten, unwritable } from '../../standard-output.js';
+import { visible } from '../../visible-text.js';
 import { EXIT } from '../command.js';
 import { type ProcessParts, processParts } from '../one-command.js';
 import { openClient, type Target } from '../target.js';
@@ -268,10 +269,10 @@ class ZkShell {
   }
 
   #out(line: string): void {
-    this.#parts.stdout.write(`${line}\n`);
+    this.#parts.stdout.write(`${this.#parts.stdout.isTTY ? visible(line) : line}\n`);
   }
 
   #error(line: string): void {
-    this.#parts.stderr.write(`${line}\n`);
+    this.#parts.stderr.write(`${visible(line)}\n`);
   }
 }

@@ -40,7 +40,11 @@ export function CreateDialog({ parent, parentAcl, onClose, onCreated }: CreateDi
   const ttlMs = isTtl ? Math.round(Number(ttlMinutes) * 60_000) : null;
   const isReady = wrong === null && (ttlMs === null || ttlMs >= 1);
   const create = async (): Promise<void> => {
-    const acl = { open: null, parent: aclValues(parentAcl ?? []), mine: 'auth::cdrwa' }[aclChoice];
+    const acl = {
+      open: 'world:anyone:cdrwa',
+      parent: aclValues(parentAcl ?? []),
+      mine: 'auth::cdrwa',
+    }[aclChoice];
     const query = { path, mode, ttlMs, acl, parents: name.includes('/') ? true : null };
     const body = new TextEncoder().encode(data);
     const made = await api.write<{ path: string }>('POST', '/node', { query, body });

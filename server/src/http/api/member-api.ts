@@ -1,6 +1,7 @@
 /**
  * The routes of `/api/v1` that a member answers, from the state that it has applied.
  */
+import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ServerAddress } from '../../config.js';
 import type { ApiRoutes } from './api-call.js';
@@ -20,10 +21,13 @@ export interface MemberApiParts {
   readonly member: ApiMember;
   readonly others: OthersFor;
   readonly servers: readonly ServerAddress[];
+  /** As for `TreeSources`. */
+  readonly defaultAcl: readonly Acl[] | null;
   readonly logger: Logger;
 }
 
-export function memberRoutes({ member, others, servers, logger }: MemberApiParts): ApiRoutes {
+export function memberRoutes(parts: MemberApiParts): ApiRoutes {
+  const { member, others, servers, defaultAcl, logger } = parts;
   const sessions = new SessionRoutes(member, others, logger);
   const hot = new HotRoutes(member, others);
   const members = new MemberRoutes(member, servers, others);
@@ -33,6 +37,7 @@ export function memberRoutes({ member, others, servers, logger }: MemberApiParts
     search: memberSearch(member),
     recipes: new MemberRecipes(member, others),
     watches: sessionWatches(member),
+    defaultAcl,
     logger,
   });
   return {

@@ -1,6 +1,7 @@
 /**
  * The routes of `/api/v1` that tell of the tree and change it, from wherever the tree comes.
  */
+import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ApiRoutes } from './api-call.js';
 import { NodeReads } from './node-routes.js';
@@ -16,14 +17,16 @@ export interface TreeSources {
   readonly search: Search;
   readonly recipes: RecipeSource;
   readonly watches: OpenWatch;
+  /** For new znodes whose creator gives none; null: everybody may do everything. */
+  readonly defaultAcl?: readonly Acl[] | null;
   /** Gets a line for each write. */
   readonly logger: Pick<Logger, 'info'>;
 }
 
 export function treeRoutes(sources: TreeSources): ApiRoutes {
-  const { nodes, writers, search, recipes, watches, logger } = sources;
+  const { nodes, writers, search, recipes, watches, defaultAcl = null, logger } = sources;
   const reads = new NodeReads(nodes);
-  const writes = new NodeWrites(writers, logger);
+  const writes = new NodeWrites(writers, { defaultAcl, logger });
   const scans = new Scans();
   return {
     '/node': { GET: reads.facts, POST: writes.create, DELETE: writes.remove },

@@ -26,11 +26,19 @@ const OPEN: readonly Acl[] = [{ perms: Perms.all, scheme: 'world', id: 'anyone' 
 
 export class NodeWrites {
   readonly #open: OpenWriter;
+  readonly #defaultAcl: readonly Acl[];
   readonly #logger: Pick<Logger, 'info'>;
   #underWay = 0;
 
-  constructor(open: OpenWriter, logger: Pick<Logger, 'info'>) {
+  constructor(
+    open: OpenWriter,
+    {
+      defaultAcl,
+      logger,
+    }: { readonly defaultAcl: readonly Acl[] | null; readonly logger: Pick<Logger, 'info'> },
+  ) {
     this.#open = open;
+    this.#defaultAcl = defaultAcl ?? OPEN;
     this.#logger = logger;
   }
 
@@ -43,7 +51,7 @@ export class NodeWrites {
     if (mode.startsWith('ttl') !== ttlMs > 0) {
       throw badRequest(`ttlMs: expected with mode ttl, and only there.`);
     }
-    const acl = aclIn(query) ?? OPEN;
+    const acl = aclIn(query) ?? this.#defaultAcl;
     const data = await request.readBody(DATA_BYTES_MAX);
     return await this.#asCaller(caller, { operation: 'create', path }, async (writer) => {
       if (flag(query, 'parents')) await createParents(writer, path, acl);
