@@ -80,7 +80,7 @@ const settingsSchema = z.strictObject(
     peerTimeoutMs: integer(10, 600_000).default(1000),
     minSessionTimeoutMs: integer(1, TIMEOUT_MS_MAX).optional(),
     maxSessionTimeoutMs: integer(1, TIMEOUT_MS_MAX).optional(),
-    maxClientCnxns: integer(0, 1_000_000).default(0),
+    maxClientCnxns: integer(0, 1_000_000).nullable().default(null),
     connectionTokensMax: integer(0, 1_000_000).default(0),
     connectionTokensPerSecond: integer(1, 1_000_000).default(100),
     globalOutstandingLimit: integer(1, 1_000_000).default(1000),

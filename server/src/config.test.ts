@@ -50,7 +50,7 @@ describe('a config file', () => {
       peerTimeoutMs: 1000,
       minSessionTimeoutMs: 4000,
       maxSessionTimeoutMs: 40_000,
-      maxClientCnxns: 0,
+      maxClientCnxns: null,
       connectionTokensMax: 0,
       connectionTokensPerSecond: 100,
       globalOutstandingLimit: 1000,

@@ -160,11 +160,14 @@ export interface Config {
    */
   readonly maxSessionTimeoutMs: number;
   /**
-   * The number of client connections that one address may have at a time; default 0, which means no
-   * limit. One more is closed without a reply. It protects a member's memory and file descriptors
-   * from a client that connects in a loop.
+   * The number of client connections that one address may have at a time; default 60, and no limit
+   * for loopback addresses. 0 means no limit, and any number that is given holds for loopback
+   * addresses, too. IPv6 addresses of one network of 64 bits count as one. One more is closed
+   * without a reply (`client.refused`); four-letter words are answered. Clients behind one proxy,
+   * or one translation of addresses such as that of a container's host, share its address: set a
+   * number that is enough for all of them.
    */
-  readonly maxClientCnxns: number;
+  readonly maxClientCnxns: number | null;
   /**
    * The number of client connections that a member accepts at once before
    * `connectionTokensPerSecond` limits them; default 0, which means no limit. One more is closed
@@ -486,6 +489,14 @@ export function loadEnsembleConfig(path: string): Config {
     backupDirectory:
       settings.backupDirectory === null ? null : resolve(folder, settings.backupDirectory),
   };
+}
+
+/** ZooKeeper's default. */
+const CLIENTS_PER_ADDRESS = 60;
+
+/** The number that holds for addresses that are not loopback ones; 0 for no limit. */
+export function clientsPerAddressMax({ maxClientCnxns }: Pick<Config, 'maxClientCnxns'>): number {
+  return maxClientCnxns ?? CLIENTS_PER_ADDRESS;
 }
 
 /**

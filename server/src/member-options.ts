@@ -11,7 +11,7 @@ import {
   peerAddressOf,
   secureClientAddressOf,
 } from './addresses.js';
-import { type Config, electionPortOf, type ServerAddress } from './config.js';
+import { type Config, clientsPerAddressMax, electionPortOf, type ServerAddress } from './config.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
@@ -263,7 +263,8 @@ export function clientPortOptions(config: Config, facts: ClientPortFacts): Clien
     address: clientAddressOf(self),
     secureAddress: secureClientAddressOf(self),
     frameBytesMax: config.frameBytesMax,
-    connectionsPerAddressMax: config.maxClientCnxns,
+    connectionsPerAddressMax: clientsPerAddressMax(config),
+    boundsLoopback: config.maxClientCnxns !== null,
     connectionTokens: {
       max: config.connectionTokensMax,
       perSecond: config.connectionTokensPerSecond,

@@ -4,7 +4,7 @@
  */
 import { counterOf, type DigestAt, epochOf, type Identity, type Zxid } from '@rookery/protocol';
 import type { Config, ServerAddress } from '../config.js';
-import { electionPortOf, memberDirectories } from '../config.js';
+import { clientsPerAddressMax, electionPortOf, memberDirectories } from '../config.js';
 import type { SummaryView } from '../measures/summary.js';
 import { counter, gauge } from '../net/figures.js';
 import { readEnvironment } from '../net/four-letter/envi.js';
@@ -183,7 +183,7 @@ export class MemberStatus implements MemberView {
       dataLogDir: directories.log,
       dataLogBytes: bytes.log,
       tickTimeMs: config.tickTimeMs,
-      maxClientCnxns: config.maxClientCnxns,
+      maxClientCnxns: clientsPerAddressMax(config),
       minSessionTimeoutMs: config.minSessionTimeoutMs,
       maxSessionTimeoutMs: config.maxSessionTimeoutMs,
     };

@@ -109,6 +109,30 @@ describe('the client port', () => {
     expect(handler.events.at(-1)).toMatch(/late$/);
   });
 
+  it('answers words, and lets other addresses in, while one address has all it can get', async () => {
+    const { timers, port, handler, log, connect } = await bench({ streamsMax: 64 });
+    const greedy: FarEnd[] = [];
+    for (let count = 0; count < 57; count++) {
+      const client = await connect('greedy');
+      greedy.push(client);
+      client.stream.write(frameOf('x'));
+      await timers.advance(5);
+      for (const one of port.connections()) one.bindSession({ id: 7, timeoutMs: 4000 });
+      port.flush();
+    }
+    expect(greedy.map((client) => client.isClosed)).toEqual([...Array(56).fill(false), true]);
+    const refused = log.lines.filter((line) => line.msg === 'client.refused');
+    expect(refused[0]).toMatchObject({ remote: 'greedy', streamsMax: 64 });
+    const idle = await Promise.all(Array.from({ length: 30 }, () => connect('greedy')));
+    const [first, word] = [await connect('first'), await connect('greedy')];
+    first.stream.write(frameOf('first'));
+    word.stream.write(Buffer.from('ruok'));
+    await timers.advance(5);
+    expect([first.isClosed, word.text]).toEqual([false, 'imok']);
+    expect(handler.events.at(-1)).toMatch(/first$/);
+    expect(idle.filter((client) => client.isClosed).length).toBeGreaterThan(20);
+  });
+
   it('refuses connections that come too fast, but answers four-letter words', async () => {
     const connectionTokens = { max: 1, perSecond: 1 };
     const { timers, stats, connect } = await bench({ connectionTokens });

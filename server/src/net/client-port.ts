@@ -10,6 +10,7 @@ import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { ClientConnection } from './client-connection.js';
+import { ClientPlaces } from './client-places.js';
 import { ClientShare, SHARE_LIMITS, type ShareLimits } from './client-share.js';
 import type { ClientTls } from './client-tls.js';
 import type { ConnectionHandler, ConnectionLimits, ConnectionOwner } from './connection-owner.js';
@@ -35,8 +36,10 @@ export interface ClientPortOptions extends ConnectionLimits {
   readonly secureAddress: ListenAddress | null;
   /** The number of open streams. A further one is closed at once. */
   readonly streamsMax: number;
-  /** The number of connections from one address; 0 for no limit. */
+  /** The number of connections with frames from one address; 0 for no limit. */
   readonly connectionsPerAddressMax: number;
+  /** Whether that number holds for loopback addresses, too. */
+  readonly boundsLoopback: boolean;
   readonly whitelist: FourLetterWhitelist;
   readonly connectionTokens: ConnectionTokensOptions;
   /** Bounds for the work of all connections in one turn. */
@@ -60,6 +63,7 @@ export const CLIENT_PORT_DEFAULTS = {
   secureAddress: null,
   streamsMax: Number.POSITIVE_INFINITY,
   connectionsPerAddressMax: 0,
+  boundsLoopback: true,
   sessionlessTimeoutMs: 10_000,
   connectionTokens: { max: 0, perSecond: 1 },
   share: SHARE_LIMITS,
@@ -105,7 +109,10 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   readonly #words: WordService;
   /** The sniffer of each stream that has carried no frames so far, by the stream's id. */
   readonly #sniffers = new Map<number, ProtocolSniffer>();
-  readonly #countByAddress = new Map<string, number>();
+  readonly #places: ClientPlaces;
+  /** The open streams. Those that have lost their place are open until they are dropped. */
+  #streams = 0;
+  readonly #evicted = new Set<number>();
   #dirty: ClientConnection[] = [];
   readonly #listeners: Listener[] = [];
   #nextId = 1;
@@ -142,6 +149,7 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
       onExpired: (id) => this.#onExpired(id),
       onEvicted: (id) => this.#onEvicted(id),
     });
+    this.#places = new ClientPlaces(parts.options);
     this.#tokens = new ConnectionTokens(parts.options.connectionTokens, parts.timers.nowMs());
   }
 
@@ -235,8 +243,9 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   }
 
   onClosed(connection: ClientConnection): void {
-    this.#forget(connection.id, connection.remoteAddress);
+    this.#forget(connection.id);
     this.#connections.delete(connection);
+    this.#places.leave(connection.remoteAddress);
     this.handler.onClosed(connection);
   }
 
@@ -262,23 +271,24 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   /** A client within this process; the limit of connections per address is not for it. */
   adopt(stream: ByteStream): void {
     if (this.#isClosed) return stream.destroy();
-    const id = this.#nextId++;
-    this.#countAddress(stream.remoteAddress, 1);
-    this.#admit(id, stream);
+    this.#admit(this.#nextId++, stream);
   }
 
   #onStream(stream: ByteStream): void {
-    const refusal = this.#refusalFor(stream.remoteAddress);
-    if (refusal !== null) {
-      this.stats.connectionsRejected += 1;
-      this.rateLimited.warn('client.refused', { remote: stream.remoteAddress, ...refusal });
+    if (this.#isClosed) {
       stream.handle(IGNORE);
-      stream.destroy();
-      return;
+      return this.#refuse(stream, { reason: 'the port closes' });
     }
-    const id = this.#nextId++;
-    this.#countAddress(stream.remoteAddress, 1);
-    this.#admit(id, stream);
+    this.#admit(this.#nextId++, stream);
+    // A place stays free for who comes next, so a word is answered whoever holds the others.
+    const staying = this.#streams - this.#evicted.size;
+    if (staying > this.#places.streamsMax) this.#sessionless.evict();
+  }
+
+  #refuse(stream: ByteStream, facts: Record<string, unknown>): void {
+    this.stats.connectionsRejected += 1;
+    this.rateLimited.warn('client.refused', { remote: stream.remoteAddress, ...facts });
+    stream.destroy();
   }
 
   #admit(id: number, stream: ByteStream): void {
@@ -288,36 +298,34 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
       onWord: (asked) => this.#words.answer(asked, stream, () => this.#sessionless.renew(id)),
       onAnswerDrained: (answer) => this.#words.onDrain(answer),
       onFrames: (first) => {
-        if (this.#mayCome(stream)) this.#open(id, stream).begin(first);
-        else stream.destroy();
+        const refusal = this.#refusalFor(stream);
+        if (refusal === null) this.#open(id, stream).begin(first);
+        else this.#refuse(stream, refusal);
       },
       onLeft: () => this.#sessionless.leave(id),
       onClosed: (answer) => {
-        this.#forget(id, stream.remoteAddress);
+        this.#forget(id);
         if (answer !== null) this.#words.forget(answer);
       },
     });
     this.#sniffers.set(id, sniffer);
+    this.#streams += 1;
     this.#sessionless.add(id, () => sniffer.drop(), stream.remoteAddress);
     sniffer.open();
   }
 
-  /** Four-letter words need neither a token nor TLS. */
-  #mayCome(stream: ByteStream): boolean {
+  /** Four-letter words need neither a place, nor a token, nor TLS. */
+  #refusalFor(stream: ByteStream): Record<string, unknown> | null {
     const { tls } = this.#parts;
     if (tls?.settings.required === true && stream.secured === null) {
       tls.figures.plainRefused += 1;
-      this.stats.connectionsRejected += 1;
-      const facts = { remote: stream.remoteAddress, reason: 'TLS is required' };
-      this.rateLimited.warn('client.refused', facts);
-      return false;
+      return { reason: 'TLS is required' };
     }
-    if (this.#tokens.take(this.timers.nowMs())) return true;
-    this.stats.connectionsRejected += 1;
+    const refusal = this.#places.refusalFor(stream.remoteAddress);
+    if (refusal !== null) return refusal;
+    if (this.#tokens.take(this.timers.nowMs())) return null;
     this.stats.tokenDeficit.record(1);
-    const facts = { remote: stream.remoteAddress, reason: 'connections come too fast' };
-    this.rateLimited.warn('client.refused', facts);
-    return false;
+    return { reason: 'connections come too fast' };
   }
 
   #open(id: number, stream: ByteStream): ClientConnection {
@@ -327,16 +335,18 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
     const connection = new ClientConnection({ id, stream, owner: this, stats, proven });
     this.#sessionless.dropBy(id, () => connection.close('no session in time', 'logged'));
     this.#connections.add(connection);
+    this.#places.take(stream.remoteAddress);
     this.stats.connectionRequests += 1;
     this.handler.onOpen(connection);
     return connection;
   }
 
   /** The stream is gone, whatever it was used for. */
-  #forget(id: number, address: string): void {
+  #forget(id: number): void {
     this.#sessionless.delete(id);
-    this.#countAddress(address, -1);
     this.#sniffers.delete(id);
+    this.#evicted.delete(id);
+    this.#streams -= 1;
   }
 
   #onExpired(id: number): void {
@@ -346,23 +356,9 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   }
 
   #onEvicted(id: number): void {
+    this.#evicted.add(id);
     this.stats.sessionlessEvicted += 1;
     this.rateLimited.warn('client.sessionless_evicted', { connection: id });
-  }
-
-  #refusalFor(address: string): Record<string, unknown> | null {
-    const limit = this.#options.connectionsPerAddressMax;
-    if (this.#isClosed) return { reason: 'the port closes' };
-    if (limit > 0 && (this.#countByAddress.get(address) ?? 0) >= limit) {
-      return { reason: 'too many connections from one address', maxClientCnxns: limit };
-    }
-    return null;
-  }
-
-  #countAddress(address: string, change: number): void {
-    const count = (this.#countByAddress.get(address) ?? 0) + change;
-    if (count === 0) this.#countByAddress.delete(address);
-    else this.#countByAddress.set(address, count);
   }
 }
 

@@ -37,7 +37,11 @@ export class FairSlots<Slot extends FairSlot> {
     this.#slots.set(slot.group, own.add(slot));
     this.#size += 1;
     this.#move(slot.group, own.size - 1, own.size);
-    if (this.#size <= this.#slotsMax) return null;
+    return this.#size <= this.#slotsMax ? null : this.evict();
+  }
+
+  /** Takes the place of the oldest one of the address that has most; null if all are free. */
+  evict(): Slot | null {
     const oldest = this.#oldestOfLargest();
     if (oldest !== null) this.delete(oldest);
     return oldest;

@@ -63,11 +63,19 @@ export class SessionlessStreams {
     const place = { id, group: addressGroup(address) };
     this.#streams.set(id, { place, sinceMs: this.#parts.timers.nowMs(), drop });
     const evicted = address === '' ? null : this.#places.add(place);
-    if (evicted !== null) {
-      this.#parts.onEvicted(evicted.id);
-      this.leave(evicted.id);
-    }
+    if (evicted !== null) this.#drop(evicted);
     this.#maybeStartCheck();
+  }
+
+  /** Takes the place of the oldest stream of the address with the most, if there is one. */
+  evict(): void {
+    const evicted = this.#places.evict();
+    if (evicted !== null) this.#drop(evicted);
+  }
+
+  #drop({ id }: Place): void {
+    this.#parts.onEvicted(id);
+    this.leave(id);
   }
 
   /** Changes how the stream is dropped; its time continues. */
