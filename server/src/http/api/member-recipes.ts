@@ -32,6 +32,8 @@ import { TreeScan } from './tree-scan.js';
 
 /** Directories whose children were seen, in one search. */
 const PARENTS_MAX = 100_000;
+/** No recipe is looked for at a longer path, which is made again for each of its contenders. */
+const PATH_CHARACTERS_MAX = 4_096;
 /** The sessions whose place is asked for at once. */
 const LOCATED_AT_ONCE = 150;
 /** How long a found recipe waits for others at most. */
@@ -106,6 +108,7 @@ export class MemberRecipes implements RecipeSource {
   #at(scene: Scene, node: number): Recipe | null {
     const { tree } = this.#member.state;
     const path = tree.path(node);
+    if (path.length > PATH_CHARACTERS_MAX) return null;
     const { contenders, isTruncated } = contendersOf(tree, node);
     const found = queuedRecipe(contenders, () => ({
       data: tree.data(node),

@@ -14,7 +14,7 @@ export function memberSearch(member: ApiMember): Search {
   return ({ path, isWanted, limit, caller: { requester }, signal }) => {
     requireServing(member);
     const scan = new TreeScan(member, { path, requester, signal });
-    const candidate = new NodeInTree(requester);
+    const candidate = new NodeInTree(requester, (characters) => scan.spend(characters));
     const facts = (tree: Tree, node: number): object => {
       const stat = mayReadNode(tree, node, requester) ? statFacts(tree.stat(node)) : null;
       return { path: tree.path(node), mode: stat === null ? null : tree.mode(node), stat };
@@ -38,11 +38,13 @@ async function* found(slices: Slices<object>): AsyncGenerator<object> {
 /** One object for all nodes of a search, because there may be millions of them. */
 class NodeInTree implements Candidate {
   readonly #requester: Requester;
+  readonly #spend: (characters: number) => void;
   #tree: Tree | null = null;
   #node = 0;
 
-  constructor(requester: Requester) {
+  constructor(requester: Requester, spend: (characters: number) => void) {
     this.#requester = requester;
+    this.#spend = spend;
   }
 
   at(tree: Tree, node: number): this {
@@ -56,7 +58,9 @@ class NodeInTree implements Candidate {
   }
 
   get path(): string {
-    return this.#tree?.path(this.#node) ?? '';
+    const path = this.#tree?.path(this.#node) ?? '';
+    this.#spend(path.length);
+    return path;
   }
 
   get mode(): string {

@@ -15,7 +15,7 @@ import { mayReadNode, readableNode } from './member-nodes.js';
 
 /** How long a scan may hold the event loop at a time, in ms. */
 const SLICE_MS = 2;
-/** Nodes between two looks at the clock; one with a long name counts as many. */
+/** Nodes between two looks at the clock; one with a long name or path counts as many. */
 const STEP = 64;
 const CHARACTERS_PER_NODE = 256;
 
@@ -33,6 +33,8 @@ export class TreeScan {
   readonly #requester: Requester;
   readonly path: string;
   readonly #signal: AbortSignal;
+  /** The nodes until the next look at the clock. */
+  #left = 0;
 
   /** Throws HttpError if the caller may not read the path. */
   constructor(
@@ -65,16 +67,16 @@ export class TreeScan {
       const root = tree.find(this.path);
       if (root === NO_NODE || !mayReadNode(tree, root, this.#requester)) break;
       while (next < limit && performance.now() < untilMs) {
-        let left = STEP;
+        this.#left = STEP;
         // The clock is read after each node that is wanted, because `make` may take long.
         for (
           const before = made.length;
-          next < limit && left > 0 && made.length === before;
+          next < limit && this.#left > 0 && made.length === before;
           next++
         ) {
-          left -= 1;
+          this.#left -= 1;
           if (!tree.isLive(next)) continue;
-          left -= Math.floor(tree.name(next).length / CHARACTERS_PER_NODE);
+          this.spend(tree.name(next).length);
           visited += 1;
           if (!isWanted(tree, next) || !this.#isSeen(tree, next, root)) continue;
           if (count === max) {
@@ -90,6 +92,11 @@ export class TreeScan {
       await new Promise((resolve) => setImmediate(resolve));
     }
     return { visited, cut: null };
+  }
+
+  /** Counts characters that `isWanted` has made, such as those of a path. */
+  spend(characters: number): void {
+    this.#left -= Math.floor(characters / CHARACTERS_PER_NODE);
   }
 
   /** Whether it is below the root, itself included, and listed to who walks down from there. */
