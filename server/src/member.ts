@@ -193,6 +193,7 @@ export class Member {
       timers,
       logger: options.logger,
       stats: statsOf(surroundings),
+      audit: surroundings.audit,
       view: this.status,
       handler: this.#driver.clients,
       tls: surroundings.clientTls,

@@ -34,6 +34,7 @@ import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import { OperatorError } from './operator-error.js';
 import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
+import type { AuditSink } from './pipeline/audit.js';
 import { rootAclOf } from './root-acl.js';
 import type { LoginDelays } from './security/login-delays.js';
 import { openDirectoryProblem } from './security/own-file.js';
@@ -111,7 +112,14 @@ export async function startServer(
     await member.listen();
     void warnOfLoopback(config, self, loopbacks, naming);
     const { logins } = security;
-    const running = await withOperatorPorts(member, { config, self, logger, events, logins });
+    const running = await withOperatorPorts(member, {
+      config,
+      self,
+      logger,
+      events,
+      logins,
+      audit: audit ?? null,
+    });
     const close = async () => {
       await running.close();
       await ended;
@@ -190,6 +198,7 @@ async function withOperatorPorts(
     readonly logger: Logger;
     readonly events: EventRing;
     readonly logins: LoginDelays;
+    readonly audit: AuditSink | null;
   },
 ): Promise<Pick<RunningServer, 'close'>> {
   const { config, self } = at;

@@ -151,9 +151,12 @@ it('lines beyond the buffer are dropped and counted', async () => {
   for (let count = 0; count < 100; count++) log.record(RECORD);
   await log.close();
   const { written, dropped } = log.figures;
-  expect(written + dropped).toBe(102);
+  const lines = linesOf(path);
+  // The last one says how many are missing.
+  expect(written + dropped).toBe(103);
   expect(dropped).toBeGreaterThan(80);
-  expect(linesOf(path)).toHaveLength(written);
+  expect(lines).toHaveLength(written);
+  expect(lines.find(({ operation }) => operation === 'linesLost').leftOut).toBe(dropped);
 });
 
 it('a file that cannot be opened costs lines, and is tried again', async () => {
@@ -167,7 +170,9 @@ it('a file that cannot be opened costs lines, and is tried again', async () => {
   mkdirSync(join(directory, 'later'));
   log.record(RECORD);
   await log.close();
-  expect(log.figures).toMatchObject({ written: 2, dropped: 1 });
+  expect(log.figures).toMatchObject({ written: 3, dropped: 1 });
+  const lost = linesOf(path).find(({ operation }) => operation === 'linesLost');
+  expect(lost).toMatchObject({ result: 'failure', leftOut: 1 });
 });
 
 it('a required log tells once that it has lost a line', async () => {

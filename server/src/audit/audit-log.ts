@@ -70,6 +70,8 @@ export class AuditLog implements AuditSink {
   readonly #log: RateLimitedLog;
   readonly #refusals = new RefusalBound();
   #tellLost: ((error: Error) => void) | null = null;
+  /** Lost lines that no line in the file tells of yet. */
+  #unnoted = 0;
   #timer: Timer | null = null;
   #closing: Promise<void> | null = null;
 
@@ -88,6 +90,7 @@ export class AuditLog implements AuditSink {
       onLost: (lines, reason) => this.#lose(lines, reason),
       onWritten: (lines) => {
         this.figures.written += lines;
+        this.#noteLost();
       },
     });
     this.#writeOwn('serverStart');
@@ -95,7 +98,7 @@ export class AuditLog implements AuditSink {
 
   record(record: AuditRecord): void {
     if (this.#closing !== null) return;
-    const isBounded = isRefusal(record);
+    const isBounded = isAtNoCost(record);
     if (!isBounded) return this.#write(record);
     this.#timer ??= this.#parts.timers.after(REFUSALS_INTERVAL_MS, () => this.#tellLeftOut());
     if (this.#refusals.admits(record)) this.#write(record);
@@ -124,7 +127,7 @@ export class AuditLog implements AuditSink {
 
   #write(record: AuditRecord, leftOut?: number): void {
     const { session, user, ip, operation, result, znode, znodeType, acl } = record;
-    const { zxid, version, bytes, error } = record;
+    const { zxid, version, bytes, error, request } = record;
     const { member, timers } = this.#parts;
     this.#file.push(
       JSON.stringify({
@@ -134,6 +137,7 @@ export class AuditLog implements AuditSink {
         user,
         ip,
         operation,
+        request,
         znode,
         znode_type: znodeType,
         acl,
@@ -147,9 +151,19 @@ export class AuditLog implements AuditSink {
     );
   }
 
+  /** A line says how many are missing before it, once lines can be written again. */
+  #noteLost(): void {
+    const leftOut = this.#unnoted;
+    if (leftOut === 0) return;
+    this.#unnoted = 0;
+    const nobody = { session: 0, user: [], ip: '' };
+    this.#write({ ...nobody, operation: 'linesLost', result: 'failure' }, leftOut);
+  }
+
   #lose(lines: number, reason: string): void {
     const { path, required } = this.#parts;
     this.figures.dropped += lines;
+    this.#unnoted += lines;
     this.#log.error('audit.lost', { path, reason, dropped: this.figures.dropped });
     if (!required || this.#tellLost === null) return;
     const tell = this.#tellLost;
@@ -163,7 +177,8 @@ export class AuditLog implements AuditSink {
   }
 }
 
-/** Whether an ACL or an authentication refused it, which a stranger can cause at no cost. */
-function isRefusal({ error }: AuditRecord): boolean {
+/** Whether it is what a stranger can cause at no cost: a refusal, or a four-letter word. */
+function isAtNoCost({ error, operation }: AuditRecord): boolean {
+  if (operation === 'fourLetterWord') return true;
   return error === ErrorCode.noAuth || error === ErrorCode.authFailed;
 }

@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
 import type { AdminAccess, Admitted } from './admin-access.js';
+import type { AdminAudit, Asker } from './admin-audit.js';
 import type { ApiRoutes } from './api/api-call.js';
 import type { ApiMember } from './api/api-member.js';
 import { API, Api } from './api/api-router.js';
@@ -34,12 +35,14 @@ export interface AdminParts {
   /** The ACL of a new znode whose creator gives none: `rootAcl`, or null where it is not set. */
   readonly defaultAcl: readonly Acl[] | null;
   readonly access: AdminAccess;
+  readonly audit: AdminAudit;
   readonly logins: HttpLogins;
   readonly metrics: Router;
   readonly console: ConsoleFiles;
   readonly logger: Logger;
 }
 
+const MAY_READ = 'This user may only read.';
 const READ_ONLY = 'This port is for reading only (adminReadOnly).';
 const OF_PAGES =
   'A browser may change something by POST only, because any page can make it send GET.';
@@ -76,7 +79,7 @@ export function adminRouter(parts: AdminParts): Router {
 }
 
 function apiOf(parts: AdminParts): Api {
-  const { member, config, self, events, logins, defaultAcl, logger } = parts;
+  const { member, config, self, events, logins, defaultAcl, audit, logger } = parts;
   const backups = new BackupAnswers(member);
   const { digestAlgs, superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const superIdentities = new Set(config.superIdentities);
@@ -85,22 +88,26 @@ function apiOf(parts: AdminParts): Api {
   const others = othersFor(ids, (id, asked) => member.askMember(id, asked));
   const { servers } = config;
   const routes: ApiRoutes = {
-    ...memberRoutes({ member, others, servers, defaultAcl, logger }),
+    ...memberRoutes({ member, others, servers, defaultAcl, audit, logger }),
     '/events': { GET: new EventAnswers({ id: self.id, ring: events }, others).answer },
     '/backup': {
-      GET: ({ request, caller: { user, remoteAddress: remote } }) => {
+      GET: async ({ request, caller }) => {
         if (request.method !== 'GET') throw new HttpError(405, 'Expected GET.', { allow: 'GET' });
+        const { user, remoteAddress: remote } = caller;
+        const { answer, zxid } = await backups.answer();
         logger.info({ user, remote }, 'admin.backup');
-        return backups.answer();
+        audit.done(caller, { operation: 'backup', zxid });
+        return answer;
       },
     },
   };
   const readOnly = isReadOnly ? READ_ONLY : null;
-  return new Api({ routes: () => routes, callers, readOnly, digestAlgs });
+  const onRefused = (caller: Asker, asked: string) => audit.refused(caller, asked);
+  return new Api({ routes: () => routes, callers, readOnly, digestAlgs, onRefused });
 }
 
 function answerToCommand(
-  { member, config, self, logger }: AdminParts,
+  { member, config, self, audit, logger }: AdminParts,
   request: HttpRequest,
   { user, mayChange }: Admitted,
 ): HttpAnswer {
@@ -111,9 +118,14 @@ function answerToCommand(
   const name = commandNamed(asked);
   if (name === null || !CHANGING.has(name)) requireReading(request.method);
   else {
-    if (config.adminReadOnly) throw new HttpError(403, READ_ONLY);
-    if (!mayChange) throw new HttpError(403, 'This user may only read.');
+    const asker = { user, remoteAddress: remote };
+    const refusal = config.adminReadOnly ? READ_ONLY : mayChange ? null : MAY_READ;
+    if (refusal !== null) {
+      audit.refused(asker, `/commands/${name}`);
+      throw new HttpError(403, refusal);
+    }
     requireDeliberate(request);
+    audit.done(asker, { operation: 'adminCommand', request: name });
     logger.info({ command: name, user, remote }, 'admin.command');
   }
   const answer = commandAnswer(asked, { ...member.context(), config, self }, query);

@@ -4,6 +4,7 @@
  * It has the data of every znode, whatever its ACL says, so the router leaves it to users of the
  * admin port who may do more than read. One at a time.
  */
+import type { Zxid } from '@rookery/protocol';
 import { encodedBackup, type StreamedBackup } from '../offline/backup-stream.js';
 import { HttpError } from './http-error.js';
 import type { HttpAnswer } from './http-port.js';
@@ -21,7 +22,7 @@ export class BackupAnswers {
   }
 
   /** Throws HttpError while another one is being taken. */
-  async answer(): Promise<HttpAnswer> {
+  async answer(): Promise<{ readonly answer: HttpAnswer; readonly zxid: Zxid }> {
     if (this.#isUnderWay) throw new HttpError(429, 'Another backup is being taken.');
     this.#isUnderWay = true;
     try {
@@ -32,7 +33,8 @@ export class BackupAnswers {
         await source.close();
       };
       const body = encodedBackup(source);
-      return { status: 200, type: 'application/octet-stream', body, close, headers };
+      const type = 'application/octet-stream';
+      return { answer: { status: 200, type, body, close, headers }, zxid: source.zxid };
     } catch (error) {
       this.#isUnderWay = false;
       throw error;

@@ -18,12 +18,19 @@ const KNOWN_MAX = 1_000;
 export class HttpLogins {
   readonly #delays: LoginDelays;
   readonly #nowMs: () => number;
+  /** Called for each attempt that is refused. */
+  readonly #onFailure: (address: string) => void;
   readonly #key = randomBytes(32);
   /** Addresses with their passwords, in the order in which they came last. */
   readonly #known = new Set<string>();
 
   /** `nowMs` is monotonic. */
-  constructor(delays: LoginDelays, nowMs: () => number) {
+  constructor(
+    delays: LoginDelays,
+    nowMs: () => number,
+    onFailure: (address: string) => void = () => undefined,
+  ) {
+    this.#onFailure = onFailure;
     this.#delays = delays;
     this.#nowMs = nowMs;
   }
@@ -36,6 +43,7 @@ export class HttpLogins {
     const key = this.#keyOf(address, userAndPassword);
     if (waitMs > 0 && !this.#known.has(key)) {
       this.#delays.noteDelayed();
+      this.#onFailure(address);
       const seconds = Math.ceil(waitMs / 1000);
       throw new HttpError(429, `Too many wrong passwords; try again in ${seconds} s.`, {
         'retry-after': `${seconds}`,
@@ -45,6 +53,7 @@ export class HttpLogins {
       // It was right before, and is not any more.
       this.#known.delete(key);
       this.#delays.failed(origin, nowMs);
+      this.#onFailure(address);
       return false;
     }
     this.#remember(key);

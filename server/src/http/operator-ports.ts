@@ -13,8 +13,10 @@ import type { EventRing } from '../events/event-ring.js';
 import { ListenError } from '../net/listen-error.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 import { systemTimers } from '../net/timers.js';
+import type { AuditSink } from '../pipeline/audit.js';
 import type { LoginDelays } from '../security/login-delays.js';
 import { AdminAccess } from './admin-access.js';
+import { AdminAudit } from './admin-audit.js';
 import { adminRouter } from './admin-router.js';
 import type { ApiMember } from './api/api-member.js';
 import type { BackupMember } from './backup-answer.js';
@@ -40,6 +42,8 @@ export async function openOperatorPorts(
     readonly logger: Logger;
     readonly events: EventRing;
     readonly logins: LoginDelays;
+    /** Null where nothing is audited. */
+    readonly audit: AuditSink | null;
     /** See `AdminParts`. */
     readonly defaultAcl: readonly Acl[] | null;
   },
@@ -77,11 +81,12 @@ export async function openOperatorPorts(
   }
   if (adminPort !== undefined) {
     const nowMs = () => performance.now();
-    const logins = new HttpLogins(at.logins, nowMs);
+    const audit = new AdminAudit(at.audit);
+    const logins = new HttpLogins(at.logins, nowMs, (address) => audit.failedLogin(address));
     const access = newAccess(config, self, logins);
     const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
     const { defaultAcl } = at;
-    const shown = { metrics, console: files, defaultAcl };
+    const shown = { metrics, console: files, defaultAcl, audit };
     const of = { member, config, self, events, access, logins, ...shown, logger };
     const admin = adminRouter(of);
     await open('admin', admin, config.adminHost, adminPort);

@@ -33,6 +33,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   /** Unique in this process; ids only grow. */
   readonly id: number;
   readonly remoteAddress: string;
+  readonly operatorAddress: string | undefined;
   readonly remotePort: number;
   /** What TLS has proved of the client. */
   readonly proven: readonly Identity[];
@@ -79,6 +80,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     this.#owner = parts.owner;
     this.#stream = parts.stream;
     this.remoteAddress = parts.stream.remoteAddress;
+    this.operatorAddress = parts.stream.operatorAddress;
     this.remotePort = parts.stream.remotePort;
     this.openedAtMs = parts.owner.timers.nowMs();
     this.#reader = new FrameReader(parts.owner.limits.handshakeBytesMax);

@@ -9,6 +9,7 @@
 import { JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
+import type { AuditSink } from '../pipeline/audit.js';
 import { ClientConnection } from './client-connection.js';
 import { ClientPlaces } from './client-places.js';
 import { ClientShare, SHARE_LIMITS, type ShareLimits } from './client-share.js';
@@ -81,6 +82,7 @@ export interface ClientPortParts {
   readonly logger: Logger;
   readonly stats: ServerStats;
   readonly view: MemberView;
+  readonly audit?: AuditSink | null | undefined;
   readonly handler: ClientHandler;
   /** Absent where clients connect in plain text. */
   readonly tls?: ClientTls | undefined;
@@ -137,6 +139,7 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
       timers: parts.timers,
       rateLimited: this.rateLimited,
       stats: parts.stats,
+      audit: parts.audit,
       view: parts.view,
       connections: this.#connections,
     });

@@ -11,6 +11,8 @@ import type { ByteStream, StreamHandlers } from './transport.js';
 
 /** The end that is not the port's. */
 export interface InnerClient {
+  /** The address of the operator, for the audit log alone. */
+  readonly operatorAddress: string;
   /** A copy. */
   onData(bytes: Uint8Array): void;
   /** Called once: the port has ended or dropped the stream, or `leave` was called. */
@@ -19,6 +21,7 @@ export interface InnerClient {
 
 export class InnerStream implements ByteStream {
   readonly remoteAddress = '';
+  readonly operatorAddress: string;
   readonly remotePort = 0;
   /** Nothing leaves the process, so nobody can listen. */
   readonly secured = { certificate: null };
@@ -35,6 +38,7 @@ export class InnerStream implements ByteStream {
   constructor(timers: Timers, client: InnerClient) {
     this.#timers = timers;
     this.#client = client;
+    this.operatorAddress = client.operatorAddress;
   }
 
   /** The client's side: the bytes belong to the stream from now on. */

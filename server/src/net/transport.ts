@@ -33,6 +33,8 @@ export interface Secured {
 
 export interface ByteStream {
   readonly remoteAddress: string;
+  /** Of a stream from within the process: the address of the operator for whom it asks. */
+  readonly operatorAddress?: string | undefined;
   readonly remotePort: number;
   /** Null while a stream is not, or not yet, protected by TLS. Final from the first data on. */
   readonly secured: Secured | null;

@@ -6,7 +6,10 @@
  * the question; the list of connections is read while clients come and go. Owned by the client
  * port.
  */
+import { ErrorCode } from '@rookery/protocol';
 import { type FourLetterWord, isListing } from '../four-letter-words.js';
+import type { AuditSink } from '../pipeline/audit.js';
+import { plainAddress } from '../security/address-group.js';
 import { atMost } from '../state/at-most.js';
 import type { ClientConnection } from './client-connection.js';
 import type { ConnectionView } from './four-letter/context.js';
@@ -29,10 +32,15 @@ export interface WordServiceParts {
   readonly timers: Timers;
   readonly rateLimited: RateLimitedLog;
   readonly stats: ServerStats;
+  /** Gets a line for each word that changes something; absent where nothing is audited. */
+  readonly audit?: AuditSink | null | undefined;
   readonly view: MemberView;
   /** The port's own set of client connections, which changes. */
   readonly connections: ReadonlySet<ClientConnection>;
 }
+
+/** The words that change something: counters, or the trace mask. */
+const CHANGING: ReadonlySet<FourLetterWord> = new Set(['crst', 'srst', 'stmk']);
 
 export class WordService {
   readonly #parts: WordServiceParts;
@@ -51,6 +59,7 @@ export class WordService {
   /** Makes an answer, which the scheduler begins. `onPart` is called for each written part. */
   answer(asked: AskedWord, stream: ByteStream, onPart: () => void): WordAnswer {
     const { whitelist, lingerMs, timers, rateLimited } = this.#parts;
+    if (CHANGING.has(asked.word)) this.#record(asked.word, stream.remoteAddress);
     const answer = new WordAnswer({
       word: asked.word,
       pieces: this.#piecesFor(asked, stream),
@@ -73,6 +82,15 @@ export class WordService {
   /** Forgets an answer whose stream is gone. */
   forget(answer: WordAnswer): void {
     this.#scheduler.forget(answer);
+  }
+
+  #record(word: FourLetterWord, address: string): void {
+    const isAllowed = this.#parts.whitelist.allows(word);
+    const who = { session: 0, user: [], ip: plainAddress(address) };
+    const asked = { operation: 'fourLetterWord', request: word };
+    const failure = { result: 'failure', error: ErrorCode.noAuth } as const;
+    const outcome = isAllowed ? ({ result: 'success' } as const) : failure;
+    this.#parts.audit?.record({ ...who, ...asked, ...outcome });
   }
 
   *#piecesFor(asked: AskedWord, stream: ByteStream): Generator<string> {

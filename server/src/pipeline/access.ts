@@ -17,6 +17,11 @@ export interface Requester {
   readonly identities: Identities;
   /** The operator has switched off all checks. */
   readonly skipAcl: boolean;
+  /**
+   * The address of the operator for whom the admin port asks. It is for the audit log: behind a
+   * proxy it says nothing of the caller, so it is no identity. Absent for all other clients.
+   */
+  readonly operatorAddress?: string | undefined;
 }
 
 /** The scheme of an identity that may do everything; its id is ''. */

@@ -10,7 +10,7 @@
 import { ErrorCode, JuteReader, MarshallingError, OpCode, type Zxid } from '@rookery/protocol';
 import { plainAddress } from '../security/address-group.js';
 import type { Acl, NodeOp, SessionId, Txn } from '../state/txn.js';
-import type { Identities } from './access.js';
+import type { Requester } from './access.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
 import { withoutFormerDigests } from './former-digests.js';
@@ -34,6 +34,8 @@ export interface AuditRecord {
   readonly bytes?: number;
   /** The code of the refusal. */
   readonly error?: number;
+  /** Which command, word or route an operator has asked for. */
+  readonly request?: string;
 }
 
 /** Numbers of lines since the member started. */
@@ -80,7 +82,7 @@ export class Auditor {
 
   /** A write is applied; its client may have left. */
   onApplied(zxid: Zxid, { op }: Txn, entry: QueueEntry): void {
-    const who = whoOf(entry.ownSession, entry.requester.identities);
+    const who = whoOf(entry.ownSession, entry.requester);
     if (op.kind === 'error') {
       const error = op.codes === null ? op.code : firstReason(op.codes);
       this.#sink.record({ ...who, ...requestOf(entry), result: 'failure', zxid, error });
@@ -103,25 +105,32 @@ export class Auditor {
 
   /** The client has left, and the role has ended: nobody here learns what becomes of the write. */
   onUnknown(entry: QueueEntry): void {
-    const who = whoOf(entry.ownSession, entry.requester.identities);
+    const who = whoOf(entry.ownSession, entry.requester);
     this.#sink.record({ ...who, ...requestOf(entry), result: 'invoked' });
   }
 
   /** The connection has its session from now on. */
   onSession({ session, requester, opensSession }: Connection, zxid: Zxid): void {
     const operation = opensSession ? 'createSession' : 'resumeSession';
-    const who = whoOf(session, requester.identities);
+    const who = whoOf(session, requester);
     this.#sink.record({ ...who, operation, result: 'success', zxid });
   }
 
   /** The client has ended its local session, which no transaction does. */
   onLocalClose({ session, requester }: Connection, zxid: Zxid): void {
-    const who = whoOf(session, requester.identities);
+    const who = whoOf(session, requester);
     this.#sink.record({ ...who, operation: 'closeSession', result: 'success', zxid });
   }
 
+  /** A client has asked for a session that exists, with another password than its own. */
+  onWrongPassword({ session, requester }: Connection): void {
+    const who = whoOf(session, requester);
+    const error = ErrorCode.authFailed;
+    this.#sink.record({ ...who, operation: 'resumeSession', result: 'failure', error });
+  }
+
   onAuthenticated({ session, requester }: Connection, isAccepted: boolean): void {
-    const who = whoOf(session, requester.identities);
+    const who = whoOf(session, requester);
     const operation = 'authenticate';
     if (isAccepted) this.#sink.record({ ...who, operation, result: 'success' });
     else this.#sink.record({ ...who, operation, result: 'failure', error: ErrorCode.authFailed });
@@ -152,8 +161,9 @@ export class Auditor {
   }
 }
 
-function whoOf(session: SessionId, identities: Identities): Who {
-  const address = identities.find(({ scheme }) => scheme === 'ip')?.id ?? '';
+function whoOf(session: SessionId, { identities, operatorAddress }: Requester): Who {
+  const own = identities.find(({ scheme }) => scheme === 'ip')?.id;
+  const address = operatorAddress ?? own ?? '';
   const shown = withoutFormerDigests(identities);
   const user = shown.filter(({ scheme }) => scheme !== 'ip').map(identityText);
   return { session, user, ip: plainAddress(address) };

@@ -44,6 +44,8 @@ export interface ChannelStats {
 export interface ClientChannel {
   /** The client's address, IPv4-mapped or not; '' if there is none. */
   readonly remoteAddress: string;
+  /** See `Requester`. */
+  readonly operatorAddress?: string | undefined;
   /** What the connection has proved by itself, as by a certificate; absent for nothing. */
   readonly proven?: readonly Identity[];
   /**

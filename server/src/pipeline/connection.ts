@@ -66,7 +66,7 @@ export class Connection {
     // A connection without an address comes from this process, which checks passwords by itself.
     this.isAdmitted = admission.size === 0 || channel.remoteAddress === '';
     const identities = identitiesOf(channel.remoteAddress);
-    this.requester = { identities, skipAcl };
+    this.requester = { identities, skipAcl, operatorAddress: channel.operatorAddress };
     this.identityBytes = identityBytesOf(identities);
   }
 

@@ -117,8 +117,8 @@ export class Handshake {
     const password = request.password;
     // An id that is not a safe integer was never given out here.
     if (typeof session !== 'number') return EXPIRED;
-    if (password?.length !== PASSWORD_BYTES) return EXPIRED;
     connection.session = session;
+    if (password?.length !== PASSWORD_BYTES) return EXPIRED;
     if (isLocalId(session)) return this.#resumeLocal(connection, password);
     if (at.isReadOnly) return { kind: 'close', reason: 'only the quorum knows its session' };
     this.#line.set(connection, Buffer.from(password));

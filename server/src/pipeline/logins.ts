@@ -88,7 +88,8 @@ export class Logins {
     if (outcome?.isWrongSuper === true) {
       this.#failed(connection, { user: authenticator.guessedUser(packet) ?? '', nowMs });
     }
-    auditor?.onAuthenticated(connection, outcome !== null);
+    // It is accepted as another identity; for an auditor somebody has guessed.
+    auditor?.onAuthenticated(connection, outcome !== null && !outcome.isWrongSuper);
     const writer = new JuteWriter();
     const error = outcome === null ? ErrorCode.authFailed : ErrorCode.ok;
     ErrorResponse.write(writer, { error });

@@ -387,6 +387,11 @@ export class Pipeline {
   }
 
   #refuse(connection: Connection): void {
+    const { session, opensSession } = connection;
+    // A session that is gone is no secret any more: its clients ask for it in good faith.
+    const isThere =
+      this.#state.sessions.has(session) || this.localSessions.get(session) !== undefined;
+    if (!opensSession && isThere) this.#auditor?.onWrongPassword(connection);
     writeExpired(connection);
     this.#end(connection);
   }

@@ -3,11 +3,13 @@
  * that must be audited and cannot be.
  */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AuthPacket, CreateRequest, ErrorCode, OpCode, Perms } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
 import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
+import { fourLetterWord } from '../harness/four-letter.js';
 import { sendSetData } from '../harness/operations.js';
 import { freePorts } from '../harness/ports.js';
 import { runServerToEnd } from '../harness/run-to-end.js';
@@ -73,6 +75,82 @@ it(
   },
   TEST_DEADLINE_MS,
 );
+
+it(
+  'tells what operators and strangers did, each failed login at the bounded rate',
+  async () => {
+    const directory = newDirectory();
+    const adminUsers = [digestOf('ops:hunter2')];
+    const adminReaders = [digestOf('viewer:looks')];
+    const auditFile = join(directory, 'audit.jsonl');
+    const ensemble = await useServingEnsemble({
+      size: 1,
+      operated: true,
+      settings: { auditFile, adminUsers, adminReaders },
+    });
+    const [member] = ensemble.members;
+    if (member === undefined) throw new Error('there is a member');
+    const asked = async (user: string, path: string, method = 'GET') => {
+      const authorization = `Basic ${Buffer.from(user).toString('base64')}`;
+      const url = `http://127.0.0.1:${member.adminPort}${path}`;
+      const response = await fetch(url, { method, headers: { authorization } });
+      await response.arrayBuffer();
+      return response.status;
+    };
+    for (let count = 0; count < 3; count++) {
+      expect(await asked('ops:not my password', '/api/v1')).toBe(401);
+    }
+    expect(await asked('ops:hunter2', '/api/v1/backup')).toBe(200);
+    expect(await asked('viewer:looks', '/api/v1/backup')).toBe(403);
+    expect(await asked('ops:hunter2', '/api/v1/node?path=/made', 'POST')).toBe(201);
+    expect(await asked('ops:hunter2', '/commands/srst')).toBe(200);
+    expect(await asked('viewer:looks', '/commands/srst')).toBe(403);
+    const client = await useClient(member);
+    const { id } = client.session;
+    const wrong = { ...client.session, password: new Uint8Array(16).fill(7) };
+    for (let count = 0; count < 5; count++) {
+      await expect(useClient(member, { session: wrong })).rejects.toThrow();
+    }
+    expect(await asked('ops:hunter2', `/api/v1/sessions/0x${id.toString(16)}`, 'DELETE')).toBe(202);
+    await fourLetterWord(member.clientPort, 'crst');
+    await member.stop();
+
+    const text = readFileSync(join(directory, 'audit-1.jsonl'), 'utf8');
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const of = (operation: string) => lines.filter((line) => line.operation === operation);
+    const countOf = (found: readonly { leftOut?: number }[]) =>
+      found.reduce((sum, { leftOut }) => sum + (leftOut ?? 1), 0);
+    const ip = '127.0.0.1';
+    const ops = { ip, user: ['admin:ops'], result: 'success' };
+    const failed = of('authenticate').filter(({ result }) => result === 'failure');
+    expect(failed[0]).toMatchObject({ ip, user: [], error: ErrorCode.authFailed });
+    expect(countOf(failed)).toBe(3);
+    expect(of('backup')).toMatchObject([{ ...ops, zxid: expect.stringMatching(/^0x/) }]);
+    expect(countOf(of('adminRequest'))).toBe(2);
+    const refused = { ip, user: ['admin:viewer'], result: 'failure', error: ErrorCode.noAuth };
+    expect(of('adminRequest')[0]).toMatchObject({ ...refused, request: 'GET /backup' });
+    const [made] = of('create').filter(({ znode }) => znode === '/made');
+    expect(made).toMatchObject({ ip, user: [expect.stringMatching(/^digest:ops:.{4}$/)] });
+    expect(of('adminCommand')).toMatchObject([{ ...ops, request: 'stat_reset' }]);
+    const resumes = of('resumeSession').filter(({ result }) => result === 'failure');
+    expect(resumes[0]).toMatchObject({ ip, session: `0x${id.toString(16)}`, error: -115 });
+    expect(countOf(resumes)).toBe(5);
+    expect(of('expireSession')).toMatchObject([{ ...ops, session: `0x${id.toString(16)}` }]);
+    expect(of('fourLetterWord')).toMatchObject([{ ip, request: 'crst', result: 'success' }]);
+    for (const secret of ['hunter2', 'not my password', 'looks"']) {
+      expect(text).not.toContain(secret);
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
+function digestOf(user: string): string {
+  const digest = createHash('sha1').update(user).digest('base64');
+  return `${user.split(':', 1)[0]}:${digest}`;
+}
 
 /** What a member says that must be audited and ends by itself. */
 async function ending(directory: string, auditFile: string) {

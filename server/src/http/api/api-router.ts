@@ -10,6 +10,7 @@
 import type { DigestAlg } from '@rookery/protocol';
 import { shownIdentities } from '../../driver/session-answer.js';
 import type { Admitted } from '../admin-access.js';
+import type { Asker } from '../admin-audit.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer, HttpRequest } from '../http-port.js';
 import { type ApiMethods, type ApiRoute, type ApiRoutes, jsonAnswer } from './api-call.js';
@@ -34,6 +35,8 @@ export interface ApiParts {
   readonly readOnly: string | null;
   /** By which hashes a password proves a digest, the one for new ACLs first; null: not known. */
   readonly digestAlgs: readonly DigestAlg[] | null;
+  /** Called with the method and path that a caller may not ask. */
+  readonly onRefused?: (caller: Asker, asked: string) => void;
 }
 
 interface Found {
@@ -47,10 +50,12 @@ export class Api {
   readonly #own: ApiRoutes = { '': { GET: (call) => this.#index(call) } };
   readonly #more: () => ApiRoutes;
   readonly #callers: Callers;
+  readonly #onRefused: (caller: Asker, asked: string) => void;
   readonly #readOnly: string | null;
   readonly #digestAlgs: readonly DigestAlg[] | null;
 
-  constructor({ routes, callers, readOnly, digestAlgs }: ApiParts) {
+  constructor({ routes, callers, readOnly, digestAlgs, onRefused }: ApiParts) {
+    this.#onRefused = onRefused ?? (() => undefined);
     this.#more = routes;
     this.#callers = callers;
     this.#readOnly = readOnly;
@@ -62,7 +67,9 @@ export class Api {
     try {
       const { query } = request;
       const found = this.#find(request.path.slice(API.length).replace(/\/$/, ''));
-      const route = this.#routeOf(found, request.method, admitted);
+      const { user } = admitted;
+      const asker = { user, remoteAddress: request.remoteAddress };
+      const route = this.#routeOf(found, request.method, { ...admitted, ...asker });
       const caller = this.#callers.callerOf(request, admitted);
       return await route({ request, query, caller, names: found.names });
     } catch (error) {
@@ -108,7 +115,7 @@ export class Api {
     return { path: named, methods, names: [path.slice(slash + 1)] };
   }
 
-  #routeOf({ path, methods }: Found, method: string, admitted: Admitted): ApiRoute {
+  #routeOf({ path, methods }: Found, method: string, asker: Admitted & Asker): ApiRoute {
     const asked = method === 'HEAD' ? 'GET' : method;
     const route = Object.entries(methods).find(([one]) => one === asked)?.[1];
     if (route === undefined) {
@@ -116,8 +123,11 @@ export class Api {
       const allow = known.flatMap((one) => (one === 'GET' ? ['GET', 'HEAD'] : [one])).join(', ');
       throw new HttpError(405, `Expected ${allow}, got ${method}.`, { allow });
     }
-    const refusal = this.#refusal(path, asked, admitted);
-    if (refusal !== null) throw new HttpError(403, refusal);
+    const refusal = this.#refusal(path, asked, asker);
+    if (refusal !== null) {
+      this.#onRefused(asker, `${asked} ${path}`);
+      throw new HttpError(403, refusal);
+    }
     return route;
   }
 }

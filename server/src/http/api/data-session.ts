@@ -26,6 +26,7 @@ import {
 } from '@rookery/protocol';
 import type { InnerClient, InnerStream } from '../../net/inner-stream.js';
 import { HttpError } from '../http-error.js';
+import type { Caller } from './caller.js';
 
 /** How long an answer is waited for; an operator waits that long. */
 const ANSWER_MS = 15_000;
@@ -37,6 +38,9 @@ const SESSION_TIMEOUT_MS = 30_000;
 const HANDSHAKE_XID = 0;
 
 export type OpenStream = (client: InnerClient) => InnerStream;
+
+/** As whom, and for whom, the session asks. */
+export type SessionCaller = Pick<Caller, 'auths' | 'remoteAddress'>;
 
 /** What a session that watches reports. */
 export interface Watching {
@@ -67,9 +71,14 @@ export class DataSession {
   #isClosed = false;
   #nextXid = 1;
 
-  private constructor(open: OpenStream, watching: Watching | null) {
+  private constructor(
+    open: OpenStream,
+    { remoteAddress }: SessionCaller,
+    watching: Watching | null,
+  ) {
     this.#watching = watching;
     this.#stream = open({
+      operatorAddress: remoteAddress,
       onData: (bytes) => this.#onData(bytes),
       onClosed: () => this.#onClosed(),
     });
@@ -78,10 +87,10 @@ export class DataSession {
   /** Resolves when the session exists. Throws HttpError 503 where none can be had. */
   static async open(
     open: OpenStream,
-    auths: readonly Uint8Array[],
+    caller: SessionCaller,
     watching: Watching | null = null,
   ): Promise<DataSession> {
-    const session = new DataSession(open, watching);
+    const session = new DataSession(open, caller, watching);
     const hello = {
       protocolVersion: 0,
       lastZxidSeen: 0,
@@ -93,7 +102,7 @@ export class DataSession {
     const welcome = session.#await(HANDSHAKE_XID, SILENT);
     session.#send(encode(ConnectRequest, hello));
     await welcome;
-    for (const auth of auths) {
+    for (const auth of caller.auths) {
       session.#ask(AUTH_XID, OpCode.auth, encode(AuthPacket, { type: 0, scheme: 'digest', auth }));
     }
     return session;

@@ -4,6 +4,7 @@
 import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ServerAddress } from '../../config.js';
+import type { AdminAudit } from '../admin-audit.js';
 import type { ApiRoutes } from './api-call.js';
 import type { ApiMember } from './api-member.js';
 import { HotRoutes } from './hot-routes.js';
@@ -23,12 +24,13 @@ export interface MemberApiParts {
   readonly servers: readonly ServerAddress[];
   /** As for `TreeSources`. */
   readonly defaultAcl: readonly Acl[] | null;
+  readonly audit: AdminAudit;
   readonly logger: Logger;
 }
 
 export function memberRoutes(parts: MemberApiParts): ApiRoutes {
-  const { member, others, servers, defaultAcl, logger } = parts;
-  const sessions = new SessionRoutes(member, others, logger);
+  const { member, others, servers, defaultAcl, audit, logger } = parts;
+  const sessions = new SessionRoutes(member, others, { audit, logger });
   const hot = new HotRoutes(member, others);
   const members = new MemberRoutes(member, servers, others);
   const tree = treeRoutes({

@@ -3,6 +3,7 @@
 import { expect, it } from 'vitest';
 import type { EndOutcome } from '../../driver/member-answers.js';
 import { keptLog } from '../../simulated/net/fixtures.js';
+import { AdminAudit } from '../admin-audit.js';
 import type { HttpError } from '../http-error.js';
 import type { ApiCall } from './api-call.js';
 import type { ApiMember } from './api-member.js';
@@ -48,7 +49,10 @@ function useRoutes(answers: Answers = {}) {
     return answer;
   });
   const { logger, lines } = keptLog();
-  const routes = new SessionRoutes(member, () => others, logger);
+  const routes = new SessionRoutes(member, () => others, {
+    audit: new AdminAudit(null),
+    logger,
+  });
   const call = (search = '') =>
     ({
       names: [SESSION],

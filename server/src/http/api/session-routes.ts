@@ -13,6 +13,7 @@ import { shownIdentities, watchedBy } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
 import type { WatchMode } from '../../state/watches.js';
+import type { AdminAudit } from '../admin-audit.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';
 import { type ApiCall, jsonAnswer } from './api-call.js';
@@ -55,9 +56,15 @@ interface WatchFacts {
 export class SessionRoutes {
   readonly #member: ApiMember;
   readonly #others: OthersFor;
+  readonly #audit: AdminAudit;
   readonly #logger: Logger;
 
-  constructor(member: ApiMember, others: OthersFor, logger: Logger) {
+  constructor(
+    member: ApiMember,
+    others: OthersFor,
+    { audit, logger }: { readonly audit: AdminAudit; readonly logger: Logger },
+  ) {
+    this.#audit = audit;
     this.#member = member;
     this.#others = others;
     this.#logger = logger;
@@ -106,6 +113,7 @@ export class SessionRoutes {
     // Whoever asks for what is happening anyway has not ended the session.
     if (outcome === 'ended') {
       this.#logger.info({ session: prefixedHex(id), user, remote }, 'admin.session_ended');
+      this.#audit.done(caller, { operation: 'expireSession', session: id });
     }
     return { status: 202, type: 'application/json', body: '{}\n' };
   };

@@ -30,7 +30,7 @@ export function sessionWatches(member: ApiMember): OpenWatch {
     requireServing(member);
     readableNode(member.state, path, caller.requester);
     const open = member.openStream.bind(member);
-    const session = await DataSession.open(open, caller.auths, {
+    const session = await DataSession.open(open, caller, {
       onEvent: ({ type, path: changed }: WatcherEvent, zxid) => {
         const kind = KINDS.get(type);
         if (kind !== undefined) hearing.onChange({ kind, path: changed, zxid: prefixedHex(zxid) });

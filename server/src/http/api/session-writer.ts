@@ -34,7 +34,7 @@ const FLAGS: Readonly<Record<NodeMode, number>> = {
 export function sessionWriters(member: ApiMember): OpenWriter {
   return async (caller) => {
     const open = member.openStream.bind(member);
-    return new SessionWriter(member, caller, await DataSession.open(open, caller.auths));
+    return new SessionWriter(member, caller, await DataSession.open(open, caller));
   };
 }
 
