@@ -61,13 +61,13 @@ it(
       stranger(member.peerPort, over.signal);
     }
     // Strangers have half of the places at most, where they push each other out. Sessions use up
-    // the others.
+    // the others, but for those that are kept for further addresses.
     await member.waitForLog(/client\.sessionless_evicted/, TEST_DEADLINE_MS);
     const sessions: WireClient[] = [];
-    await until('no file is left for a client', TEST_DEADLINE_MS, async () => {
+    await until('no place is left for this address', TEST_DEADLINE_MS, async () => {
       const added = await WireClient.connect({ port: member.clientPort }).catch(() => undefined);
       if (added !== undefined) sessions.push(added);
-      return member.log().includes('net.accept_dropped') ? true : undefined;
+      return member.log().includes('"client.refused"') ? true : undefined;
     });
     for (let count = 0; count < WRITES; count++) await setData(client, '/written', 'x'.repeat(500));
     expect((await getData(client, '/written')).stat.version).toBe(WRITES);
