@@ -2,6 +2,7 @@
  * What the metrics port answers: `/metrics`, and the probes. It can do no harm: it takes GET and
  * HEAD, changes nothing, and shows neither a path nor a session nor an address.
  */
+import type { Config } from '../config.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { FreeSpace } from './free-space.js';
 import { healthAnswer, isReady, probeOf } from './health.js';
@@ -9,20 +10,24 @@ import { HttpError } from './http-error.js';
 import type { HttpAnswer, HttpRequest } from './http-port.js';
 import { CONTENT_TYPE, textOf } from './metric.js';
 import { rookeryMetrics } from './rookery-metrics.js';
+import { settingMetrics } from './setting-metrics.js';
 import { zooKeeperMetrics } from './zookeeper-metrics.js';
 
 export function metricsRouter(
   member: { context(): WordContext },
   freeSpace: Pick<FreeSpace, 'read'>,
-  ensembleName: string | null = null,
+  config: Config | null = null,
 ): (request: HttpRequest) => Promise<HttpAnswer> {
-  const labels = ensembleName === null ? {} : { ensemble: ensembleName };
+  const ensemble = config?.ensembleName ?? null;
+  const labels = ensemble === null ? {} : { ensemble };
+  const settings = config === null ? [] : [settingMetrics(config)];
   let scrape: Promise<string> | null = null;
   const render = async (): Promise<string> => {
     const free = await freeSpace.read();
     const context = member.context();
     const ready = isReady({ health: context.view.health });
-    const metrics = [...zooKeeperMetrics(context), ...rookeryMetrics(context, { free, ready })];
+    const own = rookeryMetrics(context, { free, ready });
+    const metrics = [...zooKeeperMetrics(context), ...own, ...settings];
     return await textOf(metrics, labels);
   };
   return async (request) => {

@@ -3,6 +3,8 @@
  * metric with a type, and every name that the official alerts of ZooKeeper ask for.
  */
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { Config } from '../config.js';
+import { checkSettings } from '../config-schema.js';
 import { Durations } from '../measures/durations.js';
 import { ServerStats } from '../net/server-stats.js';
 import { TlsFigures } from '../net/tls-figures.js';
@@ -19,6 +21,15 @@ const UNREAD = {
   readBody: () => Promise.reject(new Error('no body is read')),
 };
 
+/** As a config file with this name and nothing else would be read. */
+function configNamed(ensembleName: string): Config {
+  const servers = [{ id: 1, host: '127.0.0.1', clientPort: 1, peerPort: 2 }];
+  const adminUsers = ['ops:1vdFRDCql3UzcxJ7kySyFCmtSF0='];
+  const { settings } = checkSettings({ dataDir: 'd', servers, ensembleName, adminUsers });
+  if (settings === null) throw new Error('the settings are valid');
+  return settings as Config;
+}
+
 async function scrape(
   changes: Parameters<typeof memberView>[0] = {},
   stats = new ServerStats(),
@@ -29,7 +40,7 @@ async function scrape(
   const answer = await metricsRouter(
     { context: () => context },
     FREE,
-    ensembleName,
+    ensembleName === null ? null : configNamed(ensembleName),
   )({
     method: 'GET',
     path: '/metrics',
@@ -68,6 +79,16 @@ it('has the name of the ensemble on every series, where one is configured', asyn
   );
   const bare = readExposition(await scrape()).series;
   expect([...bare.keys()].filter((one) => one.includes('ensemble="'))).toEqual([]);
+});
+
+it('has the settings that members should have in common, and no secret of them', async () => {
+  const text = await scrape({}, new ServerStats(), 'orders-eu');
+  const { series } = readExposition(text);
+  const names = [...series.keys()].filter((one) => one.startsWith('rookery_setting_info'));
+  expect(names.length).toBeGreaterThan(30);
+  expect(text).toMatch(/rookery_setting_info\{[^}]*setting="maxClientCnxns",value="(?:\d+|null)"/);
+  expect(text).toMatch(/setting="adminUsers",value="1"/);
+  expect(text).not.toContain('1vdFRDCql3UzcxJ7kySyFCmtSF0');
 });
 
 it('says the same start of the process at each scrape, whatever the clock does', async () => {

@@ -75,7 +75,7 @@ export async function openOperatorPorts(
     logger.info({ host, port: http.port }, `${purpose}.listening`);
   };
   const { metricsPort, adminPort } = self;
-  const metrics = metricsRouter(member, free, config.ensembleName);
+  const metrics = metricsRouter(member, free, config);
   if (metricsPort !== undefined) {
     await open('metrics', metrics, metricsHostOf(config, self), metricsPort);
   }

@@ -20,6 +20,8 @@ interface Scripted {
   readonly zxid: () => string;
   readonly host?: string;
   readonly clockMs?: number;
+  readonly syncMs?: number;
+  readonly metrics?: string;
   readonly readiness?: readonly [status: number, text: string];
 }
 
@@ -41,8 +43,9 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function answerTo(word: string, { mode, zxid }: Scripted): string {
+function answerTo(word: string, { mode, zxid, syncMs = 1 }: Scripted): string {
   if (word === 'conf') return 'tickTime=2000\nserver.1=a\n';
+  if (word === 'mntr') return `zk_avg_fsynctime\t${syncMs}\n`;
   if (word === 'hash') return '100000020: ca752c0c02bd08cd\n';
   if (mode === 'closing') return '';
   if (mode === 'stranger') return 'HTTP/1.1 400 Bad Request\r\n\r\n';
@@ -51,13 +54,18 @@ function answerTo(word: string, { mode, zxid }: Scripted): string {
 }
 
 async function member(id: number, scripted: Scripted) {
-  const { host = '127.0.0.1', clockMs = 0, readiness = [200, 'ok\n'] } = scripted;
+  const { host = '127.0.0.1', clockMs = 0, readiness = [200, 'ok\n'], metrics = '' } = scripted;
   const client = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.once('data', (word) => socket.end(answerTo(String(word), scripted)));
   });
   const http = createHttpServer((request, response) => {
-    const [status, text] = request.url === '/livez' ? [200, 'ok\n'] : readiness;
+    const [status, text] =
+      request.url === '/livez'
+        ? [200, 'ok\n']
+        : request.url === '/metrics'
+          ? [200, metrics]
+          : readiness;
     response.writeHead(status, { date: new Date(Date.now() + clockMs).toUTCString() }).end(text);
   });
   const [clientPort, metricsPort] = [await listening(client), await listening(http)];
@@ -189,4 +197,29 @@ it('names the member whose disk is full, and what to do', async () => {
   expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['not-ready']]);
   expect(findings[0]?.what).toBe('member 1 is not ready: [-]disk failed: 1 MB is free.');
   expect(findings[0]?.remedy).toContain('a full disk needs room');
+});
+
+it('tells of a slow disk, of certificates and of settings that differ, from the ports of members', async () => {
+  const soon = Math.floor(Date.now() / 1000) + 5 * 86_400;
+  const metrics = (cnxns: number) =>
+    `rookery_setting_info{setting="maxClientCnxns",value="${cnxns}"} 1\n`;
+  const { code, findings } = await checked([
+    { ...LEADER, syncMs: 4000, metrics: `${metrics(60)}fsynctime{quantile="0.5"} 4000\n` },
+    { ...FOLLOWER, metrics: `${metrics(0)}rookery_tls_certificate_expiry_seconds ${soon}\n` },
+    { ...FOLLOWER, metrics: metrics(60) },
+  ]);
+  expect(code).toBe(3);
+  expect(findings.map(({ kind }) => kind).sort()).toEqual([
+    'certificate',
+    'configuration',
+    'slow-disk',
+  ]);
+});
+
+it('a certificate that lasts for some weeks is told, and nothing is wrong', async () => {
+  const later = Math.floor(Date.now() / 1000) + 20 * 86_400;
+  const metrics = `rookery_tls_certificate_expiry_seconds ${later}\n`;
+  const { code, findings } = await checked([{ ...LEADER, metrics }, FOLLOWER, FOLLOWER]);
+  expect(code).toBe(0);
+  expect(findings).toMatchObject([{ kind: 'certificate', isWarning: true }]);
 });

@@ -5,11 +5,14 @@
  * what a server does not answer is left out. With a config file the HTTP ports of Rookery's members
  * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
  */
+import { existsSync } from 'node:fs';
 import { errorMessage } from '@rookery/protocol';
 import {
   type Config,
   type FourLetterWord,
   loadEnsembleConfig,
+  loadTlsFiles,
+  OperatorError,
   type ServerAddress,
 } from '@rookery/server';
 import { clockChecks, metricsDialHost } from '../../config-checks.js';
@@ -31,10 +34,13 @@ import { type Call, EXIT } from '../command.js';
 import { serversFor } from '../servers-for.js';
 import {
   type Answers,
+  certificateFindings,
   configurationFindings,
   digestFindings,
   digestsIn,
+  diskFindings,
   type Finding,
+  settingFindings,
   versionFindings,
 } from './findings.js';
 
@@ -64,6 +70,7 @@ const REMEDIES = {
 const TIMEOUT_MS = 2_000;
 /** A member has a few checks with a line each; more than this is not read. */
 const READINESS_CHARACTERS_MAX = 10_000;
+const METRICS_CHARACTERS_MAX = 1_000_000;
 /** How long members may take to apply what the leader had; one that keeps up takes far less. */
 const CATCH_UP_MS = 3_000;
 const AGAIN_MS = 100;
@@ -76,16 +83,18 @@ export async function check(call: Call): Promise<number> {
   const servers = serversFor(call).map(({ id, address, ...server }) => {
     return { ...server, name: id === null ? address : `member ${id}` };
   });
-  const findings = [
+  const all = [
     ...(await membersFindings(servers, signal)),
     ...(config === undefined ? [] : await portFindings(config)),
   ];
+  // A slow disk may show at both ports.
+  const findings = [...new Map(all.map((finding) => [finding.what, finding])).values()];
   await output.list(findings, {
     json: (finding) => ({ ...finding }),
     text: ({ what, remedy }) => `${what}\n  ${remedy}`,
     raw: ({ what }) => what,
   });
-  return findings.length === 0 ? EXIT.done : EXIT.no;
+  return findings.every(({ isWarning }) => isWarning) ? EXIT.done : EXIT.no;
 }
 
 async function membersFindings(
@@ -112,6 +121,7 @@ async function membersFindings(
   findings.push(...versionFindings(serving.map(versionOf)));
   findings.push(...(await lagFindings(serving, leaders[0], signal)));
   findings.push(...configurationFindings(await answers(serving, 'conf')));
+  findings.push(...diskFindings(await answers(serving, 'mntr')));
   findings.push(...(await compareDigests(serving, signal)));
   return findings;
 }
@@ -224,8 +234,9 @@ async function compareDigests(
 /** Clocks and readiness, where members have a port for them. */
 async function portFindings(file: string): Promise<readonly Finding[]> {
   const config = loadEnsembleConfig(file);
-  const [clocks, ready] = await Promise.all([
+  const [clocks, scraped, ready] = await Promise.all([
     clockChecks(config.servers, config),
+    scrapes(config),
     Promise.all(config.servers.map((server) => readiness(server, config))),
   ]);
   const apart = clocks.filter(({ verdict }) => verdict === 'FAIL');
@@ -236,7 +247,54 @@ async function portFindings(file: string): Promise<readonly Finding[]> {
       remedy: `Look at chrony or ntpd ${isHere ? 'on this machine' : 'there'}.`,
     })),
     ...ready.filter((finding) => finding !== null),
+    ...diskFindings(scraped),
+    ...settingFindings(scraped),
+    ...certificateFindings(scraped, Date.now() / 1000),
+    ...fileFindings(config),
   ];
+}
+
+async function scrapes(config: Config): Promise<readonly Answers[]> {
+  const all = await Promise.all(
+    config.servers.map(async (server) => {
+      const text = await metricsOf(server, config);
+      return text === null ? [] : [{ name: `member ${server.id}`, text }];
+    }),
+  );
+  return all.flat();
+}
+
+/** Null where there is no port for it, or no answer: who serves was asked on the client port. */
+async function metricsOf(server: ServerAddress, config: Config): Promise<string | null> {
+  if (server.metricsPort === undefined) return null;
+  const address = addressText(metricsDialHost(server, config), server.metricsPort);
+  try {
+    const response = await fetch(`http://${address}/metrics`, {
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      redirect: 'manual',
+    });
+    if (!response.ok || response.body === null) return null;
+    return await textUpTo(response.body, METRICS_CHARACTERS_MAX);
+  } catch {
+    return null;
+  }
+}
+
+/** Of the certificates on this machine, if it has them: a member would not start with them. */
+function fileFindings({ tls, peerAuth }: Config): readonly Finding[] {
+  const forMembers = typeof peerAuth === 'object' ? (peerAuth?.tls ?? null) : null;
+  return [tls, forMembers].flatMap((files) => {
+    const own = files?.certFile ?? files?.pkcs12File ?? null;
+    if (files === null || own === null || !existsSync(own)) return [];
+    try {
+      loadTlsFiles(files);
+      return [];
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      const remedy = 'Correct the files on this machine: a member does not start with them.';
+      return [{ kind: 'certificate', what: error.message, remedy }];
+    }
+  });
 }
 
 async function readiness(server: ServerAddress, config: Config): Promise<Finding | null> {

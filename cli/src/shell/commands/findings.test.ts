@@ -1,35 +1,75 @@
-/** What is concluded from what members say; the whole command runs in test/src/client/shell. */
+/** What `check` makes of a member's metrics and of `mntr`. */
 import { expect, it } from 'vitest';
-import { configurationFindings, digestFindings, digestsIn, versionFindings } from './findings.js';
+import { certificateFindings, diskFindings, settingFindings } from './findings.js';
 
-const CONF = 'clientPort=1\ntickTime=2000\nmembership: \nserver.1=a\nserver.2=b\nversion=0\n';
+const NOW = 1_800_000_000;
+const DAY = 86_400;
 
-it('finds nothing where all say the same', () => {
-  const same = ['1', '2'].map((name) => ({ name, text: CONF.replace('Port=1', `Port=${name}`) }));
-  expect(configurationFindings(same)).toEqual([]);
-  expect(versionFindings(same.map(({ name }) => ({ name, text: '3.8.0' })))).toEqual([]);
+const SLOW = 'The disk of member 1 takes a second and more to make a write durable.';
+
+it.each([
+  ['zk_avg_fsynctime\t999.9\n', []],
+  ['zk_avg_latency\t0.1\nzk_avg_fsynctime\t4021.5\nzk_max_fsynctime\t9000\n', [SLOW]],
+  ['fsynctime{quantile="0.5"} 999\nfsynctime_sum 90000\n', []],
+  ['fsynctime{quantile="0.5"} 4000\n', [SLOW]],
+  ['fsynctime{quantile="0.5",ensemble="a"} 1000\n', [SLOW]],
+])('how long the disk of a member takes: %j', (text, expected) => {
+  const answers = [
+    { name: 'member 1', text },
+    { name: 'member 1', text },
+  ];
+  expect(diskFindings(answers).map(({ what }) => what)).toEqual(expected);
 });
 
-it('names the settings and the members that differ', () => {
-  const [finding, ...more] = configurationFindings([
-    { name: 'member 1', text: CONF },
-    { name: 'member 2', text: CONF.replace('server.2=b', 'server.2=c') },
-  ]);
-  expect(more).toEqual([]);
-  expect(finding?.what).toMatch(/differ in servers: member 1 .*; member 2 .*server\.2=c/);
+it('a server that does not tell how long its disk takes is not judged', () => {
+  const text = 'This ZooKeeper instance is not currently serving requests\n';
+  expect(diskFindings([{ name: 'a', text }])).toEqual([]);
 });
 
-it('finds the member with another tree, at a zxid that all have told', () => {
-  const told = (text: string) => new Map(digestsIn(text));
-  const known = new Map([
-    ['member 1', told('1f: aa\n20: bb\n')],
-    ['member 2', told('20: bb\n')],
-    ['member 3', told('1f: aa\n20: cc\n')],
+it.each([
+  [31, null, ''],
+  [29, true, 'The certificate for clients of member 2 expires in 29 days.'],
+  [7, true, 'The certificate for clients of member 2 expires in 7 days.'],
+  [6.9, false, 'The certificate for clients of member 2 expires in 6 days.'],
+  [1, false, 'The certificate for clients of member 2 expires in 1 day.'],
+  [-1, false, 'The certificate for clients of member 2 has expired.'],
+])('a certificate with %d days left', (days, isWarning, what) => {
+  const series = `rookery_tls_certificate_expiry_seconds{ensemble="a"} ${NOW + days * DAY}`;
+  const text = `# TYPE rookery_tls_certificate_expiry_seconds gauge\n${series}\n`;
+  const found = certificateFindings([{ name: 'member 2', text }], NOW);
+  expect(found.map((one) => [one.isWarning ?? false, one.what])).toEqual(
+    isWarning === null ? [] : [[isWarning, what]],
+  );
+});
+
+it.each([
+  ['rookery_peer_tls_certificate_expiry_seconds', 'The certificate for members'],
+  ['rookery_tls_authority_expiry_seconds', 'An authority of clients'],
+  ['rookery_peer_tls_authority_expiry_seconds', 'An authority of members'],
+])('%s is watched, too', (metric, what) => {
+  const [found] = certificateFindings([{ name: 'a', text: `${metric} ${NOW + DAY}\n` }], NOW);
+  expect(found?.what).toContain(what);
+});
+
+it('files that do not belong together, which a running member does not take, are a problem', () => {
+  const text = 'rookery_tls_certificate_stale 1\nrookery_peer_tls_certificate_stale 0\n';
+  const found = certificateFindings([{ name: 'member 3', text }], NOW);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatchObject({ kind: 'certificate' });
+  expect(found[0]?.what).toContain('member 3 cannot use the new files of its certificate');
+});
+
+it('settings of members that differ are named with their values', () => {
+  const of = (cnxns: number) =>
+    [
+      `rookery_setting_info{setting="maxClientCnxns",value="${cnxns}"} 1`,
+      `rookery_setting_info{ensemble="a",setting="readOnlyMode",value="false"} 1`,
+    ].join('\n');
+  const scraped = [60, 60, 0].map((cnxns, at) => ({ name: `member ${at + 1}`, text: of(cnxns) }));
+  expect(settingFindings(scraped).map(({ what }) => what)).toEqual([
+    'The configurations differ in maxClientCnxns: member 1, member 2 60; member 3 0.',
   ]);
-  const [finding] = digestFindings(known) ?? [];
-  expect(finding?.what).toMatch(/^At zxid 0x20 member 3 has another tree/);
-  known.set('member 3', told('20: bb\n'));
-  expect(digestFindings(known)).toEqual([]);
-  known.set('member 3', told('21: dd\n'));
-  expect(digestFindings(known)).toBe(null);
+  expect(settingFindings(scraped.slice(0, 2))).toEqual([]);
+  // A member of an earlier release tells none.
+  expect(settingFindings([...scraped.slice(0, 2), { name: 'old', text: '' }])).toEqual([]);
 });

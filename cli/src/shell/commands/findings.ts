@@ -6,12 +6,14 @@
 export interface Finding {
   /**
    * For scripts: no-service, no-quorum, leader-unknown, two-leaders, version, lag, configuration,
-   * digest...
+   * slow-disk, certificate, digest...
    */
   readonly kind: string;
   readonly what: string;
   /** What to do about it. */
   readonly remedy: string;
+  /** Present where nothing is wrong yet: the exit code stays 0 for such findings alone. */
+  readonly isWarning?: true;
 }
 
 export interface Answers {
@@ -61,6 +63,113 @@ function settingOf(text: string, key: string): string {
       .join(' ');
   }
   return lines.find((line) => line.startsWith(`${key}=`))?.slice(key.length + 1) ?? '';
+}
+
+/** A disk at which a group commit takes this long is slow. */
+const SLOW_SYNC_MS = 1000;
+/** The average since the start in `mntr`, and the median of the last minutes in `/metrics`. */
+const SYNC_TIMES = [
+  /^zk_avg_fsynctime\t([\d.]{1,20})$/m,
+  /^fsynctime\{quantile="0\.5"[^}\n]{0,200}\} ([\d.]{1,20})$/m,
+];
+
+/** By answers to `mntr` and `/metrics`; a server that does not tell the figure is not judged. */
+export function diskFindings(answers: readonly Answers[]): readonly Finding[] {
+  const slow = answers.filter(({ text }) =>
+    SYNC_TIMES.some((figure) => Number(figure.exec(text)?.[1] ?? 0) >= SLOW_SYNC_MS),
+  );
+  return [...new Set(slow.map(({ name }) => name))].map((name) => ({
+    kind: 'slow-disk',
+    what: `The disk of ${name} takes a second and more to make a write durable.`,
+    remedy: 'Look for what else uses that disk, and at its health; iostat -x 1 shows its load.',
+  }));
+}
+
+const DAY_SECONDS = 86_400;
+const DAYS_WARN = 30;
+const DAYS_LEFT = 7;
+/** What can expire, by the end of its metric. */
+const EXPIRING: readonly (readonly [metric: string, what: string])[] = [
+  ['rookery_tls_certificate', 'The certificate for clients'],
+  ['rookery_peer_tls_certificate', 'The certificate for members'],
+  ['rookery_tls_authority', 'An authority of clients in caFile'],
+  ['rookery_peer_tls_authority', 'An authority of members in caFile'],
+];
+const STALE: readonly (readonly [metric: string, what: string])[] = [
+  ['rookery_tls_certificate_stale', 'certificate for clients'],
+  ['rookery_peer_tls_certificate_stale', 'certificate for members'],
+];
+
+export function certificateFindings(
+  scraped: readonly Answers[],
+  nowSeconds: number,
+): readonly Finding[] {
+  return scraped.flatMap(({ name, text }) => [
+    ...STALE.filter(([metric]) => sampleOf(text, metric) === 1).map(([, what]) => ({
+      kind: 'certificate',
+      what: `${name} cannot use the new files of its ${what}, and keeps what it had.`,
+      remedy:
+        'The certificate and its key may not belong together: files.not_reloaded in its log says ' +
+        'why. It would not start with these files.',
+    })),
+    ...EXPIRING.flatMap(([metric, what]) => {
+      const end = sampleOf(text, `${metric}_expiry_seconds`);
+      return end === null ? [] : expiryFinding(`${what} of ${name}`, end - nowSeconds);
+    }),
+  ]);
+}
+
+function expiryFinding(what: string, leftSeconds: number): readonly Finding[] {
+  const days = leftSeconds / DAY_SECONDS;
+  if (days >= DAYS_WARN) return [];
+  const left = Math.floor(days);
+  const ends = days <= 0 ? 'has expired' : `expires in ${left === 1 ? '1 day' : `${left} days`}`;
+  const found = {
+    kind: 'certificate',
+    what: `${what} ${ends}.`,
+    remedy: 'Replace the files: members read them again without a restart.',
+  };
+  return [days < DAYS_LEFT ? found : { ...found, isWarning: true }];
+}
+
+/** Null if the member has no such metric. Labels do not matter: each has one series. */
+function sampleOf(text: string, metric: string): number | null {
+  for (const line of text.split('\n')) {
+    const rest = line.startsWith(metric) ? line.slice(metric.length) : '';
+    if (rest[0] !== ' ' && rest[0] !== '{') continue;
+    return Number(line.slice(line.lastIndexOf(' ') + 1));
+  }
+  return null;
+}
+
+/** The settings that are not equal at all members that tell them. */
+export function settingFindings(scraped: readonly Answers[]): readonly Finding[] {
+  const told = scraped.map(({ name, text }) => ({ name, settings: settingsIn(text) }));
+  const names = new Set(told.flatMap(({ settings }) => [...settings.keys()]));
+  return [...names].flatMap((setting) => {
+    const values = told.flatMap(({ name, settings }) => {
+      const text = settings.get(setting);
+      return text === undefined ? [] : [{ name, text }];
+    });
+    const groups = grouped(values);
+    if (groups.size <= 1) return [];
+    return {
+      kind: 'configuration',
+      what: `The configurations differ in ${setting}: ${groupsText(groups)}.`,
+      remedy: 'Make the files equal, and restart the members whose file changed.',
+    };
+  });
+}
+
+function settingsIn(text: string): ReadonlyMap<string, string> {
+  const series =
+    /^rookery_setting_info\{(?:[a-z_]+="[^"\n]*",)?setting="([^"\n]*)",value="([^"\n]*)"/;
+  const found = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const [, setting, value] = series.exec(line) ?? [];
+    if (setting !== undefined && value !== undefined) found.set(setting, value);
+  }
+  return found;
 }
 
 /** Lines such as `1000a: ca752c0c02bd08cd`: the digest of the tree at a zxid. */
