@@ -1,19 +1,21 @@
 /**
  * Takes the scheduled backups of a member on this machine: room is checked, the member's state is
- * written to a process that makes the backup of it, and what the rule does not keep is removed.
+ * written to a process that makes the backup of it. What the rule does not keep is removed by
+ * itself, so that a file which stays harms no backup.
  *
  * Made by `server.ts` where the config names a directory. Everything that stands against a backup
  * is an Error with a sentence; the schedule logs it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { PeerId } from '@rookery/protocol';
-import type { BackupTaker, SavedBackup } from './driver/backup-schedule.js';
+import type { BackupTaker, PrunedBackups, SavedBackup } from './driver/backup-schedule.js';
 import { defaultReserve, type MeasureSpace } from './driver/disk-space.js';
 import {
   backupsIn,
@@ -59,24 +61,40 @@ export class BackupKeeper implements BackupTaker {
   async save(open: () => Promise<OpenedBackup>, treeBytes: number): Promise<SavedBackup> {
     const { directory } = this.#options;
     await makeDirectory(directory);
-    // Backups that the rule does not keep are removed first, to make room for the new one.
-    await this.#prune();
-    await rm(this.#part, { force: true });
     await this.#requireRoom(treeBytes);
     const source = await open();
     try {
       const path = join(directory, `snapshot.${source.zxid.toString(16)}.gz`);
-      const saved = await this.#write(source, path);
-      await this.#prune();
-      return { ...saved, path };
+      return { ...(await this.#write(source, path)), path };
     } finally {
       await source.close();
     }
   }
 
-  /** A process that was killed leaves it behind, and the next backup removes it. */
-  get #part(): string {
-    return join(this.#options.directory, `.member-${this.#options.id}.part`);
+  async prune(): Promise<PrunedBackups> {
+    const { directory, rule, wallMs } = this.#options;
+    // It is made for the first backup.
+    if (!existsSync(directory)) return { removed: 0, left: [] };
+    const parts = (await readdir(directory)).filter((name) => this.#isPart(name));
+    const expired = expiredBackups(await backupsIn(directory), rule, wallMs());
+    const left = await removeBackups([
+      ...parts.map((name) => ({ path: join(directory, name) })),
+      ...expired,
+    ]);
+    return { removed: parts.length + expired.length - left.length, left };
+  }
+
+  /**
+   * A process that was killed leaves its file behind. The next one has another name, because such a
+   * file may be one that cannot be removed.
+   */
+  get #partStem(): string {
+    return `.member-${this.#options.id}`;
+  }
+
+  #isPart(name: string): boolean {
+    const stem = this.#partStem;
+    return (name.startsWith(`${stem}-`) || name.startsWith(`${stem}.`)) && name.endsWith('.part');
   }
 
   stop(): void {
@@ -101,7 +119,9 @@ export class BackupKeeper implements BackupTaker {
   async #write(source: OpenedBackup, path: string): Promise<Omit<SavedBackup, 'path'>> {
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(LONGEST_MS)]);
     const file = createRequire(import.meta.url).resolve(PROCESS);
-    const child = spawn(process.execPath, [file, path, this.#part], {
+    const { directory, wallMs } = this.#options;
+    const part = join(directory, `${this.#partStem}-${wallMs()}.part`);
+    const child = spawn(process.execPath, [file, path, part], {
       signal,
       killSignal: 'SIGKILL',
       stdio: 'pipe',
@@ -137,11 +157,6 @@ export class BackupKeeper implements BackupTaker {
   #abortedBecause(): Error {
     if (this.#stopping.signal.aborted) return new Error('the member stops');
     return new Error('it had not ended after three hours, as where no processor is ever idle');
-  }
-
-  async #prune(): Promise<void> {
-    const { directory, rule, wallMs } = this.#options;
-    await removeBackups(expiredBackups(await backupsIn(directory), rule, wallMs()));
   }
 }
 

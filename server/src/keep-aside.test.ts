@@ -1,5 +1,5 @@
 /** Files kept for the operator: whole or not there, and only the newest of them. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -37,4 +37,14 @@ it('keeps eight of them, the newest', async () => {
   }
   const kept = (await readdir(join(directory, 'discarded'))).sort();
   expect(kept).toEqual([12, 13, 14, 15, 16, 17, 18, 19].map((at) => `discarded-${at}.jsonl`));
+});
+
+it('an old file that cannot be removed costs neither the new one nor the removal of others', async () => {
+  const folder = join(directory, 'discarded');
+  // No file system removes a directory as a file.
+  await mkdir(join(folder, 'discarded-10.jsonl'), { recursive: true });
+  for (let at = 11; at < 14; at++) {
+    await keepAside(directory, `discarded-${at}.jsonl`, lines('x\n'), 1);
+  }
+  expect((await readdir(folder)).sort()).toEqual(['discarded-10.jsonl', 'discarded-13.jsonl']);
 });

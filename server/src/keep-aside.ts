@@ -12,7 +12,8 @@ const DIRECTORY = 'discarded';
 
 /**
  * Resolves with the file's path when it is durable. `directory` is the member's; at most `filesMax`
- * files of the kind are there afterwards. Rejects with what the file system or the lines throw.
+ * files of the kind are there afterwards, and those that cannot be removed. Rejects with what the
+ * file system or the lines throw.
  */
 export async function keepAside(
   directory: string,
@@ -24,9 +25,9 @@ export async function keepAside(
   await mkdir(folder, { recursive: true });
   const kind = name.slice(0, name.indexOf('-') + 1);
   const kept = (await readdir(folder)).filter((other) => other.startsWith(kind)).sort();
-  for (const old of kept.slice(0, Math.max(0, kept.length - filesMax + 1))) {
-    await rm(join(folder, old), { force: true });
-  }
+  // One that cannot be removed costs neither this file nor the removal of others.
+  const surplus = kept.slice(0, Math.max(0, kept.length - filesMax + 1));
+  await Promise.allSettled(surplus.map((old) => rm(join(folder, old), { force: true })));
   const path = join(folder, name);
   const file = await openNewFile(`${path}.part`);
   try {

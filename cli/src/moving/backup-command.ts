@@ -2,7 +2,8 @@
  * `rookery backup save | list | verify | prune` works on backups, which are snapshots in
  * ZooKeeper's format, compressed, in one directory, named by their zxids.
  *
- * Exit code 0: done, or sound; 1: a backup is damaged; 2: a mistake of the caller.
+ * Exit code 0: done, or sound; 1: a backup is damaged, or one that the rule does not keep cannot be
+ * removed; 2: a mistake of the caller.
  */
 import { join } from 'node:path';
 import {
@@ -96,14 +97,19 @@ export async function runBackupVerify(file: string): Promise<number> {
   }
 }
 
-/** Removes what the rule does not keep. */
+/** Removes what the rule does not keep; one that cannot be removed keeps none of the others. */
 export async function runBackupPrune(directory: string, rule: KeepRule): Promise<number> {
   const backups = await listed(directory);
   const expired = expiredBackups(backups, rule, Date.now());
-  await removeBackups(expired);
-  for (const { path } of expired) process.stdout.write(`removed: ${path}\n`);
-  process.stdout.write(`kept: ${backups.length - expired.length}\n`);
-  return 0;
+  const left = await removeBackups(expired);
+  const reasons = new Map(left.map(({ path, reason }) => [path, reason]));
+  for (const { path } of expired) {
+    const reason = reasons.get(path);
+    if (reason === undefined) process.stdout.write(`removed: ${path}\n`);
+    else process.stderr.write(`rookery: ${path} cannot be removed: ${reason}\n`);
+  }
+  process.stdout.write(`kept: ${backups.length - expired.length + left.length}\n`);
+  return left.length === 0 ? 0 : 1;
 }
 
 async function listed(directory: string): Promise<readonly Backup[]> {

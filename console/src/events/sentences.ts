@@ -68,6 +68,8 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'files.reloaded': ({ files }) => `uses the new content of ${text(files)}`,
   'backup.saved': ({ path }) => `saved a backup, ${text(path)}`,
   'backup.failed': ({ reason }) => `could not take a backup${because(reason)}`,
+  'backup.prune_failed': ({ path, reason }) =>
+    `could not remove old backups such as ${text(path)}${because(reason)}`,
   'client.refused': ({ remote, reason }) =>
     `refused a client from ${text(remote)}${because(reason)}`,
   'tls.refused': ({ remote, reason }) =>

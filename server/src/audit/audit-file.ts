@@ -20,6 +20,8 @@ export interface AuditFileParts {
   /** Called with the number of lines that are lost, and the reason. */
   readonly onLost: (lines: number, reason: string) => void;
   readonly onWritten: (lines: number) => void;
+  /** Called with the reason when a full file could not be followed by a new one. */
+  readonly onUnrotated: (reason: string) => void;
 }
 
 /** The bytes of one write. */
@@ -37,10 +39,13 @@ export class AuditFile {
   #waitingBytes = 0;
   #file: FileHandle | null = null;
   #fileBytes = 0;
+  /** `bytesMax`, and more while older files stand in the way. */
+  #fullAtBytes: number;
   #writing: Promise<void> | null = null;
 
   constructor(parts: AuditFileParts) {
     this.#parts = parts;
+    this.#fullAtBytes = parts.bytesMax;
   }
 
   /** The line has no newline. */
@@ -79,15 +84,16 @@ export class AuditFile {
     try {
       this.#file ??= await this.#openFile();
       const firstBytes = lines[at]?.length ?? 0;
-      if (this.#fileBytes > 0 && this.#fileBytes + firstBytes > this.#parts.bytesMax) {
+      if (this.#fileBytes > 0 && this.#fileBytes + firstBytes > this.#fullAtBytes) {
         await this.#rotate();
+        this.#file ??= await this.#openFile();
       }
     } catch (error) {
       return this.#lose(lines.slice(at), error);
     }
     while (at + count < lines.length) {
       const lineBytes = lines[at + count]?.length ?? 0;
-      const isFull = this.#fileBytes + bytes + lineBytes > this.#parts.bytesMax;
+      const isFull = this.#fileBytes + bytes + lineBytes > this.#fullAtBytes;
       if (count > 0 && (isFull || bytes + lineBytes > CHUNK_BYTES)) break;
       count += 1;
       bytes += lineBytes;
@@ -132,15 +138,27 @@ export class AuditFile {
     }
   }
 
+  /**
+   * Where an older file can neither be removed nor renamed, the present one goes on: no line is
+   * lost while it has the room that all of the files may take. Rejects once it has not.
+   */
   async #rotate(): Promise<void> {
-    const { path, filesKept } = this.#parts;
+    const { path, bytesMax, filesKept, onUnrotated } = this.#parts;
     await this.#closeFile();
-    if (filesKept === 0) await rm(path, { force: true });
-    for (let number = filesKept; number > 0; number--) {
-      const from = number === 1 ? path : `${path}.${number - 1}`;
-      await renameIfThere(from, `${path}.${number}`);
+    try {
+      if (filesKept === 0) await rm(path, { force: true });
+      for (let number = filesKept; number > 0; number--) {
+        const from = number === 1 ? path : `${path}.${number - 1}`;
+        await renameIfThere(from, `${path}.${number}`);
+      }
+      this.#fullAtBytes = bytesMax;
+    } catch (error) {
+      // At least one more file's worth, so that a log without older files does not lose lines.
+      const allBytes = bytesMax * Math.max(2, filesKept + 1);
+      if (this.#fullAtBytes + bytesMax > allBytes) throw error;
+      this.#fullAtBytes += bytesMax;
+      onUnrotated(errorMessage(error));
     }
-    this.#file = await this.#openFile();
   }
 
   async #closeFile(): Promise<void> {

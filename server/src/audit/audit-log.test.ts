@@ -63,6 +63,10 @@ function linesOf(path: string) {
     .map((line) => JSON.parse(line));
 }
 
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((resolve) => setImmediate(resolve));
+}
+
 it('a line has the keys of ZooKeeper, the time, the member and the zxid', async () => {
   const { log, path } = setUp();
   log.record({ ...RECORD, operation: 'setData', version: 4, bytes: 12 });
@@ -117,6 +121,30 @@ it('a full file is followed by a new one, and only so many are kept, each with w
   expect(versions).toEqual([...rest, undefined]);
 });
 
+it('an older file that cannot be replaced costs no line while there is the room of all files', async () => {
+  const lines: string[] = [];
+  const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
+  const { log, path, directory } = setUp({ bytesMax: 2000, logger });
+  // No file takes the name of a directory.
+  mkdirSync(join(directory, 'audit.jsonl.1'));
+  mkdirSync(join(directory, 'audit.jsonl.2', 'held'), { recursive: true });
+  for (let version = 0; version < 30; version++) log.record({ ...RECORD, version });
+  await until(() => log.figures.written === 31);
+  expect(log.figures.dropped).toBe(0);
+  expect(statSync(path).size).toBeGreaterThan(4000);
+  expect(lines).toContain('audit.not_rotated');
+  for (let version = 30; version < 60; version++) log.record({ ...RECORD, version });
+  await until(() => log.figures.dropped > 0);
+  expect(statSync(path).size).toBeLessThanOrEqual(6000);
+  expect(lines).toContain('audit.lost');
+  rmSync(join(directory, 'audit.jsonl.1'), { recursive: true });
+  rmSync(join(directory, 'audit.jsonl.2'), { recursive: true });
+  log.record({ ...RECORD, version: 60 });
+  await log.close();
+  expect(linesOf(path)).toContainEqual(expect.objectContaining({ version: 60 }));
+  expect(statSync(path).size).toBeLessThanOrEqual(2000);
+});
+
 it('a line that a crash has cut off does not spoil the next one', async () => {
   const { directory } = setUp();
   const path = join(directory, 'cut.jsonl');
@@ -163,10 +191,7 @@ it('a file that cannot be opened costs lines, and is tried again', async () => {
   const { directory } = setUp();
   const path = join(directory, 'later', 'audit.jsonl');
   const { log } = setUp({ path });
-  await new Promise<void>((resolve) => {
-    const poll = () => (log.figures.dropped > 0 ? resolve() : setImmediate(poll));
-    poll();
-  });
+  await until(() => log.figures.dropped > 0);
   mkdirSync(join(directory, 'later'));
   log.record(RECORD);
   await log.close();

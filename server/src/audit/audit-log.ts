@@ -92,6 +92,7 @@ export class AuditLog implements AuditSink {
         this.figures.written += lines;
         this.#noteLost();
       },
+      onUnrotated: (reason) => this.#log.error('audit.not_rotated', { path, reason }),
     });
     this.#writeOwn('serverStart');
   }

@@ -27,6 +27,8 @@ class Ensemble {
   readonly up = new Set<PeerId>([1, 2, 3]);
   /** Members whose backups fail, at once. */
   readonly failing = new Set<PeerId>();
+  /** Members with an old backup that cannot be removed. */
+  readonly stuck = new Set<PeerId>();
   readonly newest = new Map<PeerId, number>();
   /** Who has begun a backup, in this order, and how each is ended. */
   readonly begun: PeerId[] = [];
@@ -52,13 +54,13 @@ class Ensemble {
         const role = id === this.leader ? 'leading' : 'following';
         schedule.onHeartbeat({ role, leader: this.leader }, { sendTo: this.#tellOf(id) });
       }
-      await Promise.resolve();
+      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   async end(id: PeerId): Promise<void> {
     this.#ends.get(id)?.({ path: '/b', zxid: 1, znodes: 1, bytes: 10 });
-    await Promise.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
   }
 
   #tellOf(from: PeerId) {
@@ -89,6 +91,10 @@ class Ensemble {
           this.begun.push(id);
           if (this.failing.has(id)) return Promise.reject(new Error('no room'));
           return new Promise((resolve) => this.#ends.set(id, resolve));
+        },
+        prune: () => {
+          const left = this.stuck.has(id) ? [{ path: '/old', reason: 'EPERM' }] : [];
+          return Promise.resolve({ removed: 0, left });
         },
         stop: () => undefined,
       },
@@ -186,4 +192,28 @@ it('a clock that was ten years ahead for a minute stops no backup once it is rig
   expect(ensemble.begun).toEqual([2, 2]);
   await ensemble.pass(HOUR_MS);
   expect(ensemble.begun).toEqual([2, 2, 2]);
+});
+
+it('backups go on where an old one cannot be removed, which is reported once for each', async () => {
+  const ensemble = new Ensemble();
+  ensemble.stuck.add(2);
+  for (let count = 1; count <= 3; count++) {
+    await ensemble.pass(2 * STAGGER_MS);
+    await ensemble.end(2);
+    await ensemble.pass(2 * RETRY_MS);
+    expect(ensemble.begun).toEqual(Array(count).fill(2));
+    expect(ensemble.schedule(2).figures).toMatchObject({
+      saved: count,
+      failed: 0,
+      isFailing: false,
+      pruneFailed: count,
+      isPruneFailing: true,
+    });
+    expect(ensemble.lines.slice(-2)).toEqual(['2 backup.prune_failed', '2 backup.saved']);
+    await ensemble.pass(HOUR_MS - 2 * STAGGER_MS - 2 * RETRY_MS);
+  }
+  ensemble.stuck.delete(2);
+  await ensemble.pass(HOUR_MS);
+  await ensemble.end(2);
+  expect(ensemble.schedule(2).figures).toMatchObject({ isPruneFailing: false });
 });

@@ -9,6 +9,9 @@
  * STAGGER_MS, and two members that do not hear of each other take two backups, which harms nothing.
  * A leader takes one only where no follower did. After a failure a member tries again after
  * RETRY_MS.
+ *
+ * Old backups are removed before, to make room, and after. Where that fails it is reported by
+ * itself: a backup that is saved counts, and the next ones go on.
  */
 import {
   BACKUPS_SINCE,
@@ -22,7 +25,7 @@ import type { Logger } from 'pino';
 import type { BackupFigures } from '../net/member-view.js';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timers } from '../net/timers.js';
-import type { OpenedBackup } from '../offline/index.js';
+import type { LeftFile, OpenedBackup } from '../offline/index.js';
 import type { RoleName } from '../zab/index.js';
 
 export interface SavedBackup {
@@ -32,12 +35,20 @@ export interface SavedBackup {
   readonly bytes: number;
 }
 
+export interface PrunedBackups {
+  readonly removed: number;
+  /** Files that should be gone and cannot be removed. */
+  readonly left: readonly LeftFile[];
+}
+
 /** Makes backups and keeps them; `backup-keeper.ts` implements it. */
 export interface BackupTaker {
   /** When the newest backup was written, ms since 1970; null for none. */
   newestMs(): Promise<number | null>;
   /** Rejects with an Error that says why there is none. */
   save(open: () => Promise<OpenedBackup>, treeBytes: number): Promise<SavedBackup>;
+  /** Removes what the rule does not keep. Rejects where the directory cannot be read. */
+  prune(): Promise<PrunedBackups>;
   /** Ends what is under way. */
   stop(): void;
 }
@@ -79,6 +90,8 @@ export class BackupSchedule {
     saved: 0,
     failed: 0,
     isFailing: false,
+    pruneFailed: 0,
+    isPruneFailing: false,
     isUnderWay: false,
   };
   /** The newest slot that is known to have its backup. */
@@ -175,6 +188,7 @@ export class BackupSchedule {
     const begunMs = timers.nowMs();
     figures.isUnderWay = true;
     this.#toldMs = Number.NEGATIVE_INFINITY;
+    const wasPruned = await this.#prune(taker, { isReported: true });
     try {
       const saved = await taker.save(open, treeBytes());
       this.#onDone(slot);
@@ -195,10 +209,29 @@ export class BackupSchedule {
         { reason },
         'backup.failed: another member tries if there is one, and this one again in ten minutes',
       );
+      return;
     } finally {
       figures.isUnderWay = false;
       this.#toldMs = Number.NEGATIVE_INFINITY;
     }
+    await this.#prune(taker, { isReported: wasPruned });
+  }
+
+  /** Resolves with whether nothing is left that should be gone; never rejects. */
+  async #prune(taker: BackupTaker, { isReported }: { isReported: boolean }): Promise<boolean> {
+    const figures = this.#figures;
+    const facts = await taker.prune().then(leftOf, (error) => ({ reason: errorMessage(error) }));
+    if (this.#isStopped) return true;
+    figures.isPruneFailing = facts !== null;
+    if (facts === null) return true;
+    if (!isReported) return false;
+    figures.pruneFailed += 1;
+    this.#parts.logger.error(
+      facts,
+      'backup.prune_failed: backups go on and need more and more room until what stands in the ' +
+        'way is removed',
+    );
+    return false;
   }
 
   #onDone(slot: number): void {
@@ -235,4 +268,10 @@ export class BackupSchedule {
   #slotOf(wallMs: number): number {
     return Math.floor(wallMs / this.#parts.everyMs);
   }
+}
+
+/** Null where nothing is left; one of the files is named. */
+function leftOf({ left }: PrunedBackups): object | null {
+  const [first] = left;
+  return first === undefined ? null : { ...first, files: left.length };
 }

@@ -248,6 +248,11 @@ function backups({ backups: figures }: MemberDetails): Metric[] {
       figures.isFailing ? 1 : 0,
     ),
     gauge(
+      'rookery_backup_prune_failing',
+      'Whether it could not remove old backups the last time; new ones are taken meanwhile.',
+      figures.isPruneFailing ? 1 : 0,
+    ),
+    gauge(
       'rookery_backup_running',
       'Whether it takes a scheduled backup now.',
       figures.isUnderWay ? 1 : 0,
@@ -266,6 +271,7 @@ function backups({ backups: figures }: MemberDetails): Metric[] {
     counters('rookery_backups_total', 'Scheduled backups that it took, or tried to.', [
       [{ result: 'saved' }, figures.saved],
       [{ result: 'failed' }, figures.failed],
+      [{ result: 'not_pruned' }, figures.pruneFailed],
     ]),
   ];
 }

@@ -171,6 +171,10 @@ export interface BackupFigures {
   readonly failed: number;
   /** Whether the last attempt failed. */
   readonly isFailing: boolean;
+  /** How many backups were taken while old ones could not be removed. */
+  readonly pruneFailed: number;
+  /** Whether it could not remove old backups the last time. */
+  readonly isPruneFailing: boolean;
   readonly isUnderWay: boolean;
 }
 

@@ -5,6 +5,7 @@
  */
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '@rookery/protocol';
 import { checksumPath } from './checksum-file.js';
 
 export interface Backup {
@@ -72,10 +73,27 @@ function isAhead({ writtenMs }: Backup, nowMs: number): boolean {
   return writtenMs > nowMs + DAY_MS;
 }
 
-/** Removes them with their checksums. */
-export async function removeBackups(backups: readonly Backup[]): Promise<void> {
-  for (const { path } of backups) {
-    await rm(path, { force: true });
-    await rm(checksumPath(path), { force: true });
+/** A file that is still there, and the reason. */
+export interface LeftFile {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/**
+ * Removes files with their checksums, and returns those that cannot be removed, such as immutable
+ * ones. One of them keeps none of the others.
+ */
+export async function removeBackups(
+  files: readonly Pick<Backup, 'path'>[],
+): Promise<readonly LeftFile[]> {
+  const left: LeftFile[] = [];
+  for (const { path } of files) {
+    try {
+      await rm(path, { force: true });
+      await rm(checksumPath(path), { force: true });
+    } catch (error) {
+      left.push({ path, reason: errorMessage(error) });
+    }
   }
+  return left;
 }

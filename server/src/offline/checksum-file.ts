@@ -42,7 +42,7 @@ export async function checkChecksum(path: string): Promise<'equal' | 'none'> {
   throw new FileError(`${checksumPath(path)} says ${written}, the file has ${computed}`, null);
 }
 
-async function sha256Of(path: string): Promise<string> {
+export async function sha256Of(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path), hash);
   return hash.digest('hex');

@@ -4,6 +4,7 @@ export {
   backupsIn,
   expiredBackups,
   type KeepRule,
+  type LeftFile,
   removeBackups,
 } from './backup-directory.js';
 export {

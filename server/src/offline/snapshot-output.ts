@@ -14,7 +14,7 @@ import { OperatorError } from '../operator-error.js';
 import { openNewFile } from '../security/own-file.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { snapshotParts } from '../zookeeper-files/index.js';
-import { checksumPath, writeChecksum } from './checksum-file.js';
+import { checksumPath, sha256Of, writeChecksum } from './checksum-file.js';
 import { exportedState } from './exported-nodes.js';
 import { ContentSum, readBack } from './read-back.js';
 
@@ -64,14 +64,14 @@ export async function writeSnapshot(
     await syncFile(part);
     const sha256 = await readBack(part, { isCompressed, content });
     if (withChecksum) await writeChecksum(checksumPath(part), sha256, path);
-    await rename(part, path);
-    if (withChecksum) await rename(checksumPath(part), checksumPath(path));
+    if (await takesName(part, path, sha256)) {
+      if (withChecksum) await rename(checksumPath(part), checksumPath(path));
+    } else await removeParts(part);
     await syncFile(dirname(path));
     const { size } = await stat(path);
     return { path, zxid: snapshot.zxid, znodes: state.tree.nodeCount, bytes: size };
   } catch (error) {
-    await rm(part, { force: true });
-    await rm(checksumPath(part), { force: true });
+    await removeParts(part);
     if (!(error instanceof Error && 'code' in error)) throw error;
     throw new OperatorError(`${path} cannot be written: ${error.message}`, { cause: error });
   }
@@ -90,6 +90,27 @@ export async function makeDirectory(path: string): Promise<void> {
     if (error.code !== 'ENOENT') throw error;
     throw new OperatorError(`${path} cannot be made: its parent has to exist`, { cause: error });
   }
+}
+
+/**
+ * Resolves with false where the name belongs to a file with the same content that cannot be
+ * replaced. While an ensemble has no writes, its backups have one zxid, and the first of them may
+ * be immutable.
+ */
+async function takesName(part: string, path: string, sha256: string): Promise<boolean> {
+  try {
+    await rename(part, path);
+    return true;
+  } catch (error) {
+    const present = await sha256Of(path).catch(() => null);
+    if (present !== sha256) throw error;
+    return false;
+  }
+}
+
+/** Never rejects: what stays is a part that has no name of a backup, and other errors matter. */
+async function removeParts(part: string): Promise<void> {
+  await Promise.allSettled([part, checksumPath(part)].map((path) => rm(path, { force: true })));
 }
 
 async function syncFile(path: string): Promise<void> {

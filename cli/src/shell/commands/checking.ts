@@ -34,6 +34,7 @@ import { type Call, EXIT } from '../command.js';
 import { serversFor } from '../servers-for.js';
 import {
   type Answers,
+  backupFindings,
   certificateFindings,
   configurationFindings,
   digestFindings,
@@ -250,6 +251,7 @@ async function portFindings(file: string): Promise<readonly Finding[]> {
     ...diskFindings(scraped),
     ...settingFindings(scraped),
     ...certificateFindings(scraped, Date.now() / 1000),
+    ...backupFindings(scraped),
     ...fileFindings(config),
   ];
 }

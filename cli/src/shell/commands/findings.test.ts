@@ -1,6 +1,6 @@
 /** What `check` makes of a member's metrics and of `mntr`. */
 import { expect, it } from 'vitest';
-import { certificateFindings, diskFindings, settingFindings } from './findings.js';
+import { backupFindings, certificateFindings, diskFindings, settingFindings } from './findings.js';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
@@ -72,4 +72,16 @@ it('settings of members that differ are named with their values', () => {
   expect(settingFindings(scraped.slice(0, 2))).toEqual([]);
   // A member of an earlier release tells none.
   expect(settingFindings([...scraped.slice(0, 2), { name: 'old', text: '' }])).toEqual([]);
+});
+
+it.each([
+  ['rookery_backup_failing', 'member 2 could not take the last scheduled backup that it tried to.'],
+  [
+    'rookery_backup_prune_failing',
+    'member 2 cannot remove old backups, so that they need more and more room.',
+  ],
+])('%s is a finding while it is 1', (metric, what) => {
+  const text = (value: number) => `# TYPE ${metric} gauge\n${metric}{ensemble="a"} ${value}\n`;
+  const scraped = [0, 1].map((value, at) => ({ name: `member ${at + 1}`, text: text(value) }));
+  expect(backupFindings(scraped).map((finding) => finding.what)).toEqual([what]);
 });

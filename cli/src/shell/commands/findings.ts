@@ -6,7 +6,7 @@
 export interface Finding {
   /**
    * For scripts: no-service, no-quorum, leader-unknown, two-leaders, version, lag, configuration,
-   * slow-disk, certificate, digest...
+   * slow-disk, certificate, backup, digest...
    */
   readonly kind: string;
   readonly what: string;
@@ -130,6 +130,28 @@ function expiryFinding(what: string, leftSeconds: number): readonly Finding[] {
     remedy: 'Replace the files: members read them again without a restart.',
   };
   return [days < DAYS_LEFT ? found : { ...found, isWarning: true }];
+}
+
+/** Backups that fail, and old ones that stay although the rule does not keep them. */
+export function backupFindings(scraped: readonly Answers[]): readonly Finding[] {
+  return scraped.flatMap(({ name, text }) => [
+    ...backupFinding(text, 'rookery_backup_failing', {
+      what: `${name} could not take the last scheduled backup that it tried to.`,
+      remedy: 'Remove the cause: backup.failed in its log says what it is.',
+    }),
+    ...backupFinding(text, 'rookery_backup_prune_failing', {
+      what: `${name} cannot remove old backups, so that they need more and more room.`,
+      remedy: 'Remove the cause: backup.prune_failed in its log names one and says what it is.',
+    }),
+  ]);
+}
+
+function backupFinding(
+  text: string,
+  metric: string,
+  finding: Pick<Finding, 'what' | 'remedy'>,
+): readonly Finding[] {
+  return sampleOf(text, metric) === 1 ? [{ kind: 'backup', ...finding }] : [];
 }
 
 /** Null if the member has no such metric. Labels do not matter: each has one series. */
