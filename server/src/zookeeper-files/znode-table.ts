@@ -86,7 +86,8 @@ export class ZnodeTable {
     const parent = this.#nodes.get(keyOf(parentOf(change.path)));
     if (parent === undefined) return;
     this.#digest.remove(parent);
-    const cversion = change.parentCversion < 0 ? parent.cversion + 1 : change.parentCversion;
+    const { parentCversion } = change;
+    const cversion = parentCversion === -1 ? parent.cversion + 1 : parentCversion;
     const existing = this.#nodes.get(change.path);
     if (cversion > parent.cversion) {
       parent.cversion = cversion;
