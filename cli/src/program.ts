@@ -199,6 +199,13 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
       onEnd(await runConfigCheck({ file, id }));
     });
   config
+    .command('hash-password <user>')
+    .description('Hash the password on standard input for adminUsers, adminReaders or superDigest.')
+    .action(async (user: string) => {
+      const { runHashPassword } = await import('./hash-password-command.js');
+      onEnd(await runHashPassword(user));
+    });
+  config
     .command('from-zoo-cfg <file>')
     .description("Convert ZooKeeper's zoo.cfg to a config file, and report on each of its keys.")
     .option('--jaas <file>', "and the JAAS file that ZooKeeper's servers have for SASL")

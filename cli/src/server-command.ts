@@ -5,7 +5,9 @@
  * error that nothing catches ends the process with one fatal log line: a member that continues
  * after an error it does not understand could still answer pings and lie.
  */
+import { statSync } from 'node:fs';
 import {
+  type Config,
   loadConfig,
   memoryLimit,
   OperatorError,
@@ -36,6 +38,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   const config = loadConfig(command.config, id);
   const logger = createLogger(config.logLevel, { member: id });
   failLoudly(logger);
+  warnOfReadableConfig(command.config, config, logger);
   growHeapInSteps(memoryLimit().bytes);
   trimHeapWhenQuiet();
   const stopRequested = stopSignal();
@@ -67,6 +70,19 @@ export async function runServer(command: ServerCommand): Promise<number> {
     return 1;
   }
   return stopped(logger);
+}
+
+/** Hashes in a file that others can read are guessed at elsewhere, where nobody counts. */
+function warnOfReadableConfig(path: string, config: Config, logger: Logger): void {
+  const { adminUsers, adminReaders, superDigest, superIdentities } = config;
+  const digests = superIdentities.filter((identity) => identity.startsWith('digest:'));
+  const count = adminUsers.length + adminReaders.length + digests.length;
+  if (count === 0 && superDigest === null) return;
+  const { mode, uid } = statSync(path);
+  // As for files with secrets: container platforms let a group read what belongs to root.
+  if ((mode & (uid === 0 ? 0o004 : 0o044)) === 0) return;
+  const shown = (mode & 0o777).toString(8).padStart(4, '0');
+  logger.warn({ path, mode: shown, remedy: `chmod 600 ${path}` }, 'config.readable_by_others');
 }
 
 /** Null if the member was stopped before it had begun to do anything. */

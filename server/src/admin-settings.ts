@@ -3,20 +3,21 @@
  * them.
  */
 import { z } from 'zod';
-import { DIGEST_PATTERN } from './digest-of.js';
+import { DIGEST_PATTERN, SCRYPT_PATTERN } from './digest-of.js';
 
 /** Bounded because each password that comes is compared with the digests of all of them. */
 const USERS_MAX = 100;
 const ORIGINS_MAX = 20;
-const EXPECTED_USER =
-  'expected "user:" and the base64 SHA-1, SHA-256 or SHA-512 of "user:password"';
+const EXPECTED_USER = 'expected a user with a hash, as `rookery config hash-password` prints it';
 const EXPECTED_ORIGIN = 'expected an origin without a path, such as "https://rookery.example"';
 
 const users = z
   .array(
     z
       .string({ error: EXPECTED_USER })
-      .regex(new RegExp(`^[^:]+:${DIGEST_PATTERN}$`), { error: EXPECTED_USER }),
+      .regex(new RegExp(`^[^:]+:(?:${DIGEST_PATTERN}|${SCRYPT_PATTERN})$`), {
+        error: EXPECTED_USER,
+      }),
     { error: 'expected a list of users' },
   )
   .max(USERS_MAX, { error: `expected at most ${USERS_MAX} users` });

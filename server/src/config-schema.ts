@@ -21,7 +21,7 @@ import {
   tlsProblems,
   tlsSchema,
 } from './config-security.js';
-import { DIGEST_PATTERN } from './digest-of.js';
+import { DIGEST_PATTERN, SCRYPT_PATTERN } from './digest-of.js';
 import {
   type AllowedWords,
   defaultFourLetterWords,
@@ -95,8 +95,8 @@ const settingsSchema = z.strictObject(
       .optional(),
     extendedTypes: flag().default(true),
     superDigest: text('a digest')
-      .regex(new RegExp(`^super:${DIGEST_PATTERN}$`), {
-        error: 'expected "super:" and the base64 SHA-1, SHA-256 or SHA-512 of "super:password"',
+      .regex(new RegExp(`^super:(?:${DIGEST_PATTERN}|${SCRYPT_PATTERN})$`), {
+        error: 'expected "super:" with a hash, as `rookery config hash-password super` prints it',
       })
       .nullable()
       .default(null),

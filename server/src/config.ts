@@ -246,9 +246,11 @@ export interface Config {
    */
   readonly extendedTypes: boolean;
   /**
-   * The digest of the super user: `super:` and the base64 SHA-1, SHA-256 or SHA-512 of
-   * `super:password`, whatever `digestAlgs` says. A client that authenticates with that password
-   * passes every ACL. The default null means that there is no such user.
+   * The hash of the super user's password, as `rookery config hash-password super` prints it. The
+   * former form is read, too, with a warning, because it is fast to guess: `super:` and the base64
+   * SHA-1, SHA-256 or SHA-512 of `super:password`, whatever `digestAlgs` says. A client that
+   * authenticates with that password passes every ACL. The default null means that there is no such
+   * user.
    */
   readonly superDigest: string | null;
   /**
@@ -375,8 +377,9 @@ export interface Config {
    */
   readonly adminHost: string;
   /**
-   * Who may use the admin port: `user:` and the base64 SHA-1, SHA-256 or SHA-512 of `user:password`
-   * each, as in an ACL of scheme digest. Default none. While there are any, or `adminReaders` or
+   * Who may use the admin port: users with the hashes of their passwords, as `rookery config
+   * hash-password USER` prints them, or in the former form `user:` and the base64 SHA-1, SHA-256 or
+   * SHA-512 of `user:password`. Default none. While there are any, or `adminReaders` or
    * `superDigest`, each request must bring one of their passwords, except for a probe, which is
    * answered with yes or no without one, and the files of the console.
    */

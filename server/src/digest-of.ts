@@ -10,6 +10,14 @@ import { DIGEST_ALGS, type DigestAlg } from '@rookery/protocol';
 /** The pattern of a digest in base64: its forms are of SHA-1, SHA-256 and SHA-512. */
 export const DIGEST_PATTERN = '(?:[A-Za-z0-9+/]{27}=|[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==)';
 
+/**
+ * The pattern of a slow hash in place of a digest: see security/password-hashes.ts. Its parameters
+ * have bounds, so that no file makes a login take seconds or gigabytes.
+ */
+export const SCRYPT_PATTERN =
+  '\\$scrypt\\$ln=(1[0-7]),r=([1-9]|1[0-6]),p=([1-4])' +
+  '\\$([A-Za-z0-9+/]{22})\\$([A-Za-z0-9+/]{43})';
+
 const HASHES: Readonly<Record<DigestAlg, string>> = {
   SHA1: 'sha1',
   SHA256: 'sha256',

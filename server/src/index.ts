@@ -57,6 +57,7 @@ export {
   openDirectoryProblem,
   replaceOwnFile,
 } from './security/own-file.js';
+export { scryptEntry } from './security/password-hashes.js';
 export { revocationListEnd } from './security/revocation-list.js';
 export { readSaslUsers } from './security/sasl-users.js';
 export { readSecretFile } from './security/secret-file.js';

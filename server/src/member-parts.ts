@@ -118,6 +118,7 @@ export function newPipeline(
     random16: () => surroundings.randomBytes(16),
     sasl: surroundings.sasl ?? null,
     logins: surroundings.logins,
+    superPassword: surroundings.passwords?.judgeOf(config.superDigest) ?? null,
     audit: surroundings.audit ?? null,
   });
 }

@@ -15,6 +15,7 @@ import { watchedPeerSecrets } from './peer-secrets.js';
 import { rootAclOf } from './root-acl.js';
 import { DigestMd5Server } from './security/digest-md5.js';
 import { LoginDelays } from './security/login-delays.js';
+import { isScryptEntry, PasswordHashes } from './security/password-hashes.js';
 import { readSaslUsers } from './security/sasl-users.js';
 import { WatchedFiles } from './security/watched-files.js';
 import type { Surroundings } from './surroundings.js';
@@ -28,6 +29,8 @@ export class MemberSecurity {
   readonly surroundings: Pick<Surroundings, 'clientTls' | 'peerTls' | 'peerSecrets' | 'sasl'>;
   /** Shared by all ports at which somebody logs in. */
   readonly logins: LoginDelays;
+  /** Those of the config file that are hashed by scrypt; shared likewise. */
+  readonly passwords: PasswordHashes;
   readonly #rateLimited: RateLimitedLog;
   readonly #followed: readonly Followed[];
 
@@ -41,6 +44,10 @@ export class MemberSecurity {
     this.logins = new LoginDelays({
       onDelay: (failure) => this.#rateLimited.warn('login.delayed', { ...failure }),
     });
+    const entries = passwordEntries(config);
+    this.passwords = new PasswordHashes(entries.map(({ entry }) => entry));
+    const fast = entries.filter(({ entry }) => !isScryptEntry(entry)).map(({ setting }) => setting);
+    if (fast.length > 0) logger.warn({ settings: [...new Set(fast)] }, 'config.fast_digests');
     // Nobody dials a member that is alone.
     const peers = peerAuth === 'none' || servers.length === 1 ? null : peerAuth;
     const { secretFile, tls: peerSettings } = peers ?? {};
@@ -72,4 +79,15 @@ type Watch = Pick<ConstructorParameters<typeof WatchedFiles>[0], 'logger' | 'tim
 
 function watchedUsers(path: string, to: Watch): WatchedFiles<ReadonlyMap<string, string>> {
   return new WatchedFiles({ name: 'sasl', paths: [path], load: () => readSaslUsers(path), ...to });
+}
+
+/** Users of the config file, with the settings that have them. */
+function passwordEntries({ adminUsers, adminReaders, superDigest }: Config) {
+  const of = (setting: string, entries: readonly string[]) =>
+    entries.map((entry) => ({ setting, entry }));
+  return [
+    ...of('adminUsers', adminUsers),
+    ...of('adminReaders', adminReaders),
+    ...of('superDigest', superDigest === null ? [] : [superDigest]),
+  ];
 }

@@ -38,6 +38,7 @@ import type { AuditSink } from './pipeline/audit.js';
 import { rootAclOf } from './root-acl.js';
 import type { LoginDelays } from './security/login-delays.js';
 import { openDirectoryProblem } from './security/own-file.js';
+import type { PasswordHashes } from './security/password-hashes.js';
 import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
@@ -97,6 +98,7 @@ export async function startServer(
       ...backups,
       ...security.surroundings,
       logins: security.logins,
+      passwords: security.passwords,
       audit,
     },
   ).catch(async (error: unknown) => {
@@ -119,6 +121,7 @@ export async function startServer(
       events,
       logins,
       audit: audit ?? null,
+      passwords: security.passwords,
     });
     const close = async () => {
       await running.close();
@@ -199,6 +202,7 @@ async function withOperatorPorts(
     readonly events: EventRing;
     readonly logins: LoginDelays;
     readonly audit: AuditSink | null;
+    readonly passwords: PasswordHashes;
   },
 ): Promise<Pick<RunningServer, 'close'>> {
   const { config, self } = at;

@@ -16,6 +16,7 @@ import type { Timers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
 import type { AuditSink } from './pipeline/audit.js';
 import type { LoginDelays } from './security/login-delays.js';
+import type { PasswordHashes } from './security/password-hashes.js';
 import type { SaslServer } from './security/sasl.js';
 import type { KeyValueStore, LogDirectory } from './storage/index.js';
 
@@ -51,6 +52,8 @@ export interface Surroundings {
   readonly events?: EventRing;
   /** How long addresses wait after failed logins; absent where no other port has logins. */
   readonly logins?: LoginDelays;
+  /** Absent where no setting has a password that is hashed by scrypt. */
+  readonly passwords?: PasswordHashes;
   /** Absent where clients do not authenticate by SASL. */
   readonly sasl?: SaslServer | undefined;
   /** Absent where members have no TLS. Whoever made it closes it. */

@@ -196,7 +196,7 @@ const RULES: ReadonlyMap<string, SideRule> = new Map<string, SideRule>([
   ['clienthostnameverification', clientHostnames],
   ['protocol', protocols],
   ['enabledprotocols', protocols],
-  ['ciphersuites', always('the cipher suites are those of Node.js')],
+  ['ciphersuites', always('the cipher suites are those with GCM or ChaCha20-Poly1305')],
   ['context.supplier.class', always('there are no classes to name')],
   ['handshakedetectiontimeoutmillis', handshakeTimeout],
   ['authprovider', authProvider],

@@ -11,7 +11,8 @@
 import { isIP } from 'node:net';
 import { assert } from '@rookery/protocol';
 import { isDigestOf } from '../digest-of.js';
-import { credentialsOf } from './credentials.js';
+import type { PasswordHashes } from '../security/password-hashes.js';
+import { credentialsOf, passwordsOf } from './credentials.js';
 import { HttpError } from './http-error.js';
 import type { HttpLogins } from './http-logins.js';
 import type { HttpRequest } from './http-port.js';
@@ -27,7 +28,11 @@ export interface AdminAccessOptions {
   readonly hosts: readonly string[];
   /** Counts wrong passwords; null for a port that has no users. */
   readonly logins: HttpLogins | null;
+  /** Judges those of `users` and `readers` whose passwords are hashed by scrypt. */
+  readonly passwords?: PasswordHashes;
 }
+
+type Asking = Pick<HttpRequest, 'headers' | 'remoteAddress'>;
 
 /** As whom a request was let in. */
 export interface Admitted {
@@ -61,8 +66,25 @@ export class AdminAccess {
     this.#hosts = new Set(['localhost', ...hosts, ...proxies]);
   }
 
+  /**
+   * Computes what it takes to judge the passwords of a request, if anything; null if not. Rejects
+   * with HttpError where too many wait for that. Called before `require`.
+   */
+  prepare({ headers, remoteAddress }: Asking): Promise<void> | null {
+    const { passwords, logins } = this.#options;
+    if (passwords === undefined || logins === null) return null;
+    const texts = passwordsOf(headers).filter((text) => !logins.mustWait(remoteAddress, text));
+    const under = texts.map((text) => passwords.prepare(text, remoteAddress));
+    const waited = under.filter((one) => one !== null);
+    if (waited.length === 0) return null;
+    return Promise.all(waited).then((outcomes) => {
+      if (outcomes.every((isDone) => isDone)) return;
+      throw new HttpError(503, 'Too many passwords are being checked.', { 'retry-after': '1' });
+    });
+  }
+
   /** Throws HttpError for a request that is not let in. */
-  require(request: Pick<HttpRequest, 'headers' | 'remoteAddress'>): Admitted {
+  require(request: Asking): Admitted {
     const { headers } = request;
     this.#requireSameSite(request);
     const { users, readers, logins } = this.#options;
@@ -71,13 +93,20 @@ export class AdminAccess {
     if (given === null) throw unauthorized('A user and a password are needed.', headers);
     let mayChange = false;
     const isUser = () => {
-      mayChange = isAmong(users, given);
-      return isAmong(readers, given) || mayChange;
+      const isOf = (entries: readonly string[]) =>
+        isAmong(entries, given) || this.#isHashAmong(entries, given, request.remoteAddress);
+      mayChange = isOf(users);
+      return isOf(readers) || mayChange;
     };
     if (logins?.judge(request.remoteAddress, given, isUser) !== true) {
       throw unauthorized('No user has that password.', headers);
     }
     return { user: given.slice(0, given.indexOf(':')), mayChange };
+  }
+
+  #isHashAmong(entries: readonly string[], given: string, address: string): boolean {
+    const { passwords } = this.#options;
+    return entries.some((entry) => passwords?.isRight(entry, given, address) === true);
   }
 
   #requireSameSite({ headers }: Pick<HttpRequest, 'headers'>): void {

@@ -7,6 +7,7 @@ import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Config, ServerAddress } from '../config.js';
 import type { EventRing } from '../events/event-ring.js';
+import type { PasswordHashes } from '../security/password-hashes.js';
 import type { AdminAccess, Admitted } from './admin-access.js';
 import type { AdminAudit, Asker } from './admin-audit.js';
 import type { ApiRoutes } from './api/api-call.js';
@@ -36,6 +37,7 @@ export interface AdminParts {
   readonly defaultAcl: readonly Acl[] | null;
   readonly access: AdminAccess;
   readonly audit: AdminAudit;
+  readonly passwords: PasswordHashes;
   readonly logins: HttpLogins;
   readonly metrics: Router;
   readonly console: ConsoleFiles;
@@ -54,7 +56,7 @@ const RESTORE =
 export function adminRouter(parts: AdminParts): Router {
   const { member, access, metrics, console: files } = parts;
   const api = apiOf(parts);
-  return (request) => {
+  const answer = (request: HttpRequest): HttpAnswer | Promise<HttpAnswer> => {
     const { method, path } = request;
     if (probeOf(path) !== null) {
       requireReading(method);
@@ -76,14 +78,21 @@ export function adminRouter(parts: AdminParts): Router {
     if (path === '/commands' || path === '/commands/') return linksAnswer(request, []);
     return answerToCommand(parts, request, admitted);
   };
+  return (request) => {
+    if (ConsoleFiles.has(request.path)) return answer(request);
+    const prepared = access.prepare(request);
+    return prepared === null ? answer(request) : prepared.then(() => answer(request));
+  };
 }
 
 function apiOf(parts: AdminParts): Api {
-  const { member, config, self, events, logins, defaultAcl, audit, logger } = parts;
+  const { member, config, self, events, logins, defaultAcl, audit, passwords, logger } = parts;
   const backups = new BackupAnswers(member);
   const { digestAlgs, superDigest, skipACL: skipAcl, adminReadOnly: isReadOnly } = config;
   const superIdentities = new Set(config.superIdentities);
-  const callers = new Callers({ digestAlgs, superDigest, superIdentities, skipAcl }, logins);
+  const superPassword = passwords.judgeOf(superDigest);
+  const rules = { digestAlgs, superDigest, superIdentities, skipAcl, superPassword };
+  const callers = new Callers(rules, logins);
   const ids = config.servers.map(({ id }) => id).filter((id) => id !== self.id);
   const others = othersFor(ids, (id, asked) => member.askMember(id, asked));
   const { servers } = config;

@@ -35,6 +35,13 @@ export class HttpLogins {
     this.#nowMs = nowMs;
   }
 
+  /** Whether the password is not looked at now, because earlier ones of its user were wrong. */
+  mustWait(address: string, userAndPassword: string): boolean {
+    const origin = { address, user: userAndPassword.split(':', 1)[0] ?? '' };
+    if (this.#delays.waitMs(origin, this.#nowMs()) === 0) return false;
+    return !this.#known.has(this.#keyOf(address, userAndPassword));
+  }
+
   /** Returns what `isRight` says. Throws HttpError 429 while the user has to wait there. */
   judge(address: string, userAndPassword: string, isRight: () => boolean): boolean {
     const nowMs = this.#nowMs();

@@ -15,6 +15,7 @@ import { RateLimitedLog } from '../net/rate-limited-log.js';
 import { systemTimers } from '../net/timers.js';
 import type { AuditSink } from '../pipeline/audit.js';
 import type { LoginDelays } from '../security/login-delays.js';
+import type { PasswordHashes } from '../security/password-hashes.js';
 import { AdminAccess } from './admin-access.js';
 import { AdminAudit } from './admin-audit.js';
 import { adminRouter } from './admin-router.js';
@@ -44,6 +45,7 @@ export async function openOperatorPorts(
     readonly logins: LoginDelays;
     /** Null where nothing is audited. */
     readonly audit: AuditSink | null;
+    readonly passwords: PasswordHashes;
     /** See `AdminParts`. */
     readonly defaultAcl: readonly Acl[] | null;
   },
@@ -83,10 +85,10 @@ export async function openOperatorPorts(
     const nowMs = () => performance.now();
     const audit = new AdminAudit(at.audit);
     const logins = new HttpLogins(at.logins, nowMs, (address) => audit.failedLogin(address));
-    const access = newAccess(config, self, logins);
+    const access = newAccess({ config, self, logins, passwords: at.passwords });
     const files = new ConsoleFiles({ directory: consoleDirectory(), nowMs });
     const { defaultAcl } = at;
-    const shown = { metrics, console: files, defaultAcl, audit };
+    const shown = { metrics, console: files, defaultAcl, audit, passwords: at.passwords };
     const of = { member, config, self, events, access, logins, ...shown, logger };
     const admin = adminRouter(of);
     await open('admin', admin, config.adminHost, adminPort);
@@ -100,7 +102,17 @@ function hostsOf(self: ServerAddress): readonly string[] {
   return [host, clientHost, ...listenHostsOf(clientAddressOf(self))];
 }
 
-function newAccess(config: Config, self: ServerAddress, logins: HttpLogins): AdminAccess {
+function newAccess({
+  config,
+  self,
+  logins,
+  passwords,
+}: {
+  readonly config: Config;
+  readonly self: ServerAddress;
+  readonly logins: HttpLogins;
+  readonly passwords: PasswordHashes;
+}): AdminAccess {
   const { adminUsers, superDigest, adminHost, adminReaders: readers } = config;
   const users = superDigest === null ? adminUsers : [...adminUsers, superDigest];
   return new AdminAccess({
@@ -109,5 +121,6 @@ function newAccess(config: Config, self: ServerAddress, logins: HttpLogins): Adm
     origins: config.adminOrigins,
     hosts: [...hostsOf(self), adminHost],
     logins,
+    passwords,
   });
 }

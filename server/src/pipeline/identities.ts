@@ -22,12 +22,20 @@ import { withoutFormerDigests } from './former-digests.js';
 /** The id of `user:password` as ACLs store it: `user:` and the digest of the whole in base64. */
 export type DigestOf = (userAndPassword: string, algorithm: DigestAlg) => string;
 
+/** Judges passwords of the super user by a hash that takes long to compute, and so elsewhere. */
+export interface SuperPassword {
+  /** Null while that is not known: it is being computed, and has to be asked again. */
+  isRight(userAndPassword: string, address: string): boolean | null;
+}
+
 export interface AuthenticatorParts {
   readonly digestOf: DigestOf;
   /** The algorithms by which a password proves something, the preferred one first. */
   readonly digestAlgs?: readonly DigestAlg[];
   /** The digest of the super user by any algorithm, or null if there is none. */
   readonly superDigest: string | null;
+  /** Judges passwords of the super user where `superDigest` is no digest but a slow hash. */
+  readonly superPassword?: SuperPassword | null;
   /** Further identities that may do everything, as `scheme:id`. */
   readonly superIdentities?: ReadonlySet<string>;
   /** How clients authenticate in several steps; null if they cannot. */
@@ -95,9 +103,9 @@ export class Authenticator {
    * `body` is an AuthPacket. Returns null if it is refused: the answer is -115, and the connection
    * ends.
    */
-  authenticate(body: Uint8Array, before: Identities): Authenticated | null {
+  authenticate(body: Uint8Array, before: Identities, address = ''): Authenticated | null {
     const packet = readPacket(body);
-    const claimed = packet === null ? null : this.#claimedBy(packet);
+    const claimed = packet === null ? null : this.#claimedBy(packet, address);
     const after = claimed === null ? null : this.#joined(before, claimed.proven, claimed.isSuper);
     if (claimed === null || after === null) {
       this.#failures += 1;
@@ -130,6 +138,15 @@ export class Authenticator {
     return this.namesSuper(text) ? userOf('digest', text) : null;
   }
 
+  /** Whether what an AuthPacket claims can be judged at once; if not, it can be soon. */
+  isJudged(body: Uint8Array, address: string): boolean {
+    const { superPassword = null } = this.#parts;
+    const packet = superPassword === null ? null : readPacket(body);
+    if (superPassword === null || packet === null || packet.auth === null) return true;
+    const text = Buffer.from(packet.auth).toString('utf8');
+    return !this.namesSuper(text) || superPassword.isRight(text, address) !== null;
+  }
+
   get hasSasl(): boolean {
     return (this.#parts.sasl ?? null) !== null;
   }
@@ -159,7 +176,7 @@ export class Authenticator {
     return identityBytesOf(after) > IDENTITY_BYTES_MAX ? null : after;
   }
 
-  #claimedBy({ scheme, auth }: AuthPacket): Claim | null {
+  #claimedBy({ scheme, auth }: AuthPacket, address: string): Claim | null {
     // The address of a connection is known anyway.
     if (scheme === 'ip') return { proven: NOBODY, isSuper: false, isOfSuper: false };
     if (scheme !== 'digest' || auth === null) return null;
@@ -169,7 +186,10 @@ export class Authenticator {
     };
     const isOfSuper = this.namesSuper(text);
     // The digest of a super user may be by an algorithm that ACLs do not use.
-    const isSuper = isOfSuper && DIGEST_ALGS.some((one) => this.#isSuper(identityBy(one)));
+    const isSuper =
+      isOfSuper &&
+      (DIGEST_ALGS.some((one) => this.#isSuper(identityBy(one))) ||
+        this.#parts.superPassword?.isRight(text, address) === true);
     return { proven: this.#digestAlgs.map(identityBy), isSuper, isOfSuper };
   }
 

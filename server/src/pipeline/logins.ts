@@ -41,7 +41,10 @@ export class Logins {
 
   constructor(parts: LoginsParts) {
     this.#parts = parts;
-    this.waiting = new WaitingLogins(parts.delays);
+    this.waiting = new WaitingLogins(parts.delays, ({ connection, opcode, body }) => {
+      if (opcode !== OpCode.auth) return true;
+      return parts.authenticator.isJudged(body, connection.channel.remoteAddress);
+    });
   }
 
   /** The number of attempts that were refused since the member started. */
@@ -82,7 +85,11 @@ export class Logins {
   /** Takes an AuthPacket. Returns the outcome, which the caller answers in its order. */
   authenticate(connection: Connection, packet: Uint8Array, nowMs: number): JuteReader {
     const { authenticator, auditor } = this.#parts;
-    const outcome = authenticator.authenticate(packet, connection.requester.identities);
+    const outcome = authenticator.authenticate(
+      packet,
+      connection.requester.identities,
+      connection.channel.remoteAddress,
+    );
     if (outcome === null) connection.phase = 'leaving';
     else connection.becomes(outcome.identities);
     if (outcome?.isWrongSuper === true) {

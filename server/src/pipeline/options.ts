@@ -9,7 +9,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { WatchLimits } from '../state/watches.js';
 import type { AuditSink } from './audit.js';
 import type { EpochStart } from './epoch-zxids.js';
-import type { DigestOf } from './identities.js';
+import type { DigestOf, SuperPassword } from './identities.js';
 import type { WriteRules } from './prepare.js';
 import type { ReaperOptions } from './reaper.js';
 import type { SessionEndsOptions } from './session-ends.js';
@@ -62,6 +62,8 @@ export interface PipelineDependencies {
   readonly random16: () => Uint8Array;
   /** Absent or null if clients cannot authenticate by SASL. */
   readonly sasl?: SaslServer | null;
+  /** See `AuthenticatorParts`. */
+  readonly superPassword?: SuperPassword | null | undefined;
   /** Absent where failed logins elsewhere do not matter. */
   readonly logins?: LoginDelays | undefined;
   /** Absent or null if nothing is audited. */

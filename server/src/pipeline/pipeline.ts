@@ -66,6 +66,7 @@ export class Pipeline {
 
   constructor(dependencies: PipelineDependencies) {
     const { state, options, digestOf, random16, sasl = null, audit = null } = dependencies;
+    const { superPassword = null } = dependencies;
     const { logins: delays = new LoginDelays() } = dependencies;
     const auditor = audit === null ? null : new Auditor(audit);
     this.#auditor = auditor;
@@ -81,7 +82,7 @@ export class Pipeline {
     this.throttle = new Throttle(options, this.#connections, outbox);
     this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
     this.#handshake = new Handshake(options, { outbox, local, throttle: this.throttle, random16 });
-    const authenticator = new Authenticator({ ...options, digestOf, sasl });
+    const authenticator = new Authenticator({ ...options, digestOf, sasl, superPassword });
     this.logins = new Logins({ authenticator, auditor, delays });
     const { throttle, logins, watches } = this;
     const connections = this.#connections;

@@ -1,6 +1,6 @@
 /**
  * Attempts to log in that wait because earlier ones as the same user from the same address have
- * failed.
+ * failed, or because the hash of the password is being computed.
  *
  * Those of a user are looked at one after the other, each when the delay of that user is over, so
  * that any number of connections guesses no faster than one. A connection is not read from
@@ -24,16 +24,21 @@ export interface LoginAttempt extends ReadHeader {
 
 /** Attempts that may wait: the last one waits for a quarter of an hour at the longest delay. */
 const WAITING_MAX = 32;
+/** Those in front are judged first, so the others' turn comes. */
+const ASKED_PER_TICK_MAX = 256;
 /** The size of an attempt: no identity (IDENTITY_BYTES_MAX) or token of SASL may be longer. */
 const ATTEMPT_BYTES_MAX = 8192;
 
 export class WaitingLogins {
   readonly #delays: LoginDelays;
+  readonly #isReady: (attempt: LoginAttempt) => boolean;
   /** The attempts by the group of their address, in the order of their arrival. */
   readonly #lines = new Map<string, Map<Connection, LoginAttempt>>();
 
-  constructor(delays: LoginDelays) {
+  /** `isReady` says whether an attempt that does not have to wait can be judged already. */
+  constructor(delays: LoginDelays, isReady: (attempt: LoginAttempt) => boolean = () => true) {
     this.#delays = delays;
+    this.#isReady = isReady;
   }
 
   /** The number of attempts that wait. */
@@ -58,8 +63,9 @@ export class WaitingLogins {
     const group = addressGroup(address);
     const line = this.#lines.get(group);
     const isAhead = [...(line?.values() ?? [])].some((attempt) => attempt.user === user);
-    if (!isAhead && this.#delays.waitMs({ address, user }, nowMs) === 0) return 'now';
-    this.#delays.noteDelayed();
+    const isDelayed = isAhead || this.#delays.waitMs({ address, user }, nowMs) > 0;
+    if (!isDelayed && this.#isReady({ connection, xid, opcode, user, body })) return 'now';
+    if (isDelayed) this.#delays.noteDelayed();
     if (body.length > ATTEMPT_BYTES_MAX) return 'notKept';
     if (line !== undefined && line.size >= WAITING_MAX) return 'notKept';
     const attempt = { connection, xid, opcode, user, body: Buffer.from(body) };
@@ -78,11 +84,14 @@ export class WaitingLogins {
 
   /** Calls `look` for each attempt that may be looked at now. */
   onTick(nowMs: number, look: (attempt: LoginAttempt) => void): void {
+    let asked = 0;
     for (const [group, line] of this.#lines) {
       for (const [connection, attempt] of line) {
         const { remoteAddress: address } = connection.channel;
         // One that has failed just now makes those behind it wait longer.
         if (this.#delays.waitMs({ address, user: attempt.user }, nowMs) > 0) continue;
+        asked += 1;
+        if (asked > ASKED_PER_TICK_MAX || !this.#isReady(attempt)) continue;
         line.delete(connection);
         connection.channel.release('login');
         look(attempt);

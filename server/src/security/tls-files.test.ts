@@ -1,6 +1,8 @@
 import { chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, createServer } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { OperatorError } from '../operator-error.js';
 import {
@@ -32,6 +34,39 @@ beforeAll(() => {
   pem = { ...NOTHING, certFile, keyFile, caFile: authority.caFile };
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** The suite by which a client that offers only this one is served; null if it is refused. */
+async function suiteOf(ciphers: string): Promise<string | null> {
+  const own = createServer(loadTlsFiles(pem).options, (socket) => socket.end());
+  await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve));
+  const { port } = own.address() as AddressInfo;
+  const client = connect({
+    host: '127.0.0.1',
+    port,
+    ciphers,
+    maxVersion: 'TLSv1.2',
+    rejectUnauthorized: false,
+  });
+  try {
+    return await new Promise((resolve) => {
+      client.once('secureConnect', () => resolve(client.getCipher().standardName));
+      client.once('error', () => resolve(null));
+    });
+  } finally {
+    client.destroy();
+    own.close();
+  }
+}
+
+it('takes suites that authenticate what they encrypt, as Java 8 has them, and no others', async () => {
+  const kind = 'ECDSA';
+  expect(await suiteOf(`ECDHE-${kind}-AES128-GCM-SHA256`)).toContain('AES_128_GCM');
+  expect(await suiteOf(`ECDHE-${kind}-AES256-GCM-SHA384`)).toContain('AES_256_GCM');
+  for (const old of ['AES128-SHA256', 'AES256-SHA384', 'AES128-SHA', 'AES256-SHA']) {
+    expect(await suiteOf(`ECDHE-${kind}-${old}`), old).toBeNull();
+  }
+  expect(await suiteOf('AES128-GCM-SHA256'), 'a stolen key would open it later').toBeNull();
+});
 
 function refusal(files: TlsFiles): string {
   try {

@@ -78,6 +78,22 @@ export function pathsOf(files: TlsFiles): readonly string[] {
   return [...single.filter((path) => path !== null), ...crlFiles];
 }
 
+/**
+ * Suites that authenticate what they encrypt (AEAD) and keep former connections secret. Node's
+ * default has suites with CBC, too. Java has had those with GCM since version 8.
+ */
+const CIPHERS = [
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'TLS_AES_128_GCM_SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+].join(':');
+
 /** Throws OperatorError with one sentence for the first problem. */
 export function loadTlsFiles(files: TlsFiles): TlsMaterial {
   const { passphraseFile, caFile } = files;
@@ -92,6 +108,7 @@ export function loadTlsFiles(files: TlsFiles): TlsMaterial {
     ca: authorities.map((one) => one.toString()),
     ...(lists.length === 0 ? {} : { crl: lists.map(({ pem }) => pem) }),
     minVersion: 'TLSv1.2',
+    ciphers: CIPHERS,
   };
   const chain = chainOf(options, files, authorities);
   const fingerprints = new Set(authorities.map(({ fingerprint256 }) => fingerprint256));

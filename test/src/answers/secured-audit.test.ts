@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AuthPacket, CreateRequest, ErrorCode, OpCode, Perms } from '@rookery/protocol';
+import { scryptEntry } from '@rookery/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { newTestDirectory, useServingEnsemble } from '../harness/ensemble.js';
 import { fourLetterWord } from '../harness/four-letter.js';
@@ -80,7 +81,7 @@ it(
   'tells what operators and strangers did, each failed login at the bounded rate',
   async () => {
     const directory = newDirectory();
-    const adminUsers = [digestOf('ops:hunter2')];
+    const adminUsers = [await scryptEntry('ops:hunter2')];
     const adminReaders = [digestOf('viewer:looks')];
     const auditFile = join(directory, 'audit.jsonl');
     const ensemble = await useServingEnsemble({

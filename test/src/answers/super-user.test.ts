@@ -40,6 +40,31 @@ async function expectAllowed(client: WireClient): Promise<void> {
   expect((await getData(client, PATH)).data).toBe('changed');
 }
 
+/** As `rookery config hash-password super` prints it for the password `control`. */
+const SUPER_HASH =
+  'super:$scrypt$ln=15,r=8,p=1$kOqLVly40oGX5r8QdrioLA$iA7xOZ1Rs5gIgG6Mlsxo+wAGGsdDHa35TMZlnYNv8eU';
+
+it.skipIf(productUnderTest().name === 'apache')(
+  'a superDigest by scrypt gives the same access, and a wrong password gives none',
+  async () => {
+    const ensemble = await useServingEnsemble({ size: 1, settings: { superDigest: SUPER_HASH } });
+    const [member] = ensemble.members;
+    if (member === undefined) throw new Error('there is a member');
+    const client = await useClient(member);
+    await createSealed(client);
+    const impostor = await useClient(member);
+    await authenticate(impostor, 'super:guessed');
+    await expectRefused(impostor);
+    await authenticate(client, SUPER_SECRET);
+    await expectAllowed(client);
+    // Known by now, so it is judged at once.
+    const again = await useClient(member);
+    await authenticate(again, SUPER_SECRET);
+    expect((await getData(again, PATH)).data).toBe('changed');
+  },
+  TEST_DEADLINE_MS,
+);
+
 it.skipIf(productUnderTest().name === 'apache')(
   'superDigest gives the super user, and nobody else, access to every znode, also at a follower',
   async () => {

@@ -10,17 +10,13 @@
 import { AuthPacket, type DigestAlg, encode } from '@rookery/protocol';
 import { digestOf } from '../../digest-of.js';
 import type { Identities, Requester } from '../../pipeline/access.js';
-import { Authenticator } from '../../pipeline/identities.js';
+import { Authenticator, type SuperPassword } from '../../pipeline/identities.js';
 import { addressGroup } from '../../security/address-group.js';
 import type { Admitted } from '../admin-access.js';
-import { credentialsOf } from '../credentials.js';
+import { AUTH_HEADER, AUTHS_MAX, credentialsOf } from '../credentials.js';
 import type { HttpLogins } from '../http-logins.js';
 import type { HttpRequest } from '../http-port.js';
 import { badRequest } from './problem.js';
-
-export const AUTH_HEADER = 'x-rookery-auth';
-/** The number of identities that one request may bring. */
-const AUTHS_MAX = 8;
 
 export interface Caller extends Admitted {
   readonly remoteAddress: string;
@@ -39,6 +35,8 @@ export interface CallerRules {
   readonly superDigest: string | null;
   readonly superIdentities: ReadonlySet<string>;
   readonly skipAcl: boolean;
+  /** See `AuthenticatorParts`. */
+  readonly superPassword?: SuperPassword | null;
 }
 
 export class Callers {
@@ -60,7 +58,7 @@ export class Callers {
     let identities: Identities = [];
     for (const auth of auths) {
       const body = encode(AuthPacket, { type: 0, scheme: 'digest', auth });
-      const gained = this.#authenticator.authenticate(body, identities);
+      const gained = this.#authenticator.authenticate(body, identities, remoteAddress);
       const text = Buffer.from(auth).toString('utf8');
       if (gained !== null && this.#authenticator.namesSuper(text)) {
         this.#logins?.judge(remoteAddress, text, () => !gained.isWrongSuper);
