@@ -3,7 +3,7 @@
  * caller's rights. A page of children costs as much in a directory of a hundred thousand as in one
  * of ten, once its names are in order.
  */
-import { ErrorCode, formatZxid, Perms } from '@rookery/protocol';
+import { type Acl, ErrorCode, formatZxid, Perms } from '@rookery/protocol';
 import { mayDo, type Requester } from '../../pipeline/access.js';
 import type { ReplicatedState } from '../../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../../state/tree.js';
@@ -16,6 +16,10 @@ import { keeperProblem } from './problem.js';
 
 /** Names of one page, as ZooKeeper would write them. */
 const PAGE_BYTES_MAX = 256 << 10;
+/** Znodes and entries of ACLs that one request looks at for a figure; this takes some ms. */
+const SUBTREE_WORK_MAX = 1 << 15;
+/** What only those may read who may read everything. */
+const NO_ACL: readonly Acl[] = [];
 
 export class MemberNodes implements NodeSource {
   readonly #member: ApiMember;
@@ -33,7 +37,7 @@ export class MemberNodes implements NodeSource {
       ttlMs: tree.ttlMs(node) === 0 ? null : tree.ttlMs(node),
       stat: statFacts(tree.stat(node)),
       descendants: tree.descendantCount(node),
-      subtreeBytes: tree.subtreeDataBytes(node),
+      subtreeBytes: mayReadSubtree(tree, node, requester) ? tree.subtreeDataBytes(node) : null,
       acl: aclFacts(acl, requester),
       may: rightsAt(acl, requester),
     });
@@ -93,6 +97,36 @@ export function readableNode(state: ReplicatedState, path: string, requester: Re
 
 export function mayReadNode(tree: Tree, node: number, requester: Requester): boolean {
   return tree.worldMay(node, Perms.read) || mayDo(requester, tree.acl(node), Perms.read);
+}
+
+/**
+ * Whether the caller may read the znode and everything below it. False, too, where that takes too
+ * long to find out: a large subtree of a tree in which something may not be read. It looks at
+ * nothing below what the caller may not read, so nothing there makes a difference.
+ */
+export function mayReadSubtree(tree: Tree, node: number, requester: Requester): boolean {
+  if (mayDo(requester, NO_ACL, Perms.read)) return true;
+  const waiting = [node];
+  let work = 1;
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (!tree.worldMay(at, Perms.read)) work += tree.acl(at).length;
+    if (work > SUBTREE_WORK_MAX) return mayReadAll(tree, requester);
+    if (!mayReadNode(tree, at, requester)) return false;
+    tree.visitChildren(at, (child) => {
+      waiting.push(child);
+      work += 1;
+      return work <= SUBTREE_WORK_MAX;
+    });
+  }
+  return work <= SUBTREE_WORK_MAX || mayReadAll(tree, requester);
+}
+
+function mayReadAll(tree: Tree, requester: Requester): boolean {
+  let work = 0;
+  return tree.aclLists().every((acl) => {
+    work += acl.length;
+    return work <= SUBTREE_WORK_MAX && mayDo(requester, acl, Perms.read);
+  });
 }
 
 /** What is not served to clients is not shown here either. Throws HttpError 503. */
