@@ -7,7 +7,7 @@
  */
 import type { Identity } from '@rookery/protocol';
 import type { Acl } from '../state/txn.js';
-import { permsOf } from './acl-grants.js';
+import { isAnswerKept, permsOf } from './acl-grants.js';
 
 /** What a connection is known to be; shared and never changed in place. */
 export type Identities = readonly Identity[];
@@ -32,6 +32,16 @@ const SIMPLE_ENTRIES_MAX = 4;
 /** Returns true if `requester` has at least one of `perms` (bits of Perms). */
 export function mayDo(requester: Requester, acl: readonly Acl[], perms: number): boolean {
   return requester.skipAcl || permits(acl, perms, requester.identities);
+}
+
+/**
+ * How many entries of a long list `mayDo` goes through, at most. It is 0 for a short list, whose
+ * length therefore does not show in what depends on this number, and for a list that was judged
+ * for the same client before.
+ */
+export function entriesToJudge({ identities }: Requester, acl: readonly Acl[]): number {
+  if (acl.length <= SIMPLE_ENTRIES_MAX || isAnswerKept(acl, identities)) return 0;
+  return acl.length;
 }
 
 function permits(acl: readonly Acl[], perms: number, identities: Identities): boolean {

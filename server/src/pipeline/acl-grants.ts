@@ -30,6 +30,12 @@ export function permsOf(acl: readonly Acl[], identities: readonly Identity[]): n
   return perms ?? keptAnswer(grants, identities);
 }
 
+/** Whether `permsOf` has the answer already. */
+export function isAnswerKept(acl: readonly Acl[], identities: readonly Identity[]): boolean {
+  const grants = known.get(acl);
+  return grants !== undefined && answers.get(identities)?.has(grants) === true;
+}
+
 function keptAnswer(grants: AclGrants, identities: readonly Identity[]): number {
   if (answerCount === ANSWERS_MAX) {
     answers = new WeakMap();

@@ -82,37 +82,62 @@ describe('a multiRead', () => {
   });
 
   it('of nothing at all is answered in full when it has as many operations as it may', () => {
-    const codes = codesOf('/', '/none', 4096);
+    const codes = codesOf([], new Array(4096).fill('/none'));
     expect(new Set(codes)).toEqual(new Set([ErrorCode.noNode]));
   });
 
   it('looks only at so many entries of ACLs and identities', () => {
-    const codes = codesOf('/acl', '/acl', 4000);
+    const paths = Array.from({ length: 200 }, (_, index) => `/acl${index}`);
+    const codes = codesOf(paths, paths);
     const first = codes.indexOf(ErrorCode.throttledOp);
     expect(new Set(codes.slice(0, first))).toEqual(new Set([ErrorCode.noAuth]));
     expect(first).toBeGreaterThan(110);
     expect(first).toBeLessThan(140);
     expect(new Set(codes.slice(first))).toEqual(new Set([ErrorCode.throttledOp]));
   });
+
+  it('looks at one ACL once, however often it reads the znode', () => {
+    const codes = codesOf(['/acl'], new Array(3000).fill('/acl'));
+    expect(new Set(codes)).toEqual(new Set([ErrorCode.noAuth]));
+  });
+
+  it('does not count the children of a znode that the client may not read', () => {
+    const ensemble = new TestEnsemble();
+    const client = ensemble.connect();
+    const acl = [{ perms: 4, scheme: 'world', id: 'anyone' }];
+    client.send(OpCode.create, CreateRequest, { path: '/secret', data: null, acl, flags: 0 });
+    for (let at = 0; at < 400; at++) client.create(`/secret/${at}`);
+    ensemble.settle();
+    client.take();
+    const read = {
+      opcode: OpCode.getChildren,
+      request: { path: '/secret', watch: false },
+    } as const;
+    const ops = new Array(4000).fill(read);
+    client.send(OpCode.multiRead, MultiReadRequest, { ops });
+    const { results } = decode(MultiReadResponse, client.takeOne().body);
+    expect(new Set(results.map((result) => ('error' in result ? result.error : 0)))).toEqual(
+      new Set([ErrorCode.noAuth]),
+    );
+  });
 });
 
-/** Reads a path `count` times, where the znode has a long ACL that keeps it from its reader. */
-function codesOf(created: string, path: string, count: number): readonly number[] {
+/** Reads the paths, where each created znode has a long ACL that keeps it from its reader. */
+function codesOf(created: readonly string[], paths: readonly string[]): readonly number[] {
   const ensemble = new TestEnsemble();
   const client = ensemble.connect();
-  const acl = Array.from({ length: 1_000 }, (_, index) => ({
-    perms: 1,
-    scheme: 'digest',
-    id: `other${index}:x`,
-  }));
-  client.send(OpCode.create, CreateRequest, { path: created, data: null, acl, flags: 0 });
+  for (const path of created) {
+    const acl = Array.from({ length: 1_000 }, (_, index) => ({
+      perms: 1,
+      scheme: 'digest',
+      id: `other${index}${path}:x`,
+    }));
+    client.send(OpCode.create, CreateRequest, { path, data: null, acl, flags: 0 });
+  }
   authenticate(client, 30);
   ensemble.settle();
   client.take();
-  const ops = Array.from({ length: count }, () => ({
-    opcode: OpCode.getData,
-    request: { path, watch: false },
-  }));
+  const ops = paths.map((path) => ({ opcode: OpCode.getData, request: { path, watch: false } }));
   client.send(OpCode.multiRead, MultiReadRequest, { ops });
   const { results } = decode(MultiReadResponse, client.takeOne().body);
   return results.map((result) => ('error' in result ? result.error : 0));

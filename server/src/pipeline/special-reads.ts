@@ -26,7 +26,8 @@ import {
   WatchesRequest,
 } from '@rookery/protocol';
 import { ephemeralPaths } from '../state/ephemeral-paths.js';
-import { NO_NODE } from '../state/tree.js';
+import { NO_NODE, type Tree } from '../state/tree.js';
+import { entriesToJudge } from './access.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
 import { addWatch, checkWatches, removeWatches } from './watch-requests.js';
@@ -49,14 +50,15 @@ const PAGE_BYTES_MAX = 256 << 10;
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
  * In a multiRead, reads beyond this much work are answered -127, too. Work is counted in names of
- * children, entries of ACLs and identities examined, and this much takes some 15 ms: everything is
- * answered in one turn, so that it shows the state of one zxid. A read that is more work by itself
- * is answered -125, because asking again does not help.
+ * children, entries of long ACLs and identities examined, and this much takes some 15 ms:
+ * everything is answered in one turn, so that it shows the state of one zxid. A read that is more
+ * work by itself is answered -125, because asking again does not help. The names count only where
+ * the client may read them, because these answers show how many there are.
  */
 const MULTI_READ_WORK_MAX = 1 << 17;
 /**
- * The work of finding a znode: as many reads as a request may contain stay below the bound, except
- * for long ACLs.
+ * The work of finding a znode and of judging a short ACL: as many reads as a request may contain
+ * stay below the bound, except for long ACLs.
  */
 const FIND_WORK = 8;
 /**
@@ -108,12 +110,12 @@ function readMany(scene: ReadScene, xid: number, ops: readonly MultiReadRequestO
   const throttled = { opcode: OpCode.error, error: ErrorCode.throttledOp } as const;
   const results = ops.map((op): MultiReadResult => {
     if (bytes > MULTI_READ_BYTES_MAX || work > MULTI_READ_WORK_MAX) return throttled;
-    const node = scene.state.tree.find(op.request.path);
-    const own = workOf(scene, op, node);
+    const { node, refused, work: own } = judged(scene, op);
     if (own > MULTI_READ_WORK_MAX) return { opcode: OpCode.error, error: ErrorCode.quotaExceeded };
     work += own;
     if (work > MULTI_READ_WORK_MAX) return throttled;
-    const result = readOne(scene, op, node);
+    if (refused !== ErrorCode.ok) return { opcode: OpCode.error, error: refused };
+    const result = readOne(scene.state.tree, op, node);
     bytes += sizeOf(result);
     return result;
   });
@@ -136,22 +138,24 @@ function sizeOf(result: MultiReadResult): number {
   }
 }
 
-/** The work of finding it, of going through its ACL and the identities, and of listing it. */
-function workOf(scene: ReadScene, { opcode }: MultiReadRequestOp, node: number): number {
-  if (node === NO_NODE) return FIND_WORK;
-  const { tree } = scene.state;
-  const names = opcode === OpCode.getChildren ? tree.childCount(node) : 0;
-  return FIND_WORK + tree.acl(node).length + scene.requester.identities.length + names;
+/** Whether the client may read it, and the work of judging that and then of listing it. */
+function judged(scene: ReadScene, { opcode, request }: MultiReadRequestOp) {
+  const { requester, state } = scene;
+  const { tree } = state;
+  const node = tree.find(request.path);
+  if (node === NO_NODE) return { node, refused: ErrorCode.noNode, work: FIND_WORK };
+  const entries = entriesToJudge(requester, tree.acl(node));
+  const work = FIND_WORK + entries + requester.identities.length;
+  const refused = refusal(scene, node);
+  const isListed = refused === ErrorCode.ok && opcode === OpCode.getChildren;
+  return { node, refused, work: isListed ? work + tree.childCount(node) : work };
 }
 
 /** The watch flag does not count here. */
-function readOne(scene: ReadScene, op: MultiReadRequestOp, node: number): MultiReadResult {
-  const { tree } = scene.state;
-  const refused = refusal(scene, node);
-  if (refused !== ErrorCode.ok) return { opcode: OpCode.error, error: refused };
-  return op.opcode === OpCode.getData
-    ? { opcode: op.opcode, data: tree.data(node), stat: tree.stat(node) }
-    : { opcode: op.opcode, children: tree.children(node) };
+function readOne(tree: Tree, { opcode }: MultiReadRequestOp, node: number): MultiReadResult {
+  return opcode === OpCode.getData
+    ? { opcode, data: tree.data(node), stat: tree.stat(node) }
+    : { opcode, children: tree.children(node) };
 }
 
 /**
