@@ -4,7 +4,8 @@
  *
  * Events are written while the transaction is applied, so that they precede, in each watcher's
  * output, the answer and any later read. A watcher is told what it may read (CVE-2024-23944) by the
- * ACL of the node that the event names, as it was before a delete. The Stat of each create and
+ * ACL of the node that the event names, as it was before a delete; of anything else neither its
+ * watch nor a figure shows that there was a change. The Stat of each create and
  * setData of a multi is kept for the answer, because a later operation of the same multi may change
  * it. Called by Pipeline, and for the answer by Requests.
  */
@@ -117,12 +118,13 @@ export class Applier implements ChangeSink {
   }
 
   readonly #emit: EmitWatchEvent = (watcher, type, path) => {
-    this.#watches.fanOut.told(type, path);
     const connection = this.#connections.get(watcher);
     assert(connection !== undefined, () => `watcher ${watcher} is a connection`);
     const { requester, channel } = connection;
-    if (!mayDo(requester, this.#aclOf(type, path), Perms.read)) return;
+    if (!mayDo(requester, this.#aclOf(type, path), Perms.read)) return false;
+    this.#watches.fanOut.told(type, path);
     channel.stats.sentEvent(writeEvent(channel.writer, { zxid: this.#zxid, type, path }));
+    return true;
   };
 
   #aclOf(type: EventType, path: string): readonly Acl[] {

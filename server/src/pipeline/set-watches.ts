@@ -3,11 +3,12 @@
  * again.
  *
  * A missed change is reported by an event right away, before the reply; that uses the watch up. The
- * zxid of these events is -1, because nobody knows which change it was. What a client may not read
- * is not reported, as with any event: its watch is used up silently. A deletion is reported to
- * everybody, because the ACL is gone with the znode. Persistent watches are only set again, and
- * what they missed is not reported. A watch for which there is no room would be lost without its
- * client knowing: both functions return false then, and the connection must end. Called by read.
+ * zxid of these events is -1, because nobody knows which change it was. A watch of a znode that the
+ * client may not read is set again whether the znode has changed or not, because the requests about
+ * watches would show the difference. A deletion is reported to everybody: every read shows that
+ * there is no znode. Persistent watches are only set again, and what they missed is not reported. A
+ * watch for which there is no room would be lost without its client knowing: both functions return
+ * false then, and the connection must end. Called by read.
  */
 import { EventType, type SetWatches2Request, type SetWatchesRequest } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
@@ -21,19 +22,20 @@ export function catchUp(scene: ReadScene, request: SetWatchesRequest): boolean {
   for (const path of request.dataWatches) {
     const node = tree.find(path);
     if (node === NO_NODE) tell(scene, EventType.deleted, path);
-    else if (tree.mzxid(node) > seen) maybeTell(scene, node, { type: EventType.dataChanged, path });
-    else if (!watches.add('data', path, watcher)) return false;
+    else if (tree.mzxid(node) > seen && mayRead(scene, node)) {
+      tell(scene, EventType.dataChanged, path);
+    } else if (!watches.add('data', path, watcher)) return false;
   }
   for (const path of request.existWatches) {
     const node = tree.find(path);
-    if (node !== NO_NODE) maybeTell(scene, node, { type: EventType.created, path });
+    if (node !== NO_NODE && mayRead(scene, node)) tell(scene, EventType.created, path);
     else if (!watches.add('data', path, watcher)) return false;
   }
   for (const path of request.childWatches) {
     const node = tree.find(path);
     if (node === NO_NODE) tell(scene, EventType.deleted, path);
-    else if (tree.pzxid(node) > seen) {
-      maybeTell(scene, node, { type: EventType.childrenChanged, path });
+    else if (tree.pzxid(node) > seen && mayRead(scene, node)) {
+      tell(scene, EventType.childrenChanged, path);
     } else if (!watches.add('child', path, watcher)) return false;
   }
   return true;
@@ -46,14 +48,6 @@ export function catchUpWithPersistent(scene: ReadScene, request: SetWatches2Requ
     request.persistentWatches.every((path) => watches.add('persistent', path, watcher)) &&
     request.persistentRecursiveWatches.every((path) => watches.add('recursive', path, watcher))
   );
-}
-
-function maybeTell(
-  scene: ReadScene,
-  node: number,
-  event: { readonly type: EventType; readonly path: string },
-): void {
-  if (mayRead(scene, node)) tell(scene, event.type, event.path);
 }
 
 function tell(scene: ReadScene, type: EventType, path: string): void {

@@ -62,15 +62,42 @@ describe('a watch event', () => {
       expect(eventsOf(ensemble, watcher)).toEqual([event]);
     });
 
-    it(`${name} is not told who may no more read it, and the watch is used up`, () => {
+    it(`${name} is not told who may no more read it, and the watch stays`, () => {
       const { ensemble, watcher, writer } = newEnsemble();
       watch(watcher);
       setAcl(writer, '/p/c', UNREADABLE);
       change(writer);
       expect(eventsOf(ensemble, watcher)).toEqual([]);
-      expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
+      expect(ensemble.leader.pipeline.watches.watchCount).toBe(1);
     });
   }
+
+  it('is told who may read the node again, by the watch that has stayed', () => {
+    const { ensemble, watcher, writer } = newEnsemble();
+    watcher.getData('/p/c', true);
+    setAcl(writer, '/p/c', UNREADABLE);
+    writer.setData('/p/c', 'x');
+    writer.setData('/p/c', 'y');
+    setAcl(writer, '/p/c', OPEN_ACL);
+    writer.setData('/p/c', 'z');
+    writer.setData('/p/c', 'z');
+    expect(eventsOf(ensemble, watcher)).toEqual(['event 3 /p/c']);
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
+  });
+
+  it('is counted if it is told', () => {
+    const { ensemble, watcher, writer } = newEnsemble();
+    const { fanOut } = ensemble.leader.pipeline.watches;
+    watcher.getData('/p/c', true);
+    setAcl(writer, '/p/c', UNREADABLE);
+    writer.setData('/p/c', 'x');
+    ensemble.settle();
+    expect(fanOut.dataChanged.count).toBe(0);
+    setAcl(writer, '/p/c', OPEN_ACL);
+    writer.setData('/p/c', 'y');
+    ensemble.settle();
+    expect(fanOut.dataChanged.count).toBe(1);
+  });
 
   it('of a deletion goes by the ACL that the node had, of the children by the parent as it is', () => {
     const { ensemble, watcher, writer } = newEnsemble();
@@ -88,7 +115,7 @@ describe('a watch event', () => {
     create(writer, '/secret', UNREADABLE);
     create(writer, '/open');
     expect(eventsOf(ensemble, watcher)).toEqual(['event 1 /open']);
-    expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(1);
   });
 
   it('is told to whom the connection has become by then', () => {
@@ -111,7 +138,9 @@ describe('a watch event', () => {
         { opcode: OpCode.create, request: { ...request, acl: OPEN_ACL } },
       ],
     });
-    expect(eventsOf(ensemble, watcher)).toEqual(['event 4 /']);
+    expect(eventsOf(ensemble, watcher)).toEqual(['event 4 /', 'event 1 /m']);
+    const { created } = ensemble.leader.pipeline.watches.fanOut;
+    expect(created.count).toBe(1);
   });
 
   it('of the ephemerals of a session that ends is held back as any other', () => {
@@ -165,7 +194,7 @@ describe('a recursive watch', () => {
 });
 
 describe('what setWatches tells of missed changes', () => {
-  it('is nothing of znodes that the client may not read, whose watches are used up', () => {
+  it('is nothing of znodes that the client may not read, whose watches are set again', () => {
     const { ensemble, watcher, writer } = newEnsemble();
     const relativeZxid = ensemble.leader.state.lastZxid;
     for (const path of ['/data', '/exist', '/child', '/open']) {
@@ -187,6 +216,6 @@ describe('what setWatches tells of missed changes', () => {
       'event 1 /open',
       'event 4 /open',
     ]);
-    expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(3);
   });
 });

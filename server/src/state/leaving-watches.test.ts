@@ -22,7 +22,10 @@ function watching(count: number, limits = LIMITS): WatchTable {
 
 function fire(table: WatchTable, kind: WatchChange['kind'], path: string): readonly string[] {
   const told: string[] = [];
-  table.trigger({ kind, path }, (watcher, type, at) => told.push(`${watcher} ${type} ${at}`));
+  table.trigger({ kind, path }, (watcher, type, at) => {
+    told.push(`${watcher} ${type} ${at}`);
+    return true;
+  });
   return told;
 }
 

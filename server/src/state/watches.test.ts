@@ -11,7 +11,10 @@ const LIMITS = { watcherBytesMax: 1 << 20, bytesMax: 1 << 20 };
 function fire(table: WatchTable, kind: WatchChange['kind'], path: string): string[] {
   const events: string[] = [];
   const name = (type: number) => Object.entries(EventType).find(([, value]) => value === type)?.[0];
-  table.trigger({ kind, path }, (watcher, type, p) => events.push(`${watcher} ${name(type)} ${p}`));
+  table.trigger({ kind, path }, (watcher, type, p) => {
+    events.push(`${watcher} ${name(type)} ${p}`);
+    return true;
+  });
   return events;
 }
 

@@ -1,11 +1,12 @@
 /**
  * Knows who watches what at this member, in four modes. Watches are not replicated.
  *
- * A `data` or `child` watch fires once: `trigger` removes it as it emits the event. A `persistent`
- * watch on a path hears what both of these would, and a `recursive` one every change of the path
- * itself and of everything below, but no childrenChanged. Modes coexist; a watcher has at most one
- * watch of each mode on a path, and hears of one change at one path once, whatever modes it has
- * there.
+ * A `data` or `child` watch fires once: `trigger` removes it as it emits the event. It stays if its
+ * watcher may not hear of the change, because its absence would show that there was one. A
+ * `persistent` watch on a path hears what both of these would, and a `recursive` one every change
+ * of the path itself and of everything below, but no childrenChanged. Modes coexist; a watcher has
+ * at most one watch of each mode on a path, and hears of one change at one path once, whatever
+ * modes it has there.
  *
  * Without recursive watches nothing looks at ancestors; with them, the search goes from znode to
  * parent. The cost of the watches of one watcher, and of all together, is bounded, as is what one
@@ -42,7 +43,8 @@ export interface WatchLimits {
 /** Whom watchers belong to, by the groups of watch-holders.ts; at least one. */
 export type WatchGroupsOf = (watcher: WatcherId) => readonly string[];
 
-export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: string) => void;
+/** Returns false if the watcher may not hear of it, and has not heard. */
+export type EmitWatchEvent = (watcher: WatcherId, eventType: EventType, path: string) => boolean;
 
 /** The watches of gone watchers that one turn removes: about four ms of processor time. */
 const RELEASED_PER_TURN = 5_000;
@@ -53,6 +55,7 @@ const RELEASED_PER_TURN = 5_000;
 const SPARE_PART = 1 / 8;
 /** The searches of one turn: each looks at all watchers. */
 const SEARCHES_PER_TURN = 8;
+const NOBODY: ReadonlySet<WatcherId> = new Set();
 
 export class WatchTable {
   readonly fanOut = new WatchFanOut();
@@ -195,24 +198,26 @@ export class WatchTable {
   /**
    * Removes the one-shot watches of the change from the tables and emits the events, in order: at
    * the node, to each watcher once; when the node is deleted, to its child watchers that have not
-   * just heard of it; then childrenChanged at its parent. `emit` must not touch the table.
+   * just heard of it; then childrenChanged at its parent. Watches whose watchers have not heard
+   * stay. `emit` must not touch the table.
    */
   trigger(change: WatchChange, emit: EmitWatchEvent): void {
     const { kind, path } = change;
     const eventType = EventType[kind];
-    const { child } = this.#modes;
-    const notified = this.#withStanding(this.#modes.data.takeAll(path), change);
-    for (const watcher of notified) {
-      emit(watcher, eventType, path);
-    }
+    const { data, child } = this.#modes;
+    const taken = data.takeAll(path);
+    const concerned = this.#withStanding(taken, change);
+    const unheard = emitToEach(concerned, emit, eventType, path);
+    setAgain(data, path, taken, unheard);
     if (kind === 'dataChanged') {
       return;
     }
     if (kind === 'deleted') {
       for (const watcher of child.takeAll(path)) {
-        if (!notified.has(watcher)) {
-          emit(watcher, eventType, path);
-        }
+        const hasHeard = concerned.has(watcher)
+          ? !unheard.has(watcher)
+          : emit(watcher, eventType, path);
+        if (!hasHeard) child.add(path, watcher);
       }
     }
     assert(path !== '/', 'the root is neither created nor deleted');
@@ -220,9 +225,9 @@ export class WatchTable {
       return;
     }
     const parent = parentOf(path);
-    for (const watcher of this.#withPersistent(child.takeAll(parent), parent)) {
-      emit(watcher, EventType.childrenChanged, parent);
-    }
+    const above = child.takeAll(parent);
+    const all = this.#withPersistent(above, parent);
+    setAgain(child, parent, above, emitToEach(all, emit, EventType.childrenChanged, parent));
   }
 
   /** Adds the watchers that watch the path permanently, or it or an ancestor recursively. */
@@ -322,6 +327,34 @@ export interface WatchCounts {
   readonly watches: number;
   readonly paths: number;
   readonly watchers: number;
+}
+
+/** Returns those that may not hear of it. */
+function emitToEach(
+  watchers: ReadonlySet<WatcherId>,
+  emit: EmitWatchEvent,
+  type: EventType,
+  path: string,
+): ReadonlySet<WatcherId> {
+  let unheard: Set<WatcherId> | null = null;
+  for (const watcher of watchers) {
+    if (emit(watcher, type, path)) continue;
+    unheard ??= new Set();
+    unheard.add(watcher);
+  }
+  return unheard ?? NOBODY;
+}
+
+/** Gives those of `unheard` that are among `taken` their watch back. */
+function setAgain(
+  table: WatchedPaths,
+  path: string,
+  taken: ReadonlySet<WatcherId>,
+  unheard: ReadonlySet<WatcherId>,
+): void {
+  for (const watcher of unheard) {
+    if (taken.has(watcher)) table.add(path, watcher);
+  }
 }
 
 function union<T>(lists: readonly Iterable<T>[]): Set<T> {

@@ -29,7 +29,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   reconfig: 'server/src/pipeline/quota-guard.test.ts',
   'local sessions': 'server/src/pipeline/local-sessions.test.ts',
   'read-only mode': 'test/src/answers/read-only.test.ts',
-  'multiRead past 8 MB, or 131,072 names of children, entries of ACLs and identities':
+  'multiRead past 8 MB, or 131,072 names of children, entries of long ACLs and identities':
     'server/src/pipeline/request-bounds.test.ts',
   'multi, multiRead': 'server/src/pipeline/request-bounds.test.ts',
   TTL: 'server/src/simulated/wrong-clocks.test.ts',

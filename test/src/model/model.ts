@@ -266,19 +266,20 @@ export class Model {
     for (const path of operation.data.map((at) => this.place(at))) {
       const node = this.tree.find(path);
       if (node === undefined) tell(EventType.deleted, path);
-      else if (node.modified > since) this.#tellReader(session, EventType.dataChanged, path);
-      else this.watches.addOnce('data', path, connection);
+      else if (node.modified > since && this.#mayCatchUp(session, node)) {
+        tell(EventType.dataChanged, path);
+      } else this.watches.addOnce('data', path, connection);
     }
     for (const path of operation.exist.map((at) => this.place(at))) {
-      if (this.tree.find(path) !== undefined) {
-        this.#tellReader(session, EventType.created, path);
-      } else this.watches.addOnce('data', path, connection);
+      const node = this.tree.find(path);
+      if (node !== undefined && this.#mayCatchUp(session, node)) tell(EventType.created, path);
+      else this.watches.addOnce('data', path, connection);
     }
     for (const path of operation.child.map((at) => this.place(at))) {
       const node = this.tree.find(path);
       if (node === undefined) tell(EventType.deleted, path);
-      else if (node.childrenModified > since) {
-        this.#tellReader(session, EventType.childrenChanged, path);
+      else if (node.childrenModified > since && this.#mayCatchUp(session, node)) {
+        tell(EventType.childrenChanged, path);
       } else this.watches.addOnce('child', path, connection);
     }
     if (operation.op === 'setWatches') return;
@@ -299,15 +300,14 @@ export class Model {
       const session = this.#sessions.find((each) => each.connection === connection);
       if (session === undefined) throw new Error(`nobody has connection ${connection}`);
       const acl = acls?.get(path) ?? this.tree.find(path)?.acl;
-      if (acl !== undefined && !this.#mayHear(session, acl)) return;
+      if (acl !== undefined && !this.#mayHear(session, acl)) return false;
       this.#tell(session, { type, path, txn });
+      return true;
     };
   }
 
-  #tellReader(session: ModelSession, type: EventType, path: string): void {
-    const acl = this.tree.find(path)?.acl;
-    const filtered = this.dialect.catchUpNeedsRead && acl !== undefined;
-    if (!filtered || this.#mayHear(session, acl)) this.#tell(session, { type, path });
+  #mayCatchUp(session: ModelSession, { acl }: Znode): boolean {
+    return !this.dialect.hiddenWatchesStay || this.#mayHear(session, acl);
   }
 
   #mayHear(session: ModelSession, acl: Znode['acl']): boolean {

@@ -1,10 +1,11 @@
 /**
  * The model's watches: two tables, data and child, of path, connection and mode.
  *
- * One-shot watches are removed when they fire, persistent ones stay, and recursive ones receive
- * everything at and below their path except childrenChanged; there is one event per change and
- * path. In ZooKeeper 3.8.0 a connection has one mode per path and table, and recursive ones are in
- * both tables. A connection is a number that is never used again.
+ * One-shot watches are removed when they fire, and stay when their client may not hear of it.
+ * Persistent ones stay, and recursive ones receive everything at and below their path except
+ * childrenChanged; there is one event per change and path. In ZooKeeper 3.8.0 a connection has one
+ * mode per path and table, and recursive ones are in both tables. A connection is a number that is
+ * never used again.
  */
 import { EventType, WatcherType } from '@rookery/protocol';
 import type { Dialect } from './dialect.js';
@@ -13,7 +14,8 @@ type Mode = 'once' | 'persistent' | 'recursive';
 type Kind = 'data' | 'child';
 type Table = Map<string, Map<number, Set<Mode>>>;
 
-export type TellWatcher = (connection: number, type: EventType, path: string) => void;
+/** Returns false if the client may not hear of it. */
+export type TellWatcher = (connection: number, type: EventType, path: string) => boolean;
 
 export class Watches {
   readonly #dialect: Dialect;
@@ -67,13 +69,14 @@ export class Watches {
   }
 
   deleted(path: string, tell: TellWatcher): void {
-    const told = new Set<number>();
+    const told = new Map<number, boolean>();
     this.#fire('data', EventType.deleted, path, (connection, type, at) => {
-      told.add(connection);
-      tell(connection, type, at);
+      const hasHeard = tell(connection, type, at);
+      told.set(connection, hasHeard);
+      return hasHeard;
     });
     this.#fire('child', EventType.deleted, path, (connection, type, at) => {
-      if (!told.has(connection)) tell(connection, type, at);
+      return told.get(connection) ?? tell(connection, type, at);
     });
     this.#fire('child', EventType.childrenChanged, parentOf(path), tell);
   }
@@ -143,16 +146,20 @@ export class Watches {
 
   #fire(kind: Kind, type: EventType, path: string, tell: TellWatcher): void {
     const told = new Set<number>();
+    const once = new Map<number, Set<Mode>>();
     for (let at = path; ; at = parentOf(at)) {
       for (const [connection, modes] of this.#tables[kind].get(at) ?? []) {
         const recursive = modes.has('recursive') && type !== EventType.childrenChanged;
         const here = at === path && (modes.has('once') || modes.has('persistent'));
-        if (at === path) modes.delete('once');
+        if (at === path && modes.delete('once')) once.set(connection, modes);
         if (recursive || here) told.add(connection);
       }
       if (at === '/') break;
     }
-    for (const connection of told) tell(connection, type, path);
+    for (const connection of told) {
+      if (tell(connection, type, path) || !this.#dialect.hiddenWatchesStay) continue;
+      once.get(connection)?.add('once');
+    }
   }
 }
 

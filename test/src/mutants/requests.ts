@@ -75,26 +75,27 @@ export const requestMutants: readonly Mutant[] = [
     area: 'state',
     breaks: 'a child watch reports every child that is created or deleted',
     file: 'state/watches.ts',
-    find: '    const parent = parentOf(path);\n    for',
-    replace: "    if (kind === 'deleted') return;\n    const parent = parentOf(path);\n    for",
+    find: '    const parent = parentOf(path);\n    const above',
+    replace:
+      "    if (kind === 'deleted') return;\n    const parent = parentOf(path);\n    const above",
   },
   {
     name: 'set-watches-misses-a-change',
     area: 'pipeline',
     breaks: 'a client that reconnects is notified of what it missed',
     file: 'pipeline/set-watches.ts',
-    find: 'else if (tree.mzxid(node) > seen)',
-    replace: 'else if (tree.czxid(node) > seen)',
+    find: 'else if (tree.mzxid(node) > seen &&',
+    replace: 'else if (tree.czxid(node) > seen &&',
   },
   {
     name: 'set-watches-sets-nothing',
     area: 'pipeline',
     breaks: 'a watch whose znode did not change is set again at the new member',
     file: 'pipeline/set-watches.ts',
-    find: `else if (!watches.add('data', path, watcher)) return false;
+    find: `} else if (!watches.add('data', path, watcher)) return false;
   }
   for (const path of request.existWatches) {`,
-    replace: `else if (!watches.has('data', path, watcher)) continue;
+    replace: `} else if (!watches.has('data', path, watcher)) continue;
   }
   for (const path of request.existWatches) {`,
   },

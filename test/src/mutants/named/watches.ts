@@ -8,8 +8,8 @@ export const watchMutants: readonly NamedMutant[] = [
     name: 'zk-1412-children-by-the-wrong-zxid',
     area: 'named',
     file: 'pipeline/set-watches.ts',
-    find: '    else if (tree.pzxid(node) > seen) {',
-    replace: '    else if (tree.mzxid(node) > seen) {',
+    find: '    else if (tree.pzxid(node) > seen && mayRead(scene, node)) {',
+    replace: '    else if (tree.mzxid(node) > seen && mayRead(scene, node)) {',
     breaks: 'after a reconnect a client is notified of what it missed, and of nothing else',
     scenario: scenario(
       WATCHES,
@@ -58,9 +58,8 @@ export const watchMutants: readonly NamedMutant[] = [
     name: 'zk-4475-recursive-hears-children',
     area: 'named',
     file: 'state/watches.ts',
-    find: 'of this.#withPersistent(child.takeAll(parent), parent)) {',
-    replace:
-      "of this.#withStanding(child.takeAll(parent), { kind: 'dataChanged', path: parent })) {",
+    find: 'const all = this.#withPersistent(above, parent);',
+    replace: "const all = this.#withStanding(above, { kind: 'dataChanged', path: parent });",
     breaks: 'a recursive watch never receives childrenChanged',
     scenario: scenario(
       WATCHES,
