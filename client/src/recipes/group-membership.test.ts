@@ -1,6 +1,6 @@
 import { NoAuthError, WatcherType } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
-import { ClientClosedError } from '../errors.js';
+import { ClientClosedError, OptionError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, takeAwayNextWatch, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
@@ -162,6 +162,11 @@ describe('a group', () => {
 });
 
 describe('a group member', () => {
+  it.each(['', 'a/b', '.', '\u0000'])('refuses an id that is no name: %j', (id) => {
+    const { one } = newWorld();
+    expect(() => new GroupMember(one, PATH, id)).toThrow(OptionError);
+  });
+
   it('sees itself always, also before it is there', async () => {
     const { one } = newWorld();
     const member = new GroupMember(one, PATH, 'me', { data: 'x' });

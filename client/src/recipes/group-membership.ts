@@ -20,6 +20,7 @@ import type { Acl, Data, OperationOptions } from '../api/values.js';
 import { PersistentNode } from './persistent-node.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { followChildren, readChildren } from './shared/follow-children.js';
+import { checkName } from './shared/name-check.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 /** The ids and data of the members. */
@@ -62,9 +63,10 @@ export class GroupMember extends BackgroundRecipe implements AsyncDisposable {
   readonly #group: Group;
   readonly #node: PersistentNode;
 
-  /** The id is the name of a znode and must be unique in the group. */
+  /** The id is the name of a znode and must be unique in the group. Throws OptionError. */
   constructor(client: Client, path: string, id: string, options: GroupMemberOptions = {}) {
     super();
+    checkName('id', id);
     this.path = path;
     this.id = id;
     this.#group = new Group(client, path);

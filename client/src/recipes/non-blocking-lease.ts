@@ -93,7 +93,12 @@ export class NonBlockingLease {
 
   #mayTake(node: Node, nowMs: number): boolean {
     const record = decode(node.data);
-    if (record?.version !== VERSION) return false;
+    if (record?.version !== VERSION) {
+      const path = joinPath(this.path, 'lease_holder');
+      const message = `the lease cannot be obtained until ${path} is deleted: its data is no record`;
+      this.#client.log.warn('lease.invalid_record', message, { path });
+      return false;
+    }
     return record.holder === this.#holder || nowMs >= record.endsAtMs;
   }
 

@@ -20,6 +20,7 @@ import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js
 import { RecipeStateError } from './shared/errors.js';
 import { Failures } from './shared/failures.js';
 import { type ChildrenByName, followChildren, readChildren } from './shared/follow-children.js';
+import { checkName } from './shared/name-check.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 export interface PartyOptions {
@@ -150,6 +151,7 @@ export class ShallowParty extends AnyParty {
   protected override readonly withData = false;
 
   protected override nodeOf(uuid: string) {
+    checkName('identifier', `-${this.identifier}`);
     return { name: `${uuid}-${this.identifier}`, data: '0' };
   }
 

@@ -106,6 +106,22 @@ describe('a scheduled job', () => {
     expect(done).toEqual([1_000, 61_000, 62_000]);
   });
 
+  it('goes on past a run that cannot be read, which its history leaves out', async () => {
+    const { job, pass, one } = newJobs();
+    const stop = new AbortController();
+    const done: number[] = [];
+    const running = job.run(({ dueMs }) => void done.push(dueMs), { signal: stop.signal });
+    await pass(1_500);
+    const runs = `${PATH}/runs`;
+    const [name] = (await one.getChildren(runs)).children;
+    await one.setData(`${runs}/${name}`, '{');
+    await pass(1_000);
+    stop.abort();
+    await running;
+    expect(done).toEqual([1_000, 2_000]);
+    expect(await job.history()).toMatchObject([{ dueMs: 2_000, outcome: 'done' }]);
+  });
+
   it('writes its beginning once when the reply is lost, and does the work', async () => {
     const { job, one, pass } = newJobs();
     const stop = new AbortController();

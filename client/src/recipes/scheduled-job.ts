@@ -20,7 +20,7 @@ import { joinPath, NodeExistsError, NoNodeError, SessionExpiredError } from '@ro
 import type { Client } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
 import type { Acl, OperationOptions, Session } from '../api/values.js';
-import { OptionError, TransactionError } from '../errors.js';
+import { InvalidDataError, OptionError, TransactionError } from '../errors.js';
 import { delay } from '../helpers/delay.js';
 import { ensurePath } from '../helpers/ensure-path.js';
 import type { RetryPolicy } from '../helpers/retry-policy.js';
@@ -36,6 +36,7 @@ import {
   type Schedule,
 } from './shared/job-runs.js';
 import { bounds, persist, type Within } from './shared/persist.js';
+import { CorruptDataError } from './shared/value-errors.js';
 
 export interface ScheduledJobOptions {
   /** The due times: every(ms), or a function of a cron library. All processes must use the same. */
@@ -124,13 +125,25 @@ export class ScheduledJob {
     if (mistake !== null) throw mistake;
   }
 
-  /** Reads its runs once, the newest first. */
+  /** Reads its runs once, the newest first. What is no run is left out, and logged. */
   async history(options: OperationOptions = {}): Promise<JobRun[]> {
     const found = await readChildren(this.#client, this.#runs, true, options);
     return [...found]
       .filter(([name]) => dueOf(name) !== null)
       .sort(([left], [right]) => (left < right ? 1 : -1))
-      .map(([name, data]) => runCodec.parse(data, joinPath(this.#runs, name)));
+      .flatMap(([name, data]) => this.#readable(joinPath(this.#runs, name), data));
+  }
+
+  /** Returns no run for data that is none: one faulty znode must not stop the job for good. */
+  #readable(path: string, data: Buffer | null): readonly JobRun[] {
+    try {
+      return [runCodec.parse(data, path)];
+    } catch (error) {
+      if (!(error instanceof CorruptDataError || error instanceof InvalidDataError)) throw error;
+      const message = `a run is left out, as it cannot be read: ${path}`;
+      this.#client.log.warn('job.invalid_run', message, { path, err: error });
+      return [];
+    }
   }
 
   /**

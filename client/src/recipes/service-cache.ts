@@ -15,11 +15,10 @@
  */
 import type { Client } from '../api/client.js';
 import type { Log } from '../api/logger.js';
-import { InvalidDataError } from '../errors.js';
 import { ChildrenCache } from './children-cache.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import type { CachedNode, CacheEvent } from './shared/cache-values.js';
-import { type PayloadOptions, Payloads } from './shared/payloads.js';
+import { type PayloadOptions, Payloads, readableInstance } from './shared/payloads.js';
 import {
   type DownInstancePolicy,
   DownInstances,
@@ -27,7 +26,6 @@ import {
   roundRobin,
 } from './shared/provider-strategy.js';
 import type { Json, ServiceInstance } from './shared/service-instance.js';
-import { CorruptDataError } from './shared/value-errors.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
 /** `P` is the type of the payload, by the schema if there is one. */
@@ -101,21 +99,9 @@ export class ServiceCache<P = Json> extends BackgroundRecipe implements AsyncDis
   #instancesOf(node: CachedNode): readonly ServiceInstance<P>[] {
     const known = this.#decoded.get(node);
     if (known !== undefined) return known;
-    const decoded = this.#decode(node);
+    const decoded = readableInstance(this.#payloads, node.path, node.data, this.#log);
     this.#decoded.set(node, decoded);
     return decoded;
-  }
-
-  /** Returns no instance for invalid data, because one faulty entry must not hide the others. */
-  #decode({ path, data }: CachedNode): ServiceInstance<P>[] {
-    try {
-      return [this.#payloads.decode(path, data)];
-    } catch (error) {
-      if (!(error instanceof CorruptDataError || error instanceof InvalidDataError)) throw error;
-      const message = `an instance is left out, as it cannot be read: ${path}`;
-      this.#log.warn('discovery.invalid_instance', message, { path, err: error });
-      return [];
-    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { FakeClient } from '../testing/fake-client.js';
+import { OptionError } from '../errors.js';
+import { FakeClient } from '../testing/fake-client.js';
 import type { FakeServer } from '../testing/fake-server.js';
 import { newWorld, until } from '../testing/lock-world.js';
 import { ServiceDiscovery } from './service-discovery.js';
@@ -72,6 +73,38 @@ describe('the format of an instance', () => {
 });
 
 describe('an instance', () => {
+  it.each([
+    { id: 'a/b' },
+    { id: '' },
+    { id: '..' },
+    { id: 'a', name: 'w/eb' },
+    { id: 'a', name: '' },
+  ])('is refused where its znode would be another: %j', async (init) => {
+    const { server, ofOne } = setUp();
+    const registered = ofOne.register({ name: 'web', ...init });
+    await expect(registered).rejects.toThrow(OptionError);
+    await expect(registered).rejects.toThrow(/option (id|name) is ".*", which cannot be a name/);
+    expect(server.paths()).toEqual([]);
+  });
+
+  it('is found beside a znode that is none, which is logged', async () => {
+    const { server, surroundings, ofOne } = setUp();
+    const warnings: string[] = [];
+    const ignore = () => undefined;
+    const warn = (message: unknown) => warnings.push(JSON.stringify(message));
+    const logger = { debug: ignore, info: ignore, error: ignore, warn };
+    const reader = new FakeClient(server, { surroundings, logger });
+    await ofOne.register({ name: 'web', id: 'a' });
+    put(server, `${BASE}/web/broken`, '{');
+    put(server, `${BASE}/web/empty`, '');
+    const seen = await new ServiceDiscovery(reader, BASE).instances('web');
+    expect(idsOf(seen)).toEqual(['a']);
+    expect(warnings).toHaveLength(2);
+    expect(warnings[0]).toContain(`${BASE}/web/broken`);
+    // One that is asked for by its id is not hidden, but reported to the caller.
+    await expect(ofOne.instance('web', 'broken')).rejects.toThrow(CorruptDataError);
+  });
+
   it('is found while it is registered', async () => {
     const { server, one, ofOne, ofOther } = setUp();
     const instance = await ofOne.register({ name: 'web', id: 'a', address: 'h', port: 80 });

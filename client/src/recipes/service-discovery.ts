@@ -25,7 +25,8 @@ import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js
 import { RecipeStateError } from './shared/errors.js';
 import { Failures } from './shared/failures.js';
 import { readChildren } from './shared/follow-children.js';
-import { type PayloadOptions, Payloads } from './shared/payloads.js';
+import { checkName } from './shared/name-check.js';
+import { type PayloadOptions, Payloads, readableInstance } from './shared/payloads.js';
 import type { Json, ServiceInstance, ServiceType } from './shared/service-instance.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 
@@ -76,14 +77,17 @@ export class ServiceDiscovery<P = Json, In = P>
   /**
    * Resolves with the instance when others can find it. When it rejects, the instance is not
    * registered: a znode that was already created is deleted (except for a PERMANENT one), after the
-   * next reconnect if necessary. Rejects with RecipeStateError if the id is already registered
-   * here, and with InvalidDataError if the schema rejects the payload.
+   * next reconnect if necessary. Rejects with OptionError if the name or the id cannot be that of a
+   * znode, with RecipeStateError if the id is already registered here, and with InvalidDataError if
+   * the schema rejects the payload.
    */
   async register(
     init: ServiceInstanceInit<In>,
     options: WaitOptions = {},
   ): Promise<ServiceInstance<In>> {
     const instance = this.#instanceOf(init);
+    checkName('name', instance.name);
+    checkName('id', instance.id);
     const key = keyOf(instance);
     const path = this.#pathOf(instance.name, instance.id);
     const data = this.#payloads.encode(instance, path);
@@ -144,12 +148,16 @@ export class ServiceDiscovery<P = Json, In = P>
     return [...(await readChildren(this.#client, this.path, false, options)).keys()].sort();
   }
 
-  /** Reads the instances once, sorted by id. Rejects with CorruptDataError and InvalidDataError. */
+  /**
+   * Reads the instances once, sorted by id. A znode that is none, or that the schema rejects, hides
+   * no other: it is left out, and logged as `discovery.invalid_instance`.
+   */
   async instances(name: string, options: OperationOptions = {}): Promise<ServiceInstance<P>[]> {
     const path = joinPath(this.path, name);
+    const { log } = this.#client;
     const found = await readChildren(this.#client, path, true, options);
     return [...found]
-      .map(([id, data]) => this.#payloads.decode(joinPath(path, id), data))
+      .flatMap(([id, data]) => readableInstance(this.#payloads, joinPath(path, id), data, log))
       .sort((left, right) => (left.id < right.id ? -1 : 1));
   }
 

@@ -141,7 +141,8 @@ it('service discovery checks payloads, both ways', async () => {
   await expect(discovery.register({ name: 'web', id: 'c' })).rejects.toThrow(InvalidDataError);
   expect((await discovery.instance('web', 'a'))?.payload.weight).toBe(1);
   await new ServiceDiscovery(one, '/services').register({ name: 'web', id: 'other', payload: 7 });
-  await expect(discovery.instances('web')).rejects.toThrow(InvalidDataError);
+  await expect(discovery.instance('web', 'other')).rejects.toThrow(InvalidDataError);
+  expect((await discovery.instances('web')).map(({ id }) => id)).toEqual(['a']);
   const provider = discovery.provider('web', { filter: (instance) => instance.payload.weight > 0 });
   await provider.ready();
   expect(provider.instances.map(({ id }) => id)).toEqual(['a']);

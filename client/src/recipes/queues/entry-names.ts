@@ -75,7 +75,9 @@ export const DelayLayout = layout(/^queue-\|([0-9A-F]{8,16})\|/, true, (text) =>
 export const IdLayout = layout(/^queue-\|([^|]*)\|/, false, (id) => ({ id }));
 export const KazooLayout = layout(/^entry-(\d{3})-/, true, (text) => ({ rank: Number(text) }));
 /** Our own layout, in which the id is percent-encoded. */
-export const IdempotentLayout = layout(/^item-\|([^|]*)\|/, false, (id) => ({ id }));
+export const IdempotentLayout = layout(/^item-\|([^|]+)\|/, false, (id) =>
+  isPercentEncoded(id) ? { id } : null,
+);
 
 /** The head of an entry with this priority, an int32. Negative ones come first. */
 export function priorityHead(priority: number): string {
@@ -96,4 +98,13 @@ export function fixedId(id: string): string {
 
 export function idHead(id: string): string {
   return `${CURATOR_ENTRY}|${fixedId(id)}|`;
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -44,7 +44,8 @@ export class LeaseCount {
   }
 
   /**
-   * The current maximum. The watcher is called when it may have changed. Invalid data counts as 0.
+   * The current maximum. The watcher is called when it may have changed. Invalid data counts as 0,
+   * and is logged.
    */
   async read(within: Within, watcher: Watcher): Promise<number> {
     if (typeof this.#source === 'number') return this.#source;
@@ -52,12 +53,19 @@ export class LeaseCount {
     for (;;) {
       try {
         const options = { ...bounds(within), watcher };
-        return decodeInt32((await this.#client.getData(countPath, options)).data) ?? 0;
+        const count = decodeInt32((await this.#client.getData(countPath, options)).data);
+        if (count === null) this.#warn(countPath);
+        return count ?? 0;
       } catch (error) {
         if (!(error instanceof NoNodeError)) throw error;
       }
       await this.#plant(this.#source, within);
     }
+  }
+
+  #warn(path: string): void {
+    const message = `no lease is granted until ${path} has 4 bytes again, as a SharedCount writes`;
+    this.#client.log.warn('semaphore.invalid_count', message, { path });
   }
 
   unwatch(watcher: Watcher): void {

@@ -1,10 +1,13 @@
 /**
- * Instances of a service whose payload a schema checks, on reading and on writing. Pure. Used by
- * service discovery.
+ * Instances of a service whose payload a schema checks, on reading and on writing. Used by service
+ * discovery.
  */
 import type { StandardSchema } from '../../api/codec.js';
+import type { Log } from '../../api/logger.js';
+import { InvalidDataError } from '../../errors.js';
 import { checker } from '../../helpers/codecs.js';
 import { decodeInstance, encodeInstance, type ServiceInstance } from './service-instance.js';
+import { CorruptDataError } from './value-errors.js';
 
 export interface PayloadOptions<P, In = P> {
   /**
@@ -39,5 +42,22 @@ export class Payloads<P, In> {
     // Without a schema P is any JSON, as the type parameters of service discovery say.
     if (this.#check === null) return { ...instance, payload: payload as P };
     return { ...instance, payload: this.#check(payload, { path, direction: 'read' }) };
+  }
+}
+
+/** Returns no instance for data that is none, because one faulty znode must not hide the others. */
+export function readableInstance<P>(
+  payloads: Pick<Payloads<P, never>, 'decode'>,
+  path: string,
+  data: Buffer | null,
+  log: Log,
+): readonly ServiceInstance<P>[] {
+  try {
+    return [payloads.decode(path, data)];
+  } catch (error) {
+    if (!(error instanceof CorruptDataError || error instanceof InvalidDataError)) throw error;
+    const message = `an instance is left out, as it cannot be read: ${path}`;
+    log.warn('discovery.invalid_instance', message, { path, err: error });
+    return [];
   }
 }
