@@ -19,6 +19,10 @@ export class SessionWatchChannel implements WatchChannel {
     return this.#keeper.isConnected;
   }
 
+  get lastZxidSeen(): bigint {
+    return this.#keeper.lastZxidSeen;
+  }
+
   addWatch(request: AddWatchRequest, options: OperationOptions, onDone: () => void): Promise<void> {
     const { path } = request;
     const error = pathError(path);

@@ -1,6 +1,6 @@
 import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, LeaseReleasedError } from '../errors.js';
+import { ClientClosedError, LeaseReleasedError, OptionError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';
@@ -119,6 +119,48 @@ describe('a set partitioner', () => {
     one.stop.abort();
     await ended;
   });
+
+  it.each([0, 1])(
+    'comes back when its znode in the party is deleted %i times more',
+    async (more) => {
+      const { server, surroundings, members } = setUp(2);
+      const [one, other] = members;
+      if (one === undefined || other === undefined) throw new Error('two were made');
+      const ended = one.start();
+      other.start();
+      await turns(30);
+      surroundings.advance(SETTLE_MS);
+      await until(() => one.given.length === 1 && other.given.length === 1);
+      const nameOfOne = () => namesIn(server, `${PATH}/party`).find((name) => name.endsWith('-m0'));
+      for (let count = 0; count <= more; count++) {
+        server.delete(`${PATH}/party/${nameOfOne()}`);
+        await until(() => nameOfOne() !== undefined);
+        await turns(30);
+      }
+      const before = one.given.length;
+      surroundings.advance(SETTLE_MS);
+      await until(() => one.given.length > before && other.given.at(-1)?.members.length === 2);
+      expect([one.items(), other.items()]).toEqual([
+        ['a', 'c', 'e'],
+        ['b', 'd'],
+      ]);
+      one.stop.abort();
+      other.stop.abort();
+      await ended;
+      await turns(10);
+      expect(left(server)).toEqual([]);
+    },
+  );
+
+  it.each([{ identifier: 'a/b' }, { identifier: '\u0000' }, { set: ['a/b'] }, { set: [''] }])(
+    'refuses what cannot be a name: %j',
+    (options) => {
+      const { clients } = setUp(1);
+      const [client] = clients;
+      if (client === undefined) throw new Error('one was made');
+      expect(() => new SetPartitioner(client, PATH, { set: SET, ...options })).toThrow(OptionError);
+    },
+  );
 
   it('has acquired nothing once its session is lost, while it waits for the next', async () => {
     const { surroundings, clients, members } = setUp(1);
@@ -243,10 +285,6 @@ describe('a set partitioner', () => {
       expect(left(server)).toEqual([]);
       expectNothingLeft(clients);
     }
-  });
-
-  it('refuses items that are no names', () => {
-    expect(() => setUp(1, { set: ['a/b'] })).toThrow(/item/);
   });
 });
 

@@ -14,7 +14,8 @@
  * **States.** The same as for kazoo: 'allocating'; 'acquired'; 'release' when the party has changed
  * and the partition should be released; 'failure'. **Suspended.** Partitions are kept
  * ('hold-until-lost') or lost ('abort'). **Lost.** The partition is lost, and the loop joins the
- * party in the next session, or fails with SessionExpiredError (`onSessionLost: 'fail'`).
+ * party in the next session, or fails with SessionExpiredError (`onSessionLost: 'fail'`). A znode
+ * of the party that another client deletes is created again.
  */
 import { hostname } from 'node:os';
 import { joinPath, SessionExpiredError } from '@rookery/protocol';
@@ -22,7 +23,6 @@ import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { SuspendedPolicy } from '../api/lease.js';
 import type { Acl } from '../api/values.js';
-import { LeaseLostError, OptionError } from '../errors.js';
 import { Lock } from './lock.js';
 import { shallowIdentifier } from './party.js';
 import { untilAborted } from './shared/changes.js';
@@ -31,6 +31,7 @@ import { WaitTimeoutError } from './shared/errors.js';
 import { type ChildrenByName, followChildren } from './shared/follow-children.js';
 import { allOrNone, ItemLocks } from './shared/item-locks.js';
 import { Latest } from './shared/latest.js';
+import { checkName } from './shared/name-check.js';
 import type { Within } from './shared/persist.js';
 import { unlessAborted, WaitScope } from './shared/wait-scope.js';
 import { openSession } from './shared/waiting.js';
@@ -95,13 +96,13 @@ export class SetPartitioner {
   #state: PartitionState = 'allocating';
 
   constructor(client: Client, path: string, options: SetPartitionerOptions) {
-    const wrong = options.set.find((item) => item === '' || item.includes('/'));
-    if (wrong !== undefined) throw new OptionError('set', `has the item ${JSON.stringify(wrong)}`);
+    for (const item of options.set) checkName('set', item);
     this.path = path;
     this.#client = client;
     this.#options = options;
     const unique = () => `${hostname()}-${process.pid}-${client.surroundings.uuid()}`;
     this.identifier = options.identifier ?? unique();
+    checkName('identifier', `-${this.identifier}`);
   }
 
   get state(): PartitionState {
@@ -156,10 +157,10 @@ export class SetPartitioner {
     const prefix = `${uuid}-${this.identifier}`;
     const { acl } = this.#options;
     const plan = { parent: directory, prefix, mode: 'ephemeral' as const, data: '0', acl };
-    const member = await createContender(this.#client, plan, within);
-    const party = new Latest((signal) =>
-      followChildren(this.#client, directory, { signal, withData: false }),
-    );
+    let member = await createContender(this.#client, plan, within);
+    const follow = (signal: AbortSignal) =>
+      followChildren(this.#client, directory, { signal, withData: false });
+    let party = new Latest(follow);
     let given: Partition | null = null;
     let hasLeft = false;
     const leave = () => {
@@ -172,8 +173,15 @@ export class SetPartitioner {
     try {
       for (;;) {
         this.#state = 'allocating';
-        const names = await this.#settled(party, within.signal);
-        if (!names.has(member.name)) throw new LeaseLostError('deleted', member.path);
+        const names = await this.#settled(party, member.name, within.signal);
+        if (names === null) {
+          // Another client has deleted the znode: the others divide the set among themselves then.
+          member = await createContender(this.#client, plan, within);
+          // What is read from now on has it.
+          await party.stop();
+          party = new Latest(follow);
+          continue;
+        }
         const partition = await this.#allocate(names, party, within);
         if (partition === null) continue;
         given = partition;
@@ -202,12 +210,23 @@ export class SetPartitioner {
     }
   }
 
-  /** Resolves with the members of the party once they have been the same for the required time. */
-  async #settled(party: Latest<ChildrenByName>, signal: AbortSignal): Promise<ChildrenByName> {
+  /**
+   * Resolves with the members of the party once they have been the same for the required time; null
+   * at once where this one's znode is not among them.
+   */
+  async #settled(
+    party: Latest<ChildrenByName>,
+    own: string,
+    signal: AbortSignal,
+  ): Promise<ChildrenByName | null> {
     const { settleMs = SETTLE_MS } = this.#options;
     for (;;) {
       const next = party.changes.next();
       const names = party.value;
+      if (names !== null && !names.has(own)) {
+        next.forget();
+        return null;
+      }
       let cancel = () => {};
       const isQuiet = new Promise<boolean>((resolve) => {
         if (names === null) return;

@@ -23,6 +23,7 @@ interface Sent {
 
 class PlayedSession implements WatchChannel {
   connected = true;
+  lastZxidSeen = 1n;
   readonly sent: Sent[] = [];
 
   addWatch(request: { path: string; mode: number }, _options: object, onDone: () => void) {
@@ -232,19 +233,24 @@ test('a watched read on the path of a persistent watch asks for that again, by i
   expect([registry.size, registry.pendingCount]).toEqual([0, 0]);
 });
 
-test('a persistent watch on the path of a recursive one asks for that again', async () => {
-  const { session, operations, events, watcher } = setUp();
-  const recursive = operations.addWatch('/a', watcher, { recursive: true });
-  session.last.succeed();
-  await recursive;
-  const other: WatchEvent[] = [];
-  const adding = operations.addWatch('/a', (event) => other.push(event));
-  expect(session.requests().slice(1)).toEqual(['addWatch /a 0', 'addWatch /a 1']);
-  for (const sent of session.sent.slice(1)) sent.succeed();
-  await adding;
-  expect(events).toEqual([{ type: 'resync', path: '/a', reason: 're-added' }]);
-  expect(other).toEqual([]);
-});
+test.each([true, false])(
+  'a persistent watch on the path of a recursive one asks for that again, with changes meanwhile: %s',
+  async (has) => {
+    const { session, operations, events, watcher } = setUp();
+    const recursive = operations.addWatch('/a', watcher, { recursive: true });
+    session.last.succeed();
+    await recursive;
+    const other: WatchEvent[] = [];
+    const adding = operations.addWatch('/a', (event) => other.push(event));
+    expect(session.requests().slice(1)).toEqual(['addWatch /a 0', 'addWatch /a 1']);
+    session.sent[1]?.succeed();
+    if (has) session.lastZxidSeen += 1n;
+    session.last.succeed();
+    await adding;
+    expect(events).toEqual(has ? [{ type: 'resync', path: '/a', reason: 're-added' }] : []);
+    expect(other).toEqual([]);
+  },
+);
 
 test.each([true, false])(
   'a read that displaced a recursive watch, with changes meanwhile: %s',

@@ -22,6 +22,8 @@ import type { DroppedWatch, PersistentWatch, WatchRegistry } from './watch-regis
 export interface WatchChannel {
   /** Whether requests are being answered. If not, no server has a watch of this session. */
   readonly connected: boolean;
+  /** Of the headers of replies, that of the present one included. */
+  readonly lastZxidSeen: bigint;
   /**
    * Queues a request, like any operation. `onDone` is called if the reply reports success, while
    * the frame is handled and before any later frame; never after the promise was rejected.
@@ -55,10 +57,12 @@ export class WatchOperations {
   ): Promise<WatchHandle> {
     const { recursive = false, ...operation } = options;
     let watch: PersistentWatch | undefined;
+    let addedAt: bigint | null = null;
     const adding = this.#requestWatch(path, recursive, operation, () => {
       watch = this.#registry.addPersistent(path, recursive, watcher);
+      addedAt = this.#channel.lastZxidSeen;
     });
-    if (!recursive) this.#keepRecursive(path);
+    if (!recursive) this.#keepRecursive(path, () => this.#channel.lastZxidSeen !== addedAt);
     await adding;
     assert(watch !== undefined, () => `addWatch at ${path} succeeded without a reply`);
     return this.#handleOf(watch);
@@ -88,11 +92,13 @@ export class WatchOperations {
    * On servers before 3.9, the request has just turned the recursive watch of this path into one
    * that never receives events from below, so the recursive watch is requested again. On such a
    * server it replaces the other watch, which then receives no 'childrenChanged'. The recursive
-   * watch may have missed changes between the two requests.
+   * watch may have missed changes between the two requests, if anything was committed there.
    */
-  #keepRecursive(path: string): void {
+  #keepRecursive(path: string, hasPassed: () => boolean): void {
     if (!this.#registry.persistentModesAt(path).includes(true)) return;
-    this.#requestWatch(path, true, {}, () => this.#registry.onReAdded(path)).catch(() => undefined);
+    this.#requestWatch(path, true, {}, () => {
+      if (hasPassed()) this.#registry.onReAdded(path);
+    }).catch(() => undefined);
   }
 
   /** Never rejects. The watcher is already removed when this returns. */

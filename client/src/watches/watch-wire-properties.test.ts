@@ -43,6 +43,10 @@ class World implements WatchChannel {
     for (const path of PATHS) this.server.mutate('created', path);
   }
 
+  get lastZxidSeen(): bigint {
+    return BigInt(this.lastZxid);
+  }
+
   get connected(): boolean {
     return this.server.connected;
   }
