@@ -13,6 +13,7 @@ import {
   exportedNodes,
   loadEnsembleConfig,
   OperatorError,
+  type ReadDirectory,
   type RestorePlan,
   RestorePlanner,
   readSnapshot,
@@ -179,12 +180,8 @@ async function zooKeeperSource({
     return readZooKeeperDirectory({ dataDir, logDir: logDir ?? dataDir, stopAtDamage });
   });
   const { znodes, lastZxid, sessions, digests } = read;
-  if (digests.differsAt !== null && !stopAtDamage) {
-    throw new ZooKeeperDataError(
-      `the digest that ZooKeeper wrote at zxid ${hex(digests.differsAt)} is not that of the znodes`,
-    );
-  }
   const { differsAt } = digests;
+  if (differsAt !== null && !stopAtDamage) throw digestProblem(dataDir, differsAt, read.counterEnd);
   const differing = differsAt === null ? '' : `; the one at zxid ${hex(differsAt)} differs`;
   const planner = new RestorePlanner();
   for (const node of znodes.nodes()) planner.add(node);
@@ -199,6 +196,21 @@ async function zooKeeperSource({
     ...(read.damage === null ? {} : { damage: read.damage }),
   };
   return { plan: planner.plan(lastZxid), sessions, facts };
+}
+
+function digestProblem(
+  dataDir: string,
+  differsAt: bigint,
+  counterEnd: ReadDirectory['counterEnd'],
+): Error {
+  const what = `the digest that ZooKeeper wrote at zxid ${hex(differsAt)} is not that of the znodes`;
+  if (counterEnd === null || counterEnd.zxid > differsAt) return new ZooKeeperDataError(what);
+  return new OperatorError(
+    `${dataDir} cannot be proved to be whole: ${what}. More than 2147483647 children of ` +
+      `${counterEnd.path} have been created, and from zxid ${hex(counterEnd.zxid)} on ` +
+      "ZooKeeper's own digests are wrong for that reason. Add --stop-at-damage to import the " +
+      'data without this proof',
+  );
 }
 
 async function readable<T>(file: string, read: () => Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ import { readLogFile } from './log-file.js';
 import { decodeLogRecord, type LogRecord } from './log-record.js';
 import { readSnapshotFile } from './snapshot-file.js';
 import { readSnapshot, type SnapshotDigest } from './snapshot-reader.js';
-import { ZnodeTable } from './znode-table.js';
+import { type CounterEnd, ZnodeTable } from './znode-table.js';
 
 export class ZooKeeperDataError extends Error {
   override readonly name = 'ZooKeeperDataError';
@@ -40,6 +40,8 @@ export interface ReadDirectory {
   readonly transactions: number;
   /** Digests that were compared and agreed, and the zxid of the first one that did not. */
   readonly digests: { readonly equal: number; readonly differsAt: bigint | null };
+  /** Where a counter of creates ended, from which on digests may differ without damage. */
+  readonly counterEnd: CounterEnd | null;
   /** Where the reading stopped, when damage or a gap was met and `stopAtDamage` was asked for. */
   readonly damage: string | null;
 }
@@ -65,7 +67,8 @@ export async function readZooKeeperDirectory(setup: DirectoryToRead): Promise<Re
   }
   const { znodes, lastZxid, lastTime, transactions, digests } = replay;
   const { sessions, path: snapshot, passedOver } = start;
-  const facts = { transactions, digests, damage, logs: logs.map(({ path }) => path) };
+  const { counterEnd } = znodes;
+  const facts = { transactions, digests, counterEnd, damage, logs: logs.map(({ path }) => path) };
   return { znodes, lastZxid, lastTime, sessions, snapshot, passedOver, ...facts };
 }
 

@@ -13,8 +13,15 @@ import { TreeDigest } from './tree-digest.js';
 export const CONTAINER_OWNER = -(2n ** 63n);
 const TTL_MARK = 0xffn << 56n;
 const TTL_MS_MASK = (1n << 40n) - 1n;
+const CVERSION_MAX = 2 ** 31 - 1;
 
 type Znode = { -readonly [Field in keyof SnapshotNode]: SnapshotNode[Field] };
+/** The first create below a znode whose counter of creates was at its end. */
+export interface CounterEnd {
+  readonly path: string;
+  readonly zxid: bigint;
+}
+
 type Create = Extract<NodeChange, { readonly kind: 'create' }>;
 
 /** What an owner says of a znode that belongs to no session. */
@@ -38,6 +45,7 @@ export class ZnodeTable {
   readonly #digest = new TreeDigest();
   /** The paths of the ephemerals of each session. */
   readonly #owned = new Map<bigint, Set<string>>();
+  #counterEnd: CounterEnd | null = null;
 
   get count(): number {
     return this.#nodes.size;
@@ -45,6 +53,14 @@ export class ZnodeTable {
 
   get digest(): bigint {
     return this.#digest.value;
+  }
+
+  /**
+   * From there on ZooKeeper's digests are not those of its trees: they are computed beforehand with
+   * a counter that has wrapped, and the counter in the tree, which never falls, stays at its end.
+   */
+  get counterEnd(): CounterEnd | null {
+    return this.#counterEnd;
   }
 
   /** In the order of their paths, so parents before children. */
@@ -87,7 +103,10 @@ export class ZnodeTable {
     if (parent === undefined) return;
     this.#digest.remove(parent);
     const { parentCversion } = change;
-    const cversion = parentCversion === -1 ? parent.cversion + 1 : parentCversion;
+    const cversion = parentCversion === -1 ? (parent.cversion + 1) | 0 : parentCversion;
+    if (parent.cversion === CVERSION_MAX && cversion < 0) {
+      this.#counterEnd ??= { path: parentOf(change.path), zxid: record.zxid };
+    }
     const existing = this.#nodes.get(change.path);
     if (cversion > parent.cversion) {
       parent.cversion = cversion;
