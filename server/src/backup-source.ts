@@ -6,7 +6,7 @@
  * memory is touched. The log is kept from being purged until `close`.
  */
 import type { ProposalBatch, Zxid } from '@rookery/protocol';
-import type { Storage, TreeRecord } from './storage/index.js';
+import { DamagedError, type Storage, type TreeRecord } from './storage/index.js';
 
 export interface BackupSource {
   /** The zxid of the state that checkpoint and log give together. */
@@ -27,16 +27,57 @@ export interface Applied {
   readonly digest: string;
 }
 
-/** Rejects while the member's disk has no sound tree. */
-export async function openBackup(storage: Storage, applied: Applied): Promise<BackupSource> {
-  const source = await storage.openSnapshot();
+/** What is to be done about damage that a backup meets; see driver/damage-repair.ts. */
+export interface Repairs {
+  readonly damage: { readonly reason: string } | null;
+  onDamage(error: DamagedError): void;
+}
+
+/**
+ * Rejects while the member's disk has no sound tree. A backup that meets damage fails, has it
+ * repaired, and can be taken again afterwards.
+ */
+export async function openBackup(
+  storage: Storage,
+  applied: Applied,
+  repairs: Repairs,
+): Promise<BackupSource> {
+  if (repairs.damage !== null) {
+    throw new DamagedError(
+      `the disk of this member is being repaired (${repairs.damage.reason}): ` +
+        'take the backup from another member, or again in a minute',
+    );
+  }
+  const source = await reported(repairs, () => storage.openSnapshot());
   // What was applied may not be written here yet, where others were a majority without this disk.
   const zxid = Math.max(source.zxid, Math.min(applied.zxid, storage.last));
   return {
     zxid,
     digest: zxid === applied.zxid ? applied.digest : null,
-    records: () => source.records(),
-    batches: () => storage.readHistory(source.zxid, zxid),
+    records: () => reporting(repairs, source.records()),
+    batches: () => reporting(repairs, storage.readHistory(source.zxid, zxid)),
     close: () => source.close(),
   };
+}
+
+async function* reporting<T>(repairs: Repairs, source: AsyncIterable<T>): AsyncGenerator<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await reported(repairs, () => iterator.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+async function reported<T>(repairs: Repairs, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof DamagedError) repairs.onDamage(error);
+    throw error;
+  }
 }

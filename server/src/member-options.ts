@@ -12,6 +12,7 @@ import {
   secureClientAddressOf,
 } from './addresses.js';
 import { type Config, clientsPerAddressMax, electionPortOf, type ServerAddress } from './config.js';
+import { SCRUB_BYTES_PER_SECOND, SCRUB_REST_MS } from './driver/scrub.js';
 import type { FileBudget } from './file-budget.js';
 import { type DerivedLimits, firstPartsOf } from './limits.js';
 import type { MemoryBudget } from './memory-budget.js';
@@ -201,6 +202,8 @@ export function driverOptions(
     behindBytesMax: options.tuning?.behindBytes ?? budget.behindBytesMax,
     snapshotWaitingBytesMax: budget.snapshotWaitingBytesMax,
     firstCounter: options.tuning?.firstCounter ?? 1,
+    scrubBytesPerSecond: options.tuning?.scrubBytesPerSecond ?? SCRUB_BYTES_PER_SECOND,
+    scrubRestMs: options.tuning?.scrubRestMs ?? SCRUB_REST_MS,
     checkpoint: {
       dirtyBytesMax: budget.checkpointBytesMax,
       ...checkpointTuning(options.tuning),

@@ -261,7 +261,8 @@ export class Member {
   /** The state that this member has applied, as its disk has it; see backup-source.ts. */
   openBackup(): Promise<BackupSource> {
     const { lastZxid: zxid } = this.state;
-    return openBackup(this.#storage, { zxid, digest: this.state.digest() });
+    const { repair } = this.#driver.keeper;
+    return openBackup(this.#storage, { zxid, digest: this.state.digest() }, repair);
   }
 
   /** Opens the ports and takes part; throws ListenError, and is closed then. */
@@ -329,6 +330,7 @@ export class Member {
     this.#driver.stop();
     this.#driver.questions.stop();
     await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
+    await this.#driver.scrub.stop();
     try {
       await this.#driver.keeper.finish();
     } finally {

@@ -44,6 +44,10 @@ export interface Tuning {
   readonly clockToleranceMs?: number;
   /** The memory that the member may use, in place of what the system says, bytes. */
   readonly memoryBytes?: number;
+  /** The pace of the scrub. */
+  readonly scrubBytesPerSecond?: number;
+  /** The time between two rounds of it, ms. */
+  readonly scrubRestMs?: number;
   /** The highest wire version spoken: this member is like an older release. */
   readonly wireVersionMax?: number;
   /** The highest ensemble level known: this member is like an older release. */
@@ -70,6 +74,8 @@ const VARIABLES = {
   containerCheckMs: 'ROOKERY_CONTAINER_CHECK_MS',
   clockToleranceMs: 'ROOKERY_CLOCK_TOLERANCE_MS',
   memoryBytes: 'ROOKERY_MEMORY_BYTES',
+  scrubBytesPerSecond: 'ROOKERY_SCRUB_BYTES_PER_SECOND',
+  scrubRestMs: 'ROOKERY_SCRUB_REST_MS',
   wireVersionMax: 'ROOKERY_WIRE_VERSION_MAX',
   levelMax: 'ROOKERY_LEVEL_MAX',
 } as const;

@@ -126,6 +126,8 @@ function sending(queuedBytes: number, chunks = 100) {
     drop: (_peer: number, _link: number, reason: string) => dropped.push(reason),
     onSnapshotSent: () => told.push('snapshot'),
     onHistorySent: () => told.push('history'),
+    isDamaged: () => false,
+    onDamage: () => undefined,
     onUnreadable: () => undefined,
   };
   const transfers = new Transfers(storage, timers, links, { transferTimeoutMs: PATIENCE_MS });

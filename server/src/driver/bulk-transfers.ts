@@ -6,6 +6,7 @@
  * by the driver.
  */
 import { formatZxid, type PeerId, type PeerMessage, type Zxid } from '@rookery/protocol';
+import type { DamagedError } from '../storage/errors.js';
 import type { LinkId, ZabInput } from '../zab/index.js';
 import type { DriverParts } from './parts.js';
 import { SnapshotReceiver } from './snapshot-receiver.js';
@@ -37,6 +38,8 @@ export function bulkTransfers(parts: DriverParts, hooks: BulkHooks): BulkTransfe
       hooks.step({ kind: 'snapshotSent', peer, link, zxid }),
     onHistorySent: (peer: PeerId, link: LinkId, through: Zxid) =>
       hooks.step({ kind: 'historySent', peer, link, through }),
+    isDamaged: () => hooks.keeper.repair.isPending,
+    onDamage: (error: DamagedError) => hooks.keeper.repair.onDamage(error),
     onUnreadable: (base: Zxid, reason: string) => {
       parts.logger.warn({ base: formatZxid(base), reason }, 'log.unreadable');
       hooks.step({ kind: 'purged', base });

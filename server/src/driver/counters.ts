@@ -47,6 +47,13 @@ export class Counters {
   looked = 1;
   /** Group commits that took a second or longer: see StateKeeper. */
   slowSyncs = 0;
+  /** Damage of the disk that reading has found, and how often a new generation replaced it. */
+  damagesFound = 0;
+  damagesRepaired = 0;
+  /** Whole rounds of the scrub, the end of the last one, and the bytes that it has read in all. */
+  scrubs = 0;
+  scrubbedWallMs = 0;
+  scrubbedBytes = 0;
   checkpointRecords = 0;
   /**
    * The newest checkpoint, with the time of its end, or of this start if it is older; zxid 0 for

@@ -7,6 +7,10 @@
  * keeps the reports of some zxids, its own included. Two different digests of one zxid are an
  * error. A member that differs from a quorum gives up its tree, even if it is the leader. If no
  * quorum agrees, that is logged, and the next report decides. Owned by the driver.
+ *
+ * The leader also answers a report with the digest that a quorum has at its zxid, once it knows it,
+ * in the message in which digests are reported. So a follower, too, knows up to which zxid a quorum
+ * has confirmed its state. A follower of an older release ignores the answer.
  */
 import {
   counterOf,
@@ -47,12 +51,20 @@ export class DigestWatch {
   #toldQuiet: Zxid = 0;
   /** Zxids of UPTODATE messages that this leader has sent and has not applied itself yet. */
   readonly #wanted = new Set<Zxid>();
+  /** The newest digests of this member's own state since its role began, the oldest first. */
+  readonly #own = new Map<Zxid, string>();
+  #confirmed: DigestAt | null = null;
   /** On a leader: the digest of each member by zxid, the oldest zxid first. */
   readonly #told = new Map<Zxid, Map<PeerId, string>>();
 
   constructor(parts: DriverParts, hooks: DigestHooks) {
     this.#parts = parts;
     this.#hooks = hooks;
+  }
+
+  /** The newest state of this member, since its role began, that a quorum has, too. */
+  get confirmed(): DigestAt | null {
+    return this.#confirmed;
   }
 
   /** Called after each transaction. */
@@ -79,6 +91,8 @@ export class DigestWatch {
   /** Called when the role ends. Forgets all reports. */
   onLooking(): void {
     this.#told.clear();
+    this.#own.clear();
+    this.#confirmed = null;
     this.#wanted.clear();
     this.#untold = [];
     this.#toldQuiet = 0;
@@ -87,6 +101,7 @@ export class DigestWatch {
   onMessage(shown: Shown, from: PeerId, message: Digests | Diverged): void {
     if (message.kind === 'digests') {
       if (shown.role === 'leading') this.#onDigests(from, message.digests);
+      else if (shown.role === 'following' && from === shown.leader) this.#onAnswer(message);
     } else if (shown.role === 'following' && from === shown.leader) {
       this.#hooks.distrust(reasonAt(message.zxid));
     }
@@ -102,7 +117,9 @@ export class DigestWatch {
     this.#untold = [];
     if (isQuiet) {
       this.#toldQuiet = lastZxid;
-      digests.push({ zxid: lastZxid, digest: state.digest() });
+      const digest = state.digest();
+      digests.push({ zxid: lastZxid, digest });
+      this.#remember(lastZxid, digest);
     }
     if (digests.length === 0) return;
     if (role === 'leading') this.#onDigests(leader, digests);
@@ -112,6 +129,38 @@ export class DigestWatch {
   #sample(state: ReplicatedState): void {
     const sample = { zxid: state.lastZxid, digest: state.digest() };
     this.#untold = [...this.#untold.slice(1 - TOLD_MAX), sample];
+    this.#remember(sample.zxid, sample.digest);
+  }
+
+  #remember(zxid: Zxid, digest: string): void {
+    this.#own.set(zxid, digest);
+    for (const oldest of this.#own.keys()) {
+      if (this.#own.size <= KEPT_MAX) break;
+      this.#own.delete(oldest);
+    }
+  }
+
+  /** On a follower: what a quorum has, by its leader. */
+  #onAnswer({ digests }: Digests): void {
+    for (const { zxid, digest } of digests.slice(0, TOLD_MAX)) this.#confirm(zxid, digest);
+  }
+
+  #confirm(zxid: Zxid, digest: string): void {
+    if (this.#own.get(zxid) !== digest) return;
+    if (zxid >= (this.#confirmed?.zxid ?? 0)) this.#confirmed = { zxid, digest };
+  }
+
+  /** On the leader, after `member` has reported: answers those whose state a quorum has. */
+  #answer(member: PeerId, { zxid, digest }: DigestAt, told: ReadonlyMap<PeerId, string>): void {
+    const { members, id } = this.#parts.options;
+    const others = [...told].filter(([, other]) => other === digest).map(([other]) => other);
+    if (others.length < majorityOf(members)) return;
+    this.#confirm(zxid, digest);
+    // With this report there is a quorum; those before it could not be answered.
+    const asked = others.length === majorityOf(members) ? others : [member];
+    for (const other of asked) {
+      if (other !== id) this.#tell(other, { kind: 'digests', digests: [{ zxid, digest }] });
+    }
   }
 
   /** On the leader: takes a report. */
@@ -119,6 +168,7 @@ export class DigestWatch {
     for (const { zxid, digest } of digests.slice(0, TOLD_MAX + 1)) {
       const told = this.#told.get(zxid) ?? new Map<PeerId, string>();
       this.#told.set(zxid, told.set(member, digest));
+      this.#answer(member, { zxid, digest }, told);
       if (new Set(told.values()).size === 1) continue;
       // If the leader itself is the one that differs, all reports of this term are void.
       if (this.#onMismatch(zxid, told) === 'own') return;

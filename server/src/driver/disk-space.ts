@@ -64,6 +64,8 @@ export class DiskSpace {
   shortage: DiskShortage | null = null;
   /** On the fuller one of its disks, as it was last measured; null before that. */
   freeBytes: number | null = null;
+  /** What may be written before a disk reaches its reserve; null before it was measured. */
+  roomBytes: number | null = null;
   /** Writes that this member refused while it led, since its start. */
   refused = 0;
   readonly #parts: DiskSpaceParts;
@@ -140,6 +142,7 @@ export class DiskSpace {
       const warnBytes = Math.max(2 * reserve, totalBytes * NEARLY_FULL_SHARE);
       return { freeBytes, reserveBytes: reserve, warnBytes };
     });
+    this.roomBytes = Math.min(...disks.map((disk) => disk.freeBytes - disk.reserveBytes));
     const full = disks.find((disk) => disk.freeBytes < factor * disk.reserveBytes);
     this.shortage = full ? { freeBytes: full.freeBytes, reserveBytes: full.reserveBytes } : null;
     if (full !== undefined && !wasFull) {

@@ -35,6 +35,7 @@ import { noteLevel } from './note-level.js';
 import type { DriverParts } from './parts.js';
 import { PeerQuestions } from './peer-questions.js';
 import { ReadOnlyMode } from './read-only-mode.js';
+import { Scrub } from './scrub.js';
 import { ShownRole } from './shown-role.js';
 import type { SnapshotReceiver } from './snapshot-receiver.js';
 import { StateKeeper } from './state-keeper.js';
@@ -62,6 +63,7 @@ export class Driver {
   readonly #level: EnsembleLevel;
   readonly #txns = new TxnViews();
   readonly keeper: StateKeeper;
+  readonly scrub: Scrub;
   readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
   /** When touches, clocks and the like were last reported to other members. */
@@ -90,6 +92,16 @@ export class Driver {
     this.keeper = new StateKeeper(parts, {
       onPersisted: (ticket) => step({ kind: 'persisted', ticket }),
       onPurged: (base) => step({ kind: 'purged', base }),
+      isServing: () => this.shown.role !== 'looking',
+      confirmed: () => this.#digests.confirmed,
+      distrust: (reason) => step({ kind: 'distrust', reason }),
+      wake: () => this.#turns.run(() => undefined),
+      onFatal: (error) => this.fail(error),
+    });
+    this.scrub = new Scrub(parts, {
+      mayScrub: () => parts.zab.sound && !this.keeper.repair.isPending,
+      onDamage: (error) => this.keeper.repair.onDamage(error),
+      onUnreadable: () => step({ kind: 'purged', base: parts.storage.base }),
       onFatal: (error) => this.fail(error),
     });
     const { transfers, receiver } = bulkTransfers(parts, {
@@ -116,6 +128,7 @@ export class Driver {
 
   start(): void {
     this.#turns.start();
+    this.scrub.start();
   }
 
   /** Accepts no further input. What storage has been given is still written. */
@@ -127,6 +140,7 @@ export class Driver {
     this.#leaderService = null;
     this.#pipeline.stopServing();
     this.#transfers.stop();
+    void this.scrub.stop();
   }
 
   /**
@@ -137,6 +151,7 @@ export class Driver {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#turns.stop();
+    void this.scrub.stop();
     this.#parts.onFatal(error);
   }
 

@@ -50,6 +50,10 @@ export interface DriverOptions {
   readonly overlaySizeMax: number;
   /** The first counter of an epoch: 1, except in tests of the rollover. */
   readonly firstCounter: number;
+  /** The pace of the scrub. */
+  readonly scrubBytesPerSecond: number;
+  /** The time between two rounds of it, in ms. */
+  readonly scrubRestMs: number;
   readonly checkpoint: Partial<CheckpointOptions>;
   /** The rules for writes while this member leads. */
   readonly writeRules: Omit<WriteRules, 'treeBound'>;

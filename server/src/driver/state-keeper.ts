@@ -6,11 +6,13 @@
  * The core is told that a snapshot is persisted only once the new tree is in use, so nothing is
  * ever delivered to a tree that is about to be replaced.
  */
-import { assert, formatZxid, type Zxid } from '@rookery/protocol';
+import { assert, type DigestAt, formatZxid, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Checkpointer } from '../storage/checkpointer.js';
+import type { DamagedError } from '../storage/errors.js';
 import { StorageQueue } from '../storage/storage-queue.js';
 import type { StorageOutput, Ticket } from '../zab/index.js';
+import { DamageRepair } from './damage-repair.js';
 import { keepDiscarded } from './discarded.js';
 import { keepTree } from './kept-tree.js';
 import type { DriverParts } from './parts.js';
@@ -42,11 +44,20 @@ interface CheckpointDone {
 export interface StateKeeperHooks {
   onPersisted(ticket: Ticket): void;
   onPurged(base: Zxid): void;
+  /** The member leads or follows. */
+  isServing(): boolean;
+  /** The newest state of this member that a quorum has, too. */
+  confirmed(): DigestAt | null;
+  /** This member's state is not what its digest says. */
+  distrust(reason: string): void;
+  /** Makes a turn. */
+  wake(): void;
   onFatal(error: unknown): void;
 }
 
 export class StateKeeper {
   readonly queue: StorageQueue;
+  readonly repair: DamageRepair;
   readonly #parts: DriverParts;
   readonly #hooks: StateKeeperHooks;
   #state: ReplicatedState;
@@ -63,6 +74,17 @@ export class StateKeeper {
     this.#state = parts.state;
     this.#markedAtMs = parts.timers.nowMs();
     this.#checkpointer = this.#newCheckpointer();
+    this.repair = new DamageRepair(parts, {
+      queue: () => this.queue,
+      state: () => this.#state,
+      isServing: hooks.isServing,
+      confirmed: hooks.confirmed,
+      onBegin: () => this.#checkpointer.abandon(),
+      onRepaired: (base) => this.#onRepaired(base),
+      distrust: hooks.distrust,
+      wake: hooks.wake,
+      onFatal: (error) => this.#onFatal(error),
+    });
     this.queue = new StorageQueue(parts.storage, {
       onPersisted: hooks.onPersisted,
       onInstalled: (zxid) => this.#replace(zxid),
@@ -93,6 +115,7 @@ export class StateKeeper {
     // The tree in use is not the ensemble's, so no further checkpoint of it is made.
     if (!zab.sound) return false;
     const untilMs = timers.nowMs() + CAPTURE_MS_MAX;
+    if (this.repair.isPending) return this.repair.step(nowMs, () => timers.nowMs() < untilMs);
     const treeBytes = this.#state.tree.approximateDataSize;
     return this.#checkpointer.step(nowMs, treeBytes, () => timers.nowMs() < untilMs);
   }
@@ -108,6 +131,7 @@ export class StateKeeper {
     await this.queue.idle();
     this.queue.markLogEnd();
     await this.queue.idle();
+    await this.repair.stop();
     const hasTime = () => this.#failure === null && timers.nowMs() < untilMs;
     await this.#checkpointer.finish(this.#state.tree.approximateDataSize, hasTime);
     if (this.#failure !== null) throw this.#failure.error;
@@ -137,12 +161,19 @@ export class StateKeeper {
     assert(verified?.zxid === zxid, () => `the snapshot at ${formatZxid(zxid)} was verified`);
     const { state } = verified;
     this.#checkpointer.abandon();
+    this.repair.onReplaced();
     state.setConfigNode(this.#parts.options.membership);
     const facts = { zxid: formatZxid(zxid), znodes: state.tree.nodeCount };
     this.#parts.logger.info(facts, 'snapshot.installed');
     this.#state = state;
     this.#parts.pipeline.replaceState(state);
     this.#checkpointer = this.#newCheckpointer();
+  }
+
+  /** The state is the same; its records are those of the new generation. */
+  #onRepaired(base: Zxid): void {
+    this.#checkpointer = this.#newCheckpointer();
+    this.#hooks.onPurged(base);
   }
 
   /** Where this member is needed for a quorum, a slow sync delays the whole ensemble. */
@@ -165,6 +196,7 @@ export class StateKeeper {
     const hooks = {
       onPurged: this.#hooks.onPurged,
       onCheckpoint: (at: CheckpointDone) => this.#onCheckpoint(at),
+      onDamage: (error: DamagedError) => this.repair.onDamage(error),
       onFatal: (error: unknown) => this.#onFatal(error),
     };
     const { storage, options } = this.#parts;

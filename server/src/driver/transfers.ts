@@ -5,12 +5,13 @@
  * the link has room, so what other messages wait behind is bounded. What follows a snapshot is not
  * sent before the learner has verified it, because the learner would have to keep it in memory. At
  * the end the core is told and continues. When its link is lost, a transfer simply ends, and the
- * learner starts over on its next link.
+ * learner starts over on its next link. So it does when a transfer meets damage of this disk: the
+ * next one waits until the damage is repaired, and sends what was repaired.
  */
 import type { PeerId, PeerMessage, Zxid } from '@rookery/protocol';
 import type { Timers } from '../net/timers.js';
 import type { SnapshotSource } from '../storage/contract.js';
-import { HistoryGoneError } from '../storage/errors.js';
+import { DamagedError, HistoryGoneError } from '../storage/errors.js';
 import type { Storage } from '../storage/storage.js';
 import type { LinkId } from '../zab/index.js';
 
@@ -24,6 +25,10 @@ export interface TransferLinks {
   drop(peer: PeerId, link: LinkId, reason: string): void;
   onSnapshotSent(peer: PeerId, link: LinkId, zxid: Zxid): void;
   onHistorySent(peer: PeerId, link: LinkId, through: Zxid): void;
+  /** The disk here is known to be damaged, and not repaired yet. */
+  isDamaged(): boolean;
+  /** A transfer has met damage. */
+  onDamage(error: DamagedError): void;
   /** History up to `base` cannot be read any more and was given up. */
   onUnreadable(base: Zxid, reason: string): void;
 }
@@ -38,6 +43,7 @@ const CHUNKS_IN_FLIGHT_MAX = 4;
 /** History is sent while the link has no more than this buffered, in bytes. */
 const QUEUED_BYTES_MAX = 1 << 20;
 const QUEUE_CHECK_MS = 2;
+const REPAIR_CHECK_MS = 20;
 
 interface Acknowledged {
   readonly link: LinkId;
@@ -102,6 +108,35 @@ export class Transfers {
   async sendSnapshot(peer: PeerId, link: LinkId): Promise<void> {
     const acknowledged: Acknowledged = { link, index: -1, sent: 0, wake: null };
     this.#acknowledged.set(peer, acknowledged);
+    try {
+      if (await this.#isWhole(peer, link)) await this.#sendTree(peer, link, acknowledged);
+    } catch (error) {
+      if (!(error instanceof DamagedError)) throw error;
+      this.#onDamage(peer, link, error);
+    } finally {
+      if (this.#acknowledged.get(peer) === acknowledged) this.#acknowledged.delete(peer);
+    }
+  }
+
+  /** False if the link was lost before the disk here was whole. */
+  async #isWhole(peer: PeerId, link: LinkId): Promise<boolean> {
+    while (this.#links.isUp(peer, link)) {
+      if (!this.#links.isDamaged()) return true;
+      await this.#pause(REPAIR_CHECK_MS);
+    }
+    return false;
+  }
+
+  #onDamage(peer: PeerId, link: LinkId, error: DamagedError): void {
+    this.#links.onDamage(error);
+    this.#links.drop(
+      peer,
+      link,
+      `the disk here is damaged and is repaired first: ${error.message}`,
+    );
+  }
+
+  async #sendTree(peer: PeerId, link: LinkId, acknowledged: Acknowledged): Promise<void> {
     const source = await this.#storage.openSnapshot();
     try {
       const beganAtMs = this.#timers.nowMs();
@@ -116,7 +151,6 @@ export class Transfers {
         this.#links.onHistorySent(peer, link, source.zxid);
       }
     } finally {
-      if (this.#acknowledged.get(peer) === acknowledged) this.#acknowledged.delete(peer);
       await source.close();
     }
   }
@@ -163,6 +197,7 @@ export class Transfers {
         this.#links.send(peer, link, { kind: 'propose', batch });
       }
     } catch (error) {
+      if (error instanceof DamagedError) return this.#onDamage(peer, link, error);
       if (!(error instanceof HistoryGoneError)) throw error;
       if (error.cause !== undefined) {
         this.#links.onUnreadable(this.#storage.base, error.message);
@@ -186,10 +221,14 @@ export class Transfers {
         return false;
       }
       before = queued;
-      await new Promise<void>((resolve) => {
-        this.#timers.after(QUEUE_CHECK_MS, resolve);
-      });
+      await this.#pause(QUEUE_CHECK_MS);
     }
     return false;
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#timers.after(delayMs, resolve);
+    });
   }
 }

@@ -161,6 +161,26 @@ function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric
       counted.digestMismatches,
     ),
     counter(
+      'rookery_disk_damages_found_total',
+      'Damage of its checkpoint or log that it has found by reading, and begun to repair.',
+      counted.damagesFound,
+    ),
+    counter(
+      'rookery_disk_damages_repaired_total',
+      'Damage that a new generation has replaced; what is found and not repaired waits.',
+      counted.damagesRepaired,
+    ),
+    counter(
+      'rookery_scrubs_total',
+      'How often it has read all of its checkpoint and log in the background, to find damage.',
+      counted.scrubs,
+    ),
+    counter(
+      'rookery_scrubbed_bytes_total',
+      'Bytes that it has read in the background to find damage.',
+      counted.scrubbedBytes,
+    ),
+    counter(
       'rookery_slow_fsyncs_total',
       'Groups of writes that took a second or longer to be durable.',
       counted.slowSyncs,

@@ -153,6 +153,10 @@ export interface WorkCounters {
   readonly commits: number;
   readonly expiredSessions: number;
   readonly digestMismatches: number;
+  readonly damagesFound: number;
+  readonly damagesRepaired: number;
+  readonly scrubs: number;
+  readonly scrubbedBytes: number;
   readonly slowSyncs: number;
   readonly syncs: Durations;
   readonly quorumAcks: Durations;

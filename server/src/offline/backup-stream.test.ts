@@ -36,6 +36,7 @@ async function storageWithWrites() {
   const checkpointer = new Checkpointer(storage, state, {
     onPurged: () => undefined,
     onCheckpoint: () => undefined,
+    onDamage: () => undefined,
     onFatal: (error) => {
       throw error;
     },
@@ -56,7 +57,7 @@ async function storageWithWrites() {
 }
 
 async function streamOf(storage: Storage, applied: Applied): Promise<Buffer> {
-  const source = await openBackup(storage, applied);
+  const source = await openBackup(storage, applied, { damage: null, onDamage: () => undefined });
   const parts: Uint8Array[] = [];
   for await (const part of encodedBackup(source)) parts.push(part);
   await source.close();

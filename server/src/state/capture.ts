@@ -36,7 +36,7 @@ const REWRITTEN_BYTES_MIN = 1 << 20;
 export class Capture {
   readonly #tree: Tree;
   readonly #sessions: SessionTable;
-  readonly #blocks = new RecordBlocks();
+  #blocks = new RecordBlocks();
   readonly #writer = new BlockWriter();
   readonly #loneWriter = new BlockWriter();
   /** The number of the record block that is being written. */
@@ -107,6 +107,34 @@ export class Capture {
     this.#frozenNodes = this.#changed;
     this.#frozenDead = this.#dead;
     this.#frozenSessions = [...this.#sessions.takeChanges()];
+    this.#nextNode = 0;
+    this.#changed = [];
+    this.#dead = [];
+    this.#changedBytes = 0;
+    this.#generation++;
+  }
+
+  /**
+   * Begins a capture of everything that there is, for a checkpoint that continues none: what was
+   * handed out before counts for nothing, and a capture under way is given up.
+   */
+  freezeAll(blockBytes: number): void {
+    const tree = this.#tree;
+    this.#blocks = new RecordBlocks();
+    this.#ready = [];
+    if (this.#writer.count > 0) this.#writer.take();
+    this.#blockBytes = blockBytes;
+    const nodes: number[] = [];
+    for (let node = 0; node < tree.rowLimit; node++) {
+      if (!tree.isLive(node)) continue;
+      tree.setMark(node, this.#generation);
+      tree.setRecord(node, NO_RECORD);
+      nodes.push(node);
+    }
+    this.#sessions.takeChanges();
+    this.#frozenNodes = nodes;
+    this.#frozenSessions = [...this.#sessions.all()];
+    this.#frozenDead = [];
     this.#nextNode = 0;
     this.#changed = [];
     this.#dead = [];

@@ -68,6 +68,27 @@ export class Digest {
     return hasher;
   }
 
+  /** Like `countNode`, for a record that is in no row. */
+  countRecord(ints: Int32Array, at: number, acl: Hash64): void {
+    const hasher = this.#hasher;
+    hasher.reset(NODE_SEED);
+    hasher.words(ints, at, at + DIGEST_INTS);
+    hasher.word(acl.low);
+    hasher.word(acl.high);
+    this.#count(1);
+  }
+
+  /** Like `contentOf`, for a record that is in no row. */
+  recordContent(content: LoadedContent & { readonly dataBytes: number }): Hash64 {
+    const hasher = this.#hasher;
+    hasher.reset(CONTENT_SEED);
+    hasher.word(content.pathHash);
+    hasher.word(content.dataBytes);
+    if (content.size > 0) hasher.packed(content.part.words, content.part.at, content.size);
+    hasher.finish();
+    return hasher;
+  }
+
   countSession(id: SessionId, session: Session, sign: 1 | -1): void {
     const hasher = this.#hasher;
     hasher.reset(SESSION_SEED);

@@ -134,6 +134,18 @@ export class ReplicatedState {
   freeze(blockBytes: number): FrozenSummary {
     assert(!this.#loading, 'recovery is finished before anything is captured');
     this.#capture.freeze(blockBytes);
+    return this.#frozenSummary();
+  }
+  /**
+   * Like `freeze`, but captures everything, for a new generation of the checkpoint. A capture under
+   * way is given up: no checkpoint of the former generation may follow.
+   */
+  freezeAll(blockBytes: number): FrozenSummary {
+    assert(!this.#loading, 'recovery is finished before anything is captured');
+    this.#capture.freezeAll(blockBytes);
+    return this.#frozenSummary();
+  }
+  #frozenSummary(): FrozenSummary {
     return {
       zxid: this.#lastZxid,
       digest: this.digest(),

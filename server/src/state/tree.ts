@@ -261,6 +261,10 @@ export class Tree extends TreeReads {
   isLive(node: number): boolean {
     return this.store.isLive(node);
   }
+  /** All nodes are below it; not every number below it is a node. */
+  get rowLimit(): number {
+    return this.store.limit;
+  }
 
   /** The location of the node's newest checkpoint record, 0 if there is none; for Capture. */
   record(node: number): number {

@@ -77,7 +77,13 @@ export class CheckpointedTree {
   ): Promise<CheckpointedTree> {
     const database = new SharedResource(store, treeName(generation));
     const open = await database.pin();
-    await open.batch([putCheckpoint(checkpoint)], { sync: true });
+    try {
+      await open.batch([putCheckpoint(checkpoint)], { sync: true });
+    } catch (error) {
+      // What a full disk has left of it takes room until it is gone.
+      await database.markForDeletion();
+      throw error;
+    }
     return new CheckpointedTree(generation, database, checkpoint);
   }
 
@@ -118,13 +124,7 @@ export class CheckpointedTree {
         for (const [key, stored] of entries) loadRecord(name, key, stored, loader);
       }
     });
-    const { zxid, lastTime, level, digest } = this.#current;
-    understood(name, () => loader.finishLoad({ zxid, lastTime, level }));
-    const found = loader.digest();
-    if (found === digest) return;
-    throw new DamagedError(
-      `${name} has digest ${found} at ${formatZxid(zxid)}, it was saved with ${digest}`,
-    );
+    finishRecords(name, this.#current, loader);
   }
 
   /** The tree is not used any more. It is destroyed when nobody reads or writes it. */
@@ -138,6 +138,17 @@ export class CheckpointedTree {
     await this.database.use((open) => open.batch(batch, batchOptions(next)));
     this.#current = next;
   }
+}
+
+/** Ends the loading of all records. Throws DamagedError where they have another digest. */
+export function finishRecords(name: string, saved: Checkpoint, loader: StateLoader): void {
+  const { zxid, lastTime, level, digest } = saved;
+  understood(name, () => loader.finishLoad({ zxid, lastTime, level }));
+  const found = loader.digest();
+  if (found === digest) return;
+  throw new DamagedError(
+    `${name} has digest ${found} at ${formatZxid(zxid)}, it was saved with ${digest}`,
+  );
 }
 
 /** Returns the change as it is written, with its checksum. */
@@ -181,11 +192,26 @@ export function checkpointRecord({ zxid, digest, lastTime, level }: Checkpoint):
   return [CHECKPOINT_KEY, jsonWithChecksum(CHECKPOINT_KEY, checkpoint)];
 }
 
-function loadRecord(name: string, key: Uint8Array, stored: Uint8Array, loader: StateLoader): void {
+/** Throws DamagedError for a record that is not what was written. */
+export function loadRecord(
+  name: string,
+  key: Uint8Array,
+  stored: Uint8Array,
+  loader: StateLoader,
+): void {
+  const value = checkRecord(name, key, stored);
+  understood(recordAt(name, key), () => loader.load(key, value));
+}
+
+/** Returns the value without its checksum. Throws DamagedError if that is wrong. */
+export function checkRecord(name: string, key: Uint8Array, stored: Uint8Array): Uint8Array {
   const value = verifiedPayload(key, stored);
-  const at = `the record '${new TextDecoder().decode(key)}' of ${name}`;
-  if (value === null) throw new DamagedError(`${at} has a wrong checksum`);
-  understood(at, () => loader.load(key, value));
+  if (value !== null) return value;
+  throw new DamagedError(`${recordAt(name, key)} has a wrong checksum`);
+}
+
+function recordAt(name: string, key: Uint8Array): string {
+  return `the record '${new TextDecoder().decode(key)}' of ${name}`;
 }
 
 function understood(what: string, read: () => void): void {

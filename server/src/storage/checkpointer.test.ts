@@ -24,6 +24,7 @@ async function setUp() {
   const hooks = {
     onPurged: (base: Zxid) => bases.push(base),
     onCheckpoint() {},
+    onDamage: () => undefined,
     onFatal: (error: unknown) => {
       throw error;
     },

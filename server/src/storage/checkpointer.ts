@@ -7,6 +7,7 @@
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import { type ChangedRecord, changeWithChecksum } from './checkpoint.js';
+import { DamagedError } from './errors.js';
 import type { KeyValueOperation } from './key-value.js';
 import type { Storage } from './storage.js';
 
@@ -91,6 +92,8 @@ export interface CheckpointerHooks {
     readonly records: number;
     readonly begunMs: number;
   }): void;
+  /** The generation in use is damaged: LevelDB found it while it wrote. It takes no checkpoint. */
+  onDamage(error: DamagedError): void;
   onFatal(error: unknown): void;
 }
 
@@ -246,8 +249,11 @@ export class Checkpointer {
       this.#hooks.onCheckpoint({ zxid, records: changes.length, begunMs });
       if (base !== baseBefore) this.#hooks.onPurged(base);
     } catch (error) {
+      // A repair or a snapshot has begun another generation meanwhile, without this state's help.
+      const isAbandoned = this.#phase !== 'writing';
       this.#phase = 'ended';
-      this.#hooks.onFatal(error);
+      if (!(error instanceof DamagedError)) this.#hooks.onFatal(error);
+      else if (!isAbandoned) this.#hooks.onDamage(error);
     }
   }
 }

@@ -32,6 +32,11 @@ export class DamagedError extends Error {
   override readonly name = 'DamagedError';
 }
 
+/** A repair no longer fits what is in use: a snapshot or a truncation has come in between. */
+export class RepairOutdatedError extends Error {
+  override readonly name = 'RepairOutdatedError';
+}
+
 /** A record of a snapshot is damaged, or the snapshot is not complete. */
 export class SnapshotDamagedError extends Error {
   override readonly name = 'SnapshotDamagedError';

@@ -24,10 +24,12 @@ export {
   FormatError,
   HistoryGoneError,
   IdentityError,
+  RepairOutdatedError,
   SnapshotDamagedError,
   StorageFault,
   StoreLockedError,
 } from './errors.js';
+export type { GenerationRepair } from './generation-repair.js';
 export type { KeyValueStore } from './key-value.js';
 export type { LogDirectory, LogFile } from './log-files.js';
 export { Storage } from './storage.js';

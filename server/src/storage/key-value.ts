@@ -42,6 +42,8 @@ export interface KeyValueDatabase {
   /** Yields batches of bounded size, in key order, from a view taken when it is called. */
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
   snapshot(): KeyValueSnapshot;
+  /** Throws DamagedError for files on which the next opening would fail. Reads some of them. */
+  checkFiles(): Promise<void>;
   /** Deletes keys, neither atomically nor durably. Only for garbage. */
   clear(range: KeyRange): Promise<void>;
   close(): Promise<void>;
@@ -64,4 +66,8 @@ export function keyText(key: Uint8Array): string {
 
 export function keyFromText(text: string): Uint8Array {
   return Uint8Array.from(Buffer.from(text, 'latin1'));
+}
+
+export function sameKey(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }

@@ -8,10 +8,12 @@
  */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '@rookery/protocol';
 import { Level } from 'level';
 import { syncDirectory } from './data-directory.js';
+import { codesOf, textOf } from './disk-errors.js';
+import { DamagedError } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
 import type {
   BatchOptions,
@@ -33,6 +35,9 @@ type Database = Level<Uint8Array, Uint8Array>;
 const SLICE_COUNT = 500;
 const SLICE_BYTES = 256 * 1024;
 const READ_BYTES = 256 * 1024;
+/** How often the files of an open database must seem damaged, and the time between the looks. */
+const FILE_CHECKS = 3;
+const FILE_CHECKS_APART_MS = 200;
 
 export class LevelStore implements KeyValueStore {
   readonly #databases = new Map<string, KeyValueDatabase>();
@@ -164,6 +169,21 @@ class LevelDatabase implements KeyValueDatabase {
     };
   }
 
+  /** LevelDB may change its files meanwhile, so what counts is what is found each time. */
+  async checkFiles(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await checkFiles(this.#path);
+      } catch (error) {
+        // LevelDB may have removed a file between the listing and the reading.
+        const isMissing = codesOf(error).includes('ENOENT');
+        if (!(error instanceof DamagedError || isMissing)) throw error;
+        if (attempt === FILE_CHECKS) throw damagedBy(this.#path, error);
+        await sleep(FILE_CHECKS_APART_MS);
+      }
+    }
+  }
+
   async clear(range: KeyRange): Promise<void> {
     await guarded(this.#path, () => this.#level.clear(range));
   }
@@ -207,3 +227,8 @@ const READ_ENTRIES = 1000;
 /** A snapshot is read for a learner or a backup while clients wait for that event loop. */
 const READ_ENTRIES_WHILE_SERVING = 200;
 const ITERATOR_OPTIONS = { highWaterMarkBytes: READ_BYTES, fillCache: false };
+
+function damagedBy(path: string, error: unknown): DamagedError {
+  if (error instanceof DamagedError) return error;
+  return new DamagedError(`${path} is damaged: ${textOf(error)}`, { cause: error });
+}

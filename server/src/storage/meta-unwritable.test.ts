@@ -24,6 +24,7 @@ function refusingMeta(store: MemoryStore): KeyValueStore {
     batch: () => Promise.reject(new DamagedError(DAMAGE)),
     iterate: (range) => database.iterate(range),
     snapshot: () => database.snapshot(),
+    checkFiles: () => database.checkFiles(),
     clear: (range) => database.clear(range),
     close: () => database.close(),
   });

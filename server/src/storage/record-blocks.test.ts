@@ -240,6 +240,7 @@ describe('a checkpoint in blocks', () => {
     const hooks = {
       onPurged: () => {},
       onCheckpoint: () => {},
+      onDamage: () => undefined,
       onFatal: (error: unknown) => {
         throw error;
       },

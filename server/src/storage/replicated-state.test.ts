@@ -44,7 +44,7 @@ describe('storage under the real state', () => {
     await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
     const errors: unknown[] = [];
     const onFatal = (error: unknown) => errors.push(error);
-    const hooks = { onPurged() {}, onCheckpoint() {}, onFatal };
+    const hooks = { onPurged() {}, onCheckpoint() {}, onDamage: () => undefined, onFatal };
     const options = { dirtyCountMax: 20, sliceCount: 3 };
     const checkpointer = new Checkpointer(storage, state, hooks, options);
     const digests = new Map([[0, state.digest()]]);
@@ -82,6 +82,7 @@ describe('storage under the real state', () => {
     const hooks = {
       onPurged() {},
       onCheckpoint() {},
+      onDamage: () => undefined,
       onFatal: (error: unknown) => {
         throw error;
       },

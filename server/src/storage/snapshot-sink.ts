@@ -16,7 +16,7 @@ import {
 } from './checkpoint.js';
 import type { SnapshotSink, StateLoader, TreeRecord } from './contract.js';
 import { DamagedError, SnapshotDamagedError } from './errors.js';
-import type { KeyValueOperation, KeyValueStore } from './key-value.js';
+import { type KeyValueOperation, type KeyValueStore, sameKey } from './key-value.js';
 import { verifiedJson, verifiedPayload } from './records.js';
 import { TRAILER_KEY } from './snapshot-source.js';
 
@@ -34,6 +34,11 @@ export class GenerationSink implements SnapshotSink {
   constructor(store: KeyValueStore, generation: number) {
     this.#store = store;
     this.generation = generation;
+  }
+
+  /** False once it was installed, or a later snapshot has taken its place. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
   }
 
   async write(records: readonly TreeRecord[]): Promise<void> {
@@ -120,8 +125,4 @@ export class GenerationSink implements SnapshotSink {
 function asDamagedSnapshot(error: unknown): unknown {
   if (!(error instanceof DamagedError)) return error;
   return new SnapshotDamagedError(error.message, { cause: error });
-}
-
-function sameKey(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }

@@ -7,7 +7,7 @@
  * first failure is reported to `onFatal` and ends the queue. Called only by the driver; no hook is
  * called inside `enqueue`.
  */
-import { Fifo, unreachable, type Zxid } from '@rookery/protocol';
+import { assert, Fifo, unreachable, type Zxid } from '@rookery/protocol';
 import type { StorageOutput, Ticket } from '../zab/types.js';
 import type { Storage } from './storage.js';
 
@@ -42,6 +42,8 @@ export class StorageQueue {
   #running: Promise<void> | null = null;
   #failed = false;
   #wantsMark = false;
+  /** Waits to run between two outputs; null if nothing does. */
+  #between: (() => Promise<void>) | null = null;
   /** The mark that is being written; null if none is. */
   #marking: Promise<void> | null = null;
 
@@ -68,6 +70,17 @@ export class StorageQueue {
     this.#running ??= this.#run();
   }
 
+  /**
+   * Runs `task` before the next output, while nothing is written. Its failure is fatal, as that of
+   * an output is. One at a time.
+   */
+  runBetween(task: () => Promise<void>): void {
+    if (this.#failed) return;
+    assert(this.#between === null, 'one task at a time runs between two outputs');
+    this.#between = task;
+    this.#running ??= this.#run();
+  }
+
   /** Bytes of proposals that are not durable yet, for backpressure. */
   get pendingBytes(): number {
     return this.#bytes;
@@ -87,7 +100,10 @@ export class StorageQueue {
       // What is appended in the same callback of the event loop comes together in the first group:
       // all that a leader proposes at the end of its turn, or that one read brings to a follower.
       await Promise.resolve();
-      while (this.#waiting.length > 0 || this.#wantsMark) {
+      while (this.#waiting.length > 0 || this.#wantsMark || this.#between !== null) {
+        const task = this.#between;
+        this.#between = null;
+        if (task !== null) await task();
         const output = this.#waiting.shift();
         if (output?.kind === 'append') {
           const ticket = await this.#appendGroup(output);

@@ -18,7 +18,7 @@ import {
 } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
 import { Background } from './background.js';
-import type { Checkpoint } from './checkpoint.js';
+import type { Checkpoint, CheckpointedTree } from './checkpoint.js';
 import {
   DEFAULT_STORAGE_OPTIONS,
   type Epochs,
@@ -31,6 +31,7 @@ import {
   type StorageSetup,
 } from './contract.js';
 import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors.js';
+import { GenerationRepair, type RepairLog } from './generation-repair.js';
 import { KeptMeta } from './kept-meta.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
 import { refuseHigherLevel } from './level-guard.js';
@@ -43,6 +44,7 @@ import {
   recoverStorage,
   replaceMeta,
 } from './recovery.js';
+import { scrubLog, scrubTree } from './scrub.js';
 import { GenerationSink } from './snapshot-sink.js';
 import { openSnapshotSource } from './snapshot-source.js';
 import { StartsRecord } from './starts-record.js';
@@ -258,6 +260,10 @@ export class Storage {
 
   /** Begins a snapshot and abandons an earlier one that is not complete. */
   async beginSnapshot(): Promise<SnapshotSink> {
+    return await this.#beginGeneration();
+  }
+
+  async #beginGeneration(): Promise<GenerationSink> {
     // Destroys leftover generations first, so that they do not pile up.
     if (!this.#meta.isKnown) await this.#meta.change({});
     const old = this.#sink;
@@ -315,12 +321,105 @@ export class Storage {
     try {
       yield* live.log.read(after, through);
     } catch (error) {
-      if (!(error instanceof UnreadableHistoryError)) throw error;
-      const isOld = this.#live !== live;
-      if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {
-        throw new HistoryGoneError(error.message, { cause: error });
+      this.#throwUnreadable(live, error);
+    }
+  }
+
+  #throwUnreadable(live: Live, error: unknown): never {
+    if (!(error instanceof UnreadableHistoryError)) throw error;
+    const isOld = this.#live !== live;
+    if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {
+      throw new HistoryGoneError(error.message, { cause: error });
+    }
+    throw error.cause;
+  }
+
+  /**
+   * Reads the whole checkpoint and the log, and yields how many bytes each part had. Throws
+   * DamagedError for damage that needs a repair, and HistoryGoneError, as `readHistory` does, for a
+   * part of the log that only learners could need: it was given up.
+   */
+  async *scrub(checker: StateLoader): AsyncGenerator<number> {
+    const live = this.#liveGeneration();
+    yield* scrubTree(live.tree, checker, () => live.log.writtenBytes);
+    try {
+      const lost = await live.log.lostHeader();
+      if (lost !== null) {
+        const cause = new DamagedError(`${lost.name} has lost its header`);
+        throw new UnreadableHistoryError(lost.through, cause);
       }
-      throw error.cause;
+      yield* scrubLog(live.log);
+    } catch (error) {
+      this.#throwUnreadable(live, error);
+    }
+  }
+
+  /**
+   * Begins a new generation, whose tree is that of `zxid` in the member's memory. Nothing at or
+   * before `zxid` may be truncated from now on, and no checkpoint of the generation in use may be
+   * begun.
+   */
+  async beginRepair(zxid: Zxid): Promise<GenerationRepair> {
+    this.beginCheckpoint(zxid);
+    const from = this.#liveGeneration().log;
+    const sink = await this.#beginGeneration();
+    try {
+      return new GenerationRepair(zxid, { sink, from, to: await this.#repairLog(sink, zxid) });
+    } catch (error) {
+      await sink.abandon();
+      throw error;
+    }
+  }
+
+  async #repairLog({ generation }: GenerationSink, base: Zxid): Promise<RepairLog> {
+    let newest = 0;
+    let isLive = false;
+    const onBegun = async (seq: number) => {
+      newest = seq;
+      if (isLive) await this.#logHooks.onBegun(seq);
+    };
+    const hooks = { ...this.#logHooks, onBegun };
+    const at = { generation, base };
+    const made = await TxnLog.create(this.#logFiles, at, this.#options, hooks);
+    const onLive = () => {
+      isLive = true;
+    };
+    return { log: made, seq: () => newest, onLive };
+  }
+
+  /**
+   * Makes the repaired generation the live one, in one atomic switch, with all of the log; to be
+   * called between two outputs of the core. After that the caller makes a fresh Checkpointer.
+   * Rejects with the errors of GenerationRepair before anything has changed; every other one is
+   * fatal.
+   */
+  async finishRepair(repair: GenerationRepair): Promise<void> {
+    this.#beginChange();
+    const replaced = this.#liveGeneration();
+    const tree = await this.#wholeTree(repair, replaced);
+    repair.finished();
+    const { generation } = tree;
+    const { log } = repair.to;
+    assert(log.last === replaced.log.last, 'a repaired generation has all of the log');
+    await this.#meta.change({ generation, logSeq: repair.to.seq(), recordedZxid: log.last });
+    repair.to.onLive();
+    this.#live = { tree, log };
+    this.#frozenZxid = 0;
+    this.#background.run(() => this.#destroyOld(replaced, generation));
+    this.#isChanging = false;
+  }
+
+  /** The tree of a repair, whose log has everything, too. Nothing has changed if it rejects. */
+  async #wholeTree(repair: GenerationRepair, live: Live): Promise<CheckpointedTree> {
+    try {
+      repair.check(live.log);
+      // A snapshot that begins from now on leaves the repaired generation as it is.
+      this.#sink = null;
+      await repair.catchUp();
+      return await repair.sink.finish(repair.zxid);
+    } catch (error) {
+      this.#isChanging = false;
+      throw error;
     }
   }
 

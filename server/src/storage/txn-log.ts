@@ -12,7 +12,7 @@ import { assert, formatZxid, holds, type ProposalBatch, type Zxid } from '@rooke
 import { Background } from './background.js';
 import type { LogDirectory, LogFile } from './log-files.js';
 import { readLog } from './log-reader.js';
-import { Segment, segmentName } from './log-segment.js';
+import { readHeader, Segment, segmentName } from './log-segment.js';
 
 /**
  * The bytes that are preallocated for a file which was not prepared, such as the first segment
@@ -186,6 +186,20 @@ export class TxnLog {
     }
   }
 
+  /**
+   * The last zxid of the newest segment whose header cannot be read any more, and its name; null if
+   * there is none. Only a start reads headers.
+   */
+  async lostHeader(): Promise<{ readonly name: string; readonly through: Zxid } | null> {
+    for (const segment of this.#segments.toReversed()) {
+      const { name } = segment;
+      if (!this.isInUse(segment)) continue;
+      const header = await segment.file.use((file) => readHeader(file, name));
+      if (header === null && this.isInUse(segment)) return { name, through: segment.last };
+    }
+    return null;
+  }
+
   /** The number of segments that end in (after, through]. */
   segmentsIn(after: Zxid, through: Zxid): number {
     return this.#segments.filter(({ last }) => last > after && last <= through).length;
@@ -240,6 +254,16 @@ export class TxnLog {
   /** The log is no longer used: its segments are deleted when their last readers have finished. */
   async markForDeletion(): Promise<void> {
     await this.idle();
+    await this.#delete();
+  }
+
+  /** Like `markForDeletion`, also after a failure: nothing has ever relied on this log. */
+  async discard(): Promise<void> {
+    await Promise.allSettled([this.#background.idle(), this.#removals.idle()]);
+    await this.#delete();
+  }
+
+  async #delete(): Promise<void> {
     const segments = this.#segments;
     // A reader that reaches its next segment finds that it is gone.
     this.#segments = [];

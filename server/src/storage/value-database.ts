@@ -107,6 +107,10 @@ export class ValueDatabase implements KeyValueDatabase {
     };
   }
 
+  async checkFiles(): Promise<void> {
+    await this.#database.checkFiles();
+  }
+
   async clear(range: KeyRange): Promise<void> {
     assert(this.#files.isEmpty, 'what is cleared has no values in files');
     await this.#database.clear(range);

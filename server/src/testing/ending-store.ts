@@ -81,6 +81,10 @@ class EndingDatabase implements KeyValueDatabase {
     };
   }
 
+  checkFiles(): Promise<void> {
+    return this.#life.run(() => this.#database.checkFiles());
+  }
+
   clear(range: KeyRange): Promise<void> {
     return this.#life.run(() => this.#database.clear(range));
   }

@@ -9,6 +9,7 @@
 import { closeSync, openSync, readdirSync, readSync, statSync, writeSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fillTree } from '../harness/bulk.js';
+import { scrape } from '../harness/http.js';
 import type { Member } from '../harness/member.js';
 import { until } from '../harness/wait.js';
 import { WireClient } from '../harness/wire-client.js';
@@ -20,7 +21,13 @@ const DATA_BYTES = 300;
 const JOIN_DEADLINE_MS = 60_000;
 const CHECKPOINT_DEADLINE_MS = 60_000;
 const GAP_MS_MAX = 100;
-const METRICS = ['rookery_storage_damage_total', 'rookery_storage_repairs_total'];
+const REPAIR_DEADLINE_MS = 60_000;
+const FOUND = 'rookery_disk_damages_found_total';
+const REPAIRED = 'rookery_disk_damages_repaired_total';
+const METRICS = [FOUND, REPAIRED];
+/** The scrub rests for so long between two rounds, so that each variant has a few. */
+const SCRUB_REST_MS = '1000';
+const SCRUBS_WATCHED = 2;
 
 /** Kinds of files, by the end of their path below the member's directory. */
 const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
@@ -45,7 +52,7 @@ export const damagedFiles: Scenario = {
     'one bit flips in a file of a running member and a follower is replaced: ' +
     'the follower joins, and writes go on',
   async play({ report, isShort }: PlayOptions) {
-    const stage = await Stage.set();
+    const stage = await Stage.set({ environment: { ROOKERY_SCRUB_REST_MS: SCRUB_REST_MS } });
     try {
       const client = await WireClient.connect({ port: stage.ensemble.member(1).clientPort });
       await fillTree(client, { parent: '/filled', count: ZNODES, bytes: DATA_BYTES });
@@ -83,8 +90,20 @@ async function playOne(stage: Stage, [kind, pattern]: (typeof KINDS)[number], pl
     for (const member of ensemble.members) {
       if (!member.running) notes.broken(`member ${member.id} ended by itself`);
     }
+    for (const member of ensemble.running) await untilRepaired(member);
     await ensemble.sameState().catch(() => sameStateUnderLoad(stage, notes));
     await notes.observe();
+  });
+}
+
+/** Two rounds of the scrub have found nothing more, and what was found is repaired. */
+async function untilRepaired(member: Member): Promise<void> {
+  const scrubsOf = async () => (await scrape(member.metricsPort)).get('rookery_scrubs_total') ?? 0;
+  const before = await scrubsOf();
+  await until(`member ${member.id} is whole again`, REPAIR_DEADLINE_MS, async () => {
+    if ((await scrubsOf()) < before + SCRUBS_WATCHED) return undefined;
+    const metrics = await scrape(member.metricsPort);
+    return metrics.get(FOUND) === metrics.get(REPAIRED) ? true : undefined;
   });
 }
 

@@ -192,6 +192,11 @@ class MemoryDatabase implements KeyValueDatabase {
     };
   }
 
+  async checkFiles(): Promise<void> {
+    this.#check();
+    await this.#store.reading();
+  }
+
   async clear(range: KeyRange): Promise<void> {
     for await (const entries of this.iterate(range)) {
       for (const [key] of entries) await this.batch([{ type: 'del', key }], { sync: false });

@@ -74,8 +74,8 @@ export const checkpointMutants: readonly NamedMutant[] = [
     name: 'zk-2325-empty-tree-accepted',
     area: 'named',
     file: 'storage/checkpoint.ts',
-    find: '    if (found === digest) return;',
-    replace: "    if (found === digest || zxid > 0 || found === '') return;",
+    find: '  if (found === digest) return;',
+    replace: "  if (found === digest || zxid > 0 || found === '') return;",
     breaks: 'a tree that is not what was saved is damage, not an empty tree',
     scenario: scenario(
       DISKS,

@@ -1,0 +1,359 @@
+/**
+ * Repairs a member's disk while the member serves: damage that reading has found in the checkpoint
+ * or the log, whose content is whole in the member's memory.
+ *
+ * The whole state is written again, as a new generation, in slices of turns. Memory may be the
+ * damaged side, so the new generation counts only after two proofs: its records, read back, have
+ * the digest of the state at their zxid; and a quorum has reported this digest, or the one of a
+ * later state that was made from it (`DigestWatch`). Then the generation becomes the live one,
+ * between two outputs of the core. What goes wrong before that leaves the former generation as it
+ * was, and the repair begins again: after a full disk once there is room. A state that twice does
+ * not have its own digest is distrusted, as one that differs from a quorum is. A member that ends
+ * before its repair is done finds the damage again at its start, and takes a snapshot.
+ *
+ * Only for damage that was read: a failed write or sync is fatal. Owned by the StateKeeper.
+ */
+import { type DigestAt, formatZxid, type Zxid } from '@rookery/protocol';
+import { RecordDigest } from '../state/record-digest.js';
+import type { ReplicatedState } from '../state/replicated-state.js';
+import { changeWithChecksum, checkpointRecord } from '../storage/checkpoint.js';
+import { DEFAULT_CHECKPOINT_OPTIONS } from '../storage/checkpointer.js';
+import type { TreeRecord } from '../storage/contract.js';
+import {
+  DamagedError,
+  HistoryGoneError,
+  RepairOutdatedError,
+  SnapshotDamagedError,
+  StorageFault,
+} from '../storage/errors.js';
+import type { GenerationRepair } from '../storage/generation-repair.js';
+import { trailerRecord } from '../storage/snapshot-source.js';
+import type { StorageQueue } from '../storage/storage-queue.js';
+import type { DriverParts } from './parts.js';
+
+/** The znodes and bytes of one part of a slice; the time is looked at after each. */
+const PART_COUNT = 64;
+const PART_BYTES = 16 << 10;
+/** The bytes of one write, as of a snapshot that comes in. */
+const WRITE_BYTES = 512 << 10;
+/** Nothing more is captured while so many bytes wait for the disk. */
+const UNWRITTEN_BYTES_MAX = 4 << 20;
+/** The rest of the log is copied while appends wait, so it is small. */
+const REST_BYTES_MAX = 256 << 10;
+/** The pause before the next attempt, in ms. */
+const RETRY_MS = 1000;
+/** The longest rest after a write. */
+const REST_MS_MAX = 100;
+const RETRY_WITHOUT_ROOM_MS = 10_000;
+/** Read back wrong so often in sequence, it is the memory that is damaged, or all of the disk. */
+const UNEQUAL_MAX = 2;
+
+type Phase = 'none' | 'waiting' | 'opening' | 'capturing' | 'checking' | 'confirming' | 'switching';
+
+/** Why a repair waits; null while it works. */
+export type RepairWait = 'room on the disk' | 'a quorum' | 'the next attempt' | null;
+
+export interface RepairHooks {
+  queue(): StorageQueue;
+  state(): ReplicatedState;
+  /** The member leads or follows: no snapshot comes in, and a quorum may confirm its state. */
+  isServing(): boolean;
+  /** The newest state of this member that a quorum has, too. */
+  confirmed(): DigestAt | null;
+  /** No checkpoint of the generation in use may be taken any more. */
+  onBegin(): void;
+  /** The new generation is live; the log begins after `base`. */
+  onRepaired(base: Zxid): void;
+  /** This member's memory is not what its digest says. */
+  distrust(reason: string): void;
+  /** Makes a turn. */
+  wake(): void;
+  onFatal(error: unknown): void;
+}
+
+interface Attempt {
+  readonly state: ReplicatedState;
+  readonly zxid: Zxid;
+  readonly digest: string;
+  repair: GenerationRepair | null;
+  records: TreeRecord[];
+  recordsBytes: number;
+  /** The records so far, for the trailer. */
+  count: number;
+  unwrittenBytes: number;
+  writes: Promise<void>;
+}
+
+export class DamageRepair {
+  readonly #parts: DriverParts;
+  readonly #hooks: RepairHooks;
+  #reason: string | null = null;
+  #phase: Phase = 'none';
+  #attempt: Attempt | null = null;
+  #retryAtMs = 0;
+  #unequal = 0;
+  #lacksRoom = false;
+
+  constructor(parts: DriverParts, hooks: RepairHooks) {
+    this.#parts = parts;
+    this.#hooks = hooks;
+  }
+
+  /** Damage was found and is not repaired yet. */
+  get isPending(): boolean {
+    return this.#reason !== null;
+  }
+  /** The damage that is being repaired; null for none. */
+  get damage(): { readonly reason: string; readonly waitsFor: RepairWait } | null {
+    return this.#reason === null ? null : { reason: this.#reason, waitsFor: this.#waitsFor };
+  }
+
+  get #waitsFor(): RepairWait {
+    if (this.#phase === 'confirming' || !this.#hooks.isServing()) return 'a quorum';
+    if (this.#phase !== 'waiting') return null;
+    return this.#lacksRoom ? 'room on the disk' : 'the next attempt';
+  }
+
+  /** Reading has found damage. Further reports of it change nothing. */
+  onDamage(error: DamagedError): void {
+    if (this.#reason !== null) return;
+    this.#reason = error.message;
+    this.#phase = 'waiting';
+    this.#retryAtMs = 0;
+    this.#unequal = 0;
+    this.#parts.counters.damagesFound += 1;
+    const text = 'disk.damaged: it is written again from memory once a quorum confirms its digest';
+    this.#parts.logger.error({ reason: error.message }, text);
+    this.#hooks.wake();
+  }
+
+  /** A snapshot has replaced tree, log and state: it repairs whatever was damaged. */
+  onReplaced(): void {
+    this.#end();
+    if (this.#reason === null) return;
+    this.#settle('snapshot');
+  }
+
+  /** For a clean stop, while storage does nothing: gives up what was not repaired. */
+  async stop(): Promise<void> {
+    const attempt = this.#attempt;
+    this.#attempt = null;
+    this.#phase = 'none';
+    try {
+      await attempt?.repair?.abandon();
+    } catch (error) {
+      // The next start removes what is left.
+      if (!isPassing(error)) throw error;
+    }
+  }
+
+  /**
+   * Called in every turn and at every tick while damage is pending. True while it wants to be
+   * called again next turn.
+   */
+  step(nowMs: number, hasTime: () => boolean): boolean {
+    switch (this.#phase) {
+      case 'waiting':
+        if (nowMs >= this.#retryAtMs && this.#mayBegin) this.#begin();
+        return false;
+      case 'capturing':
+        return this.#capture(hasTime);
+      case 'confirming':
+        this.#maybeSwitch();
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  get #mayBegin(): boolean {
+    // A snapshot that comes in would be given up for the repair.
+    if (!this.#hooks.isServing()) return false;
+    const { diskSpace, storage } = this.#parts;
+    const { roomBytes } = diskSpace;
+    const neededBytes = this.#hooks.state().tree.approximateDataSize;
+    this.#lacksRoom = roomBytes !== null && roomBytes < neededBytes;
+    if (this.#lacksRoom) return false;
+    // Where others are a majority without this disk, what was applied may not be written here yet.
+    return this.#hooks.state().lastZxid <= storage.last;
+  }
+
+  #begin(): void {
+    const state = this.#hooks.state();
+    this.#hooks.onBegin();
+    const frozen = state.freezeAll(DEFAULT_CHECKPOINT_OPTIONS.blockBytes);
+    const attempt: Attempt = {
+      state,
+      zxid: frozen.zxid,
+      digest: frozen.digest,
+      repair: null,
+      records: [checkpointRecord(frozen)],
+      recordsBytes: 0,
+      count: 1,
+      unwrittenBytes: 0,
+      writes: Promise.resolve(),
+    };
+    this.#attempt = attempt;
+    this.#phase = 'opening';
+    this.#run(attempt, async () => {
+      attempt.repair = await this.#parts.storage.beginRepair(attempt.zxid);
+      if (this.#attempt !== attempt) return await attempt.repair.abandon();
+      this.#phase = 'capturing';
+      this.#hooks.wake();
+    });
+  }
+
+  /** Captures for some time; true if more can be captured in the next turn. */
+  #capture(hasTime: () => boolean): boolean {
+    const attempt = this.#attempt;
+    if (attempt === null) return false;
+    if (this.#parts.diskSpace.shortage !== null) {
+      const reason = 'the disk reached its reserve';
+      this.#onFailed(attempt, new StorageFault('disk full', reason, null));
+      return false;
+    }
+    const { state } = attempt;
+    do {
+      if (attempt.unwrittenBytes >= UNWRITTEN_BYTES_MAX) return false;
+      for (const change of state.captureSome(PART_COUNT, PART_BYTES)) {
+        const operation = changeWithChecksum(change);
+        if (operation.type === 'del') continue;
+        attempt.records.push([operation.key, operation.value]);
+        attempt.recordsBytes += operation.value.length;
+        attempt.count += 1;
+      }
+      if (attempt.recordsBytes >= WRITE_BYTES) this.#write(attempt);
+    } while (!state.captureDone && hasTime());
+    if (!state.captureDone) return true;
+    attempt.records.push(trailerRecord(attempt.count));
+    this.#write(attempt);
+    this.#phase = 'checking';
+    this.#run(attempt, () => this.#check(attempt));
+    return false;
+  }
+
+  #write(attempt: Attempt): void {
+    const { repair, records, recordsBytes } = attempt;
+    attempt.records = [];
+    attempt.recordsBytes = 0;
+    attempt.unwrittenBytes += recordsBytes;
+    attempt.writes = attempt.writes.then(async () => {
+      const fromMs = this.#parts.timers.nowMs();
+      await repair?.write(records);
+      attempt.unwrittenBytes -= recordsBytes;
+      this.#hooks.wake();
+      // Half of the disk's time is left to the log.
+      await this.#rest(Math.min(REST_MS_MAX, this.#parts.timers.nowMs() - fromMs));
+    });
+    this.#run(attempt, () => attempt.writes);
+  }
+
+  #rest(forMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#parts.timers.after(forMs, resolve);
+    });
+  }
+
+  /** Reads back what was written, and copies the log behind it. */
+  async #check(attempt: Attempt): Promise<void> {
+    await attempt.writes;
+    await attempt.repair?.verify(new RecordDigest());
+    await attempt.repair?.catchUp();
+    if (this.#attempt !== attempt) return;
+    this.#phase = 'confirming';
+    this.#hooks.wake();
+  }
+
+  #maybeSwitch(): void {
+    const attempt = this.#attempt;
+    if (attempt === null || !this.#isConfirmed(attempt)) return;
+    this.#phase = 'switching';
+    this.#run(attempt, async () => {
+      const { repair } = attempt;
+      if (repair === null) return;
+      while ((await repair.catchUp()) > REST_BYTES_MAX);
+      if (this.#attempt === attempt) this.#hooks.queue().runBetween(() => this.#switch(attempt));
+    });
+  }
+
+  /**
+   * A later state was made from this one, so it proves this one, too. At the same zxid the digests
+   * are compared: memory may have changed since this member reported its own.
+   */
+  #isConfirmed({ zxid, digest }: Attempt): boolean {
+    const confirmed = this.#hooks.confirmed();
+    if (confirmed === null || confirmed.zxid < zxid) return false;
+    return confirmed.zxid > zxid || confirmed.digest === digest;
+  }
+
+  /** Runs between two outputs of the core. Rejects with what is fatal. */
+  async #switch(attempt: Attempt): Promise<void> {
+    const { repair } = attempt;
+    if (this.#attempt !== attempt || repair === null) return;
+    const { storage, zab } = this.#parts;
+    try {
+      if (!zab.sound) throw new RepairOutdatedError('the state of this member was given up');
+      await storage.finishRepair(repair);
+    } catch (error) {
+      if (isPassing(error)) return this.#onFailed(attempt, error);
+      throw error;
+    }
+    this.#attempt = null;
+    this.#settle('memory');
+    this.#hooks.onRepaired(storage.base);
+  }
+
+  #settle(from: 'memory' | 'snapshot'): void {
+    const { counters, logger, storage } = this.#parts;
+    const facts = { reason: this.#reason, from, zxid: formatZxid(storage.checkpointZxid) };
+    this.#reason = null;
+    this.#phase = 'none';
+    counters.damagesRepaired += 1;
+    logger.error(facts, 'disk.repaired: a new generation has replaced what was damaged');
+  }
+
+  /** Work of an attempt that is under way; failures after its end do not count. */
+  #run(attempt: Attempt, work: () => Promise<void>): void {
+    work().catch((error: unknown) => {
+      if (this.#attempt === attempt) this.#onFailed(attempt, error);
+    });
+  }
+
+  #onFailed(attempt: Attempt, error: unknown): void {
+    if (this.#attempt !== attempt) return;
+    this.#end();
+    const { logger, timers, options } = this.#parts;
+    if (!isPassing(error)) return this.#hooks.onFatal(error);
+    this.#phase = 'waiting';
+    this.#lacksRoom = error instanceof StorageFault;
+    this.#retryAtMs = timers.nowMs() + (this.#lacksRoom ? RETRY_WITHOUT_ROOM_MS : RETRY_MS);
+    const reason = error instanceof Error ? error.message : '';
+    logger.error({ reason }, 'disk.repair_failed: it begins again');
+    this.#unequal = error instanceof SnapshotDamagedError ? this.#unequal + 1 : 0;
+    // A server that stands by itself has no other to take a snapshot from: it goes on trying.
+    if (this.#unequal < UNEQUAL_MAX || options.members === 1) return;
+    this.#unequal = 0;
+    this.#hooks.distrust(`the memory of this member is not what its digest says: ${reason}`);
+  }
+
+  /** Gives up the attempt that is under way, if there is one. */
+  #end(): void {
+    const attempt = this.#attempt;
+    this.#attempt = null;
+    attempt?.repair?.abandon().catch((error: unknown) => {
+      // A full disk may have left pieces of it; the next start removes them.
+      if (!isPassing(error)) this.#hooks.onFatal(error);
+    });
+  }
+}
+
+/** Whether another attempt may succeed, and nothing that is relied upon was touched. */
+function isPassing(error: unknown): boolean {
+  return (
+    error instanceof DamagedError ||
+    error instanceof SnapshotDamagedError ||
+    error instanceof HistoryGoneError ||
+    error instanceof RepairOutdatedError ||
+    (error instanceof StorageFault && error.reason === 'disk full')
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * Goal: damage that reading finds on the disk of a serving member is repaired from its memory, and
+ * ends neither the member nor its term.
+ * Method: whole members; a byte of a record changes on the disk of one while it runs.
+ */
+import { describe, expect, it } from 'vitest';
+import type { MemoryEnsemble } from './memory-ensemble.js';
+import {
+  connected,
+  everyoneServes,
+  expectEqual,
+  follower,
+  names,
+  notesOf,
+  serving,
+  write,
+} from './scenario.js';
+
+const TUNING = { checkpointLogBytes: 1_000, checkpointBlockBytes: 500 };
+
+/** One byte of a block of records of the newest generation is another one. */
+function damage(ensemble: MemoryEnsemble, id: number): void {
+  const tree = ensemble.treeOf(id);
+  const name = tree.names().findLast((one) => one.startsWith('tree-')) ?? '';
+  tree.tamper(name, (entries) => {
+    const key = [...entries.keys()].find((one) => one.startsWith('p')) ?? '';
+    const value = Uint8Array.from(entries.get(key) ?? []);
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+    entries.set(key, value);
+  });
+}
+
+async function filled(tuning: object = {}): Promise<MemoryEnsemble> {
+  const ensemble = await serving({ tuning: { ...TUNING, ...tuning } });
+  await write(ensemble, await connected(ensemble, ensemble.leader), names('a', 200));
+  await ensemble.timers.advance(2_000);
+  return ensemble;
+}
+
+describe('damage of a serving member', () => {
+  it('that a snapshot for a learner meets is repaired, and the learner joins', async () => {
+    const ensemble = await filled();
+    const { leader } = ensemble;
+    const id = follower(ensemble);
+    await ensemble.stop(id);
+    ensemble.wipe(id);
+    damage(ensemble, leader);
+    await ensemble.start(id);
+    await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+    expect(ensemble.leader).toBe(leader);
+    expect(notesOf(ensemble, leader, 'role.ended')).toBe(0);
+    expect(ensemble.lines.filter((line) => line.includes('disk.repaired')).length).toBe(1);
+  });
+
+  it('is not repaired from a memory that differs from a quorum', async () => {
+    const ensemble = await filled({ scrubRestMs: 1_000 });
+    const id = follower(ensemble);
+    const { tree, lastZxid, lastTime } = ensemble.member(id).state;
+    const op = { kind: 'setData', path: '/a-3', data: Buffer.from('x'), version: 1 } as const;
+    tree.setData(tree.find('/a-3'), op, { zxid: lastZxid, time: lastTime, session: 0 });
+    damage(ensemble, id);
+    const repairs = () => ensemble.lines.filter((line) => line.includes('disk.repaired'));
+    // Nothing is written that a quorum could compare, so the repair waits.
+    await ensemble.timers.advance(5_000);
+    expect(ensemble.lines.some((line) => line.includes('disk.damaged'))).toBe(true);
+    expect(repairs()).toEqual([]);
+    await write(ensemble, await connected(ensemble, ensemble.leader), names('b', 200));
+    await ensemble.until(() => repairs().length > 0, 'was it repaired');
+    expect(repairs().map((line) => JSON.parse(line).from)).toEqual(['snapshot']);
+    await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+  });
+
+  it.each(['leader', 'follower'])('at a %s is found by the scrub', async (where) => {
+    const ensemble = await filled({ scrubRestMs: 1_000 });
+    const id = where === 'leader' ? ensemble.leader : follower(ensemble);
+    damage(ensemble, id);
+    const repaired = () => ensemble.lines.some((line) => line.includes('disk.repaired'));
+    await ensemble.until(repaired, 'was it repaired');
+    await write(ensemble, await connected(ensemble, id), names('b', 50));
+    await ensemble.timers.advance(3_000);
+    expect(ensemble.lines.filter((line) => line.includes('disk.damaged')).length).toBe(1);
+    // It is sound: a start finds all that it had, and has a vote.
+    await ensemble.stop(id);
+    await ensemble.start(id);
+    await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+    expect(ensemble.lines.filter((line) => line.includes('server.damaged')).length).toBe(0);
+  });
+});
