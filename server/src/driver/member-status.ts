@@ -231,6 +231,7 @@ export class MemberStatus implements MemberView {
       writeWaitMsMax: config.syncLimit * config.tickTimeMs,
       unapplied: transactionsBetween(zab.delivered, zab.committed),
       diskShortage: diskSpace.shortage,
+      damage: driver.keeper.repair.damage,
     };
   }
 

@@ -48,6 +48,16 @@ it('a full disk makes a member not ready, and leaves it live', () => {
   expect(ask('/livez', FULL).status).toBe(200);
 });
 
+it('damage that is being repaired is named, and leaves a member ready', () => {
+  const damage = { reason: 'tree-0 has lost a record', waitsFor: 'a quorum' };
+  const { status, body } = ask('/readyz', { damage }, { query: 'verbose' });
+  expect(status).toBe(200);
+  expect(body).toContain(
+    '[+]storage ok, but damage of the disk is being repaired, which waits for a quorum: ' +
+      'tree-0 has lost a record\n',
+  );
+});
+
 it('one that has much to apply is not ready', () => {
   expect(ask('/readyz', { unapplied: UNAPPLIED_MAX }).status).toBe(200);
   expect(ask('/readyz', { unapplied: UNAPPLIED_MAX + 1 }).status).toBe(503);

@@ -46,6 +46,15 @@ const READY: Readonly<Record<string, Check>> = {
   storage,
 };
 
+/** What operators have to know although the member is ready. */
+const NOTES: Readonly<Record<string, Check>> = {
+  storage: ({ health: { damage } }) => {
+    if (damage === null) return null;
+    const waits = damage.waitsFor === null ? '' : `, which waits for ${damage.waitsFor}`;
+    return `damage of the disk is being repaired${waits}: ${damage.reason}`;
+  },
+};
+
 const PROBES: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   livez: LIVE,
   readyz: READY,
@@ -90,7 +99,9 @@ export function healthAnswer(
   const lines = wanted.map((name) => {
     if (excluded.includes(name)) return `[+]${name} excluded: ok`;
     const wrong = checks[name]?.(facts) ?? null;
-    return wrong === null ? `[+]${name} ok` : `[-]${name} failed: ${wrong}`;
+    if (wrong !== null) return `[-]${name} failed: ${wrong}`;
+    const note = NOTES[name]?.(facts) ?? null;
+    return note === null ? `[+]${name} ok` : `[+]${name} ok, but ${note}`;
   });
   const isGood = lines.every((line) => line.startsWith('[+]'));
   const isTold = mayTell && (query.has('verbose') || !isGood);

@@ -139,6 +139,11 @@ export interface HealthView {
   readonly unapplied: number;
   /** The disk of this member that is full, in bytes; null for none. */
   readonly diskShortage: { readonly freeBytes: number; readonly reserveBytes: number } | null;
+  /**
+   * The damage of this disk that is being repaired while the member serves, and what the repair
+   * waits for; null for none.
+   */
+  readonly damage: { readonly reason: string; readonly waitsFor: string | null } | null;
 }
 
 /** Counters of a member's work. */

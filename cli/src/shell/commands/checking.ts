@@ -37,6 +37,7 @@ import {
   backupFindings,
   certificateFindings,
   configurationFindings,
+  damageFindings,
   digestFindings,
   digestsIn,
   diskFindings,
@@ -252,6 +253,7 @@ async function portFindings(file: string): Promise<readonly Finding[]> {
     ...settingFindings(scraped),
     ...certificateFindings(scraped, Date.now() / 1000),
     ...backupFindings(scraped),
+    ...damageFindings(scraped),
     ...fileFindings(config),
   ];
 }

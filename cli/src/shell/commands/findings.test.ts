@@ -1,6 +1,12 @@
 /** What `check` makes of a member's metrics and of `mntr`. */
 import { expect, it } from 'vitest';
-import { backupFindings, certificateFindings, diskFindings, settingFindings } from './findings.js';
+import {
+  backupFindings,
+  certificateFindings,
+  damageFindings,
+  diskFindings,
+  settingFindings,
+} from './findings.js';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;
@@ -84,4 +90,19 @@ it.each([
   const text = (value: number) => `# TYPE ${metric} gauge\n${metric}{ensemble="a"} ${value}\n`;
   const scraped = [0, 1].map((value, at) => ({ name: `member ${at + 1}`, text: text(value) }));
   expect(backupFindings(scraped).map((finding) => finding.what)).toEqual([what]);
+});
+
+it.each([
+  [0, 0, null, ''],
+  [1, 0, false, 'member 3 has found damage on its disk, and repairs it from memory.'],
+  [2, 1, false, 'member 3 has found damage on its disk, and repairs it from memory.'],
+  [2, 2, true, 'member 3 has repaired damage of its disk since its start (times: 2).'],
+])('damage found %d times and repaired %d times', (found, repaired, isWarning, what) => {
+  const text =
+    `rookery_disk_damages_found_total{ensemble="a"} ${found}\n` +
+    `rookery_disk_damages_repaired_total{ensemble="a"} ${repaired}\n`;
+  const findings = damageFindings([{ name: 'member 3', text }]);
+  expect(findings.map((one) => [one.isWarning ?? false, one.what])).toEqual(
+    isWarning === null ? [] : [[isWarning, what]],
+  );
 });

@@ -132,6 +132,34 @@ function expiryFinding(what: string, leftSeconds: number): readonly Finding[] {
   return [days < DAYS_LEFT ? found : { ...found, isWarning: true }];
 }
 
+/** Damage that a member has found on its disk while it served. */
+export function damageFindings(scraped: readonly Answers[]): readonly Finding[] {
+  return scraped.flatMap(({ name, text }) => {
+    const found = sampleOf(text, 'rookery_disk_damages_found_total') ?? 0;
+    const repaired = sampleOf(text, 'rookery_disk_damages_repaired_total') ?? 0;
+    if (found === 0) return [];
+    if (found > repaired) {
+      return [
+        {
+          kind: 'damage',
+          what: `${name} has found damage on its disk, and repairs it from memory.`,
+          remedy:
+            'Do not restart it before that. /readyz?verbose says what the repair waits for, ' +
+            'disk.damaged in its log what was damaged.',
+        },
+      ];
+    }
+    return [
+      {
+        kind: 'damage',
+        what: `${name} has repaired damage of its disk since its start (times: ${repaired}).`,
+        remedy: 'Look at the health of that disk: disk.damaged in its log says what was damaged.',
+        isWarning: true,
+      },
+    ];
+  });
+}
+
 /** Backups that fail, and old ones that stay although the rule does not keep them. */
 export function backupFindings(scraped: readonly Answers[]): readonly Finding[] {
   return scraped.flatMap(({ name, text }) => [

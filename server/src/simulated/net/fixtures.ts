@@ -78,6 +78,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       writeWaitMsMax: 10_000,
       unapplied: 0,
       diskShortage: null,
+      damage: null,
     },
     details: {
       memberId: 1,
