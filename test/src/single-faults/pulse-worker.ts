@@ -11,8 +11,8 @@ import { nowMs, type PulseWindow } from './pulse.js';
 const PARENT = '/pulse';
 const SESSION_TIMEOUT_MS = 10_000;
 const RETRY_MS = 10;
-/** The record is a ring: older entries give way. */
-const ENTRIES_MAX = 1 << 20;
+/** The record is a ring: older entries give way. It has minutes of reads and writes. */
+const ENTRIES_MAX = 1 << 22;
 
 const KINDS = { written: 0, read: 1, refused: 2, lost: 3 } as const;
 type Kind = keyof typeof KINDS;
