@@ -26,8 +26,7 @@ describe('settings of security', () => {
     expect(problemsOf({ adminHost: '0.0.0.0', adminReaders: [user] })).toEqual([]);
     expect(problemsOf({ adminHost: 'zk1.example' })).toHaveLength(1);
     for (const setting of ['adminUsers', 'adminReaders']) {
-      const expected =
-        'expected "user:" and the base64 SHA-1, SHA-256 or SHA-512 of "user:password"';
+      const expected = 'expected a user with a hash, as `rookery config hash-password` prints it';
       expect(problemsOf({ [setting]: ['ops:hunter2'] })).toEqual([
         `${setting}[0]: ${expected}, got something else`,
       ]);

@@ -30,7 +30,7 @@ it('few passwords of an address wait, and few in all, one being computed at a ti
   const begun = [];
   for (let count = 0; count < 50; count++) begun.push(hashes.prepare(`ops:${count}`, ADDRESS));
   for (let host = 0; host < 100; host++)
-    begun.push(hashes.prepare('ops:a' + host, `10.1.0.${host}`));
+    begun.push(hashes.prepare(`ops:a${host}`, `10.1.0.${host}`));
   const fromOther = hashes.prepare('ops:secret', '10.2.0.1');
   const outcomes = await Promise.all(begun);
   expect(outcomes.slice(0, 50).filter((isDone) => isDone)).toHaveLength(8);
