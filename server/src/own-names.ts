@@ -18,6 +18,7 @@ import {
   peerAddressOf,
 } from './addresses.js';
 import type { Config, ServerAddress } from './config.js';
+import { pause } from './net/pause.js';
 import type { Timers } from './net/timers.js';
 
 /** Between two questions for a name. */
@@ -85,7 +86,7 @@ async function untilResolved(
             'config file needs no name',
         );
       }
-      const again = pause(timers, signal);
+      const again = pause(AGAIN_MS, timers, signal);
       await again.over;
       again.cancel();
     }
@@ -98,7 +99,7 @@ async function inTime<T>(
   timers: Pick<Timers, 'after'>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
-  const { over, cancel } = pause(timers, signal);
+  const { over, cancel } = pause(AGAIN_MS, timers, signal);
   const late = over.then(() => {
     throw new Error('the name server does not answer');
   });
@@ -107,17 +108,6 @@ async function inTime<T>(
   } finally {
     cancel();
   }
-}
-
-/** `over` resolves after AGAIN_MS, or when the signal is aborted; not once it is cancelled. */
-function pause(timers: Pick<Timers, 'after'>, signal: AbortSignal | undefined) {
-  const stop = new AbortController();
-  const over = new Promise<void>((resolve) => {
-    const timer = timers.after(AGAIN_MS, resolve);
-    stop.signal.addEventListener('abort', () => timer.cancel());
-    signal?.addEventListener('abort', () => resolve(), { signal: stop.signal });
-  });
-  return { over, cancel: () => stop.abort() };
 }
 
 /**

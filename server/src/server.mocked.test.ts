@@ -1,6 +1,6 @@
-/** What the stop of a server waits for, where the disk is slow. */
-import { mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
+/** What the start and the stop of a server wait for, where the disk is full or slow. */
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import { rename, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { loadConfig } from './config.js';
 import { ADDRESSES_FILE } from './net/peer-names.js';
 import { startServer } from './server.js';
+import { keptLog } from './simulated/net/fixtures.js';
 
 vi.mock('node:dns/promises', () => ({ lookup: async () => [{ address: '127.0.0.2' }] }));
 vi.mock('node:fs/promises', { spy: true });
@@ -39,6 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => {
   vi.mocked(rename).mockReset();
+  vi.mocked(statfs).mockReset();
   rmSync(directory, { recursive: true });
 });
 
@@ -94,3 +96,27 @@ it.runIf(process.platform === 'linux')(
     expect(names.filter((name) => name.startsWith(ADDRESSES_FILE))).toEqual([ADDRESSES_FILE]);
   },
 );
+
+it('a server makes nothing on a disk without room, can be stopped meanwhile, and starts with room', async () => {
+  const file = join(directory, 'ensemble.json');
+  const [clientPort, peerPort] = [await freePort(), await freePort()];
+  const servers = [{ id: 1, host: '127.0.0.1', clientPort, peerPort }];
+  writeFileSync(file, JSON.stringify({ dataDir: join(directory, 'data'), servers }));
+  const found = await statfs(directory);
+  vi.mocked(statfs).mockImplementation(async () => Object.assign(found, { bavail: 1 }));
+  const { logger: kept, lines } = keptLog();
+  const stop = new AbortController();
+  const start = (signal?: AbortSignal) =>
+    startServer(loadConfig(file, 1), { id: 1, logger: kept, found: false }, signal);
+  const stopped = start(stop.signal);
+  const waits = () => lines.some(({ msg }) => String(msg).startsWith('start.waits_for_room: '));
+  await vi.waitFor(() => expect(waits()).toBe(true), { timeout: 60_000 });
+  stop.abort('SIGTERM');
+  await expect(stopped).rejects.toBe('SIGTERM');
+  expect(existsSync(join(directory, 'data'))).toBe(false);
+  const starting = start();
+  vi.mocked(statfs).mockReset();
+  const server = await starting;
+  await server.close();
+  await server.closed;
+});

@@ -18,6 +18,7 @@ import { AuditLog, auditFileOf, checkAuditFile } from './audit/audit-log.js';
 import { type Config, memberDirectories, type ServerAddress } from './config.js';
 import { directoryBytes } from './directory-bytes.js';
 import type { BackupTaker } from './driver/backup-schedule.js';
+import { withRoom } from './driver/start-room.js';
 import { EventRing } from './events/event-ring.js';
 import { recordingLogger } from './events/recording-logger.js';
 import { fileBudgetOf } from './file-budget.js';
@@ -54,7 +55,8 @@ export interface RunningServer {
 /**
  * Starts a member; resolves when its ports are open. Rejects with OperatorError for what the
  * operator must mend (a port in use, a directory that is not this member's), and with the reason of
- * `signal` if that is aborted while the member waits for its own name to resolve.
+ * `signal` if that is aborted while the member waits for its own name to resolve, or for room on
+ * its disk.
  */
 export async function startServer(
   config: Config,
@@ -76,7 +78,12 @@ export async function startServer(
   await probePorts(transport, config, self);
   const auditing = auditingOf(config, self, logger);
   const backups = await backupTakerOf(config, self, logger);
-  const stores = await openStores({ ...config, memberId: self.id });
+  const room = { ...config, directories: memberDirectories(config, self.id), spaceOf };
+  const stores = await withRoom(
+    () => openStores({ ...config, memberId: self.id }),
+    { ...room, logger, timers: systemTimers() },
+    signal,
+  );
   await names.keepIn(join(config.dataDir, String(self.id), ADDRESSES_FILE));
   const audit = auditing === null ? undefined : new AuditLog(auditing);
   const member = await Member.open(

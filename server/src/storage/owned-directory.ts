@@ -39,10 +39,17 @@ export class OwnedDirectory {
     await checkOwner(path, memberId);
     try {
       await makeDirectory(path);
-      const directory = new OwnedDirectory(path, await lockDirectory(path), disk);
-      await writeOwner(path, memberId);
-      await directory.#takeTrashAgain();
-      return directory;
+      const lock = await lockDirectory(path);
+      try {
+        const directory = new OwnedDirectory(path, lock, disk);
+        await writeOwner(path, memberId);
+        await directory.#takeTrashAgain();
+        return directory;
+      } catch (error) {
+        // Where the disk is full, the same process opens the directory again later.
+        await lock.release();
+        throw error;
+      }
     } catch (error) {
       if (error instanceof StoreLockedError) throw error;
       // As at run time: the directory is the right one, and a later start may find space.

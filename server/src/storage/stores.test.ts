@@ -41,6 +41,16 @@ describe('a data directory', () => {
     await expect(openStores({ ...setup(), dataDir })).rejects.toThrow(dataDir);
   });
 
+  it('is not locked after a failure: the same process opens it once the cause is gone', async () => {
+    const obstacle = join(directory, '1', 'tree', 'member.json.new');
+    await mkdir(obstacle, { recursive: true });
+    await expect(openStores(setup())).rejects.toThrow(DirectoryError);
+    await rm(obstacle, { recursive: true });
+    const stores = await openStores(setup());
+    await stores.treeStore.close();
+    await stores.logFiles.close();
+  });
+
   it('of a later format is refused', async () => {
     await filled();
     const path = join(directory, '1', 'tree', 'member.json');
