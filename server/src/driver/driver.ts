@@ -46,6 +46,8 @@ type RoleOutput = Extract<ZabOutput, { kind: 'role' }>;
 
 /** Most turns deliver no more parts than these, and then everything is sent together. */
 const PARTS_BEFORE_SENDING = 2;
+/** The least time between two lines about jumps of the clocks. */
+const JUMP_LOG_MS = 10_000;
 
 export class Driver {
   readonly clients: ClientHandler;
@@ -66,6 +68,9 @@ export class Driver {
   readonly scrub: Scrub;
   readonly questions: PeerQuestions;
   #leaderService: LeaderService | null = null;
+  /** Answers wait until it is proven that the role of this member still holds: see `#onJump`. */
+  #isDoubtful = false;
+  #jumpLoggedAtMs = Number.NEGATIVE_INFINITY;
   /** When touches, clocks and the like were last reported to other members. */
   #heartbeatAtMs = 0;
   #stopped = false;
@@ -78,6 +83,7 @@ export class Driver {
     this.#readOnly = new ReadOnlyMode(parts);
     this.#turns = new Turns(parts.timers, parts.options.tickMs, {
       onTick: (nowMs) => this.#onTick(nowMs),
+      onJump: (nowMs, byMs) => this.#onJump(nowMs, byMs),
       onEnd: () => this.#endTurn(),
       onLate: (ms) => parts.counters.pauses.record(ms),
       onError: (error) => this.fail(error),
@@ -196,6 +202,7 @@ export class Driver {
     for (const message of this.#pipeline.takeForLeader()) this.#sendToLeader(message);
     this.#propose();
     this.#parts.peerPort().flush();
+    if (this.#isDoubtful && !this.#zab.isDoubtful) this.#endDoubt(false);
     this.#parts.clientPort().flush();
   }
 
@@ -217,10 +224,40 @@ export class Driver {
     service.confirmed.ask();
   }
 
+  /**
+   * The process may have been suspended for longer than any lease without a trace in its monotonic
+   * clock, or an operator or NTP has set the wall clock. So the role goes on, and answers wait
+   * until it is confirmed, which takes about a heartbeat.
+   */
+  #onJump(nowMs: number, byMs: number): void {
+    if (nowMs - this.#jumpLoggedAtMs >= JUMP_LOG_MS) {
+      this.#jumpLoggedAtMs = nowMs;
+      this.#parts.logger.warn({ byMs: Math.round(byMs), role: this.shown.role }, 'clock.jumped');
+    }
+    this.#tick({ kind: 'clockJumped', nowMs });
+    this.#doubtIfDue();
+  }
+
+  #doubtIfDue(): void {
+    if (this.#isDoubtful || this.shown.role === 'looking' || !this.#zab.isDoubtful) return;
+    this.#isDoubtful = true;
+    this.#parts.clientPort().withhold();
+  }
+
+  #endDoubt(isDropped: boolean): void {
+    this.#isDoubtful = false;
+    this.#parts.clientPort().letGo({ isDropped });
+  }
+
   #onTick(nowMs: number): void {
+    this.#tick({ kind: 'tick', nowMs });
+  }
+
+  #tick(input: Extract<ZabInput, { readonly nowMs: number }>): void {
+    const { nowMs } = input;
     const heard = this.#parts.peerPort().takeHeard(nowMs);
     for (const { peer, link } of heard) this.#step({ kind: 'heard', peer, link });
-    this.#step({ kind: 'tick', nowMs });
+    this.#step(input);
     this.#clock.onTick(this.keeper.state);
     if (nowMs - this.#heartbeatAtMs >= this.#parts.options.heartbeatMs) {
       this.#heartbeatAtMs = nowMs;
@@ -402,7 +439,9 @@ export class Driver {
       // An attempt to lead or to follow has failed. Clients that read without a quorum stay: what
       // they read has not changed.
       if (was === 'looking' && this.#pipeline.isReadOnly) return;
-      const ended = this.#pipeline.stopServing(this.#turns.dropReason);
+      const doubt = this.#isDoubtful ? 'its role ended while it was in doubt' : null;
+      const ended = this.#pipeline.stopServing(this.#turns.dropReason ?? doubt);
+      if (this.#isDoubtful) this.#endDoubt(true);
       if (was !== 'looking') this.#parts.logger.info({ was, clients: ended.length }, 'role.ended');
       return;
     }
@@ -413,6 +452,7 @@ export class Driver {
     this.#parts.openRoot.onServing(this.keeper.state);
     this.#parts.starts.onServing();
     this.#pipeline.startServing();
+    this.#doubtIfDue();
   }
 
   #newLeaderService(epoch: number, lastZxid: Zxid): LeaderService {

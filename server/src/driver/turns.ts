@@ -9,6 +9,10 @@
  * answers are dropped if the lease of its role has run out meanwhile, unless they were sent before.
  * A suspension during the end of a turn (`onEnd`) is not noticed in that turn. An error in a turn
  * is reported once and ends the member.
+ *
+ * The monotonic clock of a virtual machine may stand still while the machine is suspended. The wall
+ * clock mostly goes on, so both are read when a turn begins and before it ends: if they have moved
+ * apart, `onJump` takes the place of the tick. A step of the wall clock looks the same.
  */
 import type { Ask, JuteReader, PeerId, PeerMessage, Tell } from '@rookery/protocol';
 import type { ClientConnection } from '../net/client-connection.js';
@@ -19,6 +23,8 @@ import type { Pipeline } from '../pipeline/pipeline.js';
 
 export interface TurnHooks {
   onTick(nowMs: number): void;
+  /** A tick after which no lease from before counts: the clocks have moved apart by `byMs`. */
+  onJump(nowMs: number, byMs: number): void;
   /**
    * The turn has all its input: decide on and deliver what waits, send requests to the leader,
    * propose and flush.
@@ -29,12 +35,20 @@ export interface TurnHooks {
   onError(error: unknown): void;
 }
 
+/**
+ * The part of the time between two ticks by which the clocks may drift apart unnoticed. It is
+ * twenty times what NTP corrects without a step.
+ */
+const DRIFT = 0.01;
+
 export class Turns {
   readonly #timers: Timers;
   readonly #tickMs: number;
   readonly #hooks: TurnHooks;
   #nowMs: number;
   #tickedAtMs = Number.NEGATIVE_INFINITY;
+  /** How far the wall clock is expected to be ahead of the monotonic one, in ms. */
+  #wallAheadMs: number;
   #open = false;
   /** No turn begins any more. */
   #isStopped = false;
@@ -47,6 +61,7 @@ export class Turns {
     this.#tickMs = tickMs;
     this.#hooks = hooks;
     this.#nowMs = timers.nowMs();
+    this.#wallAheadMs = timers.wallMs() - this.#nowMs;
   }
 
   /**
@@ -102,7 +117,9 @@ export class Turns {
     if (this.#open) return this.#nowMs;
     this.#open = true;
     this.#nowMs = this.#timers.nowMs();
-    if (this.#nowMs - this.#tickedAtMs > 2 * this.#tickMs) this.#tick();
+    const jumpMs = this.#jumpMs;
+    if (Math.abs(jumpMs) > 2 * this.#tickMs) this.#jump(jumpMs);
+    else if (this.#nowMs - this.#tickedAtMs > 2 * this.#tickMs) this.#tick();
     this.#timers.defer(this.#endLater);
     return this.#nowMs;
   }
@@ -125,15 +142,30 @@ export class Turns {
 
   /** Ticks before the end of a turn in which the process was suspended. */
   #tickIfLate(): void {
-    const nowMs = this.#timers.nowMs();
-    if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;
-    this.#nowMs = nowMs;
+    const beganAtMs = this.#nowMs;
+    this.#nowMs = this.#timers.nowMs();
+    const jumpMs = this.#jumpMs;
     this.#wasSuspended = true;
-    this.#tick();
+    if (Math.abs(jumpMs) > 2 * this.#tickMs) this.#jump(jumpMs);
+    else if (this.#nowMs - beganAtMs > 2 * this.#tickMs) this.#tick();
+    else this.#nowMs = beganAtMs;
     this.#wasSuspended = false;
   }
 
+  /** How far the clocks have moved apart since the last tick, in ms. */
+  get #jumpMs(): number {
+    return this.#timers.wallMs() - this.#nowMs - this.#wallAheadMs;
+  }
+
+  #jump(byMs: number): void {
+    this.#wallAheadMs += byMs;
+    this.#tickedAtMs = this.#nowMs;
+    this.#hooks.onJump(this.#nowMs, byMs);
+  }
+
   #tick(): void {
+    const driftMs = DRIFT * this.#tickMs;
+    this.#wallAheadMs += Math.min(driftMs, Math.max(-driftMs, this.#jumpMs));
     this.#tickedAtMs = this.#nowMs;
     this.#hooks.onTick(this.#nowMs);
   }

@@ -54,6 +54,8 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
    */
   #hasEnded = false;
   #isDirty = false;
+  /** The connection has ended, and its last output was withheld. */
+  #isEndDue = false;
   #isHeavy = false;
   /**
    * The queue of the ClientShare, light or heavy, from which the connection was just called. It may
@@ -220,14 +222,33 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     if (this.#phase !== 'open') return;
     this.#phase = 'ended';
     this.#dropInput();
-    this.#output.writeOut();
-    this.#output.count();
-    this.#stream.end();
+    if (this.#owner.isWithheld) this.#endLater();
+    else this.#endStream();
     // Whatever the client still sends is read and dropped, so that its end of stream is noticed.
     this.#stream.resume();
     this.#linger = this.#owner.timers.after(this.#owner.limits.lingerMs, () => {
       this.#stream.destroy();
     });
+  }
+
+  #endStream(): void {
+    this.#output.writeOut();
+    this.#output.count();
+    this.#stream.end();
+  }
+
+  /** What was written until now leaves with the next flush. */
+  #endLater(): void {
+    this.#output.keep();
+    this.#isEndDue = true;
+    if (!this.#isDirty) this.#owner.onDirty(this);
+    this.#isDirty = true;
+  }
+
+  /** The last output of a connection that has ended and was withheld is dropped. */
+  dropEnd(): void {
+    if (this.#isEndDue) this.#stream.destroy();
+    this.#isEndDue = false;
   }
 
   /**
@@ -251,6 +272,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     this.#isDirty = false;
     if (this.#phase !== 'open') {
       this.#output.drop();
+      if (this.#isEndDue && this.#phase === 'ended') this.#endKept();
       return;
     }
     const buffered = this.#output.flush();
@@ -264,6 +286,13 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     } else {
       this.#maybeReleaseOutput();
     }
+  }
+
+  #endKept(): void {
+    this.#isEndDue = false;
+    this.#output.writeKept();
+    this.#output.count();
+    this.#stream.end();
   }
 
   // The stream calls the next four methods.

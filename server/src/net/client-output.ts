@@ -14,6 +14,8 @@ type Owner = Pick<ConnectionOwner<never>, 'limits' | 'slabs' | 'stats'> & {
   readonly output: { add(bytes: number): void };
 };
 
+const NOTHING = new Uint8Array(0);
+
 export class ClientOutput {
   readonly writer: JuteWriter;
   readonly #stream: ByteStream;
@@ -25,6 +27,7 @@ export class ClientOutput {
   /** The bytes last reported to the budget of output. */
   #owedBytes = 0;
   #largestBytes = 0;
+  #kept: Uint8Array = NOTHING;
 
   constructor(stream: ByteStream, owner: Owner) {
     this.#stream = stream;
@@ -78,6 +81,20 @@ export class ClientOutput {
     if (this.writer.length === 0) return;
     const bytes = this.writer.take();
     this.#talliedBytes = 0;
+    this.#write(bytes);
+  }
+
+  /** Copies what is written so far for `writeKept`. Nothing written later is part of it. */
+  keep(): void {
+    this.#kept = this.writer.take().slice();
+  }
+
+  writeKept(): void {
+    if (this.#kept.length > 0) this.#write(this.#kept);
+    this.#kept = NOTHING;
+  }
+
+  #write(bytes: Uint8Array): void {
     if (bytes.length > Math.max(this.#largestBytes, LARGE_ANSWER_BYTES)) {
       this.#largestBytes = Math.max(this.#largestBytes, largestFrameBytes(bytes));
     }

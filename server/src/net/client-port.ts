@@ -119,6 +119,7 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   readonly #listeners: Listener[] = [];
   #nextId = 1;
   #isClosed = false;
+  #isWithheld = false;
 
   constructor(parts: ClientPortParts) {
     this.#parts = parts;
@@ -203,6 +204,7 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
    * connections with the most are closed.
    */
   flush(): void {
+    if (this.#isWithheld) return;
     const dirty = this.#dirty;
     if (dirty.length > 0) {
       this.#dirty = [];
@@ -210,6 +212,24 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
       if (this.output.isExceeded) this.#closeLargestOutputs();
     }
     this.share.renew();
+  }
+
+  get isWithheld(): boolean {
+    return this.#isWithheld;
+  }
+
+  /**
+   * From now on `flush` does nothing, so no answer leaves. What clients may make this member hold
+   * is bounded as in one turn, because their share is not renewed.
+   */
+  withhold(): void {
+    this.#isWithheld = true;
+  }
+
+  /** `flush` sends what was withheld. With `isDropped`, what ended connections had left is lost. */
+  letGo({ isDropped }: { readonly isDropped: boolean }): void {
+    this.#isWithheld = false;
+    if (isDropped) for (const connection of this.#dirty) connection.dropEnd();
   }
 
   /** The connections in the order of their arrival. */

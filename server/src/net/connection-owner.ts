@@ -73,6 +73,8 @@ export interface ConnectionOwner<Connection> {
   readonly output: SharedBudget<Connection>;
   /** The reader for frames. */
   readonly frame: JuteReader;
+  /** Nothing may leave now, not even from a connection that ends: see ClientPort. */
+  readonly isWithheld: boolean;
   /** The connection has output for the next flush. Called once per flush. */
   onDirty(connection: Connection): void;
   onSessionBound(connection: Connection): void;

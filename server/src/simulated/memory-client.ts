@@ -98,6 +98,11 @@ export class MemoryClient {
     this.#stream.resume();
   }
 
+  /** Ends its side, and still reads. */
+  end(): void {
+    this.#stream.end();
+  }
+
   drop(): void {
     this.#stream.destroy();
     this.closed = true;

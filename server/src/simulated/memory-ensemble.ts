@@ -164,9 +164,13 @@ export class MemoryEnsemble {
     return this.#seat(id).log;
   }
 
-  cutOff(id: PeerId): void {
+  /** Nothing passes between the member and the others; or `from` it, while it hears them. */
+  cutOff(id: PeerId, ways: 'both' | 'from' = 'both'): void {
+    const { host } = this.#seat(id);
     for (const other of this.#seats) {
-      if (other.id !== id) this.network.cut(this.#seat(id).host, other.host);
+      if (other.id === id) continue;
+      if (ways === 'both') this.network.cut(host, other.host);
+      else this.network.cutOneWay(host, other.host);
     }
   }
 

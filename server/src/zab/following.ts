@@ -61,6 +61,12 @@ export class Following implements Role {
     return this.#phase === 'snapshot' ? this.#leader : null;
   }
 
+  /** The leader has answered no ping that was sent since the clocks jumped. */
+  get isDoubtful(): boolean {
+    const link = this.#member.linkOf(this.#leader);
+    return link !== undefined && link.contactAtMs <= this.#member.doubtedAtMs;
+  }
+
   start(): void {
     const link = this.#member.linkOf(this.#leader);
     if (link === undefined) {

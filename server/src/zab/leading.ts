@@ -74,6 +74,13 @@ export class Leading implements Role {
     return this.#learners.count((learner) => learner.synced);
   }
 
+  /** No quorum has answered a ping that was sent since the clocks jumped. */
+  get isDoubtful(): boolean {
+    const { doubtedAtMs } = this.#member;
+    const isProven = (learner: Learner) => learner.synced && learner.link.contactAtMs > doubtedAtMs;
+    return doubtedAtMs > Number.NEGATIVE_INFINITY && !this.#learners.isQuorum(isProven);
+  }
+
   start(): void {
     this.#member.sendToAll(this.vote());
     for (const link of this.#member.links.values()) this.#adoptOffer(link);

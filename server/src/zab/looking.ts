@@ -39,6 +39,7 @@ const NOBODY: Candidate = { leader: 0, epoch: 0, zxid: 0 };
 
 export class Looking implements Role {
   readonly name = 'looking';
+  readonly isDoubtful = false;
   readonly #member: Member;
   readonly #transitions: Transitions;
   #candidate: Candidate = NOBODY;

@@ -55,6 +55,8 @@ export class Member {
   readonly quorums: Quorums;
   readonly links = new Map<PeerId, Link>();
   nowMs = 0;
+  /** Contact that is not newer than this proves nothing, because the clocks have jumped, in ms. */
+  doubtedAtMs = Number.NEGATIVE_INFINITY;
   /** Since when storage has had work without completing any, in ms; otherwise null. */
   writingSinceMs: number | null = null;
   round = 0;

@@ -15,6 +15,8 @@ export interface Transitions {
 
 export interface Role {
   readonly name: RoleName;
+  /** Whether clients must not be answered, because the lease of this role is in doubt. */
+  readonly isDoubtful: boolean;
   /** This member's view of the election, for its peers. */
   vote(): VoteMessage;
   start(): void;

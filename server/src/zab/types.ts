@@ -20,6 +20,11 @@ export type Ticket = number;
 
 export type ZabInput =
   | { readonly kind: 'tick'; readonly nowMs: number }
+  /**
+   * A tick after which no lease from before counts, because more time may have passed than `nowMs`
+   * shows: the member `isDoubtful` until pings that it sends from now on are answered.
+   */
+  | { readonly kind: 'clockJumped'; readonly nowMs: number }
   /** `version` is the wire version that the link speaks. */
   | {
       readonly kind: 'connected';

@@ -85,6 +85,13 @@ export class Zab {
   get delivered(): Zxid {
     return this.#member.delivered;
   }
+  /**
+   * Whether nothing that clients are to hear may leave: the clocks have jumped, and no answer since
+   * shows that the lease of this role still holds.
+   */
+  get isDoubtful(): boolean {
+    return this.#role.isDoubtful;
+  }
   /** Whether something is committed and durable here and not delivered: see `deliverMore`. */
   get hasMore(): boolean {
     return this.#member.hasMore;
@@ -119,6 +126,8 @@ export class Zab {
     switch (input.kind) {
       case 'tick':
         return this.#onTick(input.nowMs);
+      case 'clockJumped':
+        return this.#onClockJumped(input.nowMs);
       case 'connected':
         return this.#onConnected(input);
       case 'disconnected':
@@ -171,9 +180,18 @@ export class Zab {
     if (this.#next === null) this.#role.onTick();
     if (nowMs - this.#pingedAtMs < member.options.heartbeatMs) return;
     this.#pingedAtMs = nowMs;
+    // A leader in doubt extends no lease of a follower: it does not know whether it still leads.
+    const isDoubtful = this.#leading?.isDoubtful ?? false;
     for (const link of member.links.values()) {
-      member.send(link, { kind: 'ping', sent: nowMs, echo: link.echo });
+      member.send(link, { kind: 'ping', sent: nowMs, echo: isDoubtful ? 0 : link.echo });
     }
+  }
+
+  /** Pings at once, for an answer that was not under way before. */
+  #onClockJumped(nowMs: number): void {
+    this.#member.doubtedAtMs = this.#member.nowMs;
+    this.#pingedAtMs = Number.NEGATIVE_INFINITY;
+    this.#onTick(nowMs);
   }
 
   #start(): void {

@@ -26,6 +26,19 @@ const STALLS = [
   'clients.patienceMs=0',
 ] as const;
 
+/** Machines are suspended for longer than any lease, and their monotonic clocks stand still. */
+const STOPPED_CLOCKS = [
+  'kinds=["stopped-clock"]',
+  'settings.peerTimeoutMs=200',
+  'settings.peerHeartbeatMs=20',
+  'settings.maxSessionTimeoutMs=40000',
+  'clients.timeoutMinMs=1000',
+  'clients.timeoutMaxMs=3000',
+  'clients.vanishEveryMs=0',
+  'clients.moveEveryMs=0',
+  'clients.patienceMs=0',
+] as const;
+
 /** Clients fall silent for longer than their timeout, and nothing disturbs members. */
 const VANISHING = [
   'members=3',
@@ -176,8 +189,45 @@ export const sessionMutants: readonly Mutant[] = [
     breaks: 'after a stall in the middle of a turn nobody is answered past a lease',
     aim: STALLS,
     file: 'driver/turns.ts',
-    find: 'if (nowMs - this.#nowMs <= 2 * this.#tickMs) return;',
-    replace: 'if (nowMs >= this.#nowMs) return;',
+    find: 'else if (this.#nowMs - beganAtMs > 2 * this.#tickMs) this.#tick();',
+    replace: 'else if (this.#nowMs < beganAtMs) this.#tick();',
+  },
+  {
+    name: 'jump-goes-unnoticed',
+    area: 'driver',
+    breaks: 'a member whose clock stood still answers nobody before its lease is proven again',
+    aim: STOPPED_CLOCKS,
+    file: 'driver/turns.ts',
+    find: 'return this.#timers.wallMs() - this.#nowMs - this.#wallAheadMs;',
+    replace: 'return this.#timers.wallMs() < 0 ? this.#wallAheadMs : 0;',
+  },
+  {
+    name: 'jump-in-a-turn-goes-unnoticed',
+    area: 'driver',
+    breaks: 'a clock that stood still in the middle of a turn is noticed before its answers leave',
+    aim: STOPPED_CLOCKS,
+    file: 'driver/turns.ts',
+    find: '    const jumpMs = this.#jumpMs;\n    this.#wasSuspended = true;',
+    replace: '    const jumpMs = 0;\n    this.#wasSuspended = true;',
+  },
+  {
+    name: 'follower-ignores-its-jump',
+    area: 'zab',
+    breaks: 'a follower whose clock stood still answers nobody before its leader has answered it',
+    aim: STOPPED_CLOCKS,
+    file: 'zab/following.ts',
+    find: 'return link !== undefined && link.contactAtMs <= this.#member.doubtedAtMs;',
+    replace: 'return link !== undefined && link.contactAtMs < 0;',
+  },
+  {
+    name: 'leader-ignores-its-jump',
+    area: 'zab',
+    breaks: 'a leader whose clock stood still answers nobody before a quorum has answered it',
+    aim: STOPPED_CLOCKS,
+    file: 'zab/leading.ts',
+    find: 'return doubtedAtMs > Number.NEGATIVE_INFINITY && !this.#learners.isQuorum(isProven);',
+    replace:
+      'return doubtedAtMs === Number.POSITIVE_INFINITY && this.#learners.isQuorum(isProven);',
   },
   {
     name: 'proposals-before-they-are-prepared',

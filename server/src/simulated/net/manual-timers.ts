@@ -13,7 +13,7 @@ interface Scheduled {
 
 export class ManualTimers implements Timers {
   #nowMs = 0;
-  readonly #wallStartMs: number;
+  #wallStartMs: number;
   /** By due time, the earliest first. */
   readonly #queue: Scheduled[] = [];
 
@@ -67,6 +67,11 @@ export class ManualTimers implements Timers {
   /** The process is suspended for so long in the middle of whatever calls this. */
   suspendNow(durationMs: number): void {
     this.#nowMs += durationMs;
+  }
+
+  /** The wall clock moves against the monotonic one. */
+  jumpWall(byMs: number): void {
+    this.#wallStartMs += byMs;
   }
 
   #placeFor(dueMs: number): number {

@@ -85,11 +85,12 @@ class Leases implements Checker {
 
   onStep(seen: Step): void {
     const { input, outputs, member, atMs } = seen;
-    if (input.kind === 'tick') this.#running.tick(member, atMs, input.nowMs);
+    const isTick = input.kind === 'tick' || input.kind === 'clockJumped';
+    if (isTick) this.#running.tick(member, atMs, input.nowMs);
     const term = this.#term;
     if (term?.leader === member) {
       if (input.kind === 'disconnected') term.lostLinkAtMs = atMs;
-      if (input.kind === 'tick' && ++this.#ticks % TICKS_PER_LOOK === 0) this.#look(term, atMs);
+      if (isTick && ++this.#ticks % TICKS_PER_LOOK === 0) this.#look(term, atMs);
     }
     for (let at = 0; at < outputs.length; at++) {
       const output = outputs[at];

@@ -44,8 +44,11 @@ export interface World {
   /** A clean stop, as by SIGTERM. */
   stop(id: PeerId): boolean;
   start(id: PeerId): boolean;
-  /** The process is stalled for this time: nothing of it runs, while its clock advances. */
-  stall(id: PeerId, durationMs: number): boolean;
+  /**
+   * The process is stalled for this time: nothing of it runs, while its wall clock advances, and
+   * its monotonic clock mostly does, too.
+   */
+  stall(id: PeerId, durationMs: number, monotonic?: 'runs' | 'stands'): boolean;
   /** Ends a stall now. */
   wake(id: PeerId): boolean;
 

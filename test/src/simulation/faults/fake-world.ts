@@ -61,8 +61,9 @@ export class FakeWorld implements World {
     this.up.add(id);
     return wasDown;
   }
-  stall(id: PeerId, durationMs: number): boolean {
-    this.calls.push(`stall ${id} ${Math.round(durationMs)}`);
+  stall(id: PeerId, durationMs: number, monotonic: 'runs' | 'stands' = 'runs'): boolean {
+    const how = monotonic === 'stands' ? ' with its clock' : '';
+    this.calls.push(`stall ${id} ${Math.round(durationMs)}${how}`);
     return this.up.has(id);
   }
   wake(id: PeerId): boolean {

@@ -25,6 +25,7 @@ import { resetLink } from './reset-link.js';
 import { restartAll } from './restart-all.js';
 import { slowDisk } from './slow-disk.js';
 import { stallLong, stallShort } from './stall.js';
+import { stoppedClock } from './stopped-clock.js';
 import { unequalFiles } from './unequal-files.js';
 import { wallClock } from './wall-clock.js';
 import { wentBack } from './went-back.js';
@@ -49,5 +50,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[clientsCut, clientsFlapping],
     ...[cutLog],
     ...[wentBack, unequalFiles, hangingResolver],
+    ...[stoppedClock],
   ].map((kind) => [kind.name, kind]),
 );

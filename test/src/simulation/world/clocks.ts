@@ -2,6 +2,7 @@
  * The clocks of a machine and the timers of a process on it.
  *
  * A machine's clocks outlive its processes: both run at its rate, and the wall clock also jumps.
+ * The monotonic one can stand still for a while, as in a virtual machine that is suspended.
  * What a process has scheduled never runs after its death, nor while it is stalled: what came due
  * meanwhile runs afterwards, in order.
  */
@@ -20,6 +21,10 @@ export class MachineClock {
   #sinceMs: number;
   readonly #startMs: number;
   #wallOffsetMs: number;
+  /** For how long the monotonic clock has stood still so far. */
+  #stoodMs = 0;
+  /** Since when it stands still, by the run's clock; null while it runs. */
+  #standsSinceMs: number | null = null;
 
   constructor(scheduler: Scheduler, startMs: number) {
     this.#scheduler = scheduler;
@@ -34,7 +39,8 @@ export class MachineClock {
   }
 
   get nowMs(): number {
-    return this.#baseMs + (this.#scheduler.nowMs - this.#sinceMs) * this.#rate;
+    const untilMs = this.#standsSinceMs ?? this.#scheduler.nowMs;
+    return this.#baseMs + (untilMs - this.#sinceMs) * this.#rate;
   }
 
   get wallMs(): number {
@@ -43,12 +49,33 @@ export class MachineClock {
 
   /** The sum of its jumps so far. */
   get wallErrorMs(): number {
-    return this.#wallOffsetMs + this.#startMs - WALL_START_MS;
+    return this.#wallOffsetMs + this.#startMs - WALL_START_MS - this.#stoodMs;
+  }
+
+  get stoodMs(): number {
+    return this.#stoodMs;
+  }
+
+  /** The monotonic clock stands still until `goOn`, while the wall clock goes on. */
+  standStill(): void {
+    this.#standsSinceMs ??= this.#scheduler.nowMs;
+  }
+
+  /** Does nothing if the clock runs. */
+  goOn(): void {
+    if (this.#standsSinceMs === null) return;
+    const { nowMs } = this.#scheduler;
+    const stoodMs = nowMs - this.#standsSinceMs;
+    this.#baseMs = this.nowMs;
+    this.#sinceMs = nowMs;
+    this.#standsSinceMs = null;
+    this.#wallOffsetMs += stoodMs;
+    this.#stoodMs += stoodMs;
   }
 
   setRate(rate: number): void {
     this.#baseMs = this.nowMs;
-    this.#sinceMs = this.#scheduler.nowMs;
+    this.#sinceMs = this.#standsSinceMs ?? this.#scheduler.nowMs;
     this.#rate = rate;
   }
 
@@ -82,8 +109,20 @@ export class ProcessTimers implements Timers {
     return Math.floor(this.#clock.wallMs);
   }
 
+  /** While the monotonic clock stands still, no time passes for the timer. */
   after(delayMs: number, action: () => void): Timer {
-    return this.#after(Math.max(0, delayMs) / this.#clock.rate, action);
+    const clock = this.#clock;
+    const dueMs = clock.nowMs + Math.max(0, delayMs);
+    let { stoodMs } = clock;
+    let timer: Timer;
+    const run = (): void => {
+      const hasStood = clock.stoodMs > stoodMs;
+      if (!hasStood || clock.nowMs >= dueMs) return action();
+      stoodMs = clock.stoodMs;
+      timer = this.#after((dueMs - clock.nowMs) / clock.rate, run);
+    };
+    timer = this.#after(Math.max(0, delayMs) / clock.rate, run);
+    return { cancel: () => timer.cancel() };
   }
 
   /** Other events come between the turns of a process that begins one after the other by itself. */

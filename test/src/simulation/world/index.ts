@@ -180,9 +180,9 @@ export class SimulatedWorld implements World {
     return started;
   }
 
-  stall(id: PeerId, durationMs: number): boolean {
+  stall(id: PeerId, durationMs: number, monotonic: 'runs' | 'stands' = 'runs'): boolean {
     const machine = this.#at(id);
-    if (!machine.stall(durationMs)) return false;
+    if (!machine.stall(durationMs, monotonic === 'stands')) return false;
     this.#network.hold(machine.host);
     this.#reaches.record();
     this.#scheduler.after(durationMs, () => {

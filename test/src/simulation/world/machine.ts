@@ -112,9 +112,11 @@ export class Machine {
     return true;
   }
 
-  stall(durationMs: number): boolean {
+  /** With `standsStill`, its monotonic clock does until it wakes, if it was not stalled before. */
+  stall(durationMs: number, standsStill: boolean): boolean {
     if (this.#process === null) return false;
     const untilMs = this.#parts.scheduler.nowMs + durationMs;
+    if (standsStill && this.stalledUntilMs === 0) this.clock.standStill();
     this.stalledUntilMs = Math.max(this.stalledUntilMs, untilMs);
     this.#process.timers.stall();
     return true;
@@ -124,6 +126,7 @@ export class Machine {
   wake(): readonly (() => void)[] | null {
     if (this.#process === null || this.stalledUntilMs === 0) return null;
     this.stalledUntilMs = 0;
+    this.clock.goOn();
     return this.#process.timers.wake();
   }
 
@@ -203,6 +206,7 @@ export class Machine {
   ): void {
     this.#process = null;
     this.stalledUntilMs = 0;
+    this.clock.goOn();
     process.timers.kill();
     process.member?.abort();
     this.disk.detach(disk);

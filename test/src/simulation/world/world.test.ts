@@ -109,6 +109,27 @@ describe('the clocks of a machine', () => {
   });
 });
 
+describe('the monotonic clock of a machine that is suspended', () => {
+  it('stands still, timers with it, while the wall clock goes on', async () => {
+    const scheduler = new Scheduler();
+    const clock = new MachineClock(scheduler, 1000);
+    const timers = new ProcessTimers(scheduler, clock);
+    const seen: string[] = [];
+    for (const ms of [10, 30]) timers.after(ms, () => seen.push(`${ms} ${scheduler.nowMs}`));
+    await scheduler.advance(5);
+    const wallMs = timers.wallMs();
+    clock.standStill();
+    timers.stall();
+    await scheduler.advance(20);
+    expect(timers.nowMs()).toBe(1005);
+    clock.goOn();
+    for (const action of timers.wake()) scheduler.after(0, action);
+    expect([timers.nowMs(), timers.wallMs() - wallMs, clock.wallErrorMs]).toEqual([1005, 20, 0]);
+    await scheduler.advance(50);
+    expect(seen).toEqual(['10 30', '30 50']);
+  });
+});
+
 describe('a simulated world', () => {
   it('is the same for the same seed, crashes and cuts included', async () => {
     const run = async () => {

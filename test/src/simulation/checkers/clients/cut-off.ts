@@ -10,8 +10,9 @@
  * is still answered was answered without any lease. (One sent before may have waited in a client's
  * buffer.) A member that reaches a quorum again after its bound has closed its clients' connections
  * meanwhile, or does so before anything else: old connections receive nothing more. A stalled
- * member reaches nobody. What a member had sent while only its way out was cut counts once it
- * arrives, from when it was sent.
+ * member reaches nobody. A member that notices that its clock stood still may keep its role and its
+ * connections, unless another one has led meanwhile. What a member had sent while only its way out
+ * was cut counts once it arrives, from when it was sent.
  */
 import { formatZxid } from '@rookery/protocol';
 import {
@@ -21,7 +22,7 @@ import {
   type RunFacts,
 } from '../../contract/checker.js';
 import type { Reply, SessionSeen } from '../../contract/history.js';
-import type { LateArrival, Reach } from '../../contract/observation.js';
+import type { LateArrival, Reach, Step } from '../../contract/observation.js';
 import { asked } from './part.js';
 
 class CutOff implements Checker {
@@ -43,6 +44,11 @@ class CutOff implements Checker {
   readonly #members = new Map<number, number>();
   /** The bound that a connection has outlived. */
   readonly #outlived = new Map<number, number>();
+  /** The epoch of each member's newest role, and the newest in which a member has led. */
+  readonly #epochs = new Map<number, number>();
+  #ledEpoch = 0;
+  /** Members whose clock stood still during their role, when nobody else had led. */
+  readonly #goesOn = new Set<number>();
 
   constructor(facts: RunFacts) {
     const { members, peerTimeoutMs, heartbeatMs, clockDrift, latencyMaxMs } = facts;
@@ -53,7 +59,7 @@ class CutOff implements Checker {
 
   onReach({ member, reaches, late, atMs }: Reach): void {
     const before = this.#reaches.get(member) ?? [];
-    if (this.#isPast(member, atMs)) this.#outlive(member);
+    if (this.#isPast(member, atMs) && !this.#goesOn.has(member)) this.#outlive(member);
     this.#reaches.set(member, reaches);
     const contacts = this.#contactUntilMs.get(member) ?? new Map<number, number>();
     this.#contactUntilMs.set(member, contacts);
@@ -66,6 +72,24 @@ class CutOff implements Checker {
     this.#someoneIsCutOff = [...this.#reaches.values()].some(
       (reached) => reached.length + 1 < this.#quorum,
     );
+  }
+
+  onStep({ member, input, outputs }: Step): void {
+    if (input.kind === 'clockJumped') this.#onJump(member);
+    for (const output of outputs) {
+      if (output.kind !== 'role') continue;
+      this.#goesOn.delete(member);
+      this.#epochs.set(member, output.epoch);
+      if (output.role === 'leading') this.#ledEpoch = Math.max(this.#ledEpoch, output.epoch);
+    }
+  }
+
+  #onJump(member: number): void {
+    if (this.#ledEpoch > (this.#epochs.get(member) ?? 0)) return;
+    this.#goesOn.add(member);
+    for (const [connection, at] of this.#members) {
+      if (at === member) this.#outlived.delete(connection);
+    }
   }
 
   /** Answers to pings prolong a lease from when they were sent, however late they arrive. */

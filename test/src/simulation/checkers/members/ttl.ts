@@ -8,8 +8,9 @@
  * fifths of the TTL: clocks of members drift, and the age of a modification from before a member's
  * start is computed from dates, which have a tolerance. Late removals are judged only under a
  * single leader, which has led since before the modification, by the transactions that it still has
- * committed: it may be stalled, or wait for its disk, so it gets many more seconds. TTL znodes have
- * no children here.
+ * committed: it may be stalled, or wait for its disk, so it gets many more seconds. By a clock that
+ * stood still no time has passed, so the count begins again when the leader notices it. TTL znodes
+ * have no children here.
  *
  * A removal is not judged as early if the modification is from before a member's start and half of
  * the clocks or more have been wrong since. An ensemble has nothing but the dates of a majority to
@@ -72,7 +73,8 @@ class Ttl implements Checker {
     return this.#wrongClocks.size * 2 >= this.#facts.members;
   }
 
-  onStep({ member, outputs, atMs }: Step): void {
+  onStep({ member, input, outputs, atMs }: Step): void {
+    if (input.kind === 'clockJumped' && member === this.#leader) this.#leadsSinceMs = atMs;
     for (const output of outputs) {
       if (output.kind === 'append') this.#onAppend(output.batch, atMs);
       if (output.kind !== 'role') continue;
