@@ -140,6 +140,7 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     });
     expect(config).not.toHaveProperty('minSessionTimeoutMs');
     expect(config.servers[0]).toMatchObject({ metricsPort: 7000, adminPort: 8080 });
+    expect(err).toMatch(/admin\.serverPort: adminPort; .* ruok needs a password; .* 404, .* 501/);
     // Secrets appear in the config, where they are needed, and nowhere else.
     expect(err).not.toContain('qW/HnTfCSoQpB5G8LgkwT3IbiFc');
   });
@@ -147,6 +148,8 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
   it.each([
     ['server.4=zk4:2888:3888:observer', 'server.4: Rookery has no observers'],
     ['maxCnxns=1000', 'maxCnxns: there is no limit of all connections'],
+    ['admin.snapshot.enabled=true', 'admin.snapshot.enabled: /commands/snapshot and restore are'],
+    ['admin.commandURL=/zk', 'admin.commandURL: commands are at /commands'],
     [
       'znode.container.maxNeverUsedIntervalMs=300000',
       'znode.container.maxNeverUsedIntervalMs: a container that never had a child stays',

@@ -68,16 +68,24 @@ function refusedAboveZero(why: string): Rule {
   return (value) => withNumber(value, (number) => (number > 0 ? refused(why) : SWITCHED_OFF));
 }
 
-function ofEachServer(setting: string): Rule {
+function ofEachServer(setting: string, note?: string): Rule {
   return (value) =>
     withNumber(value, (number) => {
-      return number <= 0 ? SWITCHED_OFF : { kind: 'taken', eachServer: { [setting]: number } };
+      if (number <= 0) return SWITCHED_OFF;
+      const noted = note === undefined ? {} : { note };
+      return { kind: 'taken', eachServer: { [setting]: number }, ...noted };
     });
 }
 
 const DEFAULT = without('it is the default');
 const OWN_DISK = 'Rookery decides by itself when it writes checkpoints and removes old files';
 const OWN_PACE = 'Rookery bounds this by itself: see docs/limits.md';
+const NO_SNAPSHOTS =
+  '/commands/snapshot and restore are answered 501: back up with "rookery backup save" or ' +
+  'backupDirectory';
+const OF_ADMIN_PORT =
+  'once there are adminUsers, every command but ruok needs a password; unknown commands are ' +
+  'answered 404, and snapshot and restore 501: back up with "rookery backup save"';
 const NO_ADMIN_TLS = 'the admin port has no TLS: put a proxy before it';
 const SUPER_PASSWORD =
   'add a line super:PASSWORD to the file of users, and sasl:super to superIdentities';
@@ -146,7 +154,12 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['admin.portunification', refusedIfOn(NO_ADMIN_TLS)],
   ['admin.needclientauth', refusedIfOn(NO_ADMIN_TLS)],
   ['quorum.auth.enablesasl', quorumSasl],
-  ['admin.serverport', ofEachServer('adminPort')],
+  ['admin.serverport', ofEachServer('adminPort', OF_ADMIN_PORT)],
+  ['admin.commandurl', (value) => commandUrl(value)],
+  ['admin.snapshot.enabled', refusedIfOn(NO_SNAPSHOTS)],
+  ['admin.restore.enabled', refusedIfOn(NO_SNAPSHOTS)],
+  ['admin.snapshot.intervalinms', noEffect(NO_SNAPSHOTS)],
+  ['admin.ratelimiterintervalinms', noEffect(NO_SNAPSHOTS)],
   ['admin.serveraddress', (value) => adminAddress(value)],
   ['digest.enabled', noEffect('the digest of the tree is always kept and compared')],
   ['forcesync', (value) => forceSync(value)],
@@ -273,6 +286,10 @@ function leaderServes(value: string): Outcome {
 function peerType(value: string): Outcome {
   if (value === 'participant') return without('every member takes part');
   return refused('Rookery has no observers');
+}
+
+function commandUrl(value: string): Outcome {
+  return value === '/commands' ? DEFAULT : refused('commands are at /commands');
 }
 
 function adminServer(value: string): Outcome {

@@ -1,7 +1,8 @@
 /**
  * What the admin port answers: `/console/`, `/commands/*`, `/api/v1`, and what the metrics port
  * has. Access is checked for everything except the files of the console, which are public, and the
- * probes. A probe tells anyone whether the member serves; only users with access learn why not.
+ * probes, `/commands/ruok` among them. A probe tells anyone whether the member serves; only users
+ * with access learn why not.
  */
 import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
@@ -18,14 +19,14 @@ import { memberRoutes } from './api/member-api.js';
 import { othersFor } from './api/other-members.js';
 import { problemAnswer } from './api/problem.js';
 import { BackupAnswers, type BackupMember } from './backup-answer.js';
-import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed } from './commands.js';
+import { CHANGING, COMMAND_NAMES, commandAnswer, commandNamed, errorAnswer } from './commands.js';
 import { ConsoleFiles } from './console-files.js';
 import { EventAnswers } from './events-answer.js';
 import { healthAnswer, probeOf } from './health.js';
 import { HttpError } from './http-error.js';
 import type { HttpLogins } from './http-logins.js';
 import type { HttpAnswer, HttpRequest, Router } from './http-port.js';
-import { jsonPieces } from './json-text.js';
+import { jsonPieces, type Lines } from './json-text.js';
 import { requireReading } from './metrics-router.js';
 
 export interface AdminParts {
@@ -50,8 +51,25 @@ const OF_PAGES =
   'A browser may change something by POST only, because any page can make it send GET.';
 /** Browsers send these, or begin their name with `Mozilla/`; programs such as curl do neither. */
 const OF_BROWSERS = ['origin', 'referer', 'sec-fetch-site', 'upgrade-insecure-requests'];
-const RESTORE =
-  'A running ensemble is not restored: stop it, and restore a backup into empty directories.';
+/** Commands of ZooKeeper 3.9 that a member has no answer to, by all their names. */
+const REFUSED: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    snapshot:
+      'A member does not send its state in the format of ZooKeeper, for which it would need a ' +
+      'second copy of it in memory. "rookery backup save" makes such a file from /api/v1/backup, ' +
+      'and the setting backupDirectory has members save backups by themselves.',
+    restore:
+      'A running ensemble is not restored: stop it, and restore a backup into empty directories.',
+  }).flatMap(([name, why]) => [
+    [name, why],
+    [name.slice(0, 4), why],
+  ]),
+);
+
+const COMMAND = /^\/commands\/([\w.-]+)\/?$/;
+/** The probe of ZooKeeper's users, which asks for no password there. */
+const RUOK = /^\/commands\/ruok\/?$/;
+const NOBODY: Admitted = { user: null, mayChange: false };
 
 export function adminRouter(parts: AdminParts): Router {
   const { member, access, metrics, console: files } = parts;
@@ -64,6 +82,7 @@ export function adminRouter(parts: AdminParts): Router {
       return healthAnswer(request, { health }, { mayTell: isLetIn(access, request) });
     }
     if (ConsoleFiles.has(path)) return files.answer(request);
+    if (RUOK.test(path)) return answerToCommand(parts, request, NOBODY);
     if (path === API || path.startsWith(`${API}/`)) {
       try {
         return api.answer(request, access.require(request));
@@ -79,7 +98,7 @@ export function adminRouter(parts: AdminParts): Router {
     return answerToCommand(parts, request, admitted);
   };
   return (request) => {
-    if (ConsoleFiles.has(request.path)) return answer(request);
+    if (ConsoleFiles.has(request.path) || RUOK.test(request.path)) return answer(request);
     const prepared = access.prepare(request);
     return prepared === null ? answer(request) : prepared.then(() => answer(request));
   };
@@ -121,11 +140,13 @@ function answerToCommand(
   { user, mayChange }: Admitted,
 ): HttpAnswer {
   const { path, query, remoteAddress: remote } = request;
-  const [, asked] = /^\/commands\/([\w.-]+)\/?$/.exec(path) ?? [];
+  const [, asked] = COMMAND.exec(path) ?? [];
   if (asked === undefined) throw new HttpError(404, `There is no ${path}.`);
-  if (asked === 'restore' || asked === 'rest') throw new HttpError(501, RESTORE);
+  const why = REFUSED.get(asked);
+  if (why !== undefined) return jsonAnswer(501, errorAnswer(asked, why));
   const name = commandNamed(asked);
-  if (name === null || !CHANGING.has(name)) requireReading(request.method);
+  if (name === null) return jsonAnswer(404, errorAnswer(asked, `Unknown command: ${asked}`));
+  if (!CHANGING.has(name)) requireReading(request.method);
   else {
     const asker = { user, remoteAddress: remote };
     const refusal = config.adminReadOnly ? READ_ONLY : mayChange ? null : MAY_READ;
@@ -137,8 +158,11 @@ function answerToCommand(
     audit.done(asker, { operation: 'adminCommand', request: name });
     logger.info({ command: name, user, remote }, 'admin.command');
   }
-  const answer = commandAnswer(asked, { ...member.context(), config, self }, query);
-  return { status: 200, type: 'application/json', body: jsonPieces(answer) };
+  return jsonAnswer(200, commandAnswer(name, { ...member.context(), config, self }, query));
+}
+
+function jsonAnswer(status: number, answer: Lines): HttpAnswer {
+  return { status, type: 'application/json', body: jsonPieces(answer) };
 }
 
 /**

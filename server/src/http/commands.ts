@@ -2,10 +2,11 @@
  * `/commands/*`: what ZooKeeper's admin server answers, under its names and aliases, with its keys.
  *
  * Each answer ends with `command`, the command's first name, and `error`, null or a sentence. As
- * there, an unknown command and a member that does not serve are answered with status 200 and an
- * error. Lists of sessions, connections and watches are lazy. `restore`, which only ZooKeeper 3.9
- * has, is dangerous in a running ensemble: the router refuses it.
+ * there, a member that does not serve answers with status 200 and an error. Lists of sessions,
+ * connections and watches are lazy. The router refuses unknown commands, and `snapshot` and
+ * `restore`, which ZooKeeper 3.9 has.
  */
+import { assert } from '@rookery/protocol';
 import { DECIMAL_NAMES } from '../net/figures.js';
 import { monitorLines } from '../net/four-letter/mntr.js';
 import type { CommandContext, Facts } from './command-context.js';
@@ -108,19 +109,24 @@ export function commandNamed(name: string): string | null {
   return NAMES.get(name) ?? null;
 }
 
-/** The answer to the command that `asked` names. Throws HttpError for a wrong argument. */
+/**
+ * The answer to the command with this first name, of which the caller knows that there is one.
+ * Throws HttpError for a wrong argument.
+ */
 export function commandAnswer(
-  asked: string,
+  name: string,
   context: CommandContext,
   query: URLSearchParams,
 ): Lines {
-  const name = commandNamed(asked);
-  const known = name === null ? undefined : COMMANDS[name];
-  if (name === null || known === undefined) {
-    return answerOf(asked, { error: `Unknown command: ${asked}` });
-  }
-  if (known.needsServing && !context.view.serving) return answerOf(name, { error: NOT_SERVING });
+  const known = COMMANDS[name];
+  assert(known !== undefined, `there is the command ${name}`);
+  if (known.needsServing && !context.view.serving) return errorAnswer(name, NOT_SERVING);
   return answerOf(name, known.answer(context, query));
+}
+
+/** The answer of a command that is not done, in the form of the others. */
+export function errorAnswer(asked: string, error: string): Lines {
+  return answerOf(asked, { error });
 }
 
 function answerOf(name: string, facts: Facts): Lines {
