@@ -10,6 +10,7 @@ import {
   AuthFailedError,
   BadArgumentsError,
   BadVersionError,
+  type Client,
   ClientClosedError,
   ConnectionLossError,
   ConnectStringError,
@@ -23,6 +24,7 @@ import {
   OperationAbortedError,
   OperationTimeoutError,
   OptionError,
+  parseConnectString,
   QuotaExceededError,
   RequestTooLargeError,
   SessionExpiredError,
@@ -46,6 +48,31 @@ export interface Failure {
   readonly code: number;
   /** A sentence; null if everything has been said. */
   readonly sentence: string | null;
+}
+
+/** A client of a command, and the connect string from which it has its chroot. */
+export interface Connected {
+  readonly client: Client;
+  readonly connect: string;
+}
+
+/**
+ * A sentence that names the chroot if it is the reason why a znode is missing; null otherwise.
+ * Never rejects.
+ */
+export async function missingChroot({ client, connect }: Connected): Promise<string | null> {
+  const { chroot } = parseConnectString(connect);
+  if (chroot === '') return null;
+  try {
+    if ((await client.exists('/')) !== null) return null;
+  } catch {
+    // The failure of the command itself is reported then.
+    return null;
+  }
+  return (
+    `The chroot ${chroot} of the connect string ${connect} does not exist: ` +
+    'correct it, or create it with "create --parents /".'
+  );
 }
 
 export function failureOf(error: unknown): Failure {

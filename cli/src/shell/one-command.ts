@@ -7,7 +7,7 @@ import type { Client } from '@rookery/client';
 import { isBrokenPipe, unwritable } from '../standard-output.js';
 import { tlsOfOptions } from './client-proofs.js';
 import { Call, type CommandSpec, EXIT } from './command.js';
-import { failureOf } from './failures.js';
+import { type Connected, failureOf, missingChroot } from './failures.js';
 import { FORMATS, type Format } from './format.js';
 import { Output, type Write } from './output.js';
 import { openClient, type Target, targetOf } from './target.js';
@@ -35,7 +35,7 @@ export async function runOne(
   const stopping = new AbortController();
   const stopListening = parts.onInterrupt(() => stopping.abort());
   const output = outputOf(formatOf(options), parts);
-  const clients: Promise<Client>[] = [];
+  const clients: Opening[] = [];
   let target: Target | null = null;
   let own: Promise<Client> | null = null;
   const targetNow = (): Target => {
@@ -44,7 +44,7 @@ export async function runOne(
   };
   const open = (to: Target): Promise<Client> => {
     const opening = openClient(to, { signal: stopping.signal });
-    clients.push(opening);
+    clients.push({ opening, connect: to.connect });
     return opening;
   };
   const call = new Call(
@@ -70,17 +70,44 @@ export async function runOne(
     options,
   );
   try {
-    return (await spec.run(call)) ?? EXIT.done;
+    const code = (await spec.run(call)) ?? EXIT.done;
+    if (code === EXIT.no) await reportMissingChroots(clients, output);
+    return code;
   } catch (error) {
     const { code, sentence } = failureOf(error);
-    if (sentence !== null) await output.talk(`rookery: ${sentence}`);
+    // Below such a chroot every path is missing, so the sentence about the path says nothing.
+    const hasReason = code === EXIT.no && (await reportMissingChroots(clients, output));
+    if (sentence !== null && !hasReason) await output.talk(`rookery: ${sentence}`);
     return code;
   } finally {
     stopListening();
-    for (const opened of await Promise.allSettled(clients)) {
-      if (opened.status === 'fulfilled') await opened.value.close();
-    }
+    for (const { client } of await openedOf(clients)) await client.close();
   }
+}
+
+/** A client that is being opened, and the connect string from which it has its chroot. */
+interface Opening {
+  readonly opening: Promise<Client>;
+  readonly connect: string;
+}
+
+/** Waits for all of them, and leaves out those that could not be opened. */
+async function openedOf(clients: readonly Opening[]): Promise<Connected[]> {
+  const opened = clients.map(async ({ opening, connect }) => ({ client: await opening, connect }));
+  const settled = await Promise.allSettled(opened);
+  return settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+}
+
+/** Names each chroot that does not exist; resolves with whether there is one. */
+async function reportMissingChroots(clients: readonly Opening[], output: Output): Promise<boolean> {
+  let isMissing = false;
+  for (const connected of await openedOf(clients)) {
+    const sentence = await missingChroot(connected);
+    if (sentence === null) continue;
+    await output.talk(`rookery: ${sentence}`);
+    isMissing = true;
+  }
+  return isMissing;
 }
 
 export function processParts(): ProcessParts {

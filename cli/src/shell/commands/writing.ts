@@ -10,7 +10,7 @@ import {
   type Stat,
   upsert,
 } from '@rookery/client';
-import { parentOf, validatePath } from '@rookery/protocol';
+import { validatePath } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import type { Call } from '../command.js';
 import { dataOf } from '../data-argument.js';
@@ -82,7 +82,6 @@ export async function create(call: Call): Promise<undefined> {
 
 /** The error of a server names the znode to be created, which is not the one that is missing. */
 function missingFor(path: string): string {
-  if (parentOf(path) === '/') return 'The chroot of the connect string does not exist.';
   return `The parent of ${path} does not exist; --parents creates it, too.`;
 }
 

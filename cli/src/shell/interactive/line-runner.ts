@@ -7,7 +7,7 @@ import type { Client } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError } from 'commander';
 import { Call, type CommandSpec, EXIT, resolvePath, type Surroundings } from '../command.js';
-import { failureOf, NoAnswerError } from '../failures.js';
+import { failureOf, missingChroot, NoAnswerError } from '../failures.js';
 import { formatOf } from '../one-command.js';
 import type { Output } from '../output.js';
 import { register } from '../registration.js';
@@ -62,7 +62,11 @@ export class LineRunner {
       return await this.#runWords(words, signal);
     } catch (error) {
       const { code, sentence } = failureOf(error);
-      if (sentence !== null) await plain.talk(sentence);
+      const { client, around } = this.#parts;
+      const reason =
+        code === EXIT.no ? await missingChroot({ client, connect: around.connect() }) : null;
+      const text = reason ?? sentence;
+      if (text !== null) await plain.talk(text);
       return code;
     }
   }

@@ -216,3 +216,36 @@ it('runs many lines in one shell, and explains commands as they are typed there'
   expect([code, out]).toEqual([0, '/\n'.repeat(15)]);
   expect(said).toMatch(/^Usage: acl get \[options\]/);
 });
+
+it('names a chroot that does not exist, whatever the command, and says how to create it', async () => {
+  const { at } = await fixture();
+  const below = new ShellUser(`${user.connect}${at}/missing/app`, home);
+  const sentence =
+    `rookery: The chroot ${at}/missing/app of the connect string ${below.connect} does not exist: ` +
+    'correct it, or create it with "create --parents /".\n';
+  const commands = [
+    ['ls', '/'],
+    ['ls', '/a'],
+    ['get', '/a'],
+    ['set', '/a', 'x'],
+    ['create', '/a'],
+    ['rm', '/a'],
+    ['tree', '/'],
+    ['du', '/'],
+    ['find', '/'],
+    ['stat', '/a'],
+    ['acl', 'get', '/a'],
+    ['cp', '/a', '/b'],
+    ['multi', 'create /a'],
+  ];
+  for (const args of commands) {
+    const { code, said } = await below.run(args);
+    expect({ args, code, said }).toEqual({ args, code: 3, said: sentence });
+  }
+  const lines = await below.run(['sh'], { input: 'ls /a\n' });
+  expect(lines.said).toContain(sentence.slice('rookery: '.length));
+  expect(await below.run(['create', '--parents', '/'])).toMatchObject({ code: 0 });
+  const { code, said } = await below.run(['get', '/a']);
+  expect([code, said]).toEqual([3, expect.stringContaining('/a')]);
+  expect(said).not.toContain('chroot');
+});
