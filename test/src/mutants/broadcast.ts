@@ -203,4 +203,12 @@ export const broadcastMutants: readonly Mutant[] = [
     find: 'if (reached !== null && counterOf(reached) === COUNTER_MAX) {',
     replace: 'if (reached !== null && counterOf(reached) > COUNTER_MAX) {',
   },
+  {
+    name: 'lineage-saved-late',
+    area: 'zab',
+    breaks: 'a disk that holds a proposal also holds which leadership proposed it',
+    file: 'zab/member.ts',
+    find: '    if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();\n',
+    replace: '',
+  },
 ];

@@ -8,6 +8,7 @@ import { newDurability } from './members/durability.js';
 import { newElections } from './members/elections.js';
 import { newEphemerals } from './members/ephemerals.js';
 import { newEpochs } from './members/epochs.js';
+import { newKnownLeaderships } from './members/known-leaderships.js';
 import { newLeadership } from './members/leadership.js';
 import { newPurge } from './members/purge.js';
 import { newRestart } from './members/restart.js';
@@ -36,4 +37,5 @@ export const MEMBER_CHECKERS: readonly NewChecker[] = [
   newTime,
   newTtl,
   newSessionIds,
+  newKnownLeaderships,
 ];

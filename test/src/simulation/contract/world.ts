@@ -23,6 +23,8 @@ export interface World {
   readonly clients: number;
   /** The leader that serves; 0 for none. */
   readonly leader: PeerId;
+  /** Whether it believes that it leads; a leader that was overtaken may, for a while. */
+  leads(id: PeerId): boolean;
   /**
    * Runs the action once this many more actions of the run (a timer, a message, a change of a disk,
    * of any member) have completed, so that something can happen between any two of them.

@@ -10,6 +10,12 @@ import { StrikeGuard } from './guard.js';
 export class FakeWorld implements World {
   nowMs = 0;
   leader: PeerId = 1;
+
+  leads(id: PeerId): boolean {
+    const isOvertaken = this.cuts.size > 0 || !this.up.has(this.leader);
+    return (id === this.leader) !== isOvertaken;
+  }
+
   readonly ids: readonly PeerId[];
   readonly clients = 3;
   readonly misconfigured = new Set<PeerId>();

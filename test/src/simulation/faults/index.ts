@@ -17,6 +17,7 @@ import { hangingResolver } from './hanging-resolver.js';
 import { interruptedSnapshot } from './interrupted-snapshot.js';
 import { isolateFollower } from './isolate-follower.js';
 import { isolateLeader } from './isolate-leader.js';
+import { overtakenLeader } from './overtaken-leader.js';
 import { partitionBridge } from './partition-bridge.js';
 import { partitionFlapping } from './partition-flapping.js';
 import { partitionHalves } from './partition-halves.js';
@@ -51,5 +52,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[cutLog],
     ...[wentBack, unequalFiles, hangingResolver],
     ...[stoppedClock],
+    ...[overtakenLeader],
   ].map((kind) => [kind.name, kind]),
 );

@@ -5,29 +5,47 @@
  * This happens only where all others durably know of a start that the copy does not know; where
  * some do not, the design only promises that both sides report it once they meet.
  */
+import type { PeerId } from '@rookery/protocol';
 import type { FaultKind } from '../contract/fault.js';
 import type { World } from '../contract/world.js';
-import { roll, some, whole } from './dice.js';
+import { pick, roll, whole } from './dice.js';
 import { bothWays, cutAll } from './links.js';
+import { awaitMoment } from './patience.js';
 
 const ALONE_MAX = 3;
 const ALONE_MS = 300;
 const APART_MS = 100;
+/** For all members to serve, and to know of a start durably. */
+const PATIENCE_MS = 5_000;
 
 export const wentBack: FaultKind = {
   name: 'went-back',
   begin: (world, fault, stage) => {
-    const [id] = some(world, 1, roll(fault, 0));
-    if (id === undefined || world.ids.length === 1) return 'not all others would know';
-    const refusal = stage.refusesStrike([id]);
-    if (refusal !== null) return refusal;
-    if (world.ids.some((one) => !world.serves(one))) return 'not all members serve';
-    world.crash(id, { inFlight: false });
-    world.keepCopy(id);
-    world.start(id);
+    const id = pick(world.ids, roll(fault, 0));
+    if (world.ids.length === 1) return 'not all others would know';
     const alone = whole(0, ALONE_MAX, roll(fault, 1));
-    return () => {
-      if (stage.refusesStrike([id]) !== null || !world.isLastStartKnown(id)) return;
+    const allServe = () => stage.refusesStrike([id]) === null && world.ids.every(serves);
+    awaitMoment(world, stage, { isTime: allServe, withinMs: PATIENCE_MS }, (isTime) => {
+      if (!isTime) return;
+      world.crash(id, { inFlight: false });
+      world.keepCopy(id);
+      world.start(id);
+      stage.later(fault.forMs, goBackOnceKnown);
+    });
+    return () => undefined;
+
+    function serves(one: PeerId): boolean {
+      return world.serves(one);
+    }
+
+    function goBackOnceKnown(): void {
+      const isKnown = () => stage.refusesStrike([id]) === null && world.isLastStartKnown(id);
+      awaitMoment(world, stage, { isTime: isKnown, withinMs: PATIENCE_MS }, (isTime) => {
+        if (isTime) goBack();
+      });
+    }
+
+    function goBack(): void {
       world.crash(id, { inFlight: false });
       world.restoreCopy(id);
       const others = world.ids.filter((other) => other !== id);
@@ -39,7 +57,7 @@ export const wentBack: FaultKind = {
         stage.later(atMs + ALONE_MS, () => void world.crash(id, { inFlight: false }));
       }
       stage.later(alone * (ALONE_MS + APART_MS), () => meet(world, id, links));
-    };
+    }
   },
 };
 

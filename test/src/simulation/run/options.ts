@@ -112,11 +112,25 @@ function durationOf(clients: ClientOptions, random: Random): number {
   return Math.round(Math.min(Math.max(requests / perMs, DURATION_LOW_MS), DURATION_HIGH_MS));
 }
 
+/**
+ * They lead to TRUNC, to SNAP and to an old copy that its peers notice, each with the share of
+ * seeds that draw it. The first one also needs three members, and a client that writes in time.
+ */
+const FAVORED = [
+  ['overtaken-leader', 0.7],
+  ['wipe', 0.4],
+  ['went-back', 0.4],
+] as const;
+
 function drawKinds(random: Random, durationMs: number) {
   const all = [...FAULT_KINDS.keys()];
-  const share = random.pick([0.1, 0.3, 0.3, 0.6, 1]);
-  const drawn = all.filter(() => random.chance(share));
-  const kinds = drawn.length > 0 ? drawn : [random.pick(all)];
+  const inAll = random.pick([0.05, 0.1, 0.1, 0.3, 1]);
+  const drawn = all.filter(() => random.chance(inAll));
+  const dealt = drawn.length > 0 ? drawn : [random.pick(all)];
+  // As often as all others together, so that each happens in a run that has drawn it.
+  const favored = FAVORED.filter(([, share]) => random.chance(share));
+  const times = Math.ceil(dealt.length / 2);
+  const kinds = [...dealt, ...favored.flatMap(([kind]) => Array<string>(times).fill(kind))];
   const everyMs = logarithmic(random, 200, 4_000);
   const faults = Math.min(FAULTS_MAX, Math.max(1, Math.round(durationMs / everyMs)));
   return { kinds, faults };

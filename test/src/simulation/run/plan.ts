@@ -26,7 +26,7 @@ function drawFault(options: RunOptions, index: number): PlannedFault {
   return {
     index,
     kind: random.pick(options.kinds),
-    atMs: Math.round(random.between(0, options.spreadMs)),
+    atMs: Math.floor(random.between(0, options.spreadMs)),
     forMs: Math.round(logarithmic(random, LASTS_LOW_MS, LASTS_HIGH_MS)),
     dice: Array.from({ length: DICE_COUNT }, () => random.next()),
   };

@@ -23,7 +23,7 @@ const neverApplies: NewChecker = () => ({
 });
 
 describe('a run', () => {
-  it.each([1, 2, 3, 4])('of seed %i is the same twice, and holds all properties', async (seed) => {
+  it.each([1, 2, 3, 5])('of seed %i is the same twice, and holds all properties', async (seed) => {
     const options = optionsOf({ ...SMALL, seed });
     const lines: string[] = [];
     const first = await runOne(options);

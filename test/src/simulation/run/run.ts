@@ -14,6 +14,7 @@ import { Random } from '../random.js';
 import { SimulatedWorld } from '../world/index.js';
 import { ALL_CHECKERS } from './checkers.js';
 import { FaultCourse } from './fault-course.js';
+import { Marks } from './marks.js';
 import { factsOf, type RunOptions } from './options.js';
 import { planOf } from './plan.js';
 import { ailTheRest, drawQuorum } from './quorum.js';
@@ -52,6 +53,7 @@ export async function runOne(options: RunOptions, extras: RunExtras = {}): Promi
 class Run {
   readonly #options: RunOptions;
   readonly #recorder: Recorder;
+  readonly #marks = new Marks();
   readonly #world: SimulatedWorld;
   readonly #clients: Clients;
   readonly #course: FaultCourse;
@@ -64,7 +66,7 @@ class Run {
     this.#options = options;
     const facts = factsOf(options);
     this.#recorder = new Recorder({
-      checkers: (checkers ?? ALL_CHECKERS).map((newChecker) => newChecker(facts)),
+      checkers: [this.#marks, ...(checkers ?? ALL_CHECKERS).map((newChecker) => newChecker(facts))],
       trace,
     });
     const random = new Random(options.seed);
@@ -78,6 +80,7 @@ class Run {
       clients: options.clients.count,
       random: random.fork('world'),
       recorder: this.#recorder,
+      onLogged: (event) => this.#marks.onLogged(event),
       ...(trace === undefined ? {} : { log: (line: string) => trace(line.trimEnd()) }),
     });
     this.#clients = new Clients({
@@ -106,6 +109,7 @@ class Run {
       counts: { ...counts },
       begun: this.#course.begun,
       leftOut: this.#course.leftOut,
+      marks: this.#marks.counts,
     };
   }
 

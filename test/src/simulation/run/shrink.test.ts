@@ -36,6 +36,7 @@ function resultOf(property: string | null, simulatedMs = 15_000): RunResult {
     },
     begun: new Map(),
     leftOut: new Map(),
+    marks: new Map(),
   };
 }
 

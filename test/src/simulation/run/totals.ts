@@ -1,4 +1,5 @@
 /** The totals over all runs of a campaign: seeds, requests, simulated time, faults by kind. */
+import { MARK_NAMES, MARKS, type Mark } from './marks.js';
 import type { RunResult } from './verdict.js';
 
 export class Totals {
@@ -14,6 +15,8 @@ export class Totals {
   /** The runs in which a quorum was healed first, and the longest time until it served. */
   quorums = 0;
   slowestQuorumMs = 0;
+  /** By mark, how often it was seen and in how many runs. */
+  readonly #marks = new Map<Mark, { readonly times: number; readonly runs: number }>();
   readonly #begun = new Map<string, number>();
   readonly #leftOut = new Map<string, number>();
 
@@ -28,8 +31,17 @@ export class Totals {
     this.slowestConvergenceMs = Math.max(this.slowestConvergenceMs, result.convergedAfterMs);
     this.quorums += result.quorumServedAfterMs > 0 ? 1 : 0;
     this.slowestQuorumMs = Math.max(this.slowestQuorumMs, result.quorumServedAfterMs);
+    for (const [mark, count] of result.marks) {
+      const { times, runs } = this.#marks.get(mark) ?? { times: 0, runs: 0 };
+      this.#marks.set(mark, { times: times + count, runs: runs + 1 });
+    }
     addAll(this.#begun, result.begun);
     addAll(this.#leftOut, result.leftOut);
+  }
+
+  /** The named events that no run has seen. */
+  get unseen(): readonly Mark[] {
+    return MARK_NAMES.filter((mark) => !this.#marks.has(mark));
   }
 
   get faults(): number {
@@ -63,7 +75,16 @@ export class Totals {
       `the slowest served after ${(this.slowestQuorumMs / 1000).toFixed(1)} s`,
       `slowest convergence ${(this.slowestConvergenceMs / 1000).toFixed(1)} s simulated`,
     ].join(', ');
-    return [this.line(tookMs), seen, ...faults].join('\n');
+    return [this.line(tookMs), seen, ...faults, ...this.#coverage()].join('\n');
+  }
+
+  #coverage(): readonly string[] {
+    return MARK_NAMES.map((mark) => {
+      const { times, runs } = this.#marks.get(mark) ?? { times: 0, runs: 0 };
+      const share = Math.round((100 * runs) / Math.max(1, this.seeds));
+      const seen = runs === 0 ? 'never' : `${times} times, in ${share} % of the seeds`;
+      return `  ${mark.padEnd(22)} ${seen.padEnd(34)} ${MARKS[mark]}`;
+    });
   }
 
   json(tookMs: number): Record<string, unknown> {
@@ -83,6 +104,7 @@ export class Totals {
       slowestQuorumMs,
       faults: Object.fromEntries(this.#begun),
       leftOut: Object.fromEntries(this.#leftOut),
+      marks: Object.fromEntries(this.#marks),
     };
   }
 }

@@ -1,4 +1,5 @@
 /** The result of a run, and how two failures are recognized as the same. */
+import type { Mark } from './marks.js';
 import type { RecordedCounts } from './recorder.js';
 
 export interface Failure {
@@ -32,6 +33,8 @@ export interface RunResult {
   /** Faults begun, and left out, by kind. */
   readonly begun: ReadonlyMap<string, number>;
   readonly leftOut: ReadonlyMap<string, number>;
+  /** How often each named event was seen. */
+  readonly marks: ReadonlyMap<Mark, number>;
 }
 
 export const QUORUM_SERVES =

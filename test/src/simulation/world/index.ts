@@ -5,7 +5,7 @@
  * struck; a run is the same for the same seed. It never decides what goes wrong.
  */
 import type { PeerId } from '@rookery/protocol';
-import { pino } from 'pino';
+import { type LoggerOptions, pino } from 'pino';
 import {
   type Config,
   MemoryNetwork,
@@ -42,6 +42,8 @@ export interface SimulatedWorldSetup {
   readonly disk: DiskOptions;
   /** Receives the members' log lines; without it they do not log. */
   readonly log?: (line: string) => void;
+  /** Receives the name of each event that a member logs at info or above. */
+  readonly onLogged?: (event: string) => void;
 }
 
 export interface MemberAddress {
@@ -123,6 +125,10 @@ export class SimulatedWorld implements World {
   }
   get struck(): ReadonlySet<PeerId> {
     return this.#struck;
+  }
+
+  leads(id: PeerId): boolean {
+    return this.#at(id).member?.role === 'leading';
   }
 
   isUp(id: PeerId): boolean {
@@ -326,13 +332,14 @@ export class SimulatedWorld implements World {
   }
 
   #newMachine(setup: SimulatedWorldSetup, id: PeerId, host: string): Machine {
-    const { log } = setup;
+    const { log, onLogged } = setup;
     const losses = setup.random.fork(`${host} losses`);
     // Kept from one process to the next, as in `addresses.json`.
     const known = new Map<string, readonly string[]>();
     const options = {
       base: { member: id },
-      level: log === undefined ? 'silent' : 'debug',
+      level: log === undefined ? (onLogged === undefined ? 'silent' : 'info') : 'debug',
+      hooks: { logMethod: logMethodOf(log !== undefined, onLogged) },
       timestamp: () => `,"time":${this.nowMs}`,
     };
     return new Machine({
@@ -386,4 +393,20 @@ export class SimulatedWorld implements World {
     if (machine === undefined) throw new Error(`there is no member ${id}`);
     return machine;
   }
+}
+
+const INFO_LEVEL = 30;
+
+/** A line is formatted only where it is read: that takes longer than all that a run does else. */
+function logMethodOf(
+  isRead: boolean,
+  onLogged: ((event: string) => void) | undefined,
+): NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> {
+  return function logged(args, method, level) {
+    const message: unknown = args[1] ?? args[0];
+    if (level >= INFO_LEVEL && typeof message === 'string') {
+      onLogged?.(message.split(':', 1)[0] ?? message);
+    }
+    if (isRead) method.apply(this, args);
+  };
 }

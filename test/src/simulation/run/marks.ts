@@ -1,0 +1,143 @@
+/**
+ * The named events that a campaign must have seen: marks, each with one sentence.
+ *
+ * A property that holds in a campaign says nothing about a situation in which no run ever was. So
+ * each run counts these events as its observations pass, and a long campaign that lacks one of them
+ * fails. It is a listener like the checkers, and never breaks a property.
+ */
+import type { ZabOutput } from '../../simulated.js';
+import type { Checker } from '../contract/checker.js';
+import type {
+  Applied,
+  ClockSet,
+  DiskStruck,
+  Gone,
+  Started,
+  Step,
+} from '../contract/observation.js';
+
+export const MARKS = {
+  'diff-sent': 'a leader brings a learner up to date with proposals that it lacks',
+  'trunc-sent': 'a leader makes a learner drop the end of its log',
+  'snap-sent': 'a leader replaces the history of a learner with a snapshot',
+  'snapshot-installed': 'a learner installs a snapshot, which begins a log and its mark again',
+  truncated: 'a member truncates its log',
+  'went-back-met': 'a member learns from another one that its directory is an old copy',
+  'history-disputed': 'a leader meets a voter that obeyed another leadership of its epoch',
+  'history-given-up': 'a member gives up its history, which is not that of the ensemble',
+  'divergence-discarded': 'a member drops proposals of another leadership and keeps them aside',
+  'former-list-counted': 'a member votes while an earlier list of members counts, too',
+  'serving-ended': 'a member that served clients stops, as its lease or its role has ended',
+  'no-leader-found': 'a member stops an attempt to lead or to follow before it has served',
+  'promise-recovered': 'a start finds a promise to a leader that the member has not followed',
+  'damaged-start': 'a member finds damage on its disk as it starts',
+  'log-given-up-at-start': 'a start destroys damaged segments that only learners could need',
+  'suffix-recovered': 'a start finds proposals after the checkpoint in its log',
+  'ended-by-its-disk': 'a failed or full disk ends a member',
+  'wiped-disk': 'a disk is replaced with an empty one',
+  'restored-copy': 'an old copy replaces the directories of a member',
+  'wrong-clock': 'the wall clock of a member is set to a wrong time',
+  'clock-contradicted': 'the clocks of most members contradict that of a member',
+  'session-expired': 'a leader ends a session of which nothing is heard',
+  'closing-in-parts': 'a session ends whose ephemerals take several transactions',
+  'link-lost': 'a member notices that its connection with a peer is gone',
+  'link-dropped': 'a core disconnects a peer',
+} as const;
+
+export type Mark = keyof typeof MARKS;
+export const MARK_NAMES = Object.keys(MARKS) as readonly Mark[];
+
+/** Events that members log, and the marks that they are. */
+const LOGGED: Readonly<Record<string, Mark>> = {
+  'clock.contradicted': 'clock-contradicted',
+};
+
+const NOTED: Readonly<Record<string, Mark>> = { 'history.disputed': 'history-disputed' };
+
+export class Marks implements Checker {
+  readonly property = 'marks are counted';
+  readonly counts = new Map<Mark, number>();
+  /** Members that serve clients. */
+  readonly #serving = new Set<number>();
+
+  /** A member has logged this event, at info or above. */
+  onLogged(event: string): void {
+    const mark = LOGGED[event];
+    if (mark !== undefined) this.#add(mark);
+  }
+
+  onStarted({ recovered }: Started): void {
+    const { damaged, unreadableLog, suffix, acceptedEpoch, currentEpoch } = recovered;
+    if (damaged !== null) this.#add('damaged-start');
+    if (unreadableLog !== undefined) this.#add('log-given-up-at-start');
+    if (suffix.length > 0) this.#add('suffix-recovered');
+    if (acceptedEpoch > currentEpoch) this.#add('promise-recovered');
+  }
+
+  onGone({ member, how }: Gone): void {
+    this.#serving.delete(member);
+    if (how === 'failed') this.#add('ended-by-its-disk');
+  }
+
+  onDiskStruck({ how }: DiskStruck): void {
+    if (how === 'wiped') this.#add('wiped-disk');
+    if (how === 'restored') this.#add('restored-copy');
+  }
+
+  onClockSet({ errorMs }: ClockSet): void {
+    if (errorMs !== 0) this.#add('wrong-clock');
+  }
+
+  /** Each member that applies a transaction counts. */
+  onApplied({ txn }: Applied): void {
+    if (txn.op.kind === 'beginClose') this.#add('closing-in-parts');
+    else if (txn.op.kind === 'closeSession' && txn.origin === 0) this.#add('session-expired');
+  }
+
+  onStep({ member, input, outputs }: Step): void {
+    if (input.kind === 'distrust') this.#add('went-back-met');
+    if (input.kind === 'disconnected') this.#add('link-lost');
+    for (let at = 0; at < outputs.length; at++) {
+      const output = outputs[at];
+      if (output !== undefined) this.#onOutput(member, output);
+    }
+  }
+
+  #onOutput(member: number, output: ZabOutput): void {
+    switch (output.kind) {
+      case 'send': {
+        const { message } = output;
+        if (message.kind === 'syncStart') this.#add(`${message.mode}-sent`);
+        else if (message.kind === 'vote' && (message.former?.length ?? 0) > 0) {
+          this.#add('former-list-counted');
+        }
+        return;
+      }
+      case 'truncate':
+        return this.#add(output.diverged ? 'divergence-discarded' : 'truncated');
+      case 'giveUp':
+        return this.#add('history-given-up');
+      case 'installSnapshot':
+        return this.#add('snapshot-installed');
+      case 'disconnect':
+        return this.#add('link-dropped');
+      case 'note': {
+        const mark = NOTED[output.event];
+        if (mark !== undefined) this.#add(mark);
+        return;
+      }
+      case 'role':
+        if (output.role !== 'looking') {
+          this.#serving.add(member);
+          return;
+        }
+        return this.#add(this.#serving.delete(member) ? 'serving-ended' : 'no-leader-found');
+      default:
+        return;
+    }
+  }
+
+  #add(mark: Mark): void {
+    this.counts.set(mark, (this.counts.get(mark) ?? 0) + 1);
+  }
+}
