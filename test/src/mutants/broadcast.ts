@@ -208,7 +208,7 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks: 'a disk that holds a proposal also holds which leadership proposed it',
     file: 'zab/member.ts',
-    find: '    if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();\n',
-    replace: '',
+    find: 'if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();',
+    replace: 'if (epochOf(batch.last) > this.#unsavedEpoch) this.#saveEpochs();',
   },
 ];

@@ -246,22 +246,4 @@ export const sessionMutants: readonly Mutant[] = [
       },
     ],
   },
-  {
-    name: 'lost-member-not-heard',
-    area: 'sessions',
-    breaks: 'the sessions of a member whose link is lost count as heard from until then',
-    aim: [
-      'members=3',
-      'kinds=["isolate-follower","reset-link","crash"]',
-      'settings.peerTimeoutMs=2500',
-      'settings.minSessionTimeoutMs=500',
-      'clients.timeoutMinMs=500',
-      'clients.timeoutMaxMs=1000',
-      'clients.vanishEveryMs=0',
-    ],
-    file: 'pipeline/request-preparer.ts',
-    find: 'ownedBy(member)) this.#leases.touch(session, time.nowMs);',
-    replace:
-      'for (const session of this.#ownership.ownedBy(member)) this.#leases.touch(session, -time.nowMs);',
-  },
 ];

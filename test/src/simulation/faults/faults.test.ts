@@ -33,7 +33,7 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
         }
         if (typeof ends === 'string') continue;
         ends();
-        for (let i = 0; i < 3; i++) stage.runLater();
+        for (let i = 0; i < 5; i++) stage.runLater();
         expect([...world.up].sort(), where).toEqual(world.ids);
         expect([...world.cuts], where).toEqual([]);
         expect([...world.clientCuts], where).toEqual([]);

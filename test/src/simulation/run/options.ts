@@ -117,9 +117,9 @@ function durationOf(clients: ClientOptions, random: Random): number {
  * seeds that draw it. The first one also needs three members, and a client that writes in time.
  */
 const FAVORED = [
-  ['overtaken-leader', 0.7],
+  ['overtaken-leader', 0.95],
   ['wipe', 0.4],
-  ['went-back', 0.4],
+  ['went-back', 0.65],
 ] as const;
 
 function drawKinds(random: Random, durationMs: number) {
