@@ -3,7 +3,6 @@ import { type NamedMutant, scenario } from './named-mutant.js';
 
 const EXACT = 'exact-checkpoints';
 const DISKS = 'disks';
-const SERVING = 'server/src/simulated/damage-while-serving.test.ts';
 
 export const checkpointMutants: readonly NamedMutant[] = [
   {
@@ -106,29 +105,5 @@ export const checkpointMutants: readonly NamedMutant[] = [
       DISKS,
       'ZK-4837: nothing that a checkpoint contains, or will contain, is ever truncated',
     ),
-  },
-  {
-    name: 'repair-without-quorum',
-    area: 'named',
-    file: 'driver/damage-repair.ts',
-    find: '    if (attempt === null || !this.#isConfirmed(attempt)) return;',
-    replace: '    if (attempt === null) return;',
-    breaks: 'memory that no quorum has confirmed never replaces a damaged disk',
-    scenario: {
-      file: SERVING,
-      name: 'is not repaired from a memory that differs from a quorum',
-    },
-  },
-  {
-    name: 'leader-ends-on-damage',
-    area: 'named',
-    file: 'driver/transfers.ts',
-    find: '      if (!(error instanceof DamagedError)) throw error;\n      this.#onDamage(',
-    replace: '      if (error instanceof DamagedError) throw error;\n      this.#onDamage(',
-    breaks: 'a leader whose disk is damaged goes on leading',
-    scenario: {
-      file: SERVING,
-      name: 'that a snapshot for a learner meets is repaired, and the learner joins',
-    },
   },
 ];

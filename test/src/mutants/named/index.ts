@@ -16,6 +16,7 @@ import { historyMutants } from './history.js';
 import { identityMutants } from './identities.js';
 import type { NamedMutant } from './named-mutant.js';
 import { ownMutants } from './own.js';
+import { repairMutants } from './repairs.js';
 import { sessionMutants } from './sessions.js';
 import { socketMutants } from './sockets.js';
 import { treeBoundMutants } from './tree-bound.js';
@@ -37,6 +38,7 @@ export const scenarioMutants: readonly NamedMutant[] = [
   ...namedMutants,
   ...identityMutants,
   ...ownMutants,
+  ...repairMutants,
   ...treeBoundMutants,
   ...agreementMutants,
   ...valueFileMutants,
