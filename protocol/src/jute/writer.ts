@@ -72,6 +72,11 @@ export class JuteWriter {
     if (this.#frame >= length) this.#frame = NO_FRAME;
   }
 
+  /** All bytes since the last `take`, as a view that is valid until more is written or taken. */
+  get untaken(): Uint8Array {
+    return this.#buffer.subarray(this.#start, this.#position);
+  }
+
   /** Returns all bytes since the last `take`, as a view that belongs to the caller. */
   take(): Uint8Array {
     assert(this.#frame === NO_FRAME, 'no frame is open at take');

@@ -219,6 +219,81 @@ describe('the budget of output', () => {
   });
 });
 
+describe('output that is withheld', () => {
+  it('is bounded as in one turn, however many answers a client asks for', async () => {
+    const { port, timers, settle, serve, join } = await bench();
+    serve((connection, text) => put(connection, 'x'.repeat(Number(text))));
+    const clients = [await join(), await join(), await join()];
+    port.withhold();
+    for (const client of clients) {
+      client.stream.write(Buffer.concat(Array.from({ length: 200 }, () => frameOf('300000'))));
+    }
+    for (let turn = 0; turn < 50; turn++) await settle();
+    const waiting = [...port.connections()].reduce((sum, one) => sum + one.outputBytes, 0);
+    const { outputBytesMax } = CLIENT_PORT_DEFAULTS.share;
+    expect(waiting).toBeLessThanOrEqual(outputBytesMax + 300_004);
+    expect(clients.map(({ text }) => text)).toEqual(['', '', '']);
+    port.letGo({ isDropped: false });
+    for (let turn = 0; turn < 400; turn++) await settle();
+    await timers.advance(50);
+    for (const { text } of clients) expect(text).toHaveLength(200 * 300_004);
+    expect(port.output.bytes).toBe(0);
+  });
+
+  it('meets the bound of one client, with events and answers that it asked for before', async () => {
+    const outputHardBytes = 1_000_000;
+    const { timers, port, settle, serve, join, told } = await bench({ outputHardBytes });
+    const opened: ClientConnection[] = [];
+    serve((connection) => opened.push(connection));
+    const clients = [await join(), await join(), await join()];
+    for (const client of clients) client.stream.write(frameOf('watch'));
+    await settle();
+    const [one, other, small] = opened;
+    if (one === undefined || other === undefined || small === undefined) throw new Error('three');
+    port.withhold();
+    // A single answer may have any size, and as much again may wait beside it.
+    put(other, 'x'.repeat(5_000_000));
+    put(small, 'event');
+    for (let bytes = 0; bytes <= 5_000_000; bytes += 100_000) {
+      put(one, 'x'.repeat(100_000));
+      if (bytes < outputHardBytes - 100_000) put(other, 'x'.repeat(100_000));
+      await settle();
+      expect(one.outputBytes).toBeLessThanOrEqual(outputHardBytes + 200_008);
+    }
+    expect(opened.map(({ isOpen }) => isOpen)).toEqual([false, true, true]);
+    expect(told('client.output_overflow')).toMatchObject([{ isWithheld: true, outputHardBytes }]);
+    port.letGo({ isDropped: false });
+    for (let turn = 0; turn < 20; turn++) await settle();
+    await timers.advance(50);
+    expect(clients.map(({ text }) => text.length)).toEqual([0, 5_900_040, 9]);
+    expect(port.output.bytes).toBe(0);
+  });
+
+  it('meets the bound of all clients, what ended connections left included', async () => {
+    const outputBytesMax = 4 << 20;
+    const { timers, port, settle, serve, join, told } = await bench({ outputBytesMax });
+    const opened: ClientConnection[] = [];
+    serve((connection) => opened.push(connection));
+    const clients: FarEnd[] = [];
+    for (let index = 0; index < ATTACKERS; index++) clients.push(await join());
+    for (const client of clients) client.stream.write(frameOf('watch'));
+    await settle();
+    port.withhold();
+    for (const [index, connection] of opened.entries()) {
+      put(connection, 'x'.repeat(500_000));
+      await settle();
+      if (index < 3) connection.end();
+      await settle();
+      expect(port.output.bytes).toBeLessThanOrEqual(outputBytesMax + 500_004);
+    }
+    expect(told('client.output_exceeded')[0]).toMatchObject({ outputBytesMax });
+    port.letGo({ isDropped: true });
+    for (let turn = 0; turn < 20; turn++) await settle();
+    await timers.advance(50);
+    expect(port.output.bytes).toBe(0);
+  });
+});
+
 it('unfinished frames of a hundred clients all come in, and a small request is answered meanwhile', async () => {
   const { timers, port, settle, join } = await bench();
   const good = await join();

@@ -118,7 +118,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
 
   /**
    * What the budget of output counts: the memory of output that was flushed and that the kernel has
-   * not taken yet, in bytes. The slab of that output counts as a whole.
+   * not taken yet, in bytes, and output that is withheld. The slab of the former counts as a whole.
    */
   get owedBytes(): number {
     return this.#output.owedBytes;
@@ -267,25 +267,36 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     this.#output.countNone();
   }
 
-  /** Writes all output since the last flush at once. Called by the port's `flush`. */
+  /**
+   * Writes all output since the last flush at once, or keeps it if nothing may leave. Called by the
+   * port's `flush`.
+   */
   flush(): void {
     this.#isDirty = false;
-    if (this.#phase !== 'open') {
-      this.#output.drop();
-      if (this.#isEndDue && this.#phase === 'ended') this.#endKept();
-      return;
-    }
-    const buffered = this.#output.flush();
-    const { outputSoftBytes, outputHardBytes } = this.#owner.limits;
-    if (buffered > outputHardBytes + this.#output.largestBytes) {
-      const facts = { bufferedBytes: buffered, outputHardBytes };
-      this.#owner.rateLimited.warn('client.output_overflow', this.facts(facts));
-      this.close('reads too slowly', 'logged');
-    } else if (buffered > outputSoftBytes) {
-      this.#setHold('output');
-    } else {
-      this.#maybeReleaseOutput();
-    }
+    const { isWithheld, limits } = this.#owner;
+    if (this.#phase !== 'open') return this.#flushEnded();
+    const waiting = isWithheld ? this.#output.withhold() : this.#output.flush();
+    if (this.#closeIfAbove(waiting)) return;
+    if (waiting > limits.outputSoftBytes) this.#setHold('output');
+    else if (!isWithheld) this.#maybeReleaseOutput();
+  }
+
+  /** What was written after the end is dropped. */
+  #flushEnded(): void {
+    this.#output.drop();
+    if (!this.#isEndDue || this.#phase !== 'ended') return;
+    if (this.#owner.isWithheld) this.#output.count();
+    else this.#endKept();
+  }
+
+  #closeIfAbove(bufferedBytes: number): boolean {
+    const { isWithheld, limits, rateLimited } = this.#owner;
+    const { outputHardBytes } = limits;
+    if (bufferedBytes <= outputHardBytes + this.#output.largestBytes) return false;
+    const facts = { bufferedBytes, outputHardBytes, isWithheld };
+    rateLimited.warn('client.output_overflow', this.facts(facts));
+    this.close(isWithheld ? 'too much waits for it' : 'reads too slowly', 'logged');
+    return true;
   }
 
   #endKept(): void {

@@ -10,7 +10,7 @@ import type { ConnectionOwner } from './connection-owner.js';
 import { largestFrameBytes, lastFrameAt } from './frames-written.js';
 import type { ByteStream } from './transport.js';
 
-type Owner = Pick<ConnectionOwner<never>, 'limits' | 'slabs' | 'stats'> & {
+type Owner = Pick<ConnectionOwner<never>, 'limits' | 'slabs' | 'stats' | 'isWithheld'> & {
   readonly output: { add(bytes: number): void };
 };
 
@@ -40,7 +40,7 @@ export class ClientOutput {
     return this.writer.length + this.#stream.bufferedBytes;
   }
 
-  /** The memory of what was written out and the kernel has not taken yet, in bytes: see `count`. */
+  /** The memory of what the kernel has not taken after its turn, in bytes: see `count`. */
   get owedBytes(): number {
     if (this.#owedBytes > 0) this.count();
     return this.#owedBytes;
@@ -90,8 +90,9 @@ export class ClientOutput {
   }
 
   writeKept(): void {
-    if (this.#kept.length > 0) this.#write(this.#kept);
+    const kept = this.#kept;
     this.#kept = NOTHING;
+    if (kept.length > 0) this.#write(kept);
   }
 
   #write(bytes: Uint8Array): void {
@@ -106,11 +107,28 @@ export class ClientOutput {
     this.#bufferedBytesMax = this.#stream.bufferedBytes;
   }
 
-  /** Tells the budget what the client owes; the slab with the unsent bytes counts as a whole. */
+  /** As a flush, while nothing may leave. Returns the bytes that wait. */
+  withhold(): number {
+    const bytes = this.bytes;
+    const { outputHardBytes } = this.#owner.limits;
+    // The frames are looked at only where it matters.
+    if (bytes > outputHardBytes) {
+      const largestBytes = largestFrameBytes(this.writer.untaken);
+      this.#largestBytes = Math.max(this.#largestBytes, largestBytes);
+    }
+    this.count();
+    return bytes;
+  }
+
+  /**
+   * Tells the budget what the client owes: what the stream buffers, its slab as a whole, and what
+   * is withheld.
+   */
   count(): void {
     const buffered = this.#stream.bufferedBytes;
-    if (buffered === 0 && this.#owedBytes === 0) return;
-    this.#report(buffered === 0 ? 0 : buffered + this.writer.slabBytes);
+    const withheld = this.#kept.length + (this.#owner.isWithheld ? this.writer.length : 0);
+    if (buffered + withheld + this.#owedBytes === 0) return;
+    this.#report(withheld + (buffered === 0 ? 0 : buffered + this.writer.slabBytes));
   }
 
   /** The stream is gone: the client owes nothing any more. */
@@ -118,7 +136,7 @@ export class ClientOutput {
     if (this.#owedBytes > 0) this.#report(0);
   }
 
-  /** Forgets what has not been written out. */
+  /** Forgets what has not been written out; what was kept stays. */
   drop(): void {
     this.writer.reset();
     this.writer.release();

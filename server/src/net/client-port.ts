@@ -116,6 +116,8 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   #streams = 0;
   readonly #evicted = new Set<number>();
   #dirty: ClientConnection[] = [];
+  /** Those whose output of an earlier turn is withheld. */
+  readonly #withheld = new Set<ClientConnection>();
   readonly #listeners: Listener[] = [];
   #nextId = 1;
   #isClosed = false;
@@ -204,14 +206,14 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
    * connections with the most are closed.
    */
   flush(): void {
-    if (this.#isWithheld) return;
     const dirty = this.#dirty;
     if (dirty.length > 0) {
       this.#dirty = [];
       for (const connection of dirty) connection.flush();
+      if (this.#isWithheld) for (const connection of dirty) this.#withheld.add(connection);
       if (this.output.isExceeded) this.#closeLargestOutputs();
     }
-    this.share.renew();
+    if (!this.#isWithheld) this.share.renew();
   }
 
   get isWithheld(): boolean {
@@ -219,8 +221,9 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   }
 
   /**
-   * From now on `flush` does nothing, so no answer leaves. What clients may make this member hold
-   * is bounded as in one turn, because their share is not renewed.
+   * From now on `flush` lets nothing leave. What clients may ask of this member is bounded as in
+   * one turn, because their share is not renewed. Whatever else they get, as events are, has the
+   * bounds of output that clients do not take.
    */
   withhold(): void {
     this.#isWithheld = true;
@@ -229,6 +232,8 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   /** `flush` sends what was withheld. With `isDropped`, what ended connections had left is lost. */
   letGo({ isDropped }: { readonly isDropped: boolean }): void {
     this.#isWithheld = false;
+    for (const connection of this.#withheld) this.#dirty.push(connection);
+    this.#withheld.clear();
     if (isDropped) for (const connection of this.#dirty) connection.dropEnd();
   }
 
@@ -268,6 +273,7 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   onClosed(connection: ClientConnection): void {
     this.#forget(connection.id);
     this.#connections.delete(connection);
+    this.#withheld.delete(connection);
     this.#places.leave(connection.remoteAddress);
     this.handler.onClosed(connection);
   }
