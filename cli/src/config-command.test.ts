@@ -124,6 +124,7 @@ metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetr
 metricsProvider.httpPort=7000
 admin.serverPort=8080
 autopurge.purgeInterval=1
+znode.container.maxNeverUsedIntervalMs=300000
 DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
 `);
     expect(code).toBe(0);
@@ -136,6 +137,7 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
       enforceQuota: true,
       extendedTypes: true,
       fourLetterWords: 'srvr, mntr',
+      neverUsedContainersMs: 300_000,
       superDigest: 'super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=',
     });
     expect(config).not.toHaveProperty('minSessionTimeoutMs');
@@ -150,10 +152,6 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     ['maxCnxns=1000', 'maxCnxns: there is no limit of all connections'],
     ['admin.snapshot.enabled=true', 'admin.snapshot.enabled: /commands/snapshot and restore are'],
     ['admin.commandURL=/zk', 'admin.commandURL: commands are at /commands'],
-    [
-      'znode.container.maxNeverUsedIntervalMs=300000',
-      'znode.container.maxNeverUsedIntervalMs: a container that never had a child stays',
-    ],
     ['group.1=1:2:3', 'group.1: Rookery has no hierarchical quorums'],
     ['leaderServes=no', 'leaderServes: the leader always serves clients'],
     ['tickTime=2s', 'tickTime: 2s is not a whole number'],
@@ -172,6 +170,18 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     expect(config.servers.map(({ id }: { id: number }) => id)).toEqual([1, 2, 3]);
     expect(err).toMatch(/^refused +server\.4: .*zk4 is left out/m);
     expect(err).toMatch(/^refused +server\.5: .*zk5 is left out/m);
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    'server.4=zk4:2888:3888:observer\nserver.5=zk5:2888:3888:observer',
+    'server.1=zk1',
+    'server.1=zk1:2888:3888:observer\npeerType=observer',
+  ])('makes no member of its own where no line of the file is one: %j', (lines) => {
+    const { code, config, err } = convert(`dataDir=/d\nclientPort=2181\n${lines}\n`);
+    expect(config.servers).toEqual([]);
+    expect(err).toMatch(/^refused +server\.N: no line is left that makes a member/m);
+    expect(err).toMatch(/^incomplete servers: /m);
     expect(code).toBe(1);
   });
 

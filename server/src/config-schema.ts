@@ -113,6 +113,7 @@ const settingsSchema = z.strictObject(
     ephemeralsPerSessionMax: integer(1, 100_000_000).default(1_000_000),
     multiOpsMax: integer(1, 1_000_000).default(4096),
     pathDepthMax: integer(8, 1_000_000).default(2000),
+    neverUsedContainersMs: integer(0, Number.MAX_SAFE_INTEGER).default(0),
     readOnlyMode: flag().default(false),
     localSessions: flag().default(false),
     reconfigEnabled: flag().default(false),

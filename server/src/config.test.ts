@@ -71,6 +71,7 @@ describe('a config file', () => {
       ephemeralsPerSessionMax: 1_000_000,
       multiOpsMax: 4096,
       pathDepthMax: 2000,
+      neverUsedContainersMs: 0,
       readOnlyMode: false,
       localSessions: false,
       reconfigEnabled: false,
@@ -294,7 +295,7 @@ describe('settings', () => {
 
   it('refuse a wrong type with one line, whatever the key', () => {
     const keys = Object.keys(checkSettings({ dataDir: 'd', servers: three }).settings ?? {});
-    expect(keys).toHaveLength(55);
+    expect(keys).toHaveLength(56);
     for (const key of keys) {
       // The one setting that is an object with a part that must be there.
       const wrong = key === 'sasl' ? 'a text' : { nested: true };

@@ -339,6 +339,14 @@ export interface Config {
    */
   readonly pathDepthMax: number;
   /**
+   * The time for which a container that never had a child stays, in ms since its last change; the
+   * default 0 means that it stays until somebody deletes it. One that has had a child is deleted
+   * within about a minute once it is empty, whatever this says. It is ZooKeeper's
+   * znode.container.maxNeverUsedIntervalMs. If it is too short, containers go before the clients
+   * that made them use them. The leader decides, so all members need the same value.
+   */
+  readonly neverUsedContainersMs: number;
+  /**
    * Whether a member that is cut off from its quorum serves reads to clients that allow it; default
    * false. They see what this member had applied, which may be long out of date. It begins after
    * twice `peerTimeoutMs` and ends when a quorum is back, together with these connections and with

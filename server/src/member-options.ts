@@ -228,6 +228,7 @@ export function driverOptions(
     reaper: {
       intervalMs: options.tuning?.containerCheckMs ?? CONTAINER_CHECK_MS,
       perMinuteMax: CONTAINERS_PER_MINUTE,
+      neverUsedMs: config.neverUsedContainersMs,
     },
     ephemeralsPerPartMax: options.tuning?.ephemeralsPerPart ?? EPHEMERALS_PER_PART_MAX,
     membership,

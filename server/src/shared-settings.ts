@@ -27,6 +27,7 @@ export function sharedSettings(config: Config): SharedSettings {
     ephemeralsPerSessionMax: config.ephemeralsPerSessionMax,
     multiOpsMax: config.multiOpsMax,
     pathDepthMax: config.pathDepthMax,
+    neverUsedContainersMs: config.neverUsedContainersMs,
     treeBytesMax: config.treeBytesMax,
   };
   return Object.entries(values).map(([name, value]) => [name, shortened(String(value))]);

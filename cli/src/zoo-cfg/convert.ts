@@ -39,6 +39,10 @@ const DYNAMIC_FILE = 'dynamicconfigfile';
 /** The host and the peer port of a server that is alone; nobody dials the peer port. */
 const ALONE = { id: 1, host: '127.0.0.1', peerPort: 2888 } as const;
 
+const NO_MEMBER =
+  'no line is left that makes a member, so the config has none: take the lines of the participants, ' +
+  'which observers have in their own zoo.cfg, too';
+
 const NO_PEER_AUTH =
   'peerAuth is "none": members do not authenticate each other, as before; better give them a ' +
   'secretFile';
@@ -62,7 +66,10 @@ export function convertZooCfg(text: string, beside: Beside): Converted {
     if (id !== undefined) report.push(...takeServer(key, Number(id), value, servers));
     else report.push(takeKey(key, value, { file, into }));
   }
-  if (servers.length === 0) {
+  const isListed = [...properties.keys()].some((key) => SERVER_KEY.test(key));
+  if (isListed && servers.length === 0) {
+    report.push({ key: 'server.N', outcome: 'refused', text: NO_MEMBER });
+  } else if (servers.length === 0) {
     servers.push({ ...ALONE, clientPort: null });
     const said = 'there is none: the member is alone, on 127.0.0.1';
     report.push({ key: 'server.N', outcome: 'taken', text: said });

@@ -225,10 +225,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['watchmanagername', noEffect('watches are held in one compact form')],
   ['forcesnapshotsync', noEffect('a learner gets a snapshot only where the log does not reach')],
   ['snapshotsizefactor', noEffect(OWN_DISK)],
-  [
-    'znode.container.maxneverusedintervalms',
-    refusedAboveZero('a container that never had a child stays until it is deleted'),
-  ],
+  ['znode.container.maxneverusedintervalms', number('neverUsedContainersMs')],
   ['closesessiontxn.enabled', noEffect('a session ends with the paths that it deletes')],
 ]);
 

@@ -17,6 +17,7 @@ const TOLD = [
   ...['globalOutstandingLimit', 'frameBytesMax', 'inputBytesMax', 'outputBytesMax'],
   ...['fourLetterWords', 'extendedTypes', 'skipACL', 'enforceQuota', 'treeBytesMax'],
   ...['diskReserveBytes', 'ephemeralsPerSessionMax', 'multiOpsMax', 'pathDepthMax'],
+  'neverUsedContainersMs',
   ...['readOnlyMode', 'localSessions', 'reconfigEnabled', 'holdLevel', 'metricsHost'],
   ...['adminHost', 'adminReadOnly', 'logLevel'],
 ] as const;

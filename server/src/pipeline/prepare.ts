@@ -29,7 +29,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Reused } from '../state/reused.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
-import type { NodeAges } from '../state/tree-reads.js';
+import type { ReapRules } from '../state/tree-reads.js';
 import type { Acl, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
@@ -207,11 +207,11 @@ export class Prepare {
    * Deletes a container or TTL node. Does nothing unless the reaper may delete it
    * (`Tree.isReapable`) and nothing in flight touches it.
    */
-  prepareReap(path: string, wallMs: number, ages: NodeAges): void {
+  prepareReap(path: string, wallMs: number, rules: ReapRules): void {
     const { tree } = this.#state;
     const node = tree.find(path);
     if (node === NO_NODE || this.#overlay.touches(pathViewOf(path))) return;
-    if (!tree.isReapable(node, ages)) return;
+    if (!tree.isReapable(node, rules)) return;
     const zxid = this.#begin();
     this.#delete(path);
     this.#end(zxid, ownTxn({ kind: 'delete', path }, wallMs));

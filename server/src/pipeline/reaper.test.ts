@@ -12,11 +12,14 @@ const PER_MINUTE = 60_000;
 /** Every znode was modified longer ago than any TTL. */
 const OLD = { ageMs: () => 1_000 };
 
-function newEnsemble(more: TestEnsembleOptions = {}): {
+function newEnsemble({
+  neverUsedMs = 0,
+  ...more
+}: TestEnsembleOptions & { readonly neverUsedMs?: number } = {}): {
   ensemble: TestEnsemble;
   client: TestClient;
 } {
-  const reaper = { intervalMs: CHECK_MS, perMinuteMax: PER_MINUTE };
+  const reaper = { intervalMs: CHECK_MS, perMinuteMax: PER_MINUTE, neverUsedMs };
   const ensemble = new TestEnsemble({ ...more, preparer: { reaper } });
   return { ensemble, client: ensemble.connect() };
 }
@@ -60,6 +63,35 @@ describe('a container', () => {
     ensemble.settle();
     pass(ensemble, 5 * CHECK_MS);
     expect([has(ensemble, '/unused'), has(ensemble, '/full')]).toEqual([true, true]);
+  });
+
+  it('that was never used goes once it was left alone for the time that is set', () => {
+    const { ensemble, client } = newEnsemble({ size: 2, neverUsedMs: 3 * CHECK_MS });
+    createContainer(client, '/unused');
+    createContainer(client, '/written');
+    createContainer(client, '/full');
+    client.create('/full/x');
+    ensemble.settle();
+    pass(ensemble, 2.5 * CHECK_MS);
+    expect(has(ensemble, '/unused')).toBe(true);
+    client.setData('/written', 'x');
+    ensemble.settle();
+    pass(ensemble, 2 * CHECK_MS);
+    const there = ['/unused', '/written', '/full'].map((path) => has(ensemble, path));
+    expect(there).toEqual([false, true, true]);
+    expect(ensemble.member(2).state.digest()).toBe(ensemble.leader.state.digest());
+  });
+
+  it('that was never used stays when a child is being created as its time comes', () => {
+    const { ensemble, client } = newEnsemble({ neverUsedMs: CHECK_MS });
+    createContainer(client, '/c');
+    ensemble.settle();
+    pass(ensemble, CHECK_MS - 100);
+    client.create('/c/y');
+    ensemble.forward();
+    pass(ensemble, 2 * CHECK_MS, false);
+    ensemble.settle();
+    expect(has(ensemble, '/c/y')).toBe(true);
   });
 
   it('fires the watches of a delete', () => {
@@ -170,7 +202,7 @@ describe('the reaper', () => {
   }
 
   it('hands out no more than its rate, and each path once', () => {
-    const options = { intervalMs: 100, perMinuteMax: 6_000 };
+    const options = { intervalMs: 100, perMinuteMax: 6_000, neverUsedMs: 0 };
     const reaper = new Reaper({ state: stateWithTtls(500), ages: OLD }, options, 0);
     const got: string[] = [];
     const times: number[] = [];
@@ -187,7 +219,7 @@ describe('the reaper', () => {
   });
 
   it('looks through many in slices, and not before its interval has passed', () => {
-    const options = { intervalMs: 100, perMinuteMax: 60_000_000 };
+    const options = { intervalMs: 100, perMinuteMax: 60_000_000, neverUsedMs: 0 };
     const reaper = new Reaper({ state: stateWithTtls(12_000), ages: OLD }, options, 0);
     expect(reaper.due(99, 100_000)).toEqual([]);
     const first = reaper.due(100, 100_000);

@@ -7,12 +7,14 @@
  */
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Tree } from '../state/tree.js';
-import type { NodeAges } from '../state/tree-reads.js';
+import type { NodeAges, ReapRules } from '../state/tree-reads.js';
 
 export interface ReaperOptions {
   /** The time from one search to the next, in ms. */
   readonly intervalMs: number;
   readonly perMinuteMax: number;
+  /** As in `ReapRules`. */
+  readonly neverUsedMs: number;
 }
 
 /** The znodes examined in one tick: about a millisecond. */
@@ -25,7 +27,8 @@ const NONE: readonly string[] = [];
 
 export class Reaper {
   readonly #tree: Tree;
-  readonly #ages: NodeAges;
+  /** By these a delete is decided anew when it is prepared. */
+  readonly rules: ReapRules;
   readonly #options: ReaperOptions;
   #nextSearchMs: number;
   /** Index entries below this one are still to be examined. */
@@ -41,7 +44,7 @@ export class Reaper {
     nowMs: number,
   ) {
     this.#tree = state.tree;
-    this.#ages = ages;
+    this.rules = { ages, neverUsedMs: options.neverUsedMs };
     this.#options = options;
     this.#nextSearchMs = nowMs + options.intervalMs;
     this.#tickedMs = nowMs;
@@ -72,7 +75,7 @@ export class Reaper {
     while (place > end && this.#found.length < FOUND_MAX) {
       place -= 1;
       const node = this.#tree.timedNode(place);
-      if (this.#tree.isReapable(node, this.#ages)) this.#found.push(this.#tree.path(node));
+      if (this.#tree.isReapable(node, this.rules)) this.#found.push(this.#tree.path(node));
     }
     this.#unseen = this.#found.length < FOUND_MAX ? place : 0;
   }

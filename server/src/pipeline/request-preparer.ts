@@ -76,7 +76,6 @@ export class RequestPreparer {
   readonly #leases: Leases;
   readonly #ownership = new Ownership();
   readonly #reaper: Reaper;
-  readonly #ages: NodeAges;
   readonly #ends: SessionEnds;
   readonly #random16: () => Uint8Array;
   #detaches: DetachOrder[] = [];
@@ -88,7 +87,6 @@ export class RequestPreparer {
   /** Each session that is not closing gets a fresh lease, from `time.nowMs` on. */
   constructor(dependencies: RequestPreparerDependencies, time: LeaderTime) {
     const { state, ages, options, random16, sink } = dependencies;
-    this.#ages = ages;
     this.#random16 = random16;
     this.#level = state.level;
     this.#prepare = new Prepare(state, options, options, sink);
@@ -238,7 +236,7 @@ export class RequestPreparer {
       this.#expiredCount += 1;
     }
     for (const path of this.#reaper.due(time.nowMs, room - (before - this.counterLeft))) {
-      this.#prepare.prepareReap(path, time.wallMs, this.#ages);
+      this.#prepare.prepareReap(path, time.wallMs, this.#reaper.rules);
     }
   }
 

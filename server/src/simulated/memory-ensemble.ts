@@ -327,6 +327,7 @@ export function simulatedConfig(
     ephemeralsPerSessionMax: 1_000_000,
     multiOpsMax: 4096,
     pathDepthMax: 2000,
+    neverUsedContainersMs: 0,
     readOnlyMode: false,
     localSessions: false,
     reconfigEnabled: false,

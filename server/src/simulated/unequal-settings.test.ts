@@ -22,6 +22,7 @@ const UNEQUAL: readonly Partial<Config>[] = [
   { ephemeralsPerSessionMax: 10 },
   { multiOpsMax: 100 },
   { pathDepthMax: 50 },
+  { neverUsedContainersMs: 60_000 },
   { treeBytesMax: 1_000_000_000 },
 ];
 

@@ -39,6 +39,13 @@ export interface NodeAges {
   ageMs(mzxid: Zxid, mtimeMs: number): number;
 }
 
+/** What decides on the containers and TTL znodes that are empty. */
+export interface ReapRules {
+  readonly ages: NodeAges;
+  /** How old a container becomes that never had a child, in ms; 0 for any age. */
+  readonly neverUsedMs: number;
+}
+
 export class TreeReads {
   protected readonly store = new NodeStore();
   protected readonly payloads = new Payloads(this.store);
@@ -272,19 +279,18 @@ export class TreeReads {
     return this.timed.at(place);
   }
   /**
-   * Whether the reaper may delete the node: a container that was used and is empty again, or an
-   * empty TTL node that was not written to for its time.
+   * Whether the reaper may delete the node: a container that was used and is empty again, or that
+   * was not used for its time, or an empty TTL node that was not written to for its time.
    */
-  isReapable(node: number, ages: NodeAges): boolean {
+  isReapable(node: number, { ages, neverUsedMs }: ReapRules): boolean {
     if (this.childCount(node) > 0) {
       return false;
     }
     const mode = this.modeNumber(node);
-    if (mode === MODE.container) {
-      return this.creates(node) !== 0;
-    }
-    if (mode !== MODE.ttl) return false;
-    return ages.ageMs(this.mzxid(node), this.mtime(node)) > this.ttlMs(node);
+    if (mode !== MODE.container && mode !== MODE.ttl) return false;
+    if (mode === MODE.container && this.creates(node) !== 0) return true;
+    const timeMs = mode === MODE.container ? neverUsedMs : this.ttlMs(node);
+    return timeMs > 0 && ages.ageMs(this.mzxid(node), this.mtime(node)) > timeMs;
   }
 
   /** The number of ephemerals that the session owns. */

@@ -150,7 +150,7 @@ export class TestEnsemble {
           pathDepthMax: 2000,
           reconfigEnabled: false,
           treeBound: NO_BOUND,
-          reaper: { intervalMs: 60_000, perMinuteMax: 10_000 },
+          reaper: { intervalMs: 60_000, perMinuteMax: 10_000, neverUsedMs: 0 },
           ...options,
         },
         random16: () => new Uint8Array(16).fill(++this.#passwords),
