@@ -79,6 +79,8 @@ export interface ConnectOptions {
   readonly lastZxidSeen?: Int64;
   /** Accepts a member that has no quorum. */
   readonly readOnly?: boolean;
+  /** How long the handshake may take. */
+  readonly handshakeMs?: number;
   /** False leaves pings to the test: the session then stays alive by requests alone. */
   readonly pings?: boolean;
   /** False forgets arrivals once they are delivered, for load without end. */
@@ -123,7 +125,8 @@ export class WireClient {
     socket.write(connectRequest(options));
     try {
       const what = `a connection to port ${options.port}`;
-      const { session } = await within(what, HANDSHAKE_DEADLINE_MS, answer.promise);
+      const deadlineMs = options.handshakeMs ?? HANDSHAKE_DEADLINE_MS;
+      const { session } = await within(what, deadlineMs, answer.promise);
       return new WireClient(socket, frames, session, options);
     } catch (error) {
       socket.destroy();

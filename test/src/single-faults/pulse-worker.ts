@@ -11,6 +11,8 @@ import { nowMs, type PulseWindow } from './pulse.js';
 const PARENT = '/pulse';
 const SESSION_TIMEOUT_MS = 10_000;
 const RETRY_MS = 10;
+/** A member that does not even answer a handshake is given up for the next one. */
+const HANDSHAKE_MS = 1_000;
 /** The record is a ring: older entries give way. It has minutes of reads and writes. */
 const ENTRIES_MAX = 1 << 22;
 
@@ -108,7 +110,12 @@ async function runClient(index: number, isWriter: boolean): Promise<never> {
 }
 
 function reconnect(port: number, previous: WireClient | undefined): Promise<WireClient> {
-  const options = { port, timeoutMs: SESSION_TIMEOUT_MS, recording: false };
+  const options = {
+    port,
+    timeoutMs: SESSION_TIMEOUT_MS,
+    handshakeMs: HANDSHAKE_MS,
+    recording: false,
+  };
   if (previous === undefined) return WireClient.connect(options);
   const { session, lastZxid } = previous;
   return WireClient.connect({ ...options, session, lastZxidSeen: lastZxid });

@@ -8,6 +8,7 @@ import { greedyWatches } from './greedy-watches.js';
 import { hostileRequests } from './hostile-requests.js';
 import { manyEphemerals } from './many-ephemerals.js';
 import type { Scenario } from './scenario.js';
+import { stoppedClock } from './stopped-clock.js';
 
 export const SCENARIOS: readonly Scenario[] = [
   damagedFiles,
@@ -16,4 +17,5 @@ export const SCENARIOS: readonly Scenario[] = [
   manyEphemerals,
   hostileRequests,
   greedyWatches,
+  stoppedClock,
 ];
