@@ -154,12 +154,14 @@ function addStatus(program: Command, onEnd: (code: number) => void): void {
         return;
       }
       const { targetOf } = await import('./shell/target.js');
+      const { readTls } = await import('./shell/client-proofs.js');
       const options = { connect: from.connect, context, timeoutMs: timeout, readOnly: false };
       // A chroot is of clients only.
       const target = targetOf(options, process.env);
       const [connect = ''] = target.connect.split('/');
-      const tls = target.tls === null ? {} : { tls: target.tls };
-      onEnd(await runStatus({ ...from, ...tls, connect, ...how }));
+      const { tls: files } = target;
+      const tls = files === null ? undefined : () => readTls(files);
+      onEnd(await runStatus({ ...from, tls, connect, ...how }));
     });
 }
 

@@ -58,7 +58,8 @@ function newClient(
   options: CheckedOptions,
 ): { readonly client: Client; readonly keeper: SessionKeeper } {
   const { servers, chroot } = parseConnectString(connectString);
-  const { surroundings, shuffle, tls, keepAlive, frameBytesMax } = options;
+  const { surroundings, shuffle, keepAlive, frameBytesMax } = options;
+  const tls = () => options.tls.forDial();
   const random = () => surroundings.random();
   const resolve = resolverBySystem((ms, callback) => surroundings.setTimer(ms, callback));
   const hosts = new HostList(servers, { resolve, shuffle, random });

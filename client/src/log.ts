@@ -13,6 +13,7 @@ const WARNING_CODES: Readonly<Record<string, string>> = {
   'session.no_server': 'ROOKERY_NO_SERVER',
   'session.lag': 'ROOKERY_LAG',
   'recipe.failed': 'ROOKERY_RECIPE_FAILED',
+  'tls.not_reloaded': 'ROOKERY_TLS_FILES',
 };
 
 export interface ClientLogOptions {

@@ -3,6 +3,7 @@ import type { ConnectOptions } from './api/options.js';
 import { OptionError } from './errors.js';
 import { checkedOptions } from './options-check.js';
 import { FakeSurroundings } from './testing/fake-surroundings.js';
+import { TlsSource } from './wire/tls-source.js';
 
 it('has the defaults that are documented', () => {
   expect(checkedOptions({})).toMatchObject({
@@ -20,7 +21,7 @@ it('has the defaults that are documented', () => {
     connectDeadlineMs: 30_000,
     frameBytesMax: 16 * 1024 * 1024,
     auth: [],
-    tls: null,
+    tls: expect.any(TlsSource),
     resume: null,
   });
   expect(checkedOptions({ sessionTimeoutMs: 6_000 })).toMatchObject({

@@ -2,7 +2,6 @@
  * Checks the options of connect() and fills in their defaults. An option that is unknown, of the
  * wrong type or out of range is refused at once with OptionError, rather than when it does harm.
  */
-import type { ConnectionOptions } from 'node:tls';
 import type { Log, LogLevel } from './api/logger.js';
 import type { ConnectOptions } from './api/options.js';
 import type { Surroundings } from './api/surroundings.js';
@@ -11,6 +10,7 @@ import { ClientLog } from './log.js';
 import type { Credential } from './session/credentials.js';
 import type { SaslCredential } from './session/sasl-login.js';
 import { systemSurroundings } from './surroundings.js';
+import { TlsSource } from './wire/tls-source.js';
 import { workerOf } from './worker/thread-url.js';
 
 export interface CheckedOptions {
@@ -24,8 +24,7 @@ export interface CheckedOptions {
   readonly auth: readonly Credential[];
   /** Null to send no login. */
   readonly sasl: SaslCredential | null;
-  /** Null for plain TCP. */
-  readonly tls: ConnectionOptions | null;
+  readonly tls: TlsSource;
   readonly resume: { readonly sessionId: bigint; readonly password: Uint8Array } | null;
   readonly renewSession: boolean;
   readonly shuffle: boolean;
@@ -83,6 +82,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
   const reconnectDelayMaxMs = whole('reconnectDelayMaxMs', pauseDefaultMs, 1);
   const keepAlive = options.keepAlive ?? true;
   const name = options.name ?? DEFAULT_NAME;
+  const log = new ClientLog({ logger: options.logger ?? null, name });
   const worker = workerOf(options.worker ?? false);
   if (worker !== null && options.surroundings !== undefined) {
     throw new OptionError('worker', 'cannot be combined with surroundings');
@@ -97,7 +97,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     readOnly: options.readOnly ?? false,
     auth: (options.auth ?? []).map(checkedCredential),
     sasl: saslOf(options.sasl),
-    tls: tlsOf(options.tls, worker !== null),
+    tls: new TlsSource(options.tls ?? false, { isForThread: worker !== null, log }),
     resume: resumeOf(options.resume),
     renewSession: options.renewSession ?? true,
     shuffle: options.shuffle ?? true,
@@ -108,7 +108,7 @@ export function checkedOptions(options: ConnectOptions): CheckedOptions {
     keepAlive,
     surroundings: options.surroundings ?? systemSurroundings(keepAlive),
     name,
-    log: new ClientLog({ logger: options.logger ?? null, name }),
+    log,
   };
 }
 
@@ -196,17 +196,6 @@ function saslOf(sasl: ConnectOptions['sasl']): SaslCredential | null {
 
 function isPrintable(text: unknown): text is string {
   return typeof text === 'string' && /^[\x20-\x7e]+$/.test(text);
-}
-
-function tlsOf(tls: ConnectOptions['tls'], worker: boolean): ConnectionOptions | null {
-  if (tls === undefined || tls === false) return null;
-  if (tls === true) return {};
-  if (!worker) return tls;
-  try {
-    return structuredClone(tls);
-  } catch (cause) {
-    throw new OptionError('tls', 'cannot be handed to the worker thread', { cause });
-  }
 }
 
 function resumeOf(resume: ConnectOptions['resume']): CheckedOptions['resume'] {

@@ -12,7 +12,7 @@ import { errorMessage } from '@rookery/protocol';
 import { OperatorError, ownerKind } from '@rookery/server';
 import { counted } from '../counted.js';
 import { isWithin } from '../paths.js';
-import { credentialOf, proofsOf, readTls, tlsOfEnvironment } from '../shell/client-proofs.js';
+import { clientTlsOf, credentialOf, proofsOf, tlsOfEnvironment } from '../shell/client-proofs.js';
 import { visible } from '../visible-text.js';
 import type { Ends } from './ends.js';
 import { Follower } from './follower.js';
@@ -174,7 +174,7 @@ async function clientOf(hosts: string, option: string, variables: string): Promi
   const credential = process.env[`${variables}AUTH`] ?? '';
   const proofs = proofsOf(credential === '' ? [] : [credentialOf(credential)]);
   const paths = tlsOfEnvironment(process.env, `${variables}TLS`);
-  const tls = paths === null ? {} : { tls: readTls(paths) };
+  const tls = paths === null ? {} : { tls: clientTlsOf(paths) };
   try {
     const client = await connect(hosts, {
       ...proofs,

@@ -1,6 +1,7 @@
 /** The servers of an ensemble one by one, for requests to each of them. */
+import type { ServerToAsk } from '../status/four-letter-word.js';
 import { addressText, serversOf } from '../status/named-servers.js';
-import type { ClientTls } from './client-proofs.js';
+import { readTls, type TlsPaths } from './client-proofs.js';
 
 export interface NamedAddress {
   /** The member's id; null where only a connect string is known. */
@@ -9,17 +10,14 @@ export interface NamedAddress {
   readonly port: number;
   /** `host:port`, with an IPv6 address in brackets. */
   readonly address: string;
-  /** Absent for a connection without TLS. */
-  readonly tls?: ClientTls;
+  /** Absent for connections without TLS. */
+  readonly tls?: ServerToAsk['tls'];
 }
 
 /** Returns the servers of a connect string; its chroot does not count. Throws OperatorError. */
-export function addressesOf(
-  connect: string,
-  tls: ClientTls | null = null,
-): readonly NamedAddress[] {
+export function addressesOf(connect: string, tls: TlsPaths | null = null): readonly NamedAddress[] {
   const servers = named({ connect });
-  return tls === null ? servers : servers.map((server) => ({ ...server, tls }));
+  return tls === null ? servers : servers.map((server) => ({ ...server, tls: () => readTls(tls) }));
 }
 
 /** Returns the members that a config file lists. Throws OperatorError. */

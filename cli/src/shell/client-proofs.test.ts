@@ -4,7 +4,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { addressesOf } from './addresses.js';
 import {
+  clientTlsOf,
   proofsOf,
   readCredentials,
   readTls,
@@ -42,6 +44,17 @@ describe('TLS of a command', () => {
     expect(String(authority)).toBe('the content of ca');
     expect([own.cert, own.key].map(String)).toEqual(['the content of cert', 'the content of key']);
     expect(readTls({})).toEqual({});
+  });
+
+  it('is read for each question to a server, and left to the client as paths', () => {
+    const ca = written('ca', 0o644);
+    expect(clientTlsOf({ ca })).toMatchObject({ caFile: ca });
+    const [server] = addressesOf('zk1:2281', { ca });
+    expect(String(server?.tls?.()?.ca)).toBe('the content of ca');
+    writeFileSync(ca, 'another authority');
+    expect(String(server?.tls?.()?.ca)).toBe('another authority');
+    rmSync(ca);
+    expect(() => server?.tls?.()).toThrow(`${ca}`);
   });
 
   it('refuses half of a pair, a file that is not there, and a key that others may read', () => {

@@ -3,12 +3,14 @@
  * files, users from credentials.
  *
  * The key of a certificate and a file of credentials are secrets: a file that others may read is
- * refused, by the rule that members have for their secrets. A credential `sasl:user:password` logs
- * in by DIGEST-MD5 before anything else is sent; those of other schemes are sent as `addauth` does.
- * Used by targets, contexts and the mirror.
+ * refused, by the rule that members have for their secrets. Files of TLS are read again for each
+ * connection, so that a command that runs for long outlives its certificate. A credential
+ * `sasl:user:password` logs in by DIGEST-MD5 before anything else is sent; those of other schemes
+ * are sent as `addauth` does. Used by targets, contexts and the mirror.
  */
 import { readFileSync, statSync } from 'node:fs';
-import type { ConnectOptions } from '@rookery/client';
+import type { ConnectionOptions } from 'node:tls';
+import type { ConnectOptions, TlsOptions } from '@rookery/client';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError, readSecretFile } from '@rookery/server';
 
@@ -23,8 +25,6 @@ export interface Credential {
   readonly scheme: string;
   readonly auth: string;
 }
-
-export type ClientTls = Exclude<NonNullable<ConnectOptions['tls']>, boolean>;
 
 /** What the options of `tls-options.ts` say; null if none is given. */
 export function tlsOfOptions(options: Readonly<Record<string, unknown>>): TlsPaths | null {
@@ -46,8 +46,14 @@ export function tlsOfEnvironment(
   return text('') === '1' || isAnyGiven(paths) ? paths : null;
 }
 
-/** Throws OperatorError with the file that cannot be used. */
-export function readTls({ ca, cert, key }: TlsPaths): ClientTls {
+/** The client's options for these files. Throws OperatorError with the file that cannot be used. */
+export function clientTlsOf(paths: TlsPaths): TlsOptions {
+  readTls(paths);
+  return { caFile: paths.ca, certFile: paths.cert, keyFile: paths.key };
+}
+
+/** What is in the files now. Throws OperatorError with the file that cannot be used. */
+export function readTls({ ca, cert, key }: TlsPaths): ConnectionOptions {
   if ((cert === undefined) !== (key === undefined)) {
     throw new OperatorError('A certificate and its key are given together, or neither is.');
   }

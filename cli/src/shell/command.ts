@@ -6,7 +6,7 @@
  * its client from `client()`, which connects when it is first called.
  */
 import type { Client } from '@rookery/client';
-import type { ClientTls } from './client-proofs.js';
+import type { TlsPaths } from './client-proofs.js';
 import type { Format } from './format.js';
 import type { Output } from './output.js';
 
@@ -62,7 +62,7 @@ export interface Surroundings {
   /** The connect string of `client()`. */
   readonly connect: () => string;
   /** How the servers are reached by TLS; null without it. */
-  readonly tls: () => ClientTls | null;
+  readonly tls: () => TlsPaths | null;
   /** The directory at which relative paths begin; `/` outside of the interactive shell. */
   readonly directory: string;
   /** Aborted by Ctrl-C. */

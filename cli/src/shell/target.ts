@@ -17,8 +17,8 @@ import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { SILENT } from '../silent-logger.js';
 import {
-  type ClientTls,
   type Credential,
+  clientTlsOf,
   credentialOf,
   proofsOf,
   readCredentials,
@@ -49,7 +49,7 @@ export interface Target {
   readonly source: string;
   readonly auth: readonly Credential[];
   /** Null for connections without TLS. */
-  readonly tls: ClientTls | null;
+  readonly tls: TlsPaths | null;
   readonly timeoutMs: number;
   readonly readOnly: boolean;
 }
@@ -67,8 +67,9 @@ export function targetOf(options: TargetOptions, environment: NodeJS.ProcessEnv)
   const lines = own.split('\n').map((line) => line.trim());
   const auth = [...place.auth, ...lines.filter((line) => line !== '')].map(credentialOf);
   const paths = options.tls ?? tlsOfEnvironment(environment) ?? place.tls;
-  const tls = paths === null ? null : readTls(paths);
-  return { connect: place.connect, source: place.source, auth, tls, timeoutMs, readOnly };
+  // What is missing is said before anything else.
+  if (paths !== null) readTls(paths);
+  return { connect: place.connect, source: place.source, auth, tls: paths, timeoutMs, readOnly };
 }
 
 interface Place {
@@ -108,7 +109,7 @@ export function clientOptionsOf({ timeoutMs, auth, tls, readOnly }: Target): Con
   return {
     operationTimeoutMs: timeoutMs,
     ...proofsOf(auth),
-    ...(tls === null ? {} : { tls }),
+    ...(tls === null ? {} : { tls: clientTlsOf(tls) }),
     readOnly,
     logger: SILENT,
   };

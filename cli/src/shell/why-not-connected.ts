@@ -11,7 +11,7 @@ import { askWord } from '../status/four-letter-word.js';
 import { isOfServer, parseStatus, reasonOf, saysItLacksQuorum } from '../status/server-status.js';
 import { needsTls, speaksTls } from '../status/speaks-tls.js';
 import { addressesOf, type NamedAddress } from './addresses.js';
-import type { ClientTls } from './client-proofs.js';
+import type { TlsPaths } from './client-proofs.js';
 
 const ASK_TIMEOUT_MS = 1000;
 const ATTEMPTS_BY_TLS = 4;
@@ -29,7 +29,7 @@ export interface TargetToExplain {
   readonly connect: string;
   readonly source: string;
   readonly auth: readonly unknown[];
-  readonly tls: ClientTls | null;
+  readonly tls: TlsPaths | null;
   /** How long a session was waited for; null if one may have been there before. */
   readonly timeoutMs: number | null;
 }

@@ -9,8 +9,8 @@ const ANSWER_BYTES_MAX = 1 << 20;
 export interface ServerToAsk {
   readonly host: string;
   readonly port: number;
-  /** Absent for a connection without TLS. */
-  readonly tls?: ConnectionOptions;
+  /** Asked for each connection, and what it throws is why there is none; absent without TLS. */
+  readonly tls?: (() => ConnectionOptions) | undefined;
 }
 
 /**
@@ -33,7 +33,7 @@ export function askWord(
     const socket =
       tls === undefined
         ? connect({ host, port }, onOpen)
-        : connectTls({ ...tls, host, port }, onOpen);
+        : connectTls({ ...tls(), host, port }, onOpen);
     const parts: Buffer[] = [];
     let bytes = 0;
     const end = (error: Error | null): void => {

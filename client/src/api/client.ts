@@ -9,6 +9,7 @@
 import type { AddWatchMode, ClientInfo, WatcherType } from '@rookery/protocol';
 import type { Lease } from './lease.js';
 import type { Log } from './logger.js';
+import type { TlsOptions } from './options.js';
 import type { Surroundings } from './surroundings.js';
 import type { Transaction, TransactionOp, TransactionResult } from './transaction.js';
 import type {
@@ -189,6 +190,13 @@ export interface Client extends AsyncDisposable {
    * is. The chroot stays as it was: one in `connectString` is ignored. Throws ConnectStringError.
    */
   updateServers(connectString: string): void;
+  /**
+   * Replaces the `tls` option, all of it, for the connections that are made from now on, as after a
+   * certificate or an authority was renewed. The present connection and the session stay. Files
+   * that the option names are read again for each connection without it. Throws OptionError, and
+   * keeps what there was, for a key without its certificate or what else TLS cannot use.
+   */
+  updateTls(tls: TlsOptions | boolean): void;
   /**
    * Deletes the znode in the background, and retries after problems of the connection. With a
    * `session`, it ends with that session, which takes an ephemeral znode with it; without one, it

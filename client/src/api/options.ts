@@ -6,6 +6,23 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from './logger.js';
 import type { Surroundings } from './surroundings.js';
 
+/**
+ * Options of Node's TLS (ca, cert, key, servername...), or the files that have what some of these
+ * options hold. Files are read again for each connection. Those that cannot be used, or do not
+ * belong together, are refused with OptionError at first; later they are reported, and connections
+ * go on with what was read before.
+ */
+export interface TlsOptions extends ConnectionOptions {
+  /** PEM: the authorities that may have signed the servers. In place of `ca`. */
+  readonly caFile?: string | undefined;
+  /** PEM: the client's certificate, then the intermediate ones. In place of `cert`. */
+  readonly certFile?: string | undefined;
+  /** PEM: the key of `certFile`, encrypted if there is a `passphrase`. In place of `key`. */
+  readonly keyFile?: string | undefined;
+  /** PKCS#12: the certificate and its key. In place of `pfx`. */
+  readonly pkcs12File?: string | undefined;
+}
+
 export interface ConnectOptions {
   /**
    * The session timeout to request, in milliseconds, 1,000 to 2^31-1; default 30,000. The server
@@ -49,10 +66,10 @@ export interface ConnectOptions {
    */
   readonly sasl?: { readonly username: string; readonly password: string } | undefined;
   /**
-   * Options of Node's TLS (ca, cert, key, servername...), or true to trust the authorities that
-   * Node trusts by default. Default false, which is plain TCP.
+   * How to connect by TLS, or true to trust the authorities that Node trusts by default. Default
+   * false, which is plain TCP. `updateTls` replaces it.
    */
-  readonly tls?: ConnectionOptions | boolean | undefined;
+  readonly tls?: TlsOptions | boolean | undefined;
   /** Resumes an existing session instead of opening one. If it has expired, the session is lost. */
   readonly resume?: { readonly sessionId: bigint; readonly password: Uint8Array } | undefined;
   /**

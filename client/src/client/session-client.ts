@@ -18,6 +18,7 @@ import type {
 } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
 import type { Log } from '../api/logger.js';
+import type { TlsOptions } from '../api/options.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
@@ -53,6 +54,7 @@ import type { WatchRegistry } from '../watches/watch-registry.js';
 import { watchStream } from '../watches/watch-stream.js';
 import { parseConnectString } from '../wire/connect-string.js';
 import type { Dial } from '../wire/link.js';
+import type { TlsSource } from '../wire/tls-source.js';
 import { watcherError } from './argument-check.js';
 import { Reads } from './reads.js';
 import { SessionWatchChannel } from './watch-channel.js';
@@ -66,6 +68,7 @@ export interface SessionClientOptions {
   readonly operationTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly dial: Dial;
+  readonly tls: TlsSource;
   readonly name: string;
   readonly log: Log;
 }
@@ -268,6 +271,10 @@ export class SessionClient implements Client {
 
   updateServers(connectString: string): void {
     this.#keeper.updateServers(parseConnectString(connectString).servers);
+  }
+
+  updateTls(tls: TlsOptions | boolean): void {
+    this.#options.tls.update(tls);
   }
 
   deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {

@@ -15,6 +15,7 @@ import type {
 } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
 import type { Log } from '../api/logger.js';
+import type { TlsOptions } from '../api/options.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { Transaction, TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
@@ -216,6 +217,10 @@ export abstract class DelegatingClient implements Client {
 
   updateServers(connectString: string): void {
     this.base.updateServers(connectString);
+  }
+
+  updateTls(tls: TlsOptions | boolean): void {
+    this.base.updateTls(tls);
   }
 
   deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {

@@ -300,6 +300,10 @@ export abstract class FakeOperations implements Client {
     // There is only one server.
   }
 
+  updateTls(): void {
+    // Nothing is sent over a network.
+  }
+
   deleteGuaranteed(path: string, options?: { readonly session?: bigint }): Promise<void> {
     return this.deletions.add(path, options);
   }

@@ -1,10 +1,10 @@
 /**
  * A client whose name server stops answering: the address that a name had last is dialled, the
- * name is asked for once, and other names as ever.
+ * name is asked for once, and other names as ever. A connection that Node refuses to begin.
  */
 import { expect, it, vi } from 'vitest';
 import { ScriptedClient } from '../testing/scripted-client.js';
-import { resolverBySystem } from './dial.js';
+import { resolverBySystem, socketDial } from './dial.js';
 
 const SESSION_MS = 20_000;
 
@@ -40,4 +40,14 @@ it('looks no address up that is one already', async () => {
   const resolve = resolverBySystem(() => () => undefined, lookup);
   expect([await resolve('10.0.0.1'), await resolve('::1')]).toEqual([['10.0.0.1'], ['::1']]);
   expect(lookup).not.toHaveBeenCalled();
+});
+
+it('reports options of TLS that Node refuses as the end of the connection', async () => {
+  const tls = () => ({ ALPNProtocols: ['x'.repeat(256)] });
+  const dial = socketDial({ tls, keepAlive: true });
+  const address = { server: { host: 'localhost', port: 1 }, ip: '127.0.0.1' };
+  const error = await new Promise((resolve) => {
+    dial(address, { onOpen: () => undefined, onData: () => undefined, onClose: resolve });
+  });
+  expect(error).toMatchObject({ code: 'ERR_OUT_OF_RANGE' });
 });

@@ -5,21 +5,25 @@
  * here: a caller gives up with `destroy`. Nothing is called before `dial` has returned.
  */
 import { lookup as lookUp } from 'node:dns/promises';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, isIP, Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { NameLookups } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
 import type { Address, Dial, Link, LinkEvents, Resolve } from './link.js';
 
 export interface DialOptions {
-  /** Null for plain TCP. */
-  readonly tls: ConnectionOptions | null;
+  /** Asked for each connection; returns null for plain TCP. */
+  readonly tls: () => ConnectionOptions | null;
   /** Whether an open socket keeps the process alive. */
   readonly keepAlive: boolean;
 }
 
 export function socketDial(options: DialOptions): Dial {
-  return (address, events) => new SocketLink(openSocket(address, options), events, options);
+  return (address, events) => {
+    const tls = options.tls();
+    const opened = tls === null ? 'connect' : 'secureConnect';
+    return new SocketLink(openSocket(address, tls), events, { opened, ...options });
+  };
 }
 
 /**
@@ -39,16 +43,27 @@ async function lookupBySystem(host: string): Promise<readonly string[]> {
   return found.map((entry) => entry.address);
 }
 
-function openSocket(address: Address, options: DialOptions): Socket {
+function openSocket(address: Address, tls: ConnectionOptions | null): Socket {
   const { ip: host, server } = address;
   const common = { host, port: server.port };
-  if (options.tls === null) return connectTcp({ ...common, noDelay: true, keepAlive: true });
+  if (tls === null) return connectTcp({ ...common, noDelay: true, keepAlive: true });
   // The certificate is checked against the name that the user gave, and not against its address.
   const named = isIP(server.host) === 0 ? { servername: server.host } : {};
-  const socket = connectTls({ ...named, ...options.tls, ...common });
-  socket.setNoDelay(true);
-  socket.setKeepAlive(true);
-  return socket;
+  try {
+    const socket = connectTls({ ...named, ...tls, ...common });
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true);
+    return socket;
+  } catch (error) {
+    // Node refuses some options only here. The socket reports it as it does any other failure.
+    return new Socket().destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
+interface SocketLinkOptions {
+  /** The event of the socket when bytes can be written. */
+  readonly opened: 'connect' | 'secureConnect';
+  readonly keepAlive: boolean;
 }
 
 class SocketLink implements Link {
@@ -57,11 +72,10 @@ class SocketLink implements Link {
   #events: LinkEvents | null;
   #error: Error | null = null;
 
-  constructor(socket: Socket, events: LinkEvents, options: DialOptions) {
+  constructor(socket: Socket, events: LinkEvents, { opened, keepAlive }: SocketLinkOptions) {
     this.#socket = socket;
     this.#events = events;
-    if (!options.keepAlive) socket.unref();
-    const opened = options.tls === null ? 'connect' : 'secureConnect';
+    if (!keepAlive) socket.unref();
     socket.once(opened, () => this.#events?.onOpen());
     socket.on('data', (chunk: Buffer) => this.#events?.onData(chunk));
     socket.on('error', (error) => {

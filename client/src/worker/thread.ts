@@ -60,7 +60,7 @@ class BeatingLink {
     this.#number = message.link;
     this.#frames = new FrameReader(message.frameBytesMax);
     this.#answered = new BigInt64Array(message.answered);
-    const dial = socketDial({ tls: message.tls, keepAlive: true });
+    const dial = socketDial({ tls: () => message.tls, keepAlive: true });
     this.#socket = dial(message.address, {
       onOpen: () => tell({ kind: 'open', link: this.#number }),
       onData: (chunk) => this.#onData(chunk),

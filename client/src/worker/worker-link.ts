@@ -14,8 +14,11 @@ import type { FromWorker, ToWorker } from './messages.js';
 export interface WorkerLinksOptions {
   /** The URL of the thread's module. */
   readonly thread: URL;
-  /** Only values that structured cloning can copy, so no functions. */
-  readonly tls: ConnectionOptions | null;
+  /**
+   * Asked for each connection; returns null for plain TCP, and only values that structured cloning
+   * can copy, so no functions.
+   */
+  readonly tls: () => ConnectionOptions | null;
   readonly keepAlive: boolean;
   readonly frameBytesMax: number;
 }
@@ -123,7 +126,7 @@ class WorkerLink implements Link {
         return micros === 0n ? Number.NEGATIVE_INFINITY : Number(micros) / 1000;
       },
     };
-    links.post({ kind: 'dial', link, address, tls, frameBytesMax, answered });
+    links.post({ kind: 'dial', link, address, tls: tls(), frameBytesMax, answered });
   }
 
   write(bytes: Uint8Array): void {
