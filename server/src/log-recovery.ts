@@ -18,7 +18,14 @@ export function logRecovery(logger: Logger, recovered: Recovered): void {
     founded,
   };
   logger.info(facts, 'server.recovered');
-  const { history, unreadableLog: reason } = recovered;
+  const { history, unreadableLog: reason, unfinished: removed } = recovered;
+  if (removed !== undefined) {
+    logger.info(
+      { removed },
+      'server.founded_anew: an earlier first start had not ended, so it had promised nothing: what ' +
+        'it left is removed, and this is the first start',
+    );
+  }
   if (reason !== undefined) {
     logger.warn({ base: formatZxid(history.base), reason }, 'log.unreadable');
   }

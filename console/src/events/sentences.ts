@@ -53,6 +53,7 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
     `gave up transactions that the ensemble did not commit, which are in ${text(file)}`,
   'tree.discarded': ({ file }) => `gave up its tree, which is in ${text(file)}`,
   'digest.mismatch': ({ zxid }) => `knows of members with different states at ${text(zxid)}`,
+  'server.founded_anew': () => 'begins anew after a first start that was interrupted',
   'server.damaged': ({ damage }) => `does not vote and waits for a snapshot${because(damage)}`,
   'server.list_changed': () => 'waits for a majority with the new list of members',
   'list.settled': () => 'uses the new list of members alone',

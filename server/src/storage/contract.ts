@@ -75,6 +75,11 @@ export interface Recovered {
    * Nothing is lost by it: only a learner could have needed them, and it gets a snapshot instead.
    */
   readonly unreadableLog?: string;
+  /**
+   * What an unfinished founding had left, by name: it was destroyed, and this start has founded the
+   * member anew. Absent where there was nothing.
+   */
+  readonly unfinished?: readonly string[];
 }
 
 /**

@@ -1,8 +1,9 @@
 /**
  * The directory that holds a store: made durably, and marked with the member that it belongs to.
  *
- * `member.json` is written once and never changed. Whoever opens the directory checks it before
- * anything is written.
+ * `member.json` says whose it is; whoever opens the directory checks it before anything is written.
+ * In the directory of the log it is the first thing that is written. In that of the tree it is the
+ * last one, and says that a founding is complete there: see unfinished-founding.ts.
  */
 import { mkdir, open as openFile, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,22 +14,31 @@ import { DirectoryError, FormatError, IdentityError } from './errors.js';
 export const OWNER_FILE = 'member.json';
 const DIRECTORY_FORMAT = 1;
 
-/** Only reads. A missing or empty directory may be taken by any member. */
-export async function checkOwner(directory: string, memberId: number): Promise<void> {
+/**
+ * What `member.json` tells of the founding of a member. It is not complete where there is no such
+ * file. Where an earlier release, or an operator, wrote the file, it tells nothing.
+ */
+export type Founding = 'incomplete' | 'unknown' | 'complete';
+
+/**
+ * Only reads. A directory without the file may be taken by any member. Throws IdentityError,
+ * FormatError or DirectoryError.
+ */
+export async function readOwner(directory: string, memberId: number): Promise<Founding> {
   const path = join(directory, OWNER_FILE);
   let text: string;
   try {
     text = await readFile(path, 'utf8');
   } catch (error) {
-    if (codesOf(error).includes('ENOENT')) return;
+    if (codesOf(error).includes('ENOENT')) return 'incomplete';
     throw new DirectoryError(`cannot read ${path}: ${textOf(error)}`);
   }
-  const match = /"rookery":(\d+),"member":(\d+)/.exec(text);
+  const match = /"rookery":(\d+),"member":(\d+)(,"complete":true)?/.exec(text);
   if (match === null) {
     throw new FormatError(
       `${path} is ${text.trim() === '' ? 'empty' : 'damaged'}: it cannot be told whose data this is.` +
         ` If ${directory} is that of member ${memberId}, and of no other, write this line into the` +
-        ` file and start again: ${ownerLine(memberId)}`,
+        ` file and start again: ${completeLine(memberId)}`,
     );
   }
   if (Number(match[1]) !== DIRECTORY_FORMAT) {
@@ -41,14 +51,24 @@ export async function checkOwner(directory: string, memberId: number): Promise<v
       `${directory} holds the data of member ${match[2]}, this is member ${memberId}`,
     );
   }
+  return match[3] === undefined ? 'unknown' : 'complete';
 }
 
-/** Marks the directory. Durable when resolved; does nothing if it is marked already. */
+/** Says whose the directory is. Durable when resolved; does nothing where the file is there. */
 export async function writeOwner(directory: string, memberId: number): Promise<void> {
   if ((await readdir(directory)).includes(OWNER_FILE)) return;
+  await replaceOwner(directory, ownerLine(memberId));
+}
+
+/** Says that the founding is complete. Durable when resolved. */
+export async function writeComplete(directory: string, memberId: number): Promise<void> {
+  await replaceOwner(directory, completeLine(memberId));
+}
+
+async function replaceOwner(directory: string, line: string): Promise<void> {
   const file = await openNewFile(join(directory, `${OWNER_FILE}.new`));
   try {
-    await file.writeFile(`${ownerLine(memberId)}\n`);
+    await file.writeFile(`${line}\n`);
     await file.sync();
   } finally {
     await file.close();
@@ -94,4 +114,8 @@ export async function syncDirectory(directory: string): Promise<void> {
 
 function ownerLine(memberId: number): string {
   return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId}}`;
+}
+
+function completeLine(memberId: number): string {
+  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId},"complete":true}`;
 }

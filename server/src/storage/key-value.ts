@@ -6,8 +6,8 @@
  * promise resolves, without it it may be lost at a crash, but never out of order with later
  * batches.
  */
-
 import { bufferOf } from '@rookery/protocol';
+import type { Founding } from './data-directory.js';
 
 export type KeyValueOperation =
   | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array }
@@ -49,8 +49,12 @@ export interface KeyValueDatabase {
   close(): Promise<void>;
 }
 
-/** A directory of databases. */
+/** A directory of databases, which belongs to one member. */
 export interface KeyValueStore {
+  /** Whether `completeFounding` was called here. No damage of a database changes what it tells. */
+  founding(): Promise<Founding>;
+  /** Marks the directory durably, behind everything that the databases hold by then. */
+  completeFounding(): Promise<void>;
   list(): Promise<readonly string[]>;
   open(name: string): Promise<KeyValueDatabase>;
   /** Deletes a closed database. Its space is freed soon afterwards. */

@@ -11,8 +11,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { assert } from '@rookery/protocol';
 import { Level } from 'level';
-import { syncDirectory } from './data-directory.js';
-import { codesOf, textOf } from './disk-errors.js';
+import { type Founding, syncDirectory } from './data-directory.js';
+import { codesOf, orFault, textOf } from './disk-errors.js';
 import { DamagedError } from './errors.js';
 import { FileLogDirectory } from './file-log.js';
 import type {
@@ -47,6 +47,19 @@ export class LevelStore implements KeyValueStore {
   /** Closes the directory when it is closed. */
   constructor(directory: OwnedDirectory) {
     this.#directory = directory;
+  }
+
+  founding(): Promise<Founding> {
+    return this.#directory.founding();
+  }
+
+  async completeFounding(): Promise<void> {
+    // LevelDB syncs what its files hold, but not that CURRENT names the newest manifest.
+    for (const name of await this.list()) {
+      const path = join(this.#directory.path, name);
+      await orFault(path, () => syncDirectory(path));
+    }
+    await this.#directory.complete();
   }
 
   async list(): Promise<readonly string[]> {

@@ -196,6 +196,7 @@ describe('what is no file of the log', () => {
     await founded();
     crash();
     disk.treeStore.tamper('meta', (entries) => entries.clear());
+    disk.treeStore.setFounding('incomplete');
     await (await disk.logFiles.create('notes')).close();
     expect((await openToy(disk)).recovered.damaged).toBe(null);
     expect(disk.logFiles.names()).toContain('notes');

@@ -29,6 +29,8 @@ function refusingMeta(store: MemoryStore): KeyValueStore {
     close: () => database.close(),
   });
   return {
+    founding: () => store.founding(),
+    completeFounding: () => store.completeFounding(),
     list: () => store.list(),
     open: async (name) => {
       const database = await store.open(name);

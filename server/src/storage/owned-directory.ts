@@ -7,7 +7,14 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { checkOwner, makeDirectory, OWNER_FILE, writeOwner } from './data-directory.js';
+import {
+  type Founding,
+  makeDirectory,
+  OWNER_FILE,
+  readOwner,
+  writeComplete,
+  writeOwner,
+} from './data-directory.js';
 import { type DirectoryLock, LOCK_NAME, lockDirectory } from './directory-lock.js';
 import { faultOf, isFull, orFault, textOf } from './disk-errors.js';
 import { DirectoryError, StoreLockedError } from './errors.js';
@@ -20,42 +27,67 @@ const TRASH_NAME = /^trash-(\d+)-/;
 export class OwnedDirectory {
   readonly path: string;
   readonly disk: LogDisk;
+  readonly #memberId: number;
   readonly #lock: DirectoryLock;
   readonly #trash = new Trash();
   #trashCount = 0;
 
-  private constructor(path: string, lock: DirectoryLock, disk: LogDisk) {
+  private constructor(path: string, memberId: number, lock: DirectoryLock, disk: LogDisk) {
     this.path = path;
+    this.#memberId = memberId;
     this.#lock = lock;
     this.disk = disk;
   }
 
-  /** Throws IdentityError or FormatError before it writes; StorageFault for a full disk. */
+  /**
+   * Opens a directory and marks it as that of the member. Throws IdentityError or FormatError
+   * before it writes; StorageFault for a full disk.
+   */
   static async open(
     path: string,
     memberId: number,
     disk: LogDisk = SYSTEM_DISK,
   ): Promise<OwnedDirectory> {
-    await checkOwner(path, memberId);
+    const directory = await OwnedDirectory.openUnmarked(path, memberId, disk);
     try {
+      await usable(path, () => writeOwner(path, memberId));
+      return directory;
+    } catch (error) {
+      // Where the disk is full, the same process opens the directory again later.
+      await directory.close();
+      throw error;
+    }
+  }
+
+  /** Like `open`, but a directory without a mark gets none before `complete`. */
+  static async openUnmarked(
+    path: string,
+    memberId: number,
+    disk: LogDisk = SYSTEM_DISK,
+  ): Promise<OwnedDirectory> {
+    await readOwner(path, memberId);
+    return await usable(path, async () => {
       await makeDirectory(path);
       const lock = await lockDirectory(path);
       try {
-        const directory = new OwnedDirectory(path, lock, disk);
-        await writeOwner(path, memberId);
+        const directory = new OwnedDirectory(path, memberId, lock, disk);
         await directory.#takeTrashAgain();
         return directory;
       } catch (error) {
-        // Where the disk is full, the same process opens the directory again later.
         await lock.release();
         throw error;
       }
-    } catch (error) {
-      if (error instanceof StoreLockedError) throw error;
-      // As at run time: the directory is the right one, and a later start may find space.
-      if (isFull(error)) throw faultOf(path, error);
-      throw new DirectoryError(`cannot use the data directory ${path}: ${textOf(error)}`);
-    }
+    });
+  }
+
+  /** Reads what the mark says. */
+  async founding(): Promise<Founding> {
+    return await readOwner(this.path, this.#memberId);
+  }
+
+  /** Marks the directory as one in which a founding is complete. Durable when resolved. */
+  async complete(): Promise<void> {
+    await orFault(this.path, () => writeComplete(this.path, this.#memberId));
   }
 
   /** Whether a name belongs to the directory itself and not to the store in it. */
@@ -91,5 +123,17 @@ export class OwnedDirectory {
       this.#trashCount = Math.max(this.#trashCount, Number(TRASH_NAME.exec(name)?.[1] ?? 0));
       this.#trash.add(join(this.path, name));
     }
+  }
+}
+
+/** Runs a step of the opening; its error names the directory. */
+async function usable<T>(path: string, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (error instanceof StoreLockedError) throw error;
+    // As at run time: the directory is the right one, and a later start may find space.
+    if (isFull(error)) throw faultOf(path, error);
+    throw new DirectoryError(`cannot use the data directory ${path}: ${textOf(error)}`);
   }
 }

@@ -2,29 +2,22 @@
  * What a member finds on its disk at start: nothing, a sound state, or damage.
  *
  * Reads before it writes; founds an empty member only where there is nothing at all, or what is
- * left of a founding that was interrupted. Destroys generations that are not live (a snapshot that
- * was not finished, the tree that an installed one replaced), but never while the disk is damaged
- * and its meta unreadable.
+ * left of an unfinished founding (unfinished-founding.ts). Destroys generations that are not live
+ * (a snapshot that was not finished, the tree that an installed one replaced), but never while the
+ * disk is damaged and its meta unreadable.
  */
 import { epochOf, formatZxid, type Zxid } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
-import { CheckpointedTree, parseTreeName, readCheckpoint } from './checkpoint.js';
+import { CheckpointedTree, parseTreeName } from './checkpoint.js';
 import type { Recovered, StateLoader, StorageOptions, StorageSetup } from './contract.js';
 import { DamagedError, IdentityError } from './errors.js';
-import {
-  destroyFormerLog,
-  formerGenerations,
-  holdsFormerLog,
-  openFormerLog,
-} from './former-log.js';
-import type { KeyValueStore } from './key-value.js';
+import { destroyFormerLog, formerGenerations, openFormerLog } from './former-log.js';
 import { refuseHigherLevel } from './level-guard.js';
-import type { LogDirectory } from './log-files.js';
-import { RecordReader } from './log-record.js';
 import { recoverLog } from './log-recovery.js';
-import { parseSegmentName, RECORDS_START, readHeader } from './log-segment.js';
+import { parseSegmentName } from './log-segment.js';
 import { META_NAME, type Meta, MetaStore } from './meta.js';
 import { TxnLog, type TxnLogHooks } from './txn-log.js';
+import { isUnfinished } from './unfinished-founding.js';
 
 /** The generation that is in use. */
 export interface Live {
@@ -47,6 +40,7 @@ export async function recoverStorage(
   hooks: TxnLogHooks,
 ): Promise<RecoveredStorage> {
   const { memberId, loader } = setup;
+  if (await isUnfinished(setup)) return await foundStorage(setup, options, hooks);
   const names = await generationsOf(setup);
   const metaStore = await openMeta(setup, names);
   let meta: Meta | null;
@@ -56,13 +50,9 @@ export async function recoverStorage(
     if (!(error instanceof DamagedError)) throw error;
     return damagedStorage(metaStore, unknownMeta(memberId, names, error.message), false);
   }
-  if (meta === null && (await holdsAnything(setup))) {
-    const message = 'the meta record is missing, but there is a tree or a log';
-    return damagedStorage(metaStore, unknownMeta(memberId, names, message), false);
-  }
   if (meta === null) {
-    await destroyGenerations(setup, null);
-    return await foundStorage(setup, metaStore, options, hooks);
+    const message = 'the meta record is missing, but a member was founded here';
+    return damagedStorage(metaStore, unknownMeta(memberId, names, message), false);
   }
   if (meta.memberId !== memberId) {
     throw new IdentityError(
@@ -195,14 +185,18 @@ async function soundStorage(from: {
   }
 }
 
-/** Founds an empty member. Meta is written last, because without it nothing is founded. */
+/**
+ * Founds an empty member, in place of what an unfinished founding has left. Storage marks the
+ * directory as complete behind it.
+ */
 async function foundStorage(
   setup: StorageSetup,
-  metaStore: MetaStore,
   options: StorageOptions,
   hooks: TxnLogHooks,
 ): Promise<RecoveredStorage> {
   const { treeStore, logFiles, memberId, loader } = setup;
+  const removed = await clear(setup);
+  const metaStore = await MetaStore.open(treeStore);
   const log = await TxnLog.create(logFiles, { generation: 0, base: 0 }, options, hooks);
   loader.finishLoad({ zxid: 0, lastTime: 0 });
   const checkpoint = { zxid: 0, digest: loader.digest(), lastTime: 0 };
@@ -216,8 +210,21 @@ async function foundStorage(
     suffix: [],
     last: 0,
     damaged: null,
+    ...(removed.length === 0 ? {} : { unfinished: removed }),
   };
   return { metaStore, meta, metaKnown: true, live: { tree, log }, recovered };
+}
+
+/** Destroys meta and all trees and logs; returns their names. */
+async function clear(setup: StorageSetup): Promise<readonly string[]> {
+  const { treeStore, logFiles } = setup;
+  const databases = (await treeStore.list()).filter(
+    (name) => name === META_NAME || parseTreeName(name) !== null,
+  );
+  const segments = (await logFiles.list()).filter((name) => parseSegmentName(name) !== null);
+  if (databases.includes(META_NAME)) await treeStore.destroy(META_NAME);
+  await destroyGenerations(setup, null);
+  return [...databases, ...segments];
 }
 
 function damagedStorage(metaStore: MetaStore, meta: Meta, metaKnown: boolean): RecoveredStorage {
@@ -270,58 +277,6 @@ async function withLogFiles(
   }
   if (formerLog !== null) await destroyFormerLog(formerLog);
   return meta;
-}
-
-/** Whether there is more than the leftovers of a founding: a proposal, or a non-empty tree. */
-async function holdsAnything({ treeStore, logFiles, formerLog = null }: StorageSetup) {
-  if (formerLog !== null && (await holdsFormerLog(formerLog))) return true;
-  const trees = (await treeStore.list()).filter((name) => parseTreeName(name) !== null);
-  for (const name of trees) {
-    if (parseTreeName(name) !== 0 || (await holdsCheckpoint(treeStore, name))) return true;
-  }
-  for (const name of await logFiles.list()) {
-    const segment = parseSegmentName(name);
-    if (segment === null) continue;
-    if (segment.generation !== 0 || segment.seq !== 0) return true;
-    // The tree is made after the log's header is durable.
-    if (await holdsProposals(logFiles, { name, hasTree: trees.length > 0 })) return true;
-  }
-  return false;
-}
-
-/** Whether the log has a proposal. An unreadable log counts as having one. */
-async function holdsProposals(
-  logFiles: LogDirectory,
-  { name, hasTree }: { readonly name: string; readonly hasTree: boolean },
-): Promise<boolean> {
-  const file = await logFiles.open(name);
-  try {
-    const header = await readHeader(file, name);
-    if (header === null) return hasTree;
-    const reader = new RecordReader(file, { salt: header.salt, from: RECORDS_START });
-    const isEmpty = (await reader.next()) === null && !(await reader.hasLaterWrite());
-    return header.base !== 0 || !isEmpty;
-  } catch (error) {
-    if (error instanceof DamagedError) return true;
-    throw error;
-  } finally {
-    await file.close();
-  }
-}
-
-/** Whether the tree is not the empty one. An unreadable tree counts as not empty. */
-async function holdsCheckpoint(store: KeyValueStore, name: string): Promise<boolean> {
-  try {
-    const open = await store.open(name);
-    try {
-      return ((await readCheckpoint(name, open))?.zxid ?? 0) !== 0;
-    } finally {
-      await open.close();
-    }
-  } catch (error) {
-    if (error instanceof DamagedError) return true;
-    throw error;
-  }
 }
 
 function unknownMeta(memberId: number, generations: readonly number[], damaged: string): Meta {

@@ -89,9 +89,10 @@ export class Storage {
   }
 
   /**
-   * Opens or creates the storage, and destroys what a crash left over. Throws IdentityError for
-   * another member's data, and FormatError for data of another version; both before anything is
-   * written.
+   * Opens or creates the storage, and destroys what a crash left over. Nothing is sent to another
+   * member before it resolves: the directory is marked last, and without that mark a later start
+   * takes it for empty. Throws IdentityError for another member's data, and FormatError for data of
+   * another version; both before anything is written.
    */
   static async open(
     setup: StorageSetup,
@@ -112,6 +113,9 @@ export class Storage {
     opened = storage;
     try {
       await storage.starts.countStart();
+      if ((await setup.treeStore.founding()) !== 'complete') {
+        await setup.treeStore.completeFounding();
+      }
       return { storage, recovered: from.recovered };
     } catch (error) {
       // LevelDB may find a damaged block only during a compaction.

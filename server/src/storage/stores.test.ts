@@ -1,5 +1,5 @@
 /** Who may open a member's directories, and what is in them. */
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -42,7 +42,7 @@ describe('a data directory', () => {
   });
 
   it('is not locked after a failure: the same process opens it once the cause is gone', async () => {
-    const obstacle = join(directory, '1', 'tree', 'member.json.new');
+    const obstacle = join(directory, 'logs', '1', 'log', 'member.json.new');
     await mkdir(obstacle, { recursive: true });
     await expect(openStores(setup())).rejects.toThrow(DirectoryError);
     await rm(obstacle, { recursive: true });
@@ -105,5 +105,30 @@ describe('both directories', () => {
     expect(await readdir(log)).toEqual(
       expect.not.arrayContaining([expect.stringMatching(/^(log|trash)-/)]),
     );
+  });
+});
+
+describe('the first start of a member', () => {
+  const path = () => join(directory, '1', 'tree', 'member.json');
+
+  it('marks the tree last, once and for all', async () => {
+    const stores = await openStores(setup());
+    expect(await readdir(join(directory, '1', 'tree'))).not.toContain('member.json');
+    const { storage } = await openToy(stores);
+    const text = await readFile(path(), 'utf8');
+    expect(text).toBe('{"rookery":1,"member":1,"complete":true}\n');
+    await storage.close();
+    const before = await stat(path());
+    await (await openToy(await openStores(setup()))).storage.close();
+    expect((await stat(path())).ino).toBe(before.ino);
+  });
+
+  it('replaces the mark of an earlier release', async () => {
+    await filled();
+    await writeFile(path(), '{"rookery":1,"member":1}\n');
+    const { storage, recovered } = await openToy(await openStores(setup()));
+    expect(proposalsIn(recovered.suffix).length).toBe(9);
+    await storage.close();
+    expect(await readFile(path(), 'utf8')).toContain('"complete":true');
   });
 });

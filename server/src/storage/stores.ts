@@ -6,7 +6,7 @@
  * too.
  */
 import { join } from 'node:path';
-import { checkOwner } from './data-directory.js';
+import { readOwner } from './data-directory.js';
 import { FileLogDirectory } from './file-log.js';
 import { formerGenerations } from './former-log.js';
 import type { KeyValueStore } from './key-value.js';
@@ -33,9 +33,9 @@ export async function openStores(setup: {
   const { memberId } = setup;
   const treeDirectory = join(setup.dataDir, String(memberId), 'tree');
   const logDirectory = join(setup.dataLogDir, String(memberId), 'log');
-  await checkOwner(treeDirectory, memberId);
-  await checkOwner(logDirectory, memberId);
-  const treeStore = new LevelStore(await OwnedDirectory.open(treeDirectory, memberId));
+  await readOwner(treeDirectory, memberId);
+  await readOwner(logDirectory, memberId);
+  const treeStore = new LevelStore(await OwnedDirectory.openUnmarked(treeDirectory, memberId));
   try {
     return { treeStore, ...(await openLog(await OwnedDirectory.open(logDirectory, memberId))) };
   } catch (error) {

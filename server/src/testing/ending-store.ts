@@ -5,6 +5,7 @@
  * like code of a process that is gone. A batch that was already being written is written whole: a
  * kill a moment later would have left the same. Used by `surroundings.ts`.
  */
+import type { Founding } from '../storage/data-directory.js';
 import type {
   Entry,
   KeyRange,
@@ -22,6 +23,14 @@ export class EndingStore implements KeyValueStore {
   constructor(store: KeyValueStore, life = new EndingLife()) {
     this.#store = store;
     this.#life = life;
+  }
+
+  founding(): Promise<Founding> {
+    return this.#life.run(() => this.#store.founding());
+  }
+
+  completeFounding(): Promise<void> {
+    return this.#life.run(() => this.#store.completeFounding());
   }
 
   list(): Promise<readonly string[]> {

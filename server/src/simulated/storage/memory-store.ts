@@ -7,6 +7,7 @@
  * the disk.
  */
 import { assert } from '@rookery/protocol';
+import type { Founding } from '../../storage/data-directory.js';
 import { StorageFault } from '../../storage/errors.js';
 import {
   type BatchOptions,
@@ -33,6 +34,7 @@ const ITERATE_COUNT = 8;
 export class MemoryStore implements KeyValueStore {
   readonly #options: MemoryStoreOptions;
   readonly #databases = new Map<string, MemoryDisk>();
+  #founding: Founding = 'incomplete';
   #dead = false;
   #changes = 0;
   /** Begun and not yet done: what `gate` holds back. */
@@ -43,7 +45,7 @@ export class MemoryStore implements KeyValueStore {
     this.#options = options;
   }
 
-  /** Batches, creations, clears and destructions so far. */
+  /** Batches, creations, clears, destructions and marks so far. */
   get changeCount(): number {
     return this.#changes;
   }
@@ -57,6 +59,7 @@ export class MemoryStore implements KeyValueStore {
   crash(random: () => number, options: MemoryStoreOptions = this.#options): MemoryStore {
     this.#dead = true;
     const next = new MemoryStore(options);
+    next.#founding = this.#founding;
     for (const name of [...this.#databases.keys()].sort()) {
       const disk = this.#databases.get(name);
       if (disk !== undefined) next.#databases.set(name, disk.survive(random));
@@ -88,6 +91,23 @@ export class MemoryStore implements KeyValueStore {
     const disk = this.#databases.get(name);
     assert(disk !== undefined, `${name} exists`);
     disk.tamper(change);
+  }
+
+  /** For tests: what an earlier release, or an operator, would have left. */
+  setFounding(founding: Founding): void {
+    this.#founding = founding;
+  }
+
+  async founding(): Promise<Founding> {
+    this.check();
+    await this.reading();
+    return this.#founding;
+  }
+
+  async completeFounding(): Promise<void> {
+    await this.change('member', true, () => {
+      this.#founding = 'complete';
+    });
   }
 
   async list(): Promise<readonly string[]> {

@@ -12,6 +12,7 @@ const ATTACHMENTS = 'server/src/pipeline/attachments.test.ts';
 const UNREAD = 'server/src/storage/unread-segments.test.ts';
 const CUT_LOG = 'server/src/simulated/cut-log.test.ts';
 const UNDER_LOAD = 'misses what was durable for more than a second, although it never was quiet';
+const UNFINISHED = 'server/src/storage/unfinished-founding.test.ts';
 const STORAGE_QUEUE = 'server/src/storage/storage-queue.test.ts';
 const LOWERED = 'has a truncation lower a mark that is being written, wherever it dies';
 
@@ -124,6 +125,30 @@ export const ownMutants: readonly NamedMutant[] = [
     scenario: {
       file: 'server/src/storage/shared-batches.test.ts',
       name: 'a part of a batch that is sent leaves what lies before it as it was',
+    },
+  },
+  {
+    name: 'founding-marked-complete-first',
+    area: 'named',
+    file: 'storage/recovery.ts',
+    find: '  const removed = await clear(setup);',
+    replace: '  const removed = await clear(setup);\n  await treeStore.completeFounding();',
+    breaks: 'what a loss of power leaves of a first start counts as an empty directory',
+    scenario: {
+      file: UNFINISHED,
+      name: 'is marked behind all of its changes: one that fails before it leaves no damage',
+    },
+  },
+  {
+    name: 'founded-member-without-meta-is-empty',
+    area: 'named',
+    file: 'storage/unfinished-founding.ts',
+    find: "  if (founding === 'complete') return false;\n",
+    replace: '',
+    breaks: 'a member that may have promised an epoch is never taken for an empty one',
+    scenario: {
+      file: UNFINISHED,
+      name: 'is damage where a founding was complete, though nothing is beside it',
     },
   },
 ];
