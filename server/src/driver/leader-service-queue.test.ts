@@ -1,4 +1,4 @@
-// The preparer takes time for a multi: the clock moves when one is decided.
+// The preparer takes time for a multi and a large request: the clock moves when one is decided.
 import { type ForwardedRequest, OpCode, RequestBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { RequestPreparer } from '../pipeline/request-preparer.js';
@@ -7,8 +7,9 @@ import { ProposalBatcher } from './proposal-batcher.js';
 
 const SHARE_MS = 10;
 const MULTI_MS = 4;
+const LARGE_BYTES = 16 << 10;
 
-/** Records what reached it, in order; a multi takes 4 ms. */
+/** Records what reached it, in order; a multi or a large request takes 4 ms. */
 class SlowPreparer {
   readonly done: string[] = [];
   readonly lastZxid = 0;
@@ -21,8 +22,8 @@ class SlowPreparer {
     return -this.room;
   }
 
-  onRequest(origin: number, { opcode, request }: ForwardedRequest): void {
-    if (opcode === OpCode.multi) this.nowMs += MULTI_MS;
+  onRequest(origin: number, { opcode, request, body }: ForwardedRequest): void {
+    if (opcode === OpCode.multi || body.length >= LARGE_BYTES) this.nowMs += MULTI_MS;
     this.done.push(`${origin}:${request}`);
     this.room -= 1;
   }
@@ -38,13 +39,13 @@ class SlowPreparer {
   }
 }
 
-function requests(opcode: number, from: number, count: number) {
+function requests(opcode: number, from: number, count: number, bodyBytes = 0) {
   const items = Array.from({ length: count }, (_, index) => ({
     request: from + index,
     session: 1,
     attachment: 1,
     opcode,
-    body: new Uint8Array(0),
+    body: new Uint8Array(bodyBytes),
     identities: [],
   }));
   return { kind: 'requests', batch: RequestBatch.of(items) } as const;
@@ -93,6 +94,15 @@ describe('what members ask of a leader', () => {
     expect(preparer.done).toEqual([]);
     expect(turn()).toEqual(['2:5', '2:attach', '3:1', '3:2', '2:7']);
     expect(service.hasMore).toBe(false);
+  });
+
+  it('takes no longer for large requests, though others of their kind take no time', () => {
+    const { preparer, service, turn } = bench();
+    service.onMessage(2, requests(OpCode.setAcl, 1, 6, LARGE_BYTES));
+    expect(preparer.done.splice(0)).toEqual(['2:1', '2:2', '2:3', '2:4']);
+    expect(turn()).toEqual(['2:5', '2:6']);
+    service.onMessage(2, requests(OpCode.setAcl, 7, 16, LARGE_BYTES - 1));
+    expect(preparer.done.length).toBe(16);
   });
 
   it('waits while as much is in flight as may be, and does not ask for turns meanwhile', () => {

@@ -60,8 +60,10 @@ export interface ServiceLimits {
   readonly overlaySizeMax: number;
 }
 
-/** Requests between two readings of the clock. After a multi the clock is always read. */
+/** Requests between two readings of the clock. After a multi or a large one it is always read. */
 const REQUESTS_PER_READING = 16;
+/** A request of this size, such as one with thousands of ACL entries, may take milliseconds. */
+const LARGE_REQUEST_BYTES = 16 << 10;
 /** How many sessions one tick closes, and znodes it reaps, in all. The rest waits for the next. */
 const CHANGES_PER_TICK_MAX = 1000;
 /** The least time between two lines about expired sessions, or between two about refused writes. */
@@ -218,7 +220,7 @@ export class LeaderService {
       if (item === undefined) break;
       this.preparer.onRequest(origin, item, time);
       next += 1;
-      this.#maybeReadClock(item.opcode);
+      this.#maybeReadClock(item);
     } while (!this.#isUsedUp && this.hasRoom);
     this.#continueEnds();
     this.#sendDetaches();
@@ -226,9 +228,10 @@ export class LeaderService {
   }
 
   /** Reads the clock now and then. The first reading of a turn begins its share. */
-  #maybeReadClock(opcode: number): void {
+  #maybeReadClock({ opcode, body }: ForwardedRequest): void {
     this.#untilReading -= 1;
-    if (this.#untilReading > 0 && opcode !== OpCode.multi) return;
+    const isSmall = opcode !== OpCode.multi && body.length < LARGE_REQUEST_BYTES;
+    if (this.#untilReading > 0 && isSmall) return;
     this.#untilReading = REQUESTS_PER_READING;
     const nowMs = this.#timers.nowMs();
     if (Number.isNaN(this.#untilMs)) this.#untilMs = nowMs + this.#limits.shareMs;

@@ -29,6 +29,9 @@ import type { ByteStream, StreamHandlers } from './transport.js';
 
 type Phase = 'open' | 'ended' | 'closed';
 
+/** A frame of this size may take milliseconds, with thousands of watches or entries of an ACL. */
+const LARGE_FRAME_BYTES = 16 << 10;
+
 export class ClientConnection implements Deferrable, PacedReader, StreamHandlers {
   /** Unique in this process; ids only grow. */
   readonly id: number;
@@ -134,7 +137,9 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     const { share } = this.#owner;
     const isLarge = answerBytes >= LARGE_ANSWER_BYTES;
     if (this.#pass === 'heavy' || (this.#pass === 'light' && !isLarge)) return false;
-    return !share.mayContinue() || (isLarge && share.hasWaiting);
+    const isFull = !share.mayContinue() || (isLarge && share.hasWaiting);
+    if (isLarge && !isFull) share.expectLong();
+    return isFull;
   }
 
   /** Whether the last answer was large, or the one that waits is. */
@@ -373,6 +378,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
         if (!mayContinue) return this.#defer();
         if (!this.#reader.pointAtNext(frame)) break;
         this.stats.receivedPackets(1);
+        if (frame.remaining >= LARGE_FRAME_BYTES) share.expectLong();
         this.#isHeavy = false;
         owner.handler.onFrame(this, frame);
         this.#pass = 'none';

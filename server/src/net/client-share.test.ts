@@ -132,6 +132,27 @@ describe('the share of a turn that clients may use', () => {
     expect(turns).toEqual([['1 middling'], ['2 middling'], ['3 middling']]);
   });
 
+  it('ends behind the first large frame that took too long, if its answer is small', async () => {
+    const { handler, turns, allSend } = await bench(3);
+    await allSend('hello');
+    for (const each of handler.connections) each.bindSession({ id: 1, timeoutMs: 4_000 });
+    const before = turns.length;
+    await allSend(`slow ${'x'.repeat(16 << 10)}`);
+    const lengths = turns.slice(before - 1).map((turn) => turn.length);
+    expect(lengths.filter((length) => length > 0)).toEqual([1, 1, 1]);
+  });
+
+  it('ends behind the first listing that took too long, if its answer is small', async () => {
+    const { handler, allSend } = await bench(1);
+    const onFrameDo = handler.onFrameDo;
+    handler.onFrameDo = (connection, frame) => {
+      expect(connection.isFullFor(LARGE_BYTES)).toBe(false);
+      onFrameDo(connection, frame);
+    };
+    const turns = await allSend('slow', 'slow', 'slow');
+    expect(turns.map((turn) => turn.length)).toEqual([1, 1, 1]);
+  });
+
   it('leaves room for small requests while large ones wait', async () => {
     const { timers, ends, turns, allSend } = await bench(8);
     await allSend('large');

@@ -82,6 +82,11 @@ export class ClientShare {
     else if (bytes >= CLOCK_READING_BYTES) this.#untilReading = 0;
   }
 
+  /** What comes next may take long, although its answer may be small: the clock is read after it. */
+  expectLong(): void {
+    this.#untilReading = 0;
+  }
+
   /** Defers a connection to a later turn. */
   defer(connection: Deferrable): void {
     if (this.#light.has(connection) || this.#heavy.has(connection)) return;
