@@ -13,6 +13,12 @@ const PLUS = 0x2b;
 const ZERO = 0x30;
 const NINE = 0x39;
 const NO_DIGIT = -1;
+const COLON = 0x3a;
+const LOWER_A = 0x61;
+const LOWER_F = 0x66;
+const GROUP_DIGITS_MAX = 4;
+const NO_GAP = -1;
+const ZEROS: readonly number[] = Array.from({ length: IPV6_BYTES }, () => 0);
 /** As Java parses an integer: a plus sign and leading zeros are allowed. */
 const NATURAL = /^\+?\d+$/;
 
@@ -108,35 +114,65 @@ function ipv4Bytes(text: string): readonly number[] | null {
   return bytes.length === IPV4_BYTES ? bytes : null;
 }
 
+/**
+ * Groups of hex digits between colons, of which the last one may be an IPv4 address; `::` stands
+ * once for two zero bytes or more. Nothing is split, because lists may have thousands.
+ */
 function ipv6Bytes(text: string): readonly number[] | null {
-  // The interface of a link-local address says nothing about its identity.
-  const [address = '', ...zone] = text.split('%');
-  if (zone.length > 1) return null;
-  const halves = address.split('::');
-  if (halves.length > 2) return null;
-  const [front, back] = halves.map((half, index) => groupBytes(half, index === halves.length - 1));
-  if (front === undefined || front === null || back === null) return null;
-  if (back === undefined) return front.length === IPV6_BYTES ? front : null;
-  const missing = IPV6_BYTES - front.length - back.length;
-  if (missing < 2) return null;
-  return [...front, ...Array.from({ length: missing }, () => 0), ...back];
-}
-
-/** The bytes of groups between colons; the last one may be an IPv4 address. */
-function groupBytes(text: string, isLast: boolean): readonly number[] | null {
-  if (text === '') return [];
+  const end = withoutZone(text);
   const bytes: number[] = [];
-  const groups = text.split(':');
-  for (const [index, group] of groups.entries()) {
-    if (/^[0-9a-fA-F]{1,4}$/.test(group)) {
-      const value = Number.parseInt(group, 16);
-      bytes.push(value >> 8, value & 0xff);
+  let gap = NO_GAP;
+  for (let at = 0; at < end; ) {
+    if (isGap(text, at)) {
+      if (gap !== NO_GAP) return null;
+      gap = bytes.length;
+      at += 2;
       continue;
     }
-    const embedded = isLast && index === groups.length - 1 ? ipv4Bytes(group) : null;
-    if (embedded === null) return null;
-    bytes.push(...embedded);
+    const last = groupEnd(text, at, end);
+    if (last < end && text.charCodeAt(last) !== COLON) {
+      const embedded = ipv4Bytes(text.slice(at, end));
+      if (embedded === null) return null;
+      bytes.push(...embedded);
+      break;
+    }
+    if (last === at || last + 1 === end) return null;
+    const value = Number.parseInt(text.slice(at, last), 16);
+    bytes.push(value >> 8, value & 0xff);
+    at = last === end || isGap(text, last) ? last : last + 1;
   }
+  return filled(bytes, gap);
+}
+
+/** The interface of a link-local address says nothing about its identity. 0 if there are two. */
+function withoutZone(text: string): number {
+  const zone = text.indexOf('%');
+  if (zone < 0) return text.length;
+  return text.indexOf('%', zone + 1) < 0 ? zone : 0;
+}
+
+function isGap(text: string, at: number): boolean {
+  return text.charCodeAt(at) === COLON && text.charCodeAt(at + 1) === COLON;
+}
+
+/** The index behind the hex digits at `from`, of which a group has four at most. */
+function groupEnd(text: string, from: number, end: number): number {
+  let at = from;
+  while (at < end && at < from + GROUP_DIGITS_MAX && isHexDigit(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function isHexDigit(code: number): boolean {
+  const lower = code | 0x20;
+  return (code >= ZERO && code <= NINE) || (lower >= LOWER_A && lower <= LOWER_F);
+}
+
+/** Puts zeros where the gap is; null unless these are the bytes of an address then. */
+function filled(bytes: number[], gap: number): readonly number[] | null {
+  if (gap === NO_GAP) return bytes.length === IPV6_BYTES ? bytes : null;
+  const missing = IPV6_BYTES - bytes.length;
+  if (missing < 2) return null;
+  bytes.splice(gap, 0, ...ZEROS.slice(0, missing));
   return bytes;
 }
 

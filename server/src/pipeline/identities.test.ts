@@ -45,6 +45,24 @@ describe('a connection', () => {
     expect(authenticator.authenticate(packet('digest', 'ann:secret'), once)).toHaveLength(3);
   });
 
+  it('sends at most 16 KB of it: nothing of a longer packet is hashed', () => {
+    let hashed = 0;
+    const counting = (text: string) => {
+      hashed += 1;
+      return digestOf(text);
+    };
+    const authenticator = new Authenticator({ digestOf: counting, superDigest: null });
+    const sized = (bytes: number) => {
+      const around = packet('digest', '').length;
+      return packet('digest', `bob:${'x'.repeat(bytes - around - 4)}`);
+    };
+    expect(authenticator.authenticate(sized(16_384), [HOME])).not.toBe(null);
+    hashed = 0;
+    expect(authenticator.guessedUser(sized(16_385))).toBe(null);
+    expect(authenticator.authenticate(sized(16_385), [HOME])).toBe(null);
+    expect(hashed).toBe(0);
+  });
+
   it('gains nothing by authenticating with its address, which always holds', () => {
     expect(newAuthenticator().authenticate(packet('ip', null), [HOME])).toEqual([HOME]);
   });

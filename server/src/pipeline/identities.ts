@@ -60,6 +60,8 @@ export type SaslOutcome =
 
 /** Every request carries its connection's identities, so they have a bound, in bytes of UTF-8. */
 export const IDENTITY_BYTES_MAX = 8192;
+/** An AuthPacket with more is refused unread: all of its text is hashed, several times. */
+const AUTH_PACKET_BYTES_MAX = 2 * IDENTITY_BYTES_MAX;
 
 const NOBODY: Identities = [];
 const DIGEST_PREFIX = 'digest:';
@@ -232,6 +234,7 @@ export function identityBytesOf(identities: Identities): number {
 }
 
 function readPacket(body: Uint8Array): AuthPacket | null {
+  if (body.length > AUTH_PACKET_BYTES_MAX) return null;
   try {
     return decode(AuthPacket, body);
   } catch (error) {

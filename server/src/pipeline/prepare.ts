@@ -20,7 +20,6 @@ import {
   type PeerId,
   pointAtRequest,
   ReconfigRequest,
-  SetAclRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
@@ -273,7 +272,7 @@ export class Prepare {
       case OpCode.setData:
         return single(decideSetData(overlay, context, views.setData(reader)));
       case OpCode.setAcl:
-        return single(decideSetAcl(overlay, context, SetAclRequest.read(reader)));
+        return single(decideSetAcl(overlay, context, views.setAcl(reader)));
       case OpCode.multi:
         return this.#multi({
           ops: views.multi(reader, this.#rules.multiOpsMax),

@@ -1,16 +1,18 @@
 // Tests what one request may ask for: operations of a multi or multiRead, names that it lists,
-// segments of a path. At the bound everything works as usual; beyond it there is an answer and the
+// segments of a path, entries of ACLs. At the bound everything works as usual; beyond it there is an answer and the
 // connection stays. The first operation that a multi must not have executed is always one that
 // would show.
 import {
   CreateRequest,
   decode,
+  encode,
   MultiReadRequest,
   MultiReadResponse,
   MultiRequest,
   type MultiRequestOp,
   MultiResponse,
   OpCode,
+  SetAclRequest,
 } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
@@ -19,6 +21,7 @@ import { NO_NODE } from '../state/tree.js';
 
 const OPS_MAX = 5;
 const DEPTH_MAX = 4;
+const ACL_ENTRIES_MAX = 16_384;
 const BOUNDS: TestEnsembleOptions = {
   pipeline: { multiOpsMax: OPS_MAX },
   preparer: { multiOpsMax: OPS_MAX, pathDepthMax: DEPTH_MAX },
@@ -160,3 +163,52 @@ describe('the path of a znode', () => {
     expect(again.take().map(({ error }) => error)).toEqual([0, -8, 0]);
   });
 });
+
+describe('the ACL entries of a request', () => {
+  /** Duplicates, which are stored once: only their number can be refused. */
+  const list = (count: number, id = '10.0.0.1') =>
+    Array.from({ length: count }, () => ({ perms: 31, scheme: 'ip', id }));
+
+  it.each([
+    [ACL_ENTRIES_MAX, 0],
+    [ACL_ENTRIES_MAX + 1, -114],
+  ])('are %i in a create or a setACL: the answer is %i', (count, error) => {
+    const { client, ensemble } = connected();
+    client.send(OpCode.create, CreateRequest, { ...bare('/a'), acl: list(count) });
+    client.create('/b');
+    client.send(OpCode.setAcl, SetAclRequest, { path: '/b', acl: list(count), version: -1 });
+    client.create('/behind');
+    ensemble.settle();
+    expect(client.take().map((reply) => reply.error)).toEqual([error, 0, error, 0]);
+  });
+
+  it.each([
+    [ACL_ENTRIES_MAX / 2, 0],
+    [ACL_ENTRIES_MAX / 2 + 1, -114],
+  ])('are twice %i in a multi: the result is %i', (count, error) => {
+    const { client, ensemble } = connected();
+    const op = (path: string, acl = list(count)): MultiRequestOp => {
+      return { opcode: OpCode.create, request: { ...bare(path), acl } };
+    };
+    client.send(OpCode.multi, MultiRequest, { ops: [op('/a'), createOp('/b'), op('/c')] });
+    client.send(OpCode.create, CreateRequest, { ...bare('/d'), acl: list(ACL_ENTRIES_MAX) });
+    ensemble.settle();
+    const [multi, single] = client.take();
+    const { results } = decode(MultiResponse, multi?.body ?? new Uint8Array(0));
+    expect(results.map((one) => (one.opcode === OpCode.error ? one.error : 0)).at(-1)).toBe(error);
+    expect(single?.error, 'each request is counted by itself').toBe(0);
+  });
+
+  it('are malformed beyond the bound as they are within it', () => {
+    const { client, ensemble } = connected();
+    const request = { path: '/', acl: list(ACL_ENTRIES_MAX + 1), version: -1 };
+    const body = encode(SetAclRequest, request);
+    client.sendRaw(OpCode.setAcl, body.subarray(0, body.length - 8));
+    ensemble.settle();
+    expect(client.takeOne().error).toBe(-5);
+  });
+});
+
+function bare(path: string): CreateRequest {
+  return { path, data: null, acl: OPEN_ACL, flags: 0 };
+}

@@ -7,18 +7,25 @@
  * operation or throws MarshallingError.
  */
 import {
-  AclListOrNull,
+  Acl as AclEntry,
   type JuteReader,
   MarshallingError,
   OpCode,
   PathVersionRequest,
   readOperations,
+  readString,
+  type SetAclRequest,
 } from '@rookery/protocol';
 import { CreateView, readPathAndData, SetDataView, WorldAcls } from '../state/op-view.js';
 import type { Acl } from '../state/txn.js';
 
 /** The size of a list that allows everybody something. */
 const WORLD_ACL_BYTES = 27;
+/**
+ * The ACL entries of one request. No list with more of them can be stored (acl-form.ts), and with
+ * this many a request takes some 20 ms.
+ */
+const ACL_ENTRIES_MAX = 1 << 14;
 
 /** An operation of a multi. */
 export type AskedOp =
@@ -30,9 +37,12 @@ export class RequestViews {
   readonly #setData = new SetDataView();
   readonly #create = new CreateView();
   readonly #acls = new WorldAcls();
+  /** The ACL entries that the request may still have. */
+  #entriesLeft = ACL_ENTRIES_MAX;
 
   /** Releases the objects that serve each request; called once the last one is encoded. */
   release(): void {
+    this.#entriesLeft = ACL_ENTRIES_MAX;
     this.#setData.release();
     this.#create.release();
   }
@@ -53,6 +63,10 @@ export class RequestViews {
     op.flags = reader.int();
     op.askedTtlMs = opcode === OpCode.createTtl ? reader.long() : 0;
     return op;
+  }
+
+  setAcl(reader: JuteReader): SetAclRequest {
+    return { path: readString(reader), acl: this.#entries(reader), version: reader.int() };
   }
 
   /** The operations of a multi, at most one more than `countMax`. */
@@ -82,11 +96,30 @@ export class RequestViews {
   #acl(reader: JuteReader): readonly Acl[] | null {
     const { view, position: at } = reader;
     if (reader.remaining < WORLD_ACL_BYTES || !isWorldAcl(view, at)) {
-      return AclListOrNull.read(reader);
+      return this.#entries(reader);
     }
     reader.skip(WORLD_ACL_BYTES);
     return this.#acls.of(view.getInt32(at + 4));
   }
+
+  /** Too many entries are skipped, and read as null, which is no legal list either. */
+  #entries(reader: JuteReader): readonly Acl[] | null {
+    const count = reader.count();
+    if (count === -1) return null;
+    this.#entriesLeft -= count;
+    const entries: Acl[] = [];
+    for (let left = count; left > 0; left--) {
+      if (this.#entriesLeft < 0) skipAclEntry(reader);
+      else entries.push(AclEntry.read(reader));
+    }
+    return this.#entriesLeft < 0 ? null : entries;
+  }
+}
+
+function skipAclEntry(reader: JuteReader): void {
+  reader.int();
+  reader.skipBuffer();
+  reader.skipBuffer();
 }
 
 /** Whether it is a vector of one entry: its permissions, `world` and `anyone`. */
