@@ -82,7 +82,7 @@ export class ClientShare {
     else if (bytes >= CLOCK_READING_BYTES) this.#untilReading = 0;
   }
 
-  /** What comes next may take long, although its answer may be small: the clock is read after it. */
+  /** What comes next may take long, whatever its answer: the clock is read after it. */
   expectLong(): void {
     this.#untilReading = 0;
   }

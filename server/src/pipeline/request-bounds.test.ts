@@ -1,7 +1,7 @@
 // Tests what one request may ask for: operations of a multi or multiRead, names that it lists,
-// segments of a path, entries of ACLs. At the bound everything works as usual; beyond it there is an answer and the
-// connection stays. The first operation that a multi must not have executed is always one that
-// would show.
+// segments of a path, entries of ACLs. At the bound everything works as usual; beyond it there is
+// an answer and the connection stays. The first operation that a multi must not have executed is
+// always one that would show.
 import {
   CreateRequest,
   decode,
