@@ -39,6 +39,8 @@ export interface RunOptions {
   readonly faults: number;
   /** The kinds that the seed may draw. */
   readonly kinds: readonly string[];
+  /** Of these kinds, each one that the run may draw is planned once for certain, and early. */
+  readonly certain: readonly string[];
   /** The planned time, over which the faults are spread. */
   readonly spreadMs: number;
   /** Only these faults of the plan, by index; null for all. */
@@ -67,13 +69,14 @@ export function drawOptions(seed: number): RunOptions {
   const random = new Random(seed).fork('options');
   const clients = drawClientOptions(random.fork('clients'));
   const durationMs = durationOf(clients, random.fork('duration'));
-  const { kinds, faults } = drawKinds(random.fork('kinds'), durationMs);
+  const { kinds, certain, faults } = drawKinds(random.fork('kinds'), durationMs);
   return {
     seed,
     members: random.fork('members').pick(MEMBERS),
     durationMs,
     faults,
     kinds,
+    certain,
     spreadMs: durationMs,
     only: null,
     quorumFirst: random.fork('quorum').chance(0.6),
@@ -113,13 +116,14 @@ function durationOf(clients: ClientOptions, random: Random): number {
 }
 
 /**
- * They lead to TRUNC, to SNAP and to an old copy that its peers notice, each with the share of
- * seeds that draw it. The first one also needs three members, and a client that writes in time.
+ * They lead to an old copy that its peers notice, to TRUNC and to SNAP, each with the share of
+ * seeds that draw it. The first two need three members, and TRUNC a client that writes in time. The
+ * first takes the most steps and begins first.
  */
 const FAVORED = [
+  ['went-back', 0.75],
   ['overtaken-leader', 0.95],
   ['wipe', 0.4],
-  ['went-back', 0.65],
 ] as const;
 
 function drawKinds(random: Random, durationMs: number) {
@@ -127,13 +131,14 @@ function drawKinds(random: Random, durationMs: number) {
   const inAll = random.pick([0.05, 0.1, 0.1, 0.3, 1]);
   const drawn = all.filter(() => random.chance(inAll));
   const dealt = drawn.length > 0 ? drawn : [random.pick(all)];
-  // As often as all others together, so that each happens in a run that has drawn it.
-  const favored = FAVORED.filter(([, share]) => random.chance(share));
+  // Once for certain, and then as often as all others together.
+  const certain = FAVORED.filter(([, share]) => random.chance(share)).map(([kind]) => kind);
   const times = Math.ceil(dealt.length / 2);
-  const kinds = [...dealt, ...favored.flatMap(([kind]) => Array<string>(times).fill(kind))];
+  const kinds = [...dealt, ...certain.flatMap((kind) => Array<string>(times).fill(kind))];
   const everyMs = logarithmic(random, 200, 4_000);
-  const faults = Math.min(FAULTS_MAX, Math.max(1, Math.round(durationMs / everyMs)));
-  return { kinds, faults };
+  const few = Math.max(1, certain.length);
+  const faults = Math.min(FAULTS_MAX, Math.max(few, Math.round(durationMs / everyMs)));
+  return { kinds, certain, faults };
 }
 
 /** The world has no files: each of its members knows the secret. */

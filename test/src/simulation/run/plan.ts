@@ -23,11 +23,20 @@ export function planOf(options: RunOptions): readonly PlannedFault[] {
 
 function drawFault(options: RunOptions, index: number): PlannedFault {
   const random = new Random(options.seed).fork(`fault ${index}`);
+  const kind = random.pick(options.kinds);
+  const certain = certainOf(options)[index - 1];
+  // Early, because some take several steps until they have happened, and one after the other.
+  const from = certain === undefined ? 0 : 0.04 + 0.2 * (index - 1);
+  const until = certain === undefined ? 1 : from + 0.1;
   return {
     index,
-    kind: random.pick(options.kinds),
-    atMs: Math.floor(random.between(0, options.spreadMs)),
+    kind: certain ?? kind,
+    atMs: Math.floor(random.between(from * options.spreadMs, until * options.spreadMs)),
     forMs: Math.round(logarithmic(random, LASTS_LOW_MS, LASTS_HIGH_MS)),
     dice: Array.from({ length: DICE_COUNT }, () => random.next()),
   };
+}
+
+function certainOf({ certain, kinds }: RunOptions): readonly string[] {
+  return certain.filter((kind) => kinds.includes(kind));
 }
