@@ -52,6 +52,22 @@ const VANISHING = [
   'clients.outstandingMax=1',
 ] as const;
 
+/** Clients fall silent for longer than their timeout, and the leader loses the members they had. */
+const LOST_MEMBERS = [
+  'members=3',
+  'kinds=["crash","isolate-follower","reset-link"]',
+  'settings.peerTimeoutMs=200',
+  'settings.peerHeartbeatMs=20',
+  'settings.minSessionTimeoutMs=500',
+  'clients.count=8',
+  'clients.vanishEveryMs=1000',
+  'clients.moveEveryMs=0',
+  'clients.patienceMs=0',
+  'clients.timeoutMinMs=1000',
+  'clients.timeoutMaxMs=2000',
+  'clients.outstandingMax=1',
+] as const;
+
 /**
  * Clients move all the time and continue to write on connections that they have left, over slow
  * links.
@@ -245,5 +261,14 @@ export const sessionMutants: readonly Mutant[] = [
         replace: '      this.#leaderService?.onTermEnd();\n',
       },
     ],
+  },
+  {
+    name: 'lost-member-not-heard',
+    area: 'sessions',
+    breaks: 'the sessions of a member whose link is lost count as heard from until then',
+    aim: LOST_MEMBERS,
+    file: 'pipeline/request-preparer.ts',
+    find: 'ownedBy(member)) this.#leases.touch(session, time.nowMs);',
+    replace: 'ownedBy(member)) this.#leases.touch(session, -time.nowMs);',
   },
 ];

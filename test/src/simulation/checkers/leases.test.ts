@@ -61,8 +61,14 @@ class Scene {
     return this.#asks(7, write, this.#zxid);
   }
 
-  connects(): this {
-    return this.#seesSession('resumed', 1);
+  connects(member = 1): this {
+    return this.#seesSession('resumed', member);
+  }
+
+  /** The leader loses its link with this member. */
+  loses(peer: number): this {
+    this.#step({ kind: 'disconnected', peer, link: 1 });
+    return this;
   }
 
   /** The session's client received no answer when it tried to resume it. */
@@ -135,6 +141,31 @@ describe('a lease', () => {
         .runs(TIMEOUT_MS + 500)
         .expires(),
     ).toThrow('since it answered it');
+  });
+
+  it('may end a timeout and 2H after the leader lost the member that served it, not before', () => {
+    const silent = () => new Scene().runs(TICK_MS).connects(2).runs(3_000);
+    const soon = () => silent().runs(DEADLINE_MS - 500);
+    expect(() => soon().expires()).not.toThrow();
+    expect(() =>
+      silent()
+        .loses(2)
+        .runs(DEADLINE_MS - 500)
+        .expires(),
+    ).toThrow('since it lost the member that served it');
+    expect(() => silent().loses(2).runs(DEADLINE_MS).expires()).not.toThrow();
+    const elsewhere = () => silent().loses(3);
+    expect(() =>
+      elsewhere()
+        .runs(DEADLINE_MS - 500)
+        .expires(),
+    ).not.toThrow();
+    const unsure = () => silent().givesUp().loses(2);
+    expect(() =>
+      unsure()
+        .runs(DEADLINE_MS - 500)
+        .expires(),
+    ).not.toThrow();
   });
 
   it('is not extended by requests after its timeout, when the end may be due', () => {

@@ -4,12 +4,13 @@
  *
  * It must not be earlier than the timeout and 2H after the leader began to lead, after the session
  * was opened, and after the leader answered the session itself, nor than the timeout after any
- * answered request was sent. What other members heard may reach it 2H late. It must not be much
- * later either: a silent session ends. A client that resumes a session unnoticed renews its lease,
- * so that is checked only for sessions of which no client was ever told, and for those whose client
- * is connected, has all its answers, sends nothing, and has never given up a handshake that may
- * still be in flight. Their end must be decided by H after the deadline: whatever a client requests
- * later than that is applied after it.
+ * answered request was sent. What other members heard may reach it 2H late, and what a member heard
+ * whose link it loses, never: sessions of that member count as heard from at that moment. It must
+ * not be much later either: a silent session ends. A client that resumes a session unnoticed renews
+ * its lease, so that is checked only for sessions of which no client was ever told, and for those
+ * whose client is connected, has all its answers, sends nothing, and has never given up a handshake
+ * that may still be in flight. Their end must be decided by H after the deadline: whatever a client
+ * requests later than that is applied after it.
  */
 import { epochOf, formatZxid, type PeerId, type Zxid } from '@rookery/protocol';
 import {
@@ -30,10 +31,14 @@ interface Lease {
   readonly openedAtMs: number;
   /** The member to which its client is connected; 0: none; -1: no client was told of it. */
   member: PeerId | -1;
+  /** When its client heard that this member serves it. */
+  attachedAtMs: number;
   outstanding: number;
   readonly heard: LastHeard;
   /** When the last request that has been answered was sent to the leader itself, in time. */
   ledAtMs: number;
+  /** When the leader lost its link with the member to which the client was connected. */
+  lostAtMs: number;
   /** When its client last received anything. */
   quietSinceMs: number;
   /** A handshake was given up and may be carried out at any time, which renews the lease. */
@@ -89,7 +94,10 @@ class Leases implements Checker {
     if (isTick) this.#running.tick(member, atMs, input.nowMs);
     const term = this.#term;
     if (term?.leader === member) {
-      if (input.kind === 'disconnected') term.lostLinkAtMs = atMs;
+      if (input.kind === 'disconnected') {
+        term.lostLinkAtMs = atMs;
+        this.#onMemberLost(term, input.peer);
+      }
       if (isTick && ++this.#ticks % TICKS_PER_LOOK === 0) this.#look(term, atMs);
     }
     for (let at = 0; at < outputs.length; at++) {
@@ -112,8 +120,10 @@ class Leases implements Checker {
         timeoutMs: txn.op.timeoutMs,
         openedAtMs: atMs,
         member: -1,
+        attachedAtMs: 0,
         outstanding: 0,
         ledAtMs: 0,
+        lostAtMs: 0,
         heard: new LastHeard({ timeoutMs: txn.op.timeoutMs, toldWithinMs: this.#slackMs }),
         quietSinceMs: atMs,
         overdueAtMs: 0,
@@ -156,8 +166,13 @@ class Leases implements Checker {
     const lease = this.#leases.get(session);
     if (lease === undefined) return;
     lease.member = member;
+    // Where it was attached when a link was lost is certain only if it has asked nobody else.
+    if (change !== 'disconnected') lease.lostAtMs = 0;
     if (change === 'abandoned') lease.mayBeResumedUnseen = true;
-    if (change === 'opened' || change === 'resumed') lease.heard.hear(askedAtMs);
+    if (change === 'opened' || change === 'resumed') {
+      lease.heard.hear(askedAtMs);
+      lease.attachedAtMs = askedAtMs;
+    }
     lease.quietSinceMs = atMs;
     this.#overdue.delete(lease);
   }
@@ -167,16 +182,26 @@ class Leases implements Checker {
     this.#overdue.clear();
   }
 
+  #onMemberLost({ sinceMs, lostLinkAtMs }: Term, peer: PeerId): void {
+    for (const lease of this.#leases.values()) {
+      if (lease.member !== peer || lease.mayBeResumedUnseen) continue;
+      if (lease.attachedAtMs > sinceMs) lease.lostAtMs = lostLinkAtMs;
+    }
+  }
+
   /** The leader of its epoch decided it: once that leader is gone, nobody can say when. */
   #onExpiry(lease: Lease, zxid: Zxid, atMs: number): void {
     const term = this.#term;
     if (term?.epoch !== epochOf(zxid)) return;
-    const { timeoutMs, session, ledAtMs, heard } = lease;
+    const { timeoutMs, session, ledAtMs, lostAtMs, heard } = lease;
     const fullMs = timeoutMs + this.#slackMs;
     if (epochOf(session) < term.epoch) {
       this.#expectRun(lease, fullMs, term.sinceMs, 'it began to lead', atMs);
     }
     if (ledAtMs > term.sinceMs) this.#expectRun(lease, fullMs, ledAtMs, 'it answered it', atMs);
+    if (lostAtMs > term.sinceMs) {
+      this.#expectRun(lease, fullMs, lostAtMs, 'it lost the member that served it', atMs);
+    }
     if (heard.atMs <= term.sinceMs) return;
     this.#expectRun(lease, timeoutMs, heard.atMs, 'it was heard of', atMs);
   }
