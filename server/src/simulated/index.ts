@@ -27,13 +27,16 @@ export { ephemeralPaths } from '../state/ephemeral-paths.js';
 export { LEVEL } from '../state/level.js';
 export { type CheckpointRecord, ReplicatedState } from '../state/replicated-state.js';
 export type { NodeOp, Txn, TxnOp } from '../state/txn.js';
+export { txnOf, writeTxn } from '../state/txn-codec.js';
 export { openStores, type Recovered, Storage, StorageFault } from '../storage/index.js';
+export { recordParts, seedOf } from '../storage/log-record.js';
 export {
   decodeHeader,
   parseSegmentName,
   RECORDS_START,
   type SegmentHeader,
 } from '../storage/log-segment.js';
+export { addChecksum } from '../storage/records.js';
 export type { Surroundings } from '../surroundings.js';
 export type { Tuning } from '../tuning.js';
 export type {

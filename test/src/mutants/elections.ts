@@ -162,4 +162,22 @@ export const electionMutants: readonly Mutant[] = [
     find: '    this.#held = [];\n',
     replace: '    this.#held = this.#held.slice();\n',
   },
+  {
+    name: 'disputes-never-seen',
+    area: 'zab',
+    breaks: 'a voter with the history of another leadership counts towards no quorum',
+    aim: ['kinds=["two-leaderships","crash"]', 'members=3'],
+    file: 'zab/discovery.ts',
+    find: 'return member.lineage.firstConflict(ack.lineage) <= ack.currentEpoch;',
+    replace: 'return member.lineage.firstConflict(ack.lineage) < 0;',
+  },
+  {
+    name: 'lineage-never-conflicts',
+    area: 'zab',
+    breaks: 'equal zxids of unlike leaderships are unlike proposals',
+    aim: ['kinds=["two-leaderships","crash"]', 'members=3'],
+    file: 'zab/lineage.ts',
+    find: 'if (own !== 0 && identity !== 0 && own !== identity) first',
+    replace: 'if (own < 0 && identity !== 0 && own !== identity) first',
+  },
 ];

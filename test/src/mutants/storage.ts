@@ -145,6 +145,15 @@ export const storageMutants: readonly Mutant[] = [
 `,
   },
   {
+    name: 'recorded-end-survives-a-snapshot',
+    area: 'storage',
+    breaks: 'a snapshot begins a new log, so the mark of what was durable begins again',
+    aim: ['kinds=["two-leaderships","crash"]', 'members=3', 'clients.readShare=0.9'],
+    file: 'storage/storage.ts',
+    find: 'const facts = { logSeq: 0, recordedZxid: zxid, lineage: [...lineage] };',
+    replace: 'const facts = { logSeq: 0, lineage: [...lineage] };',
+  },
+  {
     name: 'recorded-end-survives-a-truncation',
     area: 'storage',
     breaks: 'a truncation lowers the mark of what was durable: a shorter log is not damage',

@@ -27,8 +27,11 @@ export interface Gone extends OfMember {
 
 /** What a fault did to a disk while its member was down. */
 export interface DiskStruck extends OfMember {
-  /** `restored` means that an earlier copy replaced everything that was on it. */
-  readonly how: 'wiped' | 'flipped' | 'restored';
+  /**
+   * `restored` means that an earlier copy replaced everything that was on it, `forged` that what
+   * another leadership of its newest epoch has left did.
+   */
+  readonly how: 'wiped' | 'flipped' | 'restored' | 'forged';
 }
 
 /** A step of the core; none of the outputs has been carried out. */

@@ -101,6 +101,15 @@ export interface World {
    */
   restoreCopy(id: PeerId): boolean;
 
+  /** Whether all other members serve, and durably have all proposals of this one, which is down. */
+  othersHaveAllOf(id: PeerId): boolean;
+  /**
+   * Only while it is down: its directories become those of a process that has followed another
+   * leadership of its newest epoch. `dice` in [0, 1) choose the identity of that leadership, and
+   * how much longer its history is. False if it has none.
+   */
+  forgeHistory(id: PeerId, dice: readonly [number, number]): boolean;
+
   /** Members whose file differs from that of the others. */
   readonly misconfigured: ReadonlySet<PeerId>;
   /** Only while it is down: how its file differs from that of the others, or nothing. */

@@ -127,6 +127,12 @@ export class FakeWorld implements World {
   isLastStartKnown(): boolean {
     return true;
   }
+  othersHaveAllOf(): boolean {
+    return true;
+  }
+  forgeHistory(id: PeerId): boolean {
+    return this.#strike(`forge ${id}`, id);
+  }
   restoreCopy(id: PeerId): boolean {
     return this.#strike(`restore ${id}`, id);
   }

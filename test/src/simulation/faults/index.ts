@@ -27,6 +27,7 @@ import { restartAll } from './restart-all.js';
 import { slowDisk } from './slow-disk.js';
 import { stallLong, stallShort } from './stall.js';
 import { stoppedClock } from './stopped-clock.js';
+import { twoLeaderships } from './two-leaderships.js';
 import { unequalFiles } from './unequal-files.js';
 import { wallClock } from './wall-clock.js';
 import { wentBack } from './went-back.js';
@@ -52,6 +53,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[cutLog],
     ...[wentBack, unequalFiles, hangingResolver],
     ...[stoppedClock],
-    ...[overtakenLeader],
+    ...[overtakenLeader, twoLeaderships],
   ].map((kind) => [kind.name, kind]),
 );

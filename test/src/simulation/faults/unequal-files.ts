@@ -6,7 +6,7 @@ import type { PeerId } from '@rookery/protocol';
 import type { FaultKind } from '../contract/fault.js';
 import type { FileChange, World } from '../contract/world.js';
 import { bringBack, pick, roll, some } from './dice.js';
-import { victimsOf } from './guard.js';
+import { minorityOf, victimsOf } from './guard.js';
 
 /**
  * With a shorter timeout than before a member abstains for twice that time, which must fit into the
@@ -17,10 +17,12 @@ const TIMEOUTS_MS = [150, 700, 2_000] as const;
 export const unequalFiles: FaultKind = {
   name: 'unequal-files',
   begin: (world, fault, stage) => {
-    const ids = victimsOf(world, fault);
+    const isList = roll(fault, 2) < 0.6;
+    // Members of unequal lists refuse each other, so only several with one list talk to each other.
+    const most = minorityOf(world.ids.length);
+    const ids = isList && most > 1 ? some(world, most, roll(fault, 1)) : victimsOf(world, fault);
     const refusal = stage.refusesStrike(ids);
     if (refusal !== null) return refusal;
-    const isList = roll(fault, 2) < 0.6;
     const differs = isList
       ? { members: listOf(world, ids, roll(fault, 3)) }
       : { peerTimeoutMs: pick(TIMEOUTS_MS, roll(fault, 3)) };

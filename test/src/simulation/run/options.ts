@@ -124,6 +124,7 @@ const FAVORED = [
   ['went-back', 0.75],
   ['overtaken-leader', 0.95],
   ['wipe', 0.4],
+  ['two-leaderships', 0.3],
 ] as const;
 
 function drawKinds(random: Random, durationMs: number) {

@@ -5,8 +5,10 @@
  * so that a process may die before any of them, or with one in flight. It performs the damage that
  * faults request, and never decides when.
  */
+import type { Zxid } from '@rookery/protocol';
 import { MemoryLogDirectory, MemoryStore, StorageFault, type Timers } from '../../simulated.js';
 import type { Random } from '../random.js';
+import { currentEpochIn, forgeHistory } from './forged-history.js';
 import { StoredLog } from './stored-log.js';
 
 export interface DiskOptions {
@@ -134,10 +136,12 @@ export class SimulatedDisk {
   }
 
   /**
-   * Changes one bit of one record of the tree or the log, or makes sectors of the log read as
-   * zeros; but not at the end of the log, whose loss looks like an incomplete write.
+   * Changes one bit of one record of the tree or the log, or makes sectors of the log or the header
+   * of a file read as zeros; but not at the end of the log, whose loss looks like an incomplete
+   * write.
    */
   flipBit([whichStore, whichRecord, whichBit]: Dice): boolean {
+    if (whichStore > 0.9) return this.#storedLog().loseHeader(whichRecord);
     if (whichStore > 0.75) return this.#storedLog().loseSectors(whichRecord, whichBit);
     if (whichStore >= 0.5) return this.#storedLog().flipBit(whichRecord, whichBit);
     const records = recordsOf(this.#tree);
@@ -163,6 +167,21 @@ export class SimulatedDisk {
    */
   cutLog(how: number): boolean {
     return this.#storedLog().cut(how);
+  }
+
+  /** See forged-history.ts. False for a disk without any history. */
+  forgeHistory(dice: readonly [number, number]): boolean {
+    return forgeHistory(this.#tree, this.#storedLog(), dice);
+  }
+
+  /** The epoch that it has durably entered. */
+  get currentEpoch(): number {
+    return currentEpochIn(this.#tree);
+  }
+
+  /** The last proposal in the log of a disk that no process uses. */
+  get last(): Zxid {
+    return this.#storedLog().last;
   }
 
   /** Files that a snapshot has replaced may still exist, and belong to no log any more. */

@@ -312,6 +312,24 @@ export class SimulatedWorld implements World {
     return true;
   }
 
+  othersHaveAllOf(id: PeerId): boolean {
+    const { disk } = this.#at(id);
+    const { last, currentEpoch } = disk;
+    return this.ids.every((other) => {
+      if (other === id) return true;
+      const applied = this.stateOf(other)?.lastZxid ?? 0;
+      const hasAll = applied >= last && this.#at(other).disk.currentEpoch >= currentEpoch;
+      return this.serves(other) && hasAll;
+    });
+  }
+
+  forgeHistory(id: PeerId, dice: readonly [number, number]): boolean {
+    const machine = this.#at(id);
+    if (machine.isUp || !machine.disk.forgeHistory(dice)) return false;
+    this.#strike(machine, 'forged');
+    return true;
+  }
+
   setFile(id: PeerId, differs: FileChange | null): boolean {
     const machine = this.#at(id);
     if (machine.isUp) return false;

@@ -98,11 +98,12 @@ const strikes = {
   flipBit: (log: StoredLog, [which, how]: readonly number[]) => log.flipBit(which ?? 0, how ?? 0),
   loseSectors: (log: StoredLog, [which, how]: readonly number[]) =>
     log.loseSectors(which ?? 0, how ?? 0),
+  loseHeader: (log: StoredLog, [which]: readonly number[]) => log.loseHeader(which ?? 0),
   cut: (log: StoredLog, [how]: readonly number[]) => log.cut(how ?? 0),
 };
 
 describe('damage of a log on a disk of the simulator', () => {
-  it.each(['flipBit', 'loseSectors', 'cut'] as const)(
+  it.each(['flipBit', 'loseSectors', 'loseHeader', 'cut'] as const)(
     'is noticed, or loses nothing that was acknowledged: %s',
     async (how) => {
       let noticed = 0;
@@ -145,10 +146,7 @@ describe('damage of a log on a disk of the simulator', () => {
   it('spares records that no meta record covers', () => {
     const log = new MemoryLogDirectory();
     const stored = new StoredLog(log, { generation: 0, logSeq: 7, recordedZxid: 9 });
-    expect([stored.flipBit(0.5, 0.5), stored.loseSectors(0.5, 0.5), stored.cut(0.5)]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+    const done = [stored.flipBit(0.5, 0.5), stored.loseSectors(0.5, 0.5), stored.cut(0.5)];
+    expect([...done, stored.loseHeader(0.5)]).toEqual([false, false, false, false]);
   });
 });

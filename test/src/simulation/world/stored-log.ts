@@ -13,7 +13,9 @@ import {
   type MemoryLogDirectory,
   parseSegmentName,
   RECORDS_START,
+  recordParts,
   type SegmentHeader,
+  seedOf,
 } from '../../simulated.js';
 
 /** What the meta record says about it. */
@@ -29,6 +31,7 @@ interface StoredRecord {
   readonly offset: number;
   readonly end: number;
   readonly isFirstOfWrite: boolean;
+  readonly batch: ProposalBatch;
   /** The zxid of its first proposal. */
   readonly first: Zxid;
 }
@@ -70,6 +73,40 @@ export class StoredLog {
     return this.#chain.reduce((sum, { records }) => sum + records.length, 0);
   }
 
+  /** The last proposal; 0 if that is not known. */
+  get last(): Zxid {
+    const newest = this.#chain.at(-1);
+    return newest?.records.at(-1)?.batch.last ?? newest?.header.base ?? 0;
+  }
+
+  /**
+   * Replaces proposals by others of the same size: `change` gets a copy of the bytes of each record
+   * and returns whether it has changed them. The checksums are right again.
+   */
+  rewrite(change: (batch: ProposalBatch) => boolean): void {
+    for (const { name, header, records } of this.#chain) {
+      for (const { offset, isFirstOfWrite, batch } of records) {
+        const copy = ProposalBatch.parse(Uint8Array.from(batch.bytes));
+        if (!change(copy)) continue;
+        const at = { seed: seedOf(header.salt), offset, isFirst: isFirstOfWrite };
+        this.#put(name, offset, recordParts([copy.bytes], at));
+      }
+    }
+  }
+
+  /** Writes one more record. False if a segment was begun that contains nothing yet. */
+  append(batch: ProposalBatch): boolean {
+    const newest = this.#chain.at(-1);
+    if (newest === undefined || this.#hasUnrecordedSegment()) return false;
+    const { name, header, records } = newest;
+    const offset = records.at(-1)?.end ?? RECORDS_START;
+    const at = { seed: seedOf(header.salt), offset, isFirst: true };
+    // Whatever else is there was never part of the log.
+    this.#log.tamper(name, (bytes) => bytes.fill(0, offset));
+    this.#put(name, offset, recordParts([batch.bytes], at));
+    return true;
+  }
+
   /** Flips one bit of a copy of a header, or of a record. False if there is none to flip. */
   flipBit(which: number, whichBit: number): boolean {
     const places = this.#chain.flatMap((segment) => this.#placesIn(segment));
@@ -81,6 +118,15 @@ export class StoredLog {
       bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit & 7));
       return bytes;
     });
+    return true;
+  }
+
+  /** Makes the header of a segment read as zeros that others follow. False if there is none. */
+  loseHeader(which: number): boolean {
+    const followed = this.#chain.slice(0, -1);
+    const lost = followed[Math.floor(which * followed.length)];
+    if (lost === undefined) return false;
+    this.#log.tamper(lost.name, (bytes) => bytes.fill(0, 0, RECORDS_START));
     return true;
   }
 
@@ -130,6 +176,24 @@ export class StoredLog {
       this.#log.tamper(name, (bytes) => (isShorter ? bytes.slice(0, from) : bytes.fill(0, from)));
     }
     return true;
+  }
+
+  #hasUnrecordedSegment(): boolean {
+    const { generation, logSeq } = this.#known;
+    return this.#log.names().some((name) => {
+      const parsed = parseSegmentName(name);
+      return parsed !== null && parsed.generation === generation && parsed.seq > logSeq;
+    });
+  }
+
+  #put(name: string, offset: number, parts: readonly Uint8Array[]): void {
+    const record = Buffer.concat(parts);
+    this.#log.tamper(name, (bytes) => {
+      const longer = new Uint8Array(Math.max(bytes.length, offset + record.length));
+      longer.set(bytes);
+      longer.set(record, offset);
+      return longer;
+    });
   }
 
   #isKnown({ first }: StoredRecord): boolean {
@@ -213,7 +277,8 @@ function recordsIn(bytes: Uint8Array, salt: string): readonly StoredRecord[] {
     if (buffer.readUInt32BE(offset + 12) !== crc32(payload)) break;
     const end = Math.ceil((offset + RECORD_HEADER_BYTES + length) / 8) * 8;
     const isFirstOfWrite = buffer.readUInt32BE(offset + 8) === 1;
-    records.push({ offset, end, isFirstOfWrite, first: ProposalBatch.parse(payload).first });
+    const batch = ProposalBatch.parse(payload);
+    records.push({ offset, end, isFirstOfWrite, batch, first: batch.first });
     offset = end;
   }
   return records;

@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { newCommittedStays } from './committed-stays.js';
 import {
+  ackNewLeader,
   append,
   deliver,
   history,
@@ -13,6 +14,7 @@ import {
   proposals,
   role,
   save,
+  send,
   stateOf,
   TICK,
   Told,
@@ -55,6 +57,13 @@ describe('the checker of what was delivered', () => {
     expect(() => delivered().step(2, TICK, truncate(2, zxid(1, 2)))).toThrow(
       /delivered anywhere stays.*: member 2 .*truncates behind 0x100000002 and loses 0x100000003/,
     );
+  });
+
+  it('accepts a truncation of what another leadership proposed, until that member is in sync', () => {
+    const forged = () => delivered().struck(2, 'forged').started(2, holding(5));
+    forged().step(2, TICK, truncate(1, 0)).step(2, persisted(1));
+    const synced = forged().step(2, TICK, send(1, ackNewLeader(1, zxid(1, 5))));
+    expect(() => synced.step(2, TICK, truncate(1, 0))).toThrow('and loses 0x100000001');
   });
 
   it('rejects a truncation below what the member itself has delivered', () => {

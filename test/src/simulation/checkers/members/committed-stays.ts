@@ -22,8 +22,10 @@ interface MemberSeen {
   delivered: Zxid;
   /** Struck, or found damaged: no quorum counts on it until it has synchronized. */
   struck: boolean;
-  /** Its directories were replaced by an older copy, and it has not synchronized since. */
+  /** An older or a foreign copy replaced its directories, and it has not synchronized since. */
   isRestored: boolean;
+  /** What it has under the zxids of its newest epoch is that of another leadership, as long. */
+  isForged: boolean;
 }
 
 type Role = Extract<ZabOutput, { kind: 'role' }>;
@@ -39,14 +41,21 @@ class CommittedStays implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => {
-      return { disk: new DiskModel(), delivered: 0, struck: false, isRestored: false };
+      return {
+        disk: new DiskModel(),
+        delivered: 0,
+        struck: false,
+        isRestored: false,
+        isForged: false,
+      };
     });
   }
 
   onDiskStruck(seen: DiskStruck): void {
     const member = this.#members.of(seen.member);
     member.struck = true;
-    member.isRestored = seen.how === 'restored';
+    member.isForged = seen.how === 'forged';
+    member.isRestored = seen.how === 'restored' || member.isForged;
     member.disk.wipe();
   }
 
@@ -77,7 +86,7 @@ class CommittedStays implements Checker {
           this.#onTruncate(seen, member, output.after);
           break;
         case 'installSnapshot':
-          this.#mustKeep(seen, disk, output.zxid, 'installs a snapshot at');
+          this.#mustKeep(seen, member, output.zxid, 'installs a snapshot at');
           member.delivered = output.zxid;
           break;
         case 'role':
@@ -87,6 +96,7 @@ class CommittedStays implements Checker {
           if (output.message.kind === 'ackNewLeader') {
             member.struck = false;
             member.isRestored = false;
+            member.isForged = false;
           }
           break;
       }
@@ -120,13 +130,13 @@ class CommittedStays implements Checker {
       const what = `truncates behind ${formatZxid(after)}, but has delivered ${delivered}`;
       throw broken(this.property, seen, what);
     }
-    this.#mustKeep(seen, member.disk, after, 'truncates behind');
+    this.#mustKeep(seen, member, after, 'truncates behind');
   }
 
   /** Its log is about to lose everything after `after`. */
-  #mustKeep(seen: Step, disk: DiskModel, after: Zxid, does: string): void {
+  #mustKeep(seen: Step, { disk, isForged }: MemberSeen, after: Zxid, does: string): void {
     const first = this.#committed.firstAfter(after);
-    if (first === 0 || !disk.log.covers(first)) return;
+    if (isForged || first === 0 || !disk.log.covers(first)) return;
     throw broken(
       this.property,
       seen,

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { newDiscovery } from './discovery.js';
 import {
   ackEpoch,
+  ackNewLeader,
   from,
   history,
   note,
@@ -47,5 +48,14 @@ describe('the checker of discovery', () => {
     again.step(1, TICK, note('role.leading'), send(2, LEADS), ENTERS);
     const wiped = leading().started(2).step(1, newer);
     wiped.step(1, TICK, ENTERS);
+  });
+
+  it('accepts what looks newer of another leadership, until that member has synchronized', () => {
+    const newer = from(2, ackEpoch(3, 2, history(2, 1, 6)));
+    const forged = leading().struck(2, 'forged').started(2, MEMBER).step(1, newer);
+    forged.step(1, TICK, ENTERS);
+    const synced = leading().struck(2, 'forged').started(2, MEMBER);
+    synced.step(2, TICK, send(1, ackNewLeader(2, zxid(2, 5)))).step(1, newer);
+    expect(() => synced.step(1, TICK, ENTERS)).toThrow(/heard epoch 2 0x200000006 of member 2/);
   });
 });

@@ -5,17 +5,20 @@
  *
  * Before it enters, each ACKEPOCH that a voter (a member with an ensemble id) sent to it says how
  * new that voter's history is: by its currentEpoch, then its last zxid. Newer history may contain
- * what was committed. The leader's own history is in the votes by which it announces that it leads.
+ * what was committed. That of another leadership of the same epoch is not newer, however long. The
+ * leader's own history is in the votes by which it announces that it leads.
  */
 import type { AckEpoch, PeerId, VoteMessage } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
-import type { Started, Step } from '../../contract/observation.js';
+import type { DiskStruck, Started, Step } from '../../contract/observation.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
 interface MemberSeen {
   current: number;
   ensembleId: string;
+  /** It has followed another leadership of its newest epoch, and has not synchronized since. */
+  isForged: boolean;
   /** Since it leads: its own vote, and what its learners report about their history. */
   vote: VoteMessage | null;
   readonly heard: Map<PeerId, AckEpoch>;
@@ -30,9 +33,14 @@ class Discovery implements Checker {
     this.#members = new MemberTable(members, () => ({
       current: 0,
       ensembleId: '',
+      isForged: false,
       vote: null,
       heard: new Map(),
     }));
+  }
+
+  onDiskStruck({ member, how }: DiskStruck): void {
+    if (how === 'forged') this.#members.of(member).isForged = true;
   }
 
   onStarted({ member, recovered }: Started): void {
@@ -48,7 +56,8 @@ class Discovery implements Checker {
     const member = this.#members.of(seen.member);
     if (member.vote !== null && input.kind === 'message' && input.message.kind === 'ackEpoch') {
       // Its word counts by its state when it was given; that of a wiped member never does.
-      if (this.#members.of(input.peer).ensembleId !== '') {
+      const { ensembleId, isForged } = this.#members.of(input.peer);
+      if (ensembleId !== '' && !isForged) {
         member.heard.set(input.peer, input.message);
       }
     }
@@ -59,6 +68,8 @@ class Discovery implements Checker {
         member.heard.clear();
       } else if (output?.kind === 'send' && output.message.kind === 'vote') {
         if (output.message.state === 'leading') member.vote ??= output.message;
+      } else if (output?.kind === 'send' && output.message.kind === 'ackNewLeader') {
+        member.isForged = false;
       } else if (output?.kind === 'saveEpochs') {
         member.ensembleId = output.ensembleId;
         if (output.current === member.current) continue;

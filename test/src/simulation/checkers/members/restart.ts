@@ -20,7 +20,7 @@ interface MemberDisk {
   readonly disk: DiskModel;
   /** Struck, or found damaged, and no snapshot has replaced its content since. */
   mayBeDamaged: boolean;
-  /** An earlier copy of its directories replaced them, and it has not started since. */
+  /** An earlier or a foreign copy replaced its directories, and it has not started since. */
   isRestored: boolean;
   /** The zxid of a snapshot that is being installed; 0 for none. */
   installing: Ticket;
@@ -41,7 +41,7 @@ class Restart implements Checker {
     if (seen.how === 'wiped') {
       member.disk.wipe();
       member.mayBeDamaged = false;
-    } else if (seen.how === 'restored') {
+    } else if (seen.how === 'restored' || seen.how === 'forged') {
       member.isRestored = true;
     } else {
       member.mayBeDamaged = true;

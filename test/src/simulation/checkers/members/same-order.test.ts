@@ -6,12 +6,14 @@ import { ProposalBatch } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { newSameOrder } from './same-order.js';
 import {
+  ackNewLeader,
   append,
   deliver,
   history,
   install,
   proposals,
   propose,
+  send,
   TICK,
   Told,
   zxid,
@@ -57,6 +59,19 @@ describe('the checker of the order', () => {
     expect(() => told().step(2, TICK, deliver(wrong))).toThrow(pattern);
     const found = { suffix: [wrong], history: history(1, 1, 1), last: zxid(1, 1) };
     expect(() => told().started(2, found)).toThrow(pattern);
+  });
+
+  it('accepts another body that is found in a log of another leadership, not that it spreads', () => {
+    const one = { zxid: zxid(1, 1), previous: 0, body: Buffer.from('other') };
+    const wrong = ProposalBatch.of([one]);
+    const found = { suffix: [wrong], history: history(1, 1, 1), last: zxid(1, 1) };
+    const forged = () => told().struck(2, 'forged').started(2, found).started(2, found);
+    expect(() => forged()).not.toThrow();
+    const pattern = /0x100000001, with another body/;
+    expect(() => forged().step(2, TICK, deliver(wrong))).toThrow(pattern);
+    expect(() => forged().step(3, TICK, append(1, wrong))).toThrow(pattern);
+    const synced = forged().step(2, TICK, send(1, ackNewLeader(1, zxid(1, 1))));
+    expect(() => synced.started(2, found)).toThrow(pattern);
   });
 
   it('rejects what nobody proposed, and a zxid that is proposed twice', () => {

@@ -8,7 +8,7 @@
  */
 import type { Proposal, ProposalBatch, Zxid } from '@rookery/protocol';
 import type { Checker, NewChecker } from '../../contract/checker.js';
-import type { Applied, OfMember, Started, Step } from '../../contract/observation.js';
+import type { Applied, DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
 import { Bodies } from './model/bodies.js';
 import { broken, formatZxid } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
@@ -19,6 +19,8 @@ interface Place {
   applied: number;
   /** Where `applied` continues once an installed snapshot is its tree; otherwise -1. */
   jump: number;
+  /** Its log is that of another leadership, and it has not synchronized since. */
+  isForged: boolean;
 }
 
 class SameOrder implements Checker {
@@ -28,7 +30,13 @@ class SameOrder implements Checker {
   readonly #places: MemberTable<Place>;
 
   constructor(members: number) {
-    this.#places = new MemberTable(members, () => ({ delivered: 0, applied: 0, jump: -1 }));
+    this.#places = new MemberTable(members, () => {
+      return { delivered: 0, applied: 0, jump: -1, isForged: false };
+    });
+  }
+
+  onDiskStruck({ member, how }: DiskStruck): void {
+    if (how === 'forged') this.#places.of(member).isForged = true;
   }
 
   onStarted(seen: Started): void {
@@ -37,6 +45,7 @@ class SameOrder implements Checker {
     place.delivered = this.#placeBehind(seen, checkpointZxid, 'starts with a checkpoint at');
     place.applied = place.delivered;
     place.jump = -1;
+    if (place.isForged) return;
     for (const batch of suffix) this.#checkBodies(seen, batch, 'finds in its log');
   }
 
@@ -55,6 +64,11 @@ class SameOrder implements Checker {
           break;
         case 'installSnapshot':
           this.#onInstall(seen, output.zxid);
+          break;
+        case 'send':
+          if (output.message.kind === 'ackNewLeader') {
+            this.#places.of(seen.member).isForged = false;
+          }
           break;
       }
     }

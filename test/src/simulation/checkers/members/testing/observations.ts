@@ -23,6 +23,7 @@ import {
   type ZabOutput,
 } from '../../../../simulated.js';
 import type { Checker, NewChecker } from '../../../contract/checker.js';
+import type { DiskStruck } from '../../../contract/observation.js';
 
 const FACTS = {
   peerTimeoutMs: 1000,
@@ -64,7 +65,7 @@ export class Told {
     return this;
   }
 
-  struck(member: PeerId, how: 'wiped' | 'flipped'): this {
+  struck(member: PeerId, how: DiskStruck['how']): this {
     this.#checker.onDiskStruck?.({ ...this.#stamp(member), how });
     return this;
   }
