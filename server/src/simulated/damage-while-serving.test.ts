@@ -88,4 +88,22 @@ describe('damage of a serving member', () => {
     await expectEqual(ensemble);
     expect(ensemble.lines.filter((line) => line.includes('server.damaged')).length).toBe(0);
   });
+
+  it.each(['leader', 'follower'])('in the record of epochs of a %s is repaired', async (where) => {
+    const ensemble = await filled({ scrubRestMs: 1_000 });
+    const id = where === 'leader' ? ensemble.leader : follower(ensemble);
+    const tree = ensemble.treeOf(id);
+    tree.tamper('meta', (entries) => {
+      for (const [key, value] of entries) entries.set(key, value.slice(0, -1));
+    });
+    const repaired = () => ensemble.lines.some((line) => line.includes('disk.repaired'));
+    await ensemble.until(repaired, 'was it repaired');
+    await ensemble.timers.advance(5_000);
+    expect(ensemble.lines.filter((line) => line.includes('disk.damaged')).length).toBe(1);
+    await ensemble.stop(id);
+    await ensemble.start(id);
+    await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+    expect(ensemble.lines.filter((line) => line.includes('server.damaged')).length).toBe(0);
+  });
 });

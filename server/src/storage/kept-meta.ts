@@ -43,6 +43,17 @@ export class KeptMeta {
     if (this.#isKnown) this.#background.run(() => this.change({}));
   }
 
+  /** Reads what is on disk. Throws DamagedError. */
+  async check(): Promise<void> {
+    await this.#store.check();
+  }
+
+  /** Writes the record into a new database, after the changes before it. Durable when resolved. */
+  async writeAnew(): Promise<void> {
+    this.#writes = this.#writes.then(() => this.#store.writeAnew(this.#value));
+    await this.#writes;
+  }
+
   async close(): Promise<void> {
     await this.#store.close();
   }

@@ -87,15 +87,17 @@ const ANY_FORMAT = z.object({ format: z.number() });
 type MetaRecord = Readonly<z.infer<typeof RECORD_SCHEMA>>;
 
 export class MetaStore {
-  readonly #database: KeyValueDatabase;
+  readonly #store: KeyValueStore;
+  #database: KeyValueDatabase;
   #change = 0;
 
-  private constructor(database: KeyValueDatabase) {
+  private constructor(store: KeyValueStore, database: KeyValueDatabase) {
+    this.#store = store;
     this.#database = database;
   }
 
   static async open(store: KeyValueStore): Promise<MetaStore> {
-    return new MetaStore(await store.open(META_NAME));
+    return new MetaStore(store, await store.open(META_NAME));
   }
 
   /**
@@ -124,6 +126,28 @@ export class MetaStore {
     await this.#put(COPY_KEY, record);
   }
 
+  /** Reads all of it, while it may be written. Throws DamagedError. */
+  async check(): Promise<void> {
+    await this.#database.checkFiles();
+    for await (const entries of this.#database.iterate({})) {
+      for (const [key, stored] of entries) parsed(key, stored);
+    }
+    for (const key of [META_KEY, COPY_KEY]) {
+      if ((await this.#record(key)) === null) throw new DamagedError('a meta record is missing');
+    }
+  }
+
+  /**
+   * Puts a new database in the place of a damaged one. A crash in between leaves none: a start that
+   * finds a log or a tree beside that takes the disk for damaged.
+   */
+  async writeAnew(meta: Meta): Promise<void> {
+    await this.#database.close();
+    await this.#store.destroy(META_NAME);
+    this.#database = await this.#store.open(META_NAME);
+    await this.write(meta);
+  }
+
   async close(): Promise<void> {
     await this.#database.close();
   }
@@ -132,15 +156,7 @@ export class MetaStore {
     const stored = await this.#database.get(key);
     if (stored === undefined) return null;
     try {
-      const { format } = verifiedJson('the meta record', key, stored, ANY_FORMAT);
-      if (format === FORMAT || FORMER_FORMATS.includes(format)) {
-        return verifiedJson('the meta record', key, stored, RECORD_SCHEMA);
-      }
-      throw new FormatError(
-        `the data has format ${format}, this release reads ${FORMER_FORMATS[0]} to ${FORMAT}: ` +
-          'run the release that wrote it, or empty the directories of this member alone and let ' +
-          'it sync',
-      );
+      return parsed(key, stored);
     } catch (error) {
       if (error instanceof DamagedError) return error;
       throw error;
@@ -151,6 +167,19 @@ export class MetaStore {
     const put = { type: 'put', key, value: jsonWithChecksum(key, record) } as const;
     await this.#database.batch([put], { sync: true });
   }
+}
+
+/** Throws DamagedError or FormatError. */
+function parsed(key: Uint8Array, stored: Uint8Array): MetaRecord {
+  const { format } = verifiedJson('the meta record', key, stored, ANY_FORMAT);
+  if (format === FORMAT || FORMER_FORMATS.includes(format)) {
+    return verifiedJson('the meta record', key, stored, RECORD_SCHEMA);
+  }
+  throw new FormatError(
+    `the data has format ${format}, this release reads ${FORMER_FORMATS[0]} to ${FORMAT}: ` +
+      'run the release that wrote it, or empty the directories of this member alone and let ' +
+      'it sync',
+  );
 }
 
 type Found = MetaRecord | DamagedError | null;

@@ -358,6 +358,22 @@ export class Storage {
     }
   }
 
+  /** Reads the record of identity and epochs. Throws DamagedError. */
+  async scrubMeta(): Promise<void> {
+    await this.#meta.check();
+  }
+
+  /**
+   * Writes that record again from memory, as every change of it does, into a new database. Asserts
+   * that there is a log: after a crash in between nothing else would tell the directory from an
+   * empty one. A failure is fatal.
+   */
+  async repairMeta(): Promise<void> {
+    assert(this.last > 0, 'something was logged before meta is replaced');
+    this.#background.run(() => this.#meta.writeAnew());
+    await this.#background.idle();
+  }
+
   /**
    * Begins a new generation, whose tree is that of `zxid` in the member's memory. Nothing at or
    * before `zxid` may be truncated from now on, and no checkpoint of the generation in use may be

@@ -33,6 +33,9 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a value file': VALUES,
   'the manifest': { pattern: /^tree\/tree-\d+\/MANIFEST-\d+$/, at: () => 8 },
   CURRENT: { pattern: /^tree\/tree-\d+\/CURRENT$/, at: () => 2 },
+  'the write-ahead file of meta': { pattern: /^tree\/meta\/\d+\.log$/, at: () => 60 },
+  'the manifest of meta': { pattern: /^tree\/meta\/MANIFEST-\d+$/, at: () => 8 },
+  'CURRENT of meta': { pattern: /^tree\/meta\/CURRENT$/, at: () => 2 },
   'a segment of the log': { pattern: /^log\/\d+-\d+\.log$/, at: () => RECORDS_START + 40 },
 };
 
@@ -90,6 +93,13 @@ it(
     await ensemble.sameState();
     expect((await ensemble.leader()).id).toBe(leader.id);
     expect(elections(ensemble, marks)).toBe(0);
+    // Nothing of it is left for a start to find.
+    for (const [index, member] of ensemble.members.entries()) {
+      await member.kill();
+      ensemble.start([member.id]);
+      await ensemble.serving();
+      expect(member.log().slice(marks[index] ?? 0)).not.toContain('server.damaged');
+    }
   },
   TEST_DEADLINE_MS,
 );
