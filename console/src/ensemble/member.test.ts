@@ -28,6 +28,14 @@ it('a verdict says who leads, who is missing, and what that means', () => {
   expect(verdictOf([member(2), gone]).kind).toBe('bad');
   const full = member(2, { disk: { isFull: true } });
   expect(verdictOf([LEADER, full]).sentence).toContain('disk of member 2 is full');
+  const damage = { reason: 'tree-0 has lost a record', waitsFor: 'a quorum' };
+  expect(verdictOf([LEADER, member(2, { disk: { isFull: false, damage } })])).toEqual({
+    kind: 'warn',
+    sentence:
+      'Member 1 leads in epoch 3; member 2 serves and repairs damage of its disk, which waits for a quorum. Do not restart it before that is done.',
+  });
+  const whole = member(2, { disk: { isFull: false, damage: null } });
+  expect(verdictOf([LEADER, whole]).kind).toBe('good');
 });
 
 it('lag is counted within an epoch only', () => {

@@ -33,6 +33,8 @@ export interface Member {
     readonly logBytes?: number | null;
     readonly freeBytes?: number | null;
     readonly isFull?: boolean;
+    /** The damage that is being repaired; absent in an older release. */
+    readonly damage?: { readonly reason: string; readonly waitsFor: string | null } | null;
   };
   readonly requests?: { readonly received?: number | null };
   readonly latencyMs?: { readonly average?: number | null };
@@ -143,6 +145,13 @@ export function verdictOf(members: readonly Member[]): Verdict {
   if (full.length > 0) {
     const sentence = `The disk of member ${full.join(', ')} is full: writes that carry data are refused.`;
     return { kind: 'bad', sentence };
+  }
+  const damaged = members.find(({ disk }) => (disk?.damage ?? null) !== null);
+  if (damaged !== undefined) {
+    const waitsFor = damaged.disk?.damage?.waitsFor ?? null;
+    const waits = waitsFor === null ? '' : `, which waits for ${waitsFor}`;
+    const sentence = `${leads}${epoch}; member ${damaged.id} serves and repairs damage of its disk${waits}. Do not restart it before that is done.`;
+    return { kind: 'warn', sentence };
   }
   const all = members.length === 1 ? '' : `, and all ${members.length} members serve`;
   return { kind: 'good', sentence: `${leads}${epoch}${all}.` };

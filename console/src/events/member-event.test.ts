@@ -32,6 +32,13 @@ it('an event has a sentence, by its facts, its own words or its name', () => {
   expect(sentenceOf(of('server.damaged: this member does not vote', told))).toBe(
     'does not vote and waits for a snapshot: the tree is damaged',
   );
+  const damaged = { reason: 'tree-0 has lost a record' };
+  expect(sentenceOf(of('disk.damaged: it is written again from memory', damaged))).toBe(
+    'has found damage on its disk and repairs it from memory: tree-0 has lost a record',
+  );
+  expect(sentenceOf(of('disk.repaired: it is whole', damaged))).toBe(
+    'has repaired the damage of its disk',
+  );
   // A fact is missing, as in another release: nothing is invented.
   expect(sentenceOf(of('role.following'))).toBe('role.following');
   expect(sentenceOf(of('clock.new: the clock went back'))).toBe('the clock went back');

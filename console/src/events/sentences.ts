@@ -37,6 +37,12 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'disk.full': () => 'has a full disk: writes that carry data are refused',
   'disk.nearly_full': () => 'has a disk that is nearly full',
   'disk.has_room': () => 'has room on its disk again',
+  'disk.damaged': ({ reason }) =>
+    `has found damage on its disk and repairs it from memory${because(reason)}`,
+  'disk.repair_failed': ({ reason }) => `begins a repair of its disk again${because(reason)}`,
+  'disk.repaired': () => 'has repaired the damage of its disk',
+  'clock.jumped': ({ byMs }) =>
+    `held its answers until its role was confirmed: its clocks moved apart by ${text(byMs)} ms`,
   'clock.transactions_stepped': ({ from, to }) =>
     `gives new writes dates that have jumped from ${text(from)} to ${text(to)}`,
   'memory.budget': () => 'has divided its memory among its parts',
