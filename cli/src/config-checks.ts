@@ -8,6 +8,7 @@ import { lookup } from 'node:dns/promises';
 import { statfs } from 'node:fs/promises';
 import { get } from 'node:http';
 import { connect, isIP } from 'node:net';
+import { addressText } from '@rookery/protocol';
 import {
   type Config,
   clientAddressOf,
@@ -133,7 +134,7 @@ export async function dialCheck(server: ServerAddress, members: number): Promise
   return await Promise.all(
     used.map(async ([use, port]) => {
       const host = use === 'client' ? (server.clientHost ?? server.host) : server.host;
-      const what = `the ${use} port of member ${server.id}, ${host}:${port},`;
+      const what = `the ${use} port of member ${server.id}, ${addressText(host, port)},`;
       const code = await dialError(host, port);
       if (code === null) return finding('ok', `${what} is open`);
       if (MACHINE_IS_THERE.has(code)) {

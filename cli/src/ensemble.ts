@@ -12,6 +12,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { addressText } from '@rookery/protocol';
 import {
   isEveryAddress,
   loadEnsembleConfig,
@@ -25,7 +26,6 @@ import { memberLogFile } from './member-log-file.js';
 import { serviceOf } from './ports.js';
 import { RESTARTS_MAX, Restarts, WITHIN_MS } from './restarts.js';
 import { askWord } from './status/four-letter-word.js';
-import { addressText } from './status/named-servers.js';
 import { parseStatus } from './status/server-status.js';
 import { commandOf, welcomeText } from './welcome.js';
 
@@ -226,7 +226,7 @@ export class Ensemble {
     const { servers, configPath } = this.#plan;
     const members = this.#running.size;
     const connect = servers
-      .map(({ host, clientHost = host, clientPort }) => `${clientHost}:${clientPort}`)
+      .map(({ host, clientHost = host, clientPort }) => addressText(clientHost, clientPort))
       .join(',');
     if (!this.#output.isForPeople) {
       this.#logger.info({ members, elapsedMs }, 'ensemble.serving');

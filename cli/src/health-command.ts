@@ -6,7 +6,7 @@
  * mistake of the caller.
  */
 import { get } from 'node:http';
-import { errorMessage } from '@rookery/protocol';
+import { addressText, errorMessage } from '@rookery/protocol';
 import {
   type Config,
   isEveryAddress,
@@ -15,7 +15,6 @@ import {
   OperatorError,
 } from '@rookery/server';
 import { httpUrl } from './http-url.js';
-import { addressText } from './status/named-servers.js';
 
 export interface HealthCommand {
   readonly config?: string;

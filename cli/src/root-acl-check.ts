@@ -6,7 +6,7 @@
  * whoever answers. It never throws, and finds nothing where no member serves or takes anybody.
  */
 import { type Client, connect, NoAuthError } from '@rookery/client';
-import { permsText } from '@rookery/protocol';
+import { addressText, permsText } from '@rookery/protocol';
 import {
   type Config,
   changesByEverybody,
@@ -16,7 +16,6 @@ import {
 } from '@rookery/server';
 import { type Finding, finding } from './config-checks.js';
 import { SILENT } from './silent-logger.js';
-import { addressText } from './status/named-servers.js';
 
 const ASK_MS = 2_000;
 

@@ -5,6 +5,13 @@
  * name is both its codec and the type of its value.
  */
 
+export {
+  type AddressParts,
+  addressText,
+  longAddressText,
+  longHost,
+  parseAddress,
+} from './addresses.js';
 export { assert, InvariantViolation, unreachable } from './assert.js';
 export { DIGEST_ALGS, type DigestAlg } from './client/digest-algs.js';
 export { digestMd5Response, digestMd5Secret } from './client/digest-md5.js';

@@ -213,6 +213,9 @@ describe('settings', () => {
     const two = [server(1, 1, 2, '0.0.0.0'), server(2, 3, 4)];
     expect(problemsOf({ servers: two })).toHaveLength(1);
     expect(problemsOf({ servers: [server(1, 1, 2, '::1')] })).toEqual([]);
+    expect(problemsOf({ servers: [server(1, 1, 2, '[::1]')] })).toEqual([
+      'servers[0].host: expected a host name or an IP address without brackets, got "[::1]"',
+    ]);
   });
 
   it('allow the id 255 only without extended types', () => {

@@ -3,7 +3,13 @@
  *
  * Owns the defaults that no configuration sets. Only translates: it starts and reads nothing.
  */
-import { assert, type PeerId, WIRE_VERSION_MAX, WIRE_VERSION_MIN } from '@rookery/protocol';
+import {
+  assert,
+  longAddressText,
+  type PeerId,
+  WIRE_VERSION_MAX,
+  WIRE_VERSION_MIN,
+} from '@rookery/protocol';
 import type { Logger } from 'pino';
 import {
   clientAddressOf,
@@ -242,7 +248,8 @@ export function membershipOf(config: Config): string {
   const lines = config.servers.map((server) => {
     const { id, host, clientHost = host, peerPort, clientPort } = server;
     const election = electionPortOf(server);
-    return `server.${id}=${host}:${peerPort}:${election}:participant;${clientHost}:${clientPort}`;
+    const quorum = `${longAddressText(host, peerPort)}:${election}:participant`;
+    return `server.${id}=${quorum};${longAddressText(clientHost, clientPort)}`;
   });
   return [...lines, 'version=0'].join('\n');
 }

@@ -21,7 +21,9 @@ export function flag(): z.ZodBoolean {
 }
 
 export function host() {
-  const error = 'expected a host name or an IP address';
+  const expected = 'expected a host name or an IP address';
+  const error = ({ input }: { readonly input?: unknown }) =>
+    typeof input === 'string' && input.startsWith('[') ? `${expected} without brackets` : expected;
   return z.string({ error }).refine(isHost, { error });
 }
 

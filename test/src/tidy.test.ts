@@ -113,6 +113,19 @@ describe('the tree', () => {
     expect(rules.fileOffences(sourceFile('cli/src/x.test.ts', text))).toEqual([]);
   });
 
+  it('writes and reads every address with the functions that know of IPv6', () => {
+    expect(offenders(rules.addressOffences)).toEqual([]);
+    const offences = (text: string) =>
+      rules.addressOffences(sourceFile('cli/src/x.ts', text)).length;
+    const open = '$' + '{';
+    expect(offences(`\`${open}host}:${open}port}\``)).toBe(2);
+    expect(offences(`\`to ${open}server.name}:${open}server.clientPort}\``)).toBe(1);
+    expect(offences(`\`${open}this.remoteAddress}:${open}number}\``)).toBe(1);
+    expect(offences(`\`[${open}host}]\``)).toBe(1);
+    expect(offences("hostText.lastIndexOf(':')")).toBe(1);
+    expect(offences(`\`${open}minutes}:${open}seconds}\`; id.split(':')`)).toBe(0);
+  });
+
   it('uses only packages that ARCHITECTURE.md gives a reason for', () => {
     const allowed = rules.packagesWithReason(architecture);
     expect(offenders((file) => rules.packageOffences(file, allowed))).toEqual([]);

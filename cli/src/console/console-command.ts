@@ -7,7 +7,7 @@
  * and nowhere else.
  */
 import { randomBytes } from 'node:crypto';
-import { errorMessage } from '@rookery/protocol';
+import { addressText, errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { AdminAccess, ConsoleFiles, consoleDirectory, HttpPort } from '@rookery/server/http';
 import type { Logger } from 'pino';
@@ -55,7 +55,7 @@ export async function runConsole({ target, port, mayWrite }: ConsoleCommand): Pr
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve);
   });
   await tellReach(words, logger);
-  process.stdout.write(`http://${HOST}:${http.port}/${key}/console/\n`);
+  process.stdout.write(`http://${addressText(HOST, http.port)}/${key}/console/\n`);
   await interrupted;
   await Promise.all([http.close(), pool.close()]);
   return 0;

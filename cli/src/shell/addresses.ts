@@ -1,6 +1,7 @@
 /** The servers of an ensemble one by one, for requests to each of them. */
+import { addressText } from '@rookery/protocol';
 import type { ServerToAsk } from '../status/four-letter-word.js';
-import { addressText, serversOf } from '../status/named-servers.js';
+import { serversOf } from '../status/named-servers.js';
 import { readTls, type TlsPaths } from './client-proofs.js';
 
 export interface NamedAddress {

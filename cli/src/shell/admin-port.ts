@@ -3,13 +3,13 @@
  * (http-url.ts). An answer comes from a wire: it has the form that its caller expects, or it is an
  * error.
  */
+import { addressText } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { z } from 'zod';
 import { messageOf } from '../error-code.js';
 import { textUpTo } from '../http-text.js';
 import { httpUrl, USER_VARIABLE, userHeaders } from '../http-url.js';
 import { refusal } from '../refusal.js';
-import { addressText } from '../status/named-servers.js';
 import type { NamedAddress } from './addresses.js';
 
 const TIMEOUT_MS = 10_000;

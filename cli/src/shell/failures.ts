@@ -6,6 +6,7 @@
  * 141 an output whose reader has gone, 1 everything else. Errors are recognized by their class,
  * never by their text.
  */
+
 import {
   AuthFailedError,
   BadArgumentsError,
@@ -30,6 +31,7 @@ import {
   SessionExpiredError,
   TransactionError,
 } from '@rookery/client';
+import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
 import { EXIT_BROKEN_PIPE, isBrokenPipe } from '../standard-output.js';
 import { EXIT } from './command.js';
@@ -91,7 +93,7 @@ export function failureOf(error: unknown): Failure {
     return { code: EXIT.failed, sentence: 'It was interrupted.' };
   }
   if (isBrokenPipe(error)) return { code: EXIT_BROKEN_PIPE, sentence: null };
-  return keeperFailure(error) ?? { code: EXIT.failed, sentence: error.message };
+  return keeperFailure(error) ?? { code: EXIT.failed, sentence: errorMessage(error) };
 }
 
 /** Not every operation of a transaction needs its znode; one that creates it needs the parent. */

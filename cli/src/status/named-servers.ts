@@ -31,8 +31,3 @@ export function serversOf({ config, connect }: ServersOptions): readonly NamedSe
     throw new OperatorError(`${error.message}.`, { cause: error });
   }
 }
-
-/** Writes `host:port`, with an IPv6 address in brackets. */
-export function addressText(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}

@@ -7,10 +7,10 @@
  * serve, or the time is over.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { errorMessage } from '@rookery/protocol';
+import { addressText, errorMessage } from '@rookery/protocol';
 import { visible } from '../visible-text.js';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
-import { addressText, type NamedServer, serversOf } from './named-servers.js';
+import { type NamedServer, serversOf } from './named-servers.js';
 import {
   isFollowing,
   isLeading,

@@ -2,6 +2,7 @@
  * Logs a warning, once per outage, if no server has given a session for a while. It names the last
  * error of each server. Each single attempt is published on the channel `rookery:client:attempt`.
  */
+import { errorMessage } from '@rookery/protocol';
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import { type ServerName, serverText } from '../wire/connect-string.js';
@@ -58,5 +59,5 @@ export class OutageWarning {
 
 /** Prefers the system's error to the error that wraps it, because it says more. */
 function reasonOf(error: Error): string {
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  return errorMessage(error.cause instanceof Error ? error.cause : error);
 }

@@ -1,7 +1,7 @@
 /**
  * Waits for a session that is connected.
  */
-import { OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
+import { errorMessage, OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
 import { onAbort } from '../abort-followers.js';
 import type { OperationOptions, Session } from '../api/values.js';
 import { timeoutError as timeoutOptionError } from '../call-options.js';
@@ -45,7 +45,7 @@ export function waitConnected(options: WaitOptions): Promise<Session> {
     undo.push(keeper.states.on(look));
     if (signal !== undefined) {
       const end = () => {
-        const trouble = keeper.trouble === null ? {} : { trouble: keeper.trouble.message };
+        const trouble = keeper.trouble === null ? {} : { trouble: errorMessage(keeper.trouble) };
         const error = new OperationAbortedError(signal.reason, { ambiguous: false, ...trouble });
         settle(() => reject(error));
       };

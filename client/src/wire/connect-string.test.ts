@@ -17,6 +17,16 @@ it('reads hosts with and without ports, IPv6 addresses, spaces and empty items',
   expect(chroot).toBe('');
 });
 
+it("reads an IPv6 address without brackets as ZooKeeper's Java client does", () => {
+  // Curator makes such a list of the members in /zookeeper/config.
+  const text = '::1:2181,0:0:0:0:0:0:0:1:2182,2001:db8::1:2183,fe80::1%eth0:2184/app';
+  const { servers, chroot } = parseConnectString(text);
+  expect(servers.map(serverText)).toEqual([
+    ...['[::1]:2181', '[0:0:0:0:0:0:0:1]:2182', '[2001:db8::1]:2183', '[fe80::1%eth0]:2184'],
+  ]);
+  expect(chroot).toBe('/app');
+});
+
 it('reads the chroot behind the last host', () => {
   expect(parseConnectString('a,b/app/x').chroot).toBe('/app/x');
   expect(parseConnectString('a/').chroot).toBe('');
@@ -32,6 +42,13 @@ it.each([
   ['a:', 'bad port'],
   [':2181', 'bad host'],
   ['[::1', 'bad host'],
+  ['[]:2181', 'bad host'],
+  ['[::1]2181', 'bad host'],
+  ['[::1]:', 'bad port'],
+  ['[zk:1]:2181', 'bad host'],
+  ['zk1:2181:2182', 'bad host'],
+  ['::1:65536', 'bad port'],
+  ['::1:0', 'bad port'],
   ['a b', 'bad host'],
   ['a/x/', 'chroot'],
   ['a//x', 'chroot'],

@@ -1,11 +1,12 @@
 /**
  * Connect strings: "host1:2181,[::1]:2182/chroot". Computes only.
  *
- * The default port is 2181. An IPv6 address with a port is in brackets; without a port it may stand
- * alone. The chroot, after the last host, is a legal path or absent.
+ * The default port is 2181. An IPv6 address is in brackets; without them it is read as ZooKeeper's
+ * Java client does, "::1:2182" with the port behind the last colon, or, where that can be no port,
+ * as an address without one. The chroot, after the last host, is a legal path or absent.
  */
-import { isIP } from 'node:net';
-import { validatePath } from '@rookery/protocol';
+import { isIPv6 } from 'node:net';
+import { addressText, parseAddress, validatePath } from '@rookery/protocol';
 import { ConnectStringError } from '../errors.js';
 
 export interface ServerName {
@@ -59,25 +60,23 @@ function namesServer(segment: string): boolean {
 }
 
 /** Returns "host:port", with an IPv6 address in brackets. */
-export function serverText(server: ServerName): string {
-  const host = server.host.includes(':') ? `[${server.host}]` : server.host;
-  return `${host}:${server.port}`;
+export function serverText({ host, port }: ServerName): string {
+  return addressText(host, port);
 }
 
 function parseServer(item: string, text: string): ServerName {
-  const bracketed = /^\[([^\]]+)\](?::(.*))?$/.exec(item);
-  if (bracketed !== null) {
-    return { host: bracketed[1] ?? '', port: parsePort(bracketed[2], text) };
-  }
-  const colon = item.indexOf(':');
-  const hasNoPort = colon === -1 || isIP(item) === 6;
-  const host = hasNoPort ? item : item.slice(0, colon);
-  if (host === '' || /[[\]\s;]/.test(host)) throw new ConnectStringError(text, `bad host ${item}`);
-  return { host, port: hasNoPort ? PORT_DEFAULT : parsePort(item.slice(colon + 1), text) };
+  const address = parseAddress(item);
+  // What has a colon is an IPv6 address, or no host: `a:b:2181` is none.
+  const isHost =
+    address !== null &&
+    !/[[\]\s;]/.test(address.host) &&
+    (!address.host.includes(':') || isIPv6(address.host));
+  if (!isHost) throw new ConnectStringError(text, `bad host ${item}`);
+  return { host: address.host, port: parsePort(address.port, text) };
 }
 
-function parsePort(port: string | undefined, text: string): number {
-  if (port === undefined) return PORT_DEFAULT;
+function parsePort(port: string | null, text: string): number {
+  if (port === null) return PORT_DEFAULT;
   const value = /^\d{1,5}$/.test(port) ? Number(port) : 0;
   if (value < 1 || value > PORT_MAX)
     throw new ConnectStringError(text, `bad port ${JSON.stringify(port)}`);

@@ -1,7 +1,9 @@
 /**
  * A member at a glance: whether it serves and leads, how far it is, and what it has left.
  */
+
 import type { ReactNode } from 'react';
+import { addressText } from '../live/address-text.js';
 import { bytesText, countText, millisText, spanText, zxidText } from '../live/format.js';
 import { Icon } from '../ui/icon.js';
 import { isLeading, isServing, lagOf, type Member } from './member.js';
@@ -17,7 +19,7 @@ export interface MemberCardProps {
 export function MemberCard({ member, members, isSelf }: MemberCardProps) {
   const { id, host, client, answers } = member;
   const { release = null, uptimeMs = null, roleForMs = null } = member;
-  const address = client === undefined ? host : `${client.host}:${client.port}`;
+  const address = client === undefined ? host : addressText(client.host, client.port);
   const state = isLeading(member) ? 'leading' : isServing(member) ? 'serving' : 'out';
   return (
     <article className={`member member-${state}`} aria-label={`Member ${id}`}>

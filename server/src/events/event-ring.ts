@@ -7,6 +7,7 @@
  * Numbers begin at 1 with the process, and `start` says which process that is, so that a reader
  * notices that they began anew. Filled by `recordingLogger`, read by the admin port.
  */
+import { errorMessage } from '@rookery/protocol';
 export const EVENTS_MAX = 1000;
 /** The characters of an event's facts as JSON; of longer ones a part is kept. */
 export const FACTS_CHARACTERS_MAX = 2000;
@@ -81,7 +82,11 @@ function textOf(facts: object): string {
   const plain = Object.fromEntries(
     Object.entries(facts).map(([key, value]) => [
       key,
-      value instanceof Error ? value.message : typeof value === 'bigint' ? String(value) : value,
+      value instanceof Error
+        ? errorMessage(value)
+        : typeof value === 'bigint'
+          ? String(value)
+          : value,
     ]),
   );
   return JSON.stringify(plain);

@@ -2,6 +2,7 @@
  * The clients of a member as `/commands/connections` and `/commands/stats` list them: those without
  * and those with TLS.
  */
+import { longAddressText } from '@rookery/protocol';
 import type { ConnectionView, WordContext } from '../net/four-letter/context.js';
 import { Decimal, type Json } from './json-text.js';
 
@@ -23,7 +24,7 @@ function listsOf(context: WordContext, factsOf: (connection: ConnectionView) => 
 function briefFacts(connection: ConnectionView) {
   const { remoteAddress, remotePort, interestOps, stats } = connection;
   return {
-    remote_socket_address: socketAddress(remoteAddress, remotePort),
+    remote_socket_address: longAddressText(remoteAddress, remotePort),
     interest_ops: interestOps,
     outstanding_requests: stats.outstanding,
     packets_received: stats.received,
@@ -47,11 +48,6 @@ function wholeFacts(connection: ConnectionView): Json {
     avg_latency: Math.floor(stats.latency.averageMs),
     max_latency: Math.floor(stats.latency.maxMs),
   };
-}
-
-/** An IPv6 address in brackets. */
-export function socketAddress(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
 export function decimal(value: number): Decimal {

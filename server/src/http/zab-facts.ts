@@ -2,11 +2,10 @@
  * What the admin port tells of the ensemble: the leader, the members, this member's state, and the
  * settings it was started with.
  */
-import { counterOf, epochOf } from '@rookery/protocol';
+import { counterOf, epochOf, longAddressText, longHost } from '@rookery/protocol';
 import { type Config, electionPortOf, type ServerAddress } from '../config.js';
 import { formatHex } from '../net/four-letter/format.js';
 import type { CommandContext, Facts } from './command-context.js';
-import { socketAddress } from './connection-facts.js';
 import { type Json, Lines } from './json-text.js';
 
 /** Nothing else is told: a setting that is added later may be a secret. */
@@ -33,7 +32,7 @@ export function leaderFacts({ view, config, self }: CommandContext): Facts {
   return {
     is_leader: leaderId === self.id,
     leader_id: leaderId,
-    leader_ip: leader?.host ?? '',
+    leader_ip: longHost(leader?.host ?? ''),
   };
 }
 
@@ -42,9 +41,9 @@ export function votingView({ config }: CommandContext): Facts {
   const members = config.servers.map((server): readonly [string, Json] => [
     String(server.id),
     {
-      server_addresses: [socketAddress(server.host, server.peerPort)],
-      election_addresses: [socketAddress(server.host, electionPortOf(server))],
-      client_address: socketAddress(server.clientHost ?? server.host, server.clientPort),
+      server_addresses: [longAddressText(server.host, server.peerPort)],
+      election_addresses: [longAddressText(server.host, electionPortOf(server))],
+      client_address: longAddressText(server.clientHost ?? server.host, server.clientPort),
       learner_type: 'participant',
     },
   ]);
@@ -59,7 +58,7 @@ export function zabState({ view, config, self }: CommandContext): Facts {
     is_leader: role === 'leading',
     quorum_address: addressFacts(self, self.peerPort),
     election_address: addressFacts(self, electionPortOf(self)),
-    client_address: socketAddress(self.clientHost ?? self.host, self.clientPort),
+    client_address: longAddressText(self.clientHost ?? self.host, self.clientPort),
     voting: true,
     last_zxid: `0x${formatHex(view.lastZxid)}`,
     zab_epoch: epochOf(view.lastZxid),
@@ -70,7 +69,7 @@ export function zabState({ view, config, self }: CommandContext): Facts {
 
 /** ZooKeeper's members may have several addresses, and this is how it writes down their set. */
 function addressFacts({ host }: ServerAddress, port: number): Json {
-  const address = socketAddress(host, port);
+  const address = longAddressText(host, port);
   return {
     empty: false,
     all_addresses: [address],
@@ -79,7 +78,7 @@ function addressFacts({ host }: ServerAddress, port: number): Json {
     reachable_address: address,
     wildcard_addresses: [`0.0.0.0:${port}`],
     all_ports: [port],
-    all_host_strings: [host],
+    all_host_strings: [longHost(host)],
     all_reachable_addresses_or_all: [address],
     reachable_or_one: address,
   };

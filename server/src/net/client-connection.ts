@@ -10,6 +10,7 @@
  * and the pipeline.
  */
 import {
+  addressText,
   FrameError,
   FrameReader,
   type Identity,
@@ -471,7 +472,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   facts(facts: Record<string, unknown>): Record<string, unknown> {
     return {
       connection: this.id,
-      remote: `${this.remoteAddress}:${this.remotePort}`,
+      remote: addressText(this.remoteAddress, this.remotePort),
       session: prefixedHex(this.stats.sessionId),
       ...facts,
     };

@@ -6,7 +6,15 @@
  * decides about hellos. Nothing is delivered after `drop` or `refuse`; `onClosed` is called exactly
  * once, and never from within a call.
  */
-import { assert, FrameError, FrameReader, type Hello, type PeerId } from '@rookery/protocol';
+import {
+  addressText,
+  assert,
+  errorMessage,
+  FrameError,
+  FrameReader,
+  type Hello,
+  type PeerId,
+} from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import type { ProvenPeer } from './peer-authentication.js';
@@ -79,7 +87,7 @@ export class PeerLink {
     this.#parts = parts;
     this.number = parts.number;
     this.dialled = parts.dialled;
-    this.remote = `${parts.stream.remoteAddress}:${parts.stream.remotePort}`;
+    this.remote = addressText(parts.stream.remoteAddress, parts.stream.remotePort);
     this.heardAtMs = parts.timers.nowMs();
     this.#phase = parts.proofBytesMax === null ? 'hello' : 'proving';
     this.#reader = new FrameReader(parts.proofBytesMax ?? this.#helloBytesMax);
@@ -260,7 +268,9 @@ export class PeerLink {
   }
 
   #onClose(error: Error | undefined): void {
-    this.#goDown(this.#closedBecause(error === undefined ? 'the stream closed' : error.message));
+    this.#goDown(
+      this.#closedBecause(error === undefined ? 'the stream closed' : errorMessage(error)),
+    );
     // refuse() leaves one that closes the stream.
     this.#deadline?.cancel();
     this.#parts.owner.onClosed(this);

@@ -9,6 +9,7 @@
  */
 import net from 'node:net';
 import tls from 'node:tls';
+import { addressText, errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { plainAddress } from '../security/address-group.js';
@@ -90,7 +91,7 @@ export class TcpTransport implements Transport {
       }, timeoutMs);
       const onClose = (): void => {
         clearTimeout(timeout);
-        reject(new Error(`connection to ${address.host}:${address.port} closed`));
+        reject(new Error(`connection to ${textOf(address)} closed`));
       };
       const onError = (error: Error): void => {
         clearTimeout(timeout);
@@ -125,7 +126,7 @@ export class TcpTransport implements Transport {
       const fail = (error: Error): void => {
         clearTimeout(timeout);
         plain.destroy();
-        const what = `no TLS with ${address.host}:${address.port}: ${error.message}`;
+        const what = `no TLS with ${textOf(address)}: ${errorMessage(error)}`;
         reject(isConnected ? new TlsDialError(what, { cause: error }) : error);
       };
       const onClose = (): void => fail(new Error('the connection closed'));
@@ -152,12 +153,16 @@ function securedBy(socket: tls.TLSSocket): Secured {
   return { certificate: socket.getPeerX509Certificate()?.raw ?? null };
 }
 
+function textOf({ host, port }: Address): string {
+  return addressText(host, port);
+}
+
 export class DialTimeout extends Error {
   override readonly name = 'DialTimeout';
   readonly code = 'ETIMEDOUT';
 
   constructor(address: Address, timeoutMs: number) {
-    super(`no connection to ${address.host}:${address.port} within ${timeoutMs} ms`);
+    super(`no connection to ${textOf(address)} within ${timeoutMs} ms`);
   }
 }
 

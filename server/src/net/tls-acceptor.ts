@@ -13,8 +13,8 @@
 import { constants, createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket, type TlsOptions } from 'node:tls';
-import { Fifo } from '@rookery/protocol';
-import { addressGroup } from '../security/address-group.js';
+import { addressText, Fifo } from '@rookery/protocol';
+import { addressGroup, plainAddress } from '../security/address-group.js';
 import type { TlsMaterial } from '../security/tls-files.js';
 import type { FairSlot, FairSlots } from './fair-slots.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
@@ -223,12 +223,12 @@ export class TlsAcceptor {
 }
 
 function remoteOf(socket: Socket): string {
-  return `${socket.remoteAddress ?? 'unknown'}:${socket.remotePort ?? 0}`;
+  return addressText(plainAddress(socket.remoteAddress ?? 'unknown'), socket.remotePort ?? 0);
 }
 
 /** No two open connections have the same. */
 function keyOf(socket: Socket): string {
-  return `${remoteOf(socket)} ${socket.localAddress}:${socket.localPort}`;
+  return `${remoteOf(socket)} ${socket.localAddress} ${socket.localPort}`;
 }
 
 function codeOf(error: Error): string {

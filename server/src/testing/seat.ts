@@ -5,7 +5,7 @@
  * Starting, killing and closing wait for each other, so no two runs ever share the directory. Never
  * waits for an ensemble: a seat is started when its ports are open. Called by `ensemble.ts`.
  */
-import type { PeerId } from '@rookery/protocol';
+import { addressText, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { Config } from '../config.js';
 import { Member } from '../member.js';
@@ -70,7 +70,7 @@ export class Seat {
   }
 
   get clientAddress(): string {
-    return `${HOST}:${this.clientPort.port}`;
+    return addressText(HOST, this.clientPort.port);
   }
 
   get state(): TestMemberState {

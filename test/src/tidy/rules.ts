@@ -233,3 +233,29 @@ export function fileOffences({ path, text }: SourceFile): string[] {
     .filter((name) => MAKES_FILES.test(name))
     .map((name) => `imports ${name} of node:fs: make files through security/own-file.ts`);
 }
+
+/** Files that write and read addresses. The console imports no other package. */
+const ADDRESS_FILES: readonly string[] = [
+  'protocol/src/addresses.ts',
+  'console/src/live/address-text.ts',
+];
+const ADDRESSES_BY_HAND: readonly (readonly [pattern: RegExp, offence: string])[] = [
+  [/\$\{[^{}]*\}:\$\{[^{}]*port[^{}]*\}/gi, 'writes'],
+  [/\$\{[^{}]*(?:host|address|remote)\}:\$\{/gi, 'writes'],
+  [/\[\$\{[^{}]*(?:host|address)[^{}]*\}\]/gi, 'writes'],
+  [/\w*(?:host|address)\w*\.(?:split|indexOf|lastIndexOf)\(':'/gi, 'reads'],
+];
+
+/**
+ * An address that is put together, or cut at a colon, elsewhere than in the functions that know of
+ * the brackets of IPv6.
+ */
+export function addressOffences({ path, text }: SourceFile): string[] {
+  const isProduct = /^(?:server|cli|client|protocol|console)\/src\//.test(path);
+  if (!isProduct || path.endsWith('.test.ts') || ADDRESS_FILES.includes(path)) return [];
+  return ADDRESSES_BY_HAND.flatMap(([pattern, verb]) =>
+    [...text.matchAll(pattern)].map(
+      ({ index }) => `line ${lineOf(text, index)} ${verb} an address by hand`,
+    ),
+  );
+}

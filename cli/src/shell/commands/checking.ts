@@ -6,7 +6,7 @@
  * are asked, too: clocks and readiness. Nothing is changed. Exit code 3: something is wrong.
  */
 import { existsSync } from 'node:fs';
-import { errorMessage } from '@rookery/protocol';
+import { addressText, errorMessage } from '@rookery/protocol';
 import {
   type Config,
   type FourLetterWord,
@@ -20,7 +20,6 @@ import { codeOf } from '../../error-code.js';
 import { textUpTo } from '../../http-text.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
-import { addressText } from '../../status/named-servers.js';
 import {
   isFollowing,
   isLeading,

@@ -3,6 +3,7 @@
  *
  * Recognized by the bytes and by the name of the znode; a guess is said to be one. Pure.
  */
+import { addressText } from '../../live/address-text.js';
 import { nameOf, parentOf } from '../paths.js';
 
 export interface Payload {
@@ -119,7 +120,7 @@ function serviceInstance(bytes: Uint8Array): Payload | null {
   const time = value['registrationTimeUTC'];
   const facts = [
     ['Service', value['name']],
-    ['Address', `${value['address']}:${value['sslPort'] ?? value['port']}`],
+    ['Address', addressText(String(value['address']), String(value['sslPort'] ?? value['port']))],
     ['Registered', typeof time === 'number' ? new Date(time).toISOString() : null],
     ['Type', value['serviceType']],
   ] as const;

@@ -2,10 +2,10 @@
  * The clients that are connected to this member, by their sessions: what `/api/v1` tells of a
  * session beside what every member knows.
  */
+import { addressText } from '@rookery/protocol';
 import { trafficOf } from '../../driver/session-answer.js';
 import type { ConnectionView } from '../../net/four-letter/context.js';
 import type { SessionId } from '../../state/txn.js';
-import { socketAddress } from '../connection-facts.js';
 import type { ApiMember } from './api-member.js';
 
 export { WATCH_MODES } from '../../driver/session-answer.js';
@@ -27,7 +27,7 @@ export function addressOf(clients: ClientsHere, session: SessionId): string | nu
   const client = clients.get(session);
   if (client === undefined) return null;
   const { remoteAddress, remotePort } = client;
-  return remoteAddress === '' ? '' : socketAddress(remoteAddress, remotePort);
+  return remoteAddress === '' ? '' : addressText(remoteAddress, remotePort);
 }
 
 export function connectionFacts(clients: ClientsHere, session: SessionId) {

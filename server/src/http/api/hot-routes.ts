@@ -5,8 +5,8 @@
  * last one, so the first answer is empty. Paths are shown whatever their ACLs say, as `/watches`
  * shows them: this is for those who may use the port.
  */
+import { addressText } from '@rookery/protocol';
 import { HOT_MAX, type HotAnswer, type HotPath, hotAnswer } from '../../driver/hot-answer.js';
-import { socketAddress } from '../connection-facts.js';
 import type { HttpAnswer } from '../http-port.js';
 import { type ApiCall, jsonAnswer } from './api-call.js';
 import type { ApiMember } from './api-member.js';
@@ -97,7 +97,7 @@ function clientsOf(told: readonly Told[], limit: number) {
     (answer?.clients ?? []).map(({ session, host, port, perSecond }) => ({
       session,
       member: id,
-      address: host === null || host === '' ? host : socketAddress(host, port),
+      address: host === null || host === '' ? host : addressText(host, port),
       requestsPerSecond: perSecond,
     })),
   );

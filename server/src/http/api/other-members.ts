@@ -5,6 +5,7 @@
  * answer. A member that does not answer within two seconds is told as such, and holds nobody up.
  */
 
+import { addressText } from '@rookery/protocol';
 import { z } from 'zod';
 import { HOT_MAX, type HotAnswer } from '../../driver/hot-answer.js';
 import {
@@ -16,7 +17,6 @@ import type { Asked } from '../../driver/peer-questions.js';
 import { WATCH_MODES, WATCHED_MAX } from '../../driver/session-answer.js';
 import { prefixedHex } from '../../net/four-letter/format.js';
 import type { SessionId } from '../../state/txn.js';
-import { socketAddress } from '../connection-facts.js';
 import { askerOf, type Caller } from './caller.js';
 
 /** Asks the member with that id for somebody. Resolves with null if no answer comes. */
@@ -189,7 +189,7 @@ export class OtherMembers {
       for (const { member, answer } of answers) {
         for (const { session, host, port, watches = null } of answer?.clients ?? []) {
           const known = byHex.get(session);
-          const address = host === '' ? '' : socketAddress(host, port);
+          const address = host === '' ? '' : addressText(host, port);
           if (known !== undefined) found.set(known, { member, address, watches });
         }
       }

@@ -1,6 +1,7 @@
 /**
  * `cons`: one line per client connection, with its session once it has one.
  */
+import { longAddressText } from '@rookery/protocol';
 import type { ConnectionView } from './context.js';
 import { formatHex } from './format.js';
 
@@ -26,5 +27,5 @@ function connectionLine({ remoteAddress, remotePort, interestOps, stats }: Conne
       `maxlat=${Math.floor(stats.latency.maxMs)}`,
     );
   }
-  return ` /${remoteAddress}:${remotePort}[${interestOps}](${facts.join(',')})\n`;
+  return ` /${longAddressText(remoteAddress, remotePort)}[${interestOps}](${facts.join(',')})\n`;
 }

@@ -7,6 +7,7 @@
  * Empty sets, which ZooKeeper prints for a while, are left out. Each set by time is preceded by its
  * size, so the sets are collected first, with a few bytes for each element.
  */
+import { longAddressText } from '@rookery/protocol';
 import type { SessionExpiry, SessionsView } from '../member-view.js';
 import type { ConnectionView, WordContext } from './context.js';
 import { formatDate, formatHex } from './format.js';
@@ -64,7 +65,7 @@ function* ephemeralLines({ view }: WordContext): Generator<string> {
 
 function connectionLine({ remoteAddress, remotePort, stats }: ConnectionView): string {
   const session = formatHex(stats.sessionId);
-  return `\tip: /${remoteAddress}:${remotePort} sessionId: 0x${session}\n`;
+  return `\tip: /${longAddressText(remoteAddress, remotePort)} sessionId: 0x${session}\n`;
 }
 
 interface SetsOf<T, Kept> {

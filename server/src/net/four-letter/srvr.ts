@@ -3,6 +3,7 @@
  *
  * zktop and kazoo parse these by line: no line may be added before `Mode:` or after the last.
  */
+import { longAddressText } from '@rookery/protocol';
 import type { ConnectionView, WordContext } from './context.js';
 import { formatDecimal, formatHex } from './format.js';
 
@@ -24,7 +25,7 @@ function versionLine({ view }: WordContext): string {
 
 function clientLine({ remoteAddress, remotePort, interestOps, stats }: ConnectionView): string {
   const counts = `queued=${stats.outstanding},recved=${stats.received},sent=${stats.sent}`;
-  return ` /${remoteAddress}:${remotePort}[${interestOps}](${counts})\n`;
+  return ` /${longAddressText(remoteAddress, remotePort)}[${interestOps}](${counts})\n`;
 }
 
 function summary({ view, stats, connectionCount }: WordContext): string {

@@ -7,6 +7,7 @@
  * on its way and both ends are told; a crash resets every stream of a host.
  */
 
+import { addressText } from '@rookery/protocol';
 import { type ListenAddress, listenHostsOf } from '../../addresses.js';
 import type { Timers } from '../../net/timers.js';
 import type {
@@ -134,7 +135,7 @@ export class MemoryNetwork {
 
   #listen(address: ListenAddress, listener: MemoryListener): Promise<Listener> {
     const port = address.port === 0 ? this.#nextPort++ : address.port;
-    const keys = listenHostsOf(address).map((host) => `${host}:${port}`);
+    const keys = listenHostsOf(address).map((host) => addressText(host, port));
     const taken = keys.find((key) => this.#listeners.has(key));
     if (taken !== undefined) {
       return Promise.reject(new MemoryNetworkError('EADDRINUSE', `listen ${taken}`));
@@ -158,7 +159,7 @@ export class MemoryNetwork {
       });
       this.#timers.after(timeoutMs, () => {
         if (!this.#heldDials.delete(dial)) return;
-        reject(new MemoryNetworkError('ETIMEDOUT', `connect ${to.host}:${to.port}`));
+        reject(new MemoryNetworkError('ETIMEDOUT', `connect ${addressText(to.host, to.port)}`));
       });
     });
   }
@@ -167,9 +168,11 @@ export class MemoryNetwork {
     const { from, to, chunks } = dial;
     const isBlocked = this.#isCut(from, to.host) || this.#isCut(to.host, from);
     if (isBlocked || !this.#heldDials.delete(dial)) return;
-    const listener = this.#listeners.get(`${to.host}:${to.port}`);
+    const listener = this.#listeners.get(addressText(to.host, to.port));
     if (listener === undefined) {
-      dial.reject(new MemoryNetworkError('ECONNREFUSED', `connect ${to.host}:${to.port}`));
+      dial.reject(
+        new MemoryNetworkError('ECONNREFUSED', `connect ${addressText(to.host, to.port)}`),
+      );
       return;
     }
     const near = this.#streamAt(from, { host: to.host, port: to.port }, chunks);
