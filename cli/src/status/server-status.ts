@@ -52,6 +52,7 @@ export function parseStatus(text: string): ServerStatus | null {
 }
 
 const WAITS = 'not currently serving requests';
+const WAITS_FOR = 'Waits: ';
 const IS_FORBIDDEN = 'not in the whitelist';
 
 /** Whether the answer to `srvr` is one of a server of Rookery or ZooKeeper. */
@@ -68,7 +69,13 @@ export function saysItLacksQuorum(text: string): boolean {
 /** Returns a sentence for an answer that is not a status. */
 export function reasonOf(text: string): string {
   if (text.trim() === '') return 'it closes the connection without an answer';
-  if (saysItLacksQuorum(text)) return 'it has no quorum and serves nobody';
+  if (saysItLacksQuorum(text)) return `it has no quorum and serves nobody${waitsIn(text)}`;
   if (text.includes(IS_FORBIDDEN)) return 'its configuration does not allow the word srvr';
   return `it answered ${JSON.stringify(text.slice(0, 100))}`;
+}
+
+/** What a member of Rookery adds while nobody can be elected. */
+function waitsIn(text: string): string {
+  const line = text.split('\n').find((one) => one.startsWith(WAITS_FOR));
+  return line === undefined ? '' : `: ${line.slice(WAITS_FOR.length).trim()}`;
 }

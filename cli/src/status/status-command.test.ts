@@ -80,6 +80,15 @@ it('a server without a quorum, and one that is not there, are shown with the rea
   expect(text).toContain(`${leader} leads; no service from ${waiting}, 127.0.0.1:1.`);
 });
 
+it('a member that says what it waits for is shown with that', async () => {
+  const waits = 'no ensemble yet: 3 members must meet to found it, 2 have; not connected: 3';
+  const waiting = await serverThatSays(
+    () => `This ZooKeeper instance is not currently serving requests\nWaits: ${waits}\n`,
+  );
+  expect(await runStatus({ ...LOOK, connect: waiting })).toBe(1);
+  expect(output.join('')).toContain(`it has no quorum and serves nobody: ${waits}\n`);
+});
+
 it('a follower whose leader was not named is no ensemble without a leader', async () => {
   const follower = await serverThatSays(() => SRVR('follower'));
   expect(await runStatus({ ...LOOK, connect: follower })).toBe(1);

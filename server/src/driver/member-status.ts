@@ -226,6 +226,7 @@ export class MemberStatus implements MemberView {
     return {
       role: driver.shown.role,
       roleForMs: driver.shown.forMs,
+      waitsFor: zab.waitsFor,
       isReadOnly: pipeline.isReadOnly,
       writeWaitMs: counters.writeWaitMs(nowMs()),
       writeWaitMsMax: config.syncLimit * config.tickTimeMs,

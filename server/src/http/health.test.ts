@@ -23,6 +23,9 @@ it('a member without its quorum lives and is not ready', () => {
   expect(status).toBe(503);
   expect(body).toContain('[-]leader failed: it has neither led nor followed for 2.5 s\n');
   expect(body).toMatch(/\nreadyz check failed\n$/);
+  const waitsFor = 'no ensemble yet; not connected: 3';
+  const waiting = ask('/readyz', { ...facts, waitsFor }).body;
+  expect(waiting).toContain(' nor followed for 2.5 s: no ensemble yet; not connected: 3\n');
 });
 
 it('one that only serves reads without a quorum is live and not ready, unless that is left out', () => {

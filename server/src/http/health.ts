@@ -35,7 +35,8 @@ const LIVE: Readonly<Record<string, Check>> = {
 const READY: Readonly<Record<string, Check>> = {
   leader: ({ health }) => {
     if (health.role !== 'looking') return null;
-    return `it has neither led nor followed for ${secondsOf(health.roleForMs)}`;
+    const waits = health.waitsFor === null ? '' : `: ${health.waitsFor}`;
+    return `it has neither led nor followed for ${secondsOf(health.roleForMs)}${waits}`;
   },
   caught_up: ({ health: { unapplied } }) =>
     unapplied <= UNAPPLIED_MAX ? null : `${unapplied} committed transactions are not applied yet`,

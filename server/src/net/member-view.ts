@@ -126,6 +126,8 @@ export interface HealthView {
   readonly role: 'looking' | 'following' | 'leading';
   /** How long it has shown that role; failed attempts to follow or to lead count as `looking`. */
   readonly roleForMs: number;
+  /** While nobody can be elected: why, and which members it waits for; null otherwise. */
+  readonly waitsFor: string | null;
   /** Whether it serves reads without a quorum, as configured. */
   readonly isReadOnly: boolean;
   /** How long the current write to disk has taken so far, in ms; 0 if there is none. */

@@ -19,7 +19,7 @@ describe('a majority of disks that are lost', () => {
     expect([1, 2, 3].map((id) => ensemble.serves(id))).toEqual([false, false, false]);
     const told = ensemble.lines.filter((line) => line.includes(ADVICE));
     expect(told.every((line) => line.includes('"member":1,'))).toBe(true);
-    expect(told.every((line) => line.includes('damaged disk): 2, 3'))).toBe(true);
+    expect(told.every((line) => line.includes('new or wiped, so without a vote: 2, 3'))).toBe(true);
     // At once, and again after a minute.
     expect(told).toHaveLength(2);
     await ensemble.stop(2);
@@ -36,6 +36,7 @@ describe('a majority of disks that are lost', () => {
     await ensemble.start(1, 2);
     await ensemble.timers.advance(5_000);
     expect(ensemble.lines.filter((line) => line.includes(ADVICE))).toEqual([]);
-    expect(ensemble.lines.some((line) => line.includes('damaged disk): 2"'))).toBe(true);
+    const waits = 'new or wiped, so without a vote: 2; not connected: 3"';
+    expect(ensemble.lines.some((line) => line.includes(waits))).toBe(true);
   });
 });

@@ -7,6 +7,7 @@
  * with a quorum where `foundWithQuorum` is set. A member that `abstains` has no vote for some time.
  */
 import type { VoteMessage } from '@rookery/protocol';
+import { absentText, damagedText, foundingAdvice, wipedText } from './absent.js';
 import type { Link, Member } from './member.js';
 
 export type Electorate =
@@ -17,7 +18,7 @@ export type Electorate =
 export function electorateOf(member: Member): Electorate {
   const { ensembleId, founded, sound } = member;
   const votes = [...member.links.values()].flatMap((link) => (link.vote ? [link.vote] : []));
-  if (!sound) return { kind: 'none', reason: 'the disk is damaged: waiting for a snapshot' };
+  if (!sound) return { kind: 'none', reason: damagedText(member) };
   if (member.abstains) {
     const reason = 'members with the peerTimeoutMs from before may serve for some time';
     const { abstainMs } = member.options;
@@ -33,17 +34,16 @@ export function electorateOf(member: Member): Electorate {
     if (founded || known || isShared) return { kind: 'members' };
   }
   if (votes.some((vote) => vote.founded)) {
-    return {
-      kind: 'none',
-      reason:
-        'no vote here (a new or wiped member, no ensemble id): waiting for a leader to sync with',
-    };
+    return { kind: 'none', reason: wipedText(member) };
   }
   const needed = member.options.foundWithQuorum ? member.quorum : member.options.members.length;
   const ready = votes.filter((vote) => vote.sound).length + 1;
   if (ready < needed) {
     const reason = `no ensemble yet: ${needed} members must meet to found it, ${ready} have`;
-    return { kind: 'none', reason: `${reason}; ${member.unlinkedText()}` };
+    return {
+      kind: 'none',
+      reason: `${reason}; ${absentText(member, true)}${foundingAdvice(member)}`,
+    };
   }
   return { kind: 'founding' };
 }

@@ -14,6 +14,7 @@ import {
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
+import { absentText } from './absent.js';
 import { counts, type Electorate, electorateOf } from './electorate.js';
 import type { Link, Member } from './member.js';
 import { majorityOf, type Quorums } from './quorum.js';
@@ -70,6 +71,11 @@ export class Looking implements Role {
       this.#member.round += 1;
       this.#evaluate(true);
     });
+  }
+
+  /** Why nobody can be elected now; null while nothing stands against it. */
+  get waitsFor(): string | null {
+    return this.#reason === '' ? null : this.#reason;
   }
 
   vote(): VoteMessage {
@@ -239,12 +245,11 @@ export class Looking implements Role {
     const needed = quorums.isChanging
       ? changeText(quorums, [this.#member.id, ...links.keys()])
       : `a quorum is ${quorum} voters, ${voters} here`;
-    const missing = `${needed}; ${this.#member.unlinkedText()}`;
+    const missing = `${needed}; ${absentText(this.#member)}`;
     if (barred.length === 0) return missing;
-    const lacking = `without a vote (wiped, new or damaged disk): ${barred.join(', ')}`;
     const away = this.#member.options.members.length - links.size - 1;
     const advice = voters + away < quorum && !quorums.isChanging ? `; ${MAJORITY_LOST}` : '';
-    return `${missing}; ${lacking}${advice}`;
+    return `${missing}${advice}`;
   }
 
   /**
@@ -255,7 +260,7 @@ export class Looking implements Role {
     for (const { peer, vote } of this.#member.links.values()) {
       if (electorate.kind === 'founding' && vote?.leader === NOBODY.leader) {
         const all = `member ${peer} founds no ensemble without all configured members`;
-        this.#reason = `${all} (it would with --found); ${this.#member.unlinkedText()}`;
+        this.#reason = `${all} (it would with --found); ${absentText(this.#member, true)}`;
         return;
       }
       if (vote?.state !== 'following' || vote.leader === this.#member.id) continue;

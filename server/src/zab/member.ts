@@ -376,12 +376,6 @@ export class Member {
     return windowBytesMax;
   }
 
-  /** The members without a link, which may run and refuse this one, as text for the log. */
-  unlinkedText(): string {
-    const missing = this.options.members.filter((id) => id !== this.id && !this.links.has(id));
-    return missing.length === 0 ? 'all are connected' : `not connected: ${missing.join(', ')}`;
-  }
-
   linkOf(peer: PeerId): Link | undefined {
     return this.links.get(peer);
   }

@@ -110,6 +110,11 @@ export class Zab {
     return this.#role instanceof Following ? this.#role.snapshotFrom : null;
   }
 
+  /** While nobody can be elected: why, and which members are waited for; null otherwise. */
+  get waitsFor(): string | null {
+    return this.#role instanceof Looking ? this.#role.waitsFor : null;
+  }
+
   step(input: ZabInput): readonly ZabOutput[] {
     this.#dispatch(input);
     while (this.#next !== null) {

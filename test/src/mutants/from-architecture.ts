@@ -61,11 +61,7 @@ export const architectureMutants: readonly Mutant[] = [
     // An empty disk counts like any other: the wiped member votes, and the others count it.
     breaks: 'a member has a vote once it has durably synchronized with its ensemble (invariant 9)',
     file: 'zab/electorate.ts',
-    find: `    return {
-      kind: 'none',
-      reason:
-        'no vote here (a new or wiped member, no ensemble id): waiting for a leader to sync with',
-    };`,
+    find: "    return { kind: 'none', reason: wipedText(member) };",
     replace: "    return { kind: 'members' };",
     also: [
       {

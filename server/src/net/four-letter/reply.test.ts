@@ -257,6 +257,17 @@ describe('a four-letter word that is not answered', () => {
     expect(ask('envi', { serving: false })).toMatch(/^Environment:/);
   });
 
+  it('says in srvr and stat what the member waits for', () => {
+    const { health } = memberView();
+    const waiting = { serving: false, health: { ...health, waitsFor: 'not connected: 3' } };
+    const idle = 'This ZooKeeper instance is not currently serving requests\n';
+    for (const word of ['srvr', 'stat']) {
+      expect(ask(word, waiting), word).toBe(`${idle}Waits: not connected: 3\n`);
+    }
+    for (const word of ['mntr', 'cons', 'conf']) expect(ask(word, waiting), word).toBe(idle);
+    expect(ask('hash', waiting)).toBe(idle.trimEnd());
+  });
+
   it('says so when it is not whitelisted', () => {
     const whitelist = new FourLetterWhitelist(['srvr', 'ruok']);
     const refused = 'stat is not executed because it is not in the whitelist.\n';

@@ -44,13 +44,20 @@ export function* replyToWord(
   if (!whitelist.allows(word)) {
     yield `${word} is not executed because it is not in the whitelist.\n`;
   } else if (!context.view.serving && needsServing(word)) {
-    // ZooKeeper omits the newline there.
-    yield word === 'hash' ? NOT_SERVING : `${NOT_SERVING}\n`;
+    yield notServing(word, context);
   } else if (isListing(word)) {
     yield* listing(word, context);
   } else {
     yield shortReply({ word, argument: asked.argument }, context);
   }
+}
+
+/** ZooKeeper has no second line, and omits the newline where it is not added here. */
+function notServing(word: FourLetterWord, { view }: WordContext): string {
+  const { waitsFor } = view.health;
+  if (word === 'hash') return NOT_SERVING;
+  if (waitsFor === null || (word !== 'srvr' && word !== 'stat')) return `${NOT_SERVING}\n`;
+  return `${NOT_SERVING}\nWaits: ${waitsFor}\n`;
 }
 
 function listing(word: Listing, context: WordContext): Iterable<string> {

@@ -73,6 +73,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
     health: {
       role: 'leading',
       roleForMs: 1000,
+      waitsFor: null,
       isReadOnly: false,
       writeWaitMs: 0,
       writeWaitMsMax: 10_000,
