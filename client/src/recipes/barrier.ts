@@ -48,7 +48,8 @@ export class Barrier {
 
   /**
    * Removes the barrier and lets all waiters go. Does nothing if it is not set. It continues after
-   * lost connections, so it may also remove a barrier that somebody sets again meanwhile.
+   * lost connections, so it may also remove a barrier that somebody sets again meanwhile. Rejects
+   * with NotEmptyError if a znode of others is below it.
    */
   async remove(options: WaitOptions = {}): Promise<void> {
     await this.#change(options, (within) => ensureGone(this.#client, this.path, within));

@@ -13,6 +13,7 @@ import type { Client } from '../api/client.js';
 import type { Acl } from '../api/values.js';
 import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';
+import { ensureGone } from './shared/idempotent.js';
 import { bounds, type Within } from './shared/persist.js';
 import { removeOwn } from './shared/remove-own.js';
 import { changeOf, lookAt, lookAtStat } from './shared/sight.js';
@@ -111,7 +112,7 @@ export class TransactionSite {
 
   /**
    * Reports that the decision was carried out. Rejects with RecipeStateError if nothing is decided
-   * yet.
+   * yet, and with NotEmptyError if somebody has put a znode below the site's.
    */
   async finish(options: WaitOptions = {}): Promise<void> {
     await this.#asking(options, async (within, doubt) => {
@@ -123,9 +124,10 @@ export class TransactionSite {
         throw error;
       }
       if (state.state === 'open') throw new RecipeStateError(this.path, 'nothing is decided');
-      const isEphemeral = state.kind === 'ephemeral';
       doubt.mayBeDone = true;
-      await removeOwn(this.#client, { path: this.#votePath, isEphemeral }, within);
+      const [client, path] = [this.#client, this.#votePath];
+      if (state.kind === 'persistent') await ensureGone(client, path, within);
+      else await removeOwn(client, { path, isEphemeral: true }, within);
     });
   }
 

@@ -142,7 +142,7 @@ export class TwoPhaseCommit {
   /**
    * Waits until every site has carried out the decision, and deletes the transaction. It does not
    * wait for a dead site of the ephemeral kind. Rejects with RecipeStateError if nothing is decided
-   * yet.
+   * yet, and with NotEmptyError if a znode of others is below the transaction.
    */
   async finish(options: WaitOptions = {}): Promise<void> {
     await waiting(this.#client, this.path, options, async (within, doubt) => {
@@ -161,6 +161,10 @@ export class TwoPhaseCommit {
     });
   }
 
+  #isOurs(name: string): boolean {
+    return name === COORDINATOR || this.sites.includes(name);
+  }
+
   /** False if a site joined meanwhile; it will find the decision. */
   async #isRemoved(within: Within): Promise<boolean> {
     try {
@@ -168,15 +172,19 @@ export class TwoPhaseCommit {
       await ensureGone(this.#client, this.path, within);
       return true;
     } catch (error) {
-      if (error instanceof NotEmptyError) return false;
-      throw error;
+      if (!(error instanceof NotEmptyError)) throw error;
+      const { children } = await persist(this.#client, within, () =>
+        this.#client.getChildren(this.path, bounds(within)),
+      );
+      if (children.some((name) => !this.#isOurs(name))) throw error;
+      return false;
     }
   }
 
   async #areSitesGoneAfterChange(within: Within): Promise<boolean> {
     const sight = await lookAtChildren(this.#client, this.path, within);
     try {
-      const left = (sight.seen ?? []).filter((name) => name !== COORDINATOR);
+      const left = (sight.seen ?? []).filter((name) => this.sites.includes(name));
       if (left.length === 0) return true;
       await changeOf(sight, within);
       return false;

@@ -7,13 +7,22 @@
  * the next group, because a deletion might hit a newer one. The last member of a group deletes it
  * together with its own znode, in one transaction, and only in the state that it has seen.
  */
-import { BadVersionError, joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
+import {
+  BadVersionError,
+  joinPath,
+  NodeExistsError,
+  NoNodeError,
+  NotEmptyError,
+} from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Acl, Stat } from '../../api/values.js';
 import { CuratorName } from './curator.js';
 import { ensureGone } from './idempotent.js';
 import type { LeaseHolder } from './lease-holder.js';
 import { bounds, persist, type Within } from './persist.js';
+
+/** Curator and we write a UUID with dashes, kazoo without. */
+const MEMBER = /^[\da-f-]{32,36}$/i;
 
 export class Gathering {
   readonly readyPath: string;
@@ -28,13 +37,13 @@ export class Gathering {
     this.readyPath = joinPath(path, CuratorName.ready);
   }
 
-  /** The names, in no particular order. */
+  /** The names, in no particular order. What is not named by a UUID is no member. */
   async members(within: Within): Promise<string[]> {
     try {
       const { children } = await persist(this.#client, within, () =>
         this.#client.getChildren(this.#path, bounds(within)),
       );
-      return children.filter((name) => name !== CuratorName.ready);
+      return children.filter((name) => MEMBER.test(name));
     } catch (error) {
       if (error instanceof NoNodeError) return [];
       throw error;
@@ -100,7 +109,8 @@ export class Gathering {
     try {
       await ensureGone(this.#client, this.readyPath, within, version);
     } catch (error) {
-      if (!(error instanceof BadVersionError)) throw error;
+      // One that stays, also because somebody has put a znode below it, lets nobody in.
+      if (!(error instanceof BadVersionError || error instanceof NotEmptyError)) throw error;
     }
   }
 

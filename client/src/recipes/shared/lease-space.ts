@@ -7,6 +7,7 @@
  * own did. Either all znodes become leases or none remains: an acquire that fails deletes what it
  * has created (CURATOR-335, CURATOR-595).
  */
+import { NoNodeError } from '@rookery/protocol';
 import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
 import type { SuspendedPolicy } from '../../api/lease.js';
@@ -16,6 +17,7 @@ import { CuratorName, curatorPrefix } from './curator.js';
 import type { LeaseCount } from './lease-count.js';
 import { LeaseHolder } from './lease-holder.js';
 import { bounds, persist, type Within } from './persist.js';
+import { inLine } from './sequence.js';
 import { unlessAborted } from './wait-scope.js';
 
 export interface LeaseSpace {
@@ -100,9 +102,14 @@ async function fits(
       ]);
       const names = new Set(children);
       if (!gate.held || !contenders.every(({ name }) => names.has(name))) return false;
-      if (children.length <= countMax) return true;
+      // Znodes of others in the directory take no lease from anybody.
+      if (inLine(children, [CuratorName.lease]).length <= countMax) return true;
       await unlessAborted(changed, within.signal);
     }
+  } catch (error) {
+    // Somebody has deleted the directory.
+    if (error instanceof NoNodeError) return false;
+    throw error;
   } finally {
     unfollow();
     client.removeWatcher(space.directory, watcher);

@@ -7,7 +7,7 @@
  * never too few, and no sync is needed. Only the blocking znode is watched. An attempt that ends
  * without a lease leaves no znode. Used by the locks and the semaphore.
  */
-import { joinPath } from '@rookery/protocol';
+import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
 import type { Acl, Data } from '../../api/values.js';
 import { abandonContender, type ContenderPlan, createContender } from './contender.js';
@@ -115,10 +115,16 @@ async function placesIn<Marker extends string>(
   line: Line<Marker>,
   within: Within,
 ): Promise<Place<Marker>[]> {
-  const { children } = await persist(client, within, () =>
-    client.getChildren(line.directory, bounds(within)),
-  );
-  return inLine(children, line.markers);
+  try {
+    const { children } = await persist(client, within, () =>
+      client.getChildren(line.directory, bounds(within)),
+    );
+    return inLine(children, line.markers);
+  } catch (error) {
+    // Somebody has deleted the directory, and with it every place in line.
+    if (error instanceof NoNodeError) return [];
+    throw error;
+  }
 }
 
 /** The rule of an exclusive lock: the znode directly before blocks, whatever its kind. */
