@@ -163,6 +163,25 @@ it('opens a new session by itself when the old one is lost', async () => {
   expect(client.session?.id).toBe(2n);
 });
 
+it('is back soon although it has lost several sessions within seconds', async () => {
+  const scripted = new ScriptedClient({ sessionTimeoutMs: 30_000 });
+  const { network, surroundings } = scripted;
+  await scripted.accept(1);
+  const awayMs: number[] = [];
+  for (let id = 2; id <= 6; id++) {
+    await scripted.pass(800);
+    const lostAtMs = surroundings.nowMs();
+    network.last.close();
+    (await scripted.nextHandshake()).refuseSession();
+    await scripted.accept(id);
+    awayMs.push(surroundings.nowMs() - lostAtMs);
+  }
+  expect(scripted.client.session?.id).toBe(6n);
+  // The pauses still grow, for a server that drops whomever it has taken.
+  expect(Math.max(...awayMs)).toBeLessThan(850);
+  expect(Math.max(...awayMs)).toBeGreaterThan(100);
+});
+
 async function connected(): Promise<ScriptedClient> {
   const scripted = new ScriptedClient();
   await scripted.accept(1);

@@ -53,6 +53,14 @@ export class Seeker {
     else this.#cancelPause = this.#options.surroundings.setTimer(delayMs, () => this.#try());
   }
 
+  /**
+   * Starts a round without a pause, and counts none: a server has just answered, though not with
+   * what was asked for.
+   */
+  seekAtOnce(): void {
+    this.#try();
+  }
+
   /** Called when the list of servers has changed: the next round starts at once. */
   restart(): void {
     this.stop();

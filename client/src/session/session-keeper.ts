@@ -338,7 +338,10 @@ export class SessionKeeper {
     this.#tell('lost', { error, sessionId, lossCause });
     if (!renewSession || !this.#isIn('lost')) return;
     this.#tell('connecting', { error });
-    if (this.#isIn('connecting')) this.#seeker.seek();
+    if (!this.#isIn('connecting')) return;
+    // Whoever has said that the session is over, or was found, gives a new one at once.
+    if (lossCause === 'silence') this.#seeker.seek();
+    else this.#seeker.seekAtOnce();
   }
 
   /** Drops the connection or the attempt to get one. Requests in flight fail with the session. */
