@@ -70,6 +70,7 @@ function write(request: number): QueueEntry {
     answerBytes: 0,
     changes: 1,
     ownSession: 1,
+    partsBefore: [],
   };
   return { ...header, ...more, body, bytes: MB, requester, request, session: 1, identities: [] };
 }

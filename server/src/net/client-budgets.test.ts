@@ -156,6 +156,24 @@ describe('the budget of input', () => {
     expect(port.input.bytes).toBe(0);
   });
 
+  it('counts what is kept of requests that have begun, until they are done', async () => {
+    const { port, settle, serve, join } = await bench({ inputBytesMax: 100_000 });
+    serve((connection) => connection.keep(40_000));
+    const clients: FarEnd[] = [];
+    for (let index = 0; index < 5; index++) {
+      const client = await join();
+      client.stream.write(frameOf('begin'));
+      await settle();
+      clients.push(client);
+    }
+    expect(clients.map(({ isClosed }) => isClosed).filter(Boolean).length).toBeGreaterThan(0);
+    expect(port.input.bytes).toBeLessThanOrEqual(140_000);
+    serve((connection) => connection.keep(0));
+    for (const client of clients) if (!client.isClosed) client.stream.write(frameOf('end'));
+    await settle();
+    expect(port.input.bytes).toBe(0);
+  });
+
   it('is not used up by many small pieces of frames that hold more than they bring', async () => {
     const inputBytesMax = 200_000;
     const { port, settle, join } = await bench({ inputBytesMax });

@@ -71,6 +71,8 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   #isRoomDue = false;
   /** The bytes last reported to the budget of input. */
   #inputBytes = 0;
+  /** What the handler keeps of a request that has begun. */
+  #keptBytes = 0;
   #linger: Timer | null = null;
 
   constructor(parts: {
@@ -137,9 +139,13 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     if (this.#output.isChoked) return true;
     const { share } = this.#owner;
     const isLarge = answerBytes >= LARGE_ANSWER_BYTES;
-    if (this.#pass === 'heavy' || (this.#pass === 'light' && !isLarge)) return false;
-    const isFull = !share.mayContinue() || (isLarge && share.hasWaiting);
-    if (isLarge && !isFull) share.expectLong();
+    const isPassed = this.#pass === 'heavy' || (this.#pass === 'light' && !isLarge);
+    const isFull = !isPassed && (!share.mayContinue() || (isLarge && share.hasWaiting));
+    if (isLarge && !isFull) {
+      // It may take long and write little, as a part of a request does.
+      this.#pass = 'none';
+      share.expectLong();
+    }
     return isFull;
   }
 
@@ -214,6 +220,12 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     const isHeard = this.#hasArrived || !(this.#holds.isReading || this.#hasEnded);
     this.#hasArrived = false;
     return isHeard;
+  }
+
+  /** What the handler keeps of a request that has begun counts as input. */
+  keep(bytes: number): void {
+    this.#keptBytes = bytes;
+    this.#countInput();
   }
 
   /** Frames that have already arrived are delivered in a later turn, never inside this call. */
@@ -319,10 +331,10 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
     if (this.#phase !== 'open') return;
     this.#owner.stats.bytesReceived += chunk.length;
     this.#hasArrived = true;
+    const before = this.#inputBytes;
     this.#reader.push(chunk);
     this.#deliver();
     this.#reader.giveBack();
-    const before = this.#inputBytes;
     this.#countInput();
     this.#adjustReading();
     const more = this.#inputBytes - before;
@@ -456,7 +468,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
 
   /** Reports unread input to its budget, if it has changed. */
   #countInput(): void {
-    const bytes = this.#reader.heldBytes;
+    const bytes = this.#reader.heldBytes + this.#keptBytes;
     if (bytes === this.#inputBytes) return;
     this.#owner.input.add(bytes - this.#inputBytes);
     this.#inputBytes = bytes;
@@ -465,6 +477,7 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   #dropInput(): void {
     this.#owner.pace.forget(this);
     this.#reader.clear();
+    this.#keptBytes = 0;
     this.#countInput();
   }
 

@@ -244,6 +244,26 @@ it('large answers that waited are spread over turns as others are', async () => 
   expect(counts.filter((count) => count > 0)).toEqual([2, 2, 2]);
 });
 
+it('work that is done in parts has a part of each turn, although it writes nothing', async () => {
+  const { timers, handler, note, allSend } = await bench(2);
+  await allSend('hello');
+  const left = new Map([1, 2].map((id) => [id, 4]));
+  const work = (connection: ClientConnection): void => {
+    connection.release('room');
+    for (let parts = left.get(connection.id) ?? 0; parts > 0; parts--) {
+      if (connection.isFullFor(LARGE_BYTES)) return connection.hold('room', LARGE_BYTES);
+      left.set(connection.id, parts - 1);
+      note(`part of ${connection.id}`);
+      timers.lateMs += 30;
+    }
+  };
+  handler.onFrameDo = work;
+  handler.onRoomDo = work;
+  const turns = await allSend('begin');
+  const parts = turns.map((turn) => turn.filter((event) => event.startsWith('part')).length);
+  expect(parts.filter((count) => count > 0)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+});
+
 it('a turn that took too long has no room for answers that can wait', async () => {
   const { timers, handler, allSend } = await bench(2);
   await allSend('hello');

@@ -76,6 +76,8 @@ export interface ClientChannel {
    */
   hold(reason: HoldReason, answerBytes?: number): void;
   release(reason: HoldReason): void;
+  /** So many bytes of a request that has begun are kept: they count as input of the connection. */
+  keep(bytes: number): void;
   /**
    * Half-closes the connection once everything in `writer` is sent; net bounds how long that may
    * take.

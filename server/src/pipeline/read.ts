@@ -51,12 +51,15 @@ export function runRead(scene: ReadScene, header: ReadHeader, body: JuteReader):
   return true;
 }
 
+/** Runs a part of a setWatches that is not its last: nothing is answered. Returns as `runRead`. */
+export function runWatchesPart(scene: ReadScene, opcode: number, body: JuteReader): boolean {
+  return opcode === OpCode.setWatches
+    ? catchUp(scene, SetWatchesRequest.read(body))
+    : catchUpWithPersistent(scene, SetWatches2Request.read(body));
+}
+
 function readMissed(scene: ReadScene, { xid, opcode }: ReadHeader, body: JuteReader): boolean {
-  const isSet =
-    opcode === OpCode.setWatches
-      ? catchUp(scene, SetWatchesRequest.read(body))
-      : catchUpWithPersistent(scene, SetWatches2Request.read(body));
-  if (!isSet) return false;
+  if (!runWatchesPart(scene, opcode, body)) return false;
   const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
   writer.endFrame();

@@ -27,12 +27,13 @@ import type { Connection } from './connection.js';
 import { DueSyncs } from './due-syncs.js';
 import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
-import { type ReadHeader, runRead } from './read.js';
+import { type ReadHeader, runRead, runWatchesPart } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
 import { ReadScenes } from './read-scene.js';
 import { beginReply, writeError, writeSyncReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
+import { isDivided, partsOf } from './set-watches.js';
 
 /** xid and type: the RequestHeader. */
 export const HEADER_BYTES = 8;
@@ -42,6 +43,8 @@ export const HEADER_BYTES = 8;
  * less, but other sessions may have made the znodes larger since.
  */
 const FORCED_BYTES_MAX = 8 << 20;
+const NO_PARTS: Uint8Array[] = [];
+const TOO_MANY_WATCHES = 'too many watches';
 const LOGIN_NOT_KEPT =
   'its login has to wait, but too many of its address do already, or it is too long to be kept';
 
@@ -236,7 +239,10 @@ export class Requests {
   #onRead(connection: Connection, header: ReadHeader, body: JuteReader): void {
     const { queue, channel } = connection;
     const isIdle = queue.length === 0;
-    if (isIdle && !(isListing(header.opcode) && channel.isFullFor(LARGE_BYTES))) {
+    const mayWait =
+      isDivided(header.opcode, body.remaining) ||
+      (isListing(header.opcode) && channel.isFullFor(LARGE_BYTES));
+    if (isIdle && !mayWait) {
       this.#run(connection, header, body);
       return this.#count(connection, header, this.nowMs);
     }
@@ -275,6 +281,7 @@ export class Requests {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
     const body = record.rest();
+    const parts = isDivided(opcode, body.length) ? partsOf(opcode, body) : NO_PARTS;
     const writeBytes = connection.queue.largestWriteBytes;
     return {
       connection: connection.id,
@@ -282,7 +289,8 @@ export class Requests {
       kind,
       xid,
       opcode,
-      body,
+      body: parts.pop() ?? body,
+      partsBefore: parts,
       bytes: body.length + connection.identityBytes,
       session: isLocalId(connection.session) ? LOCAL_SESSION : connection.session,
       attachment: connection.attachment,
@@ -317,8 +325,13 @@ export class Requests {
     if (this.#parked.has(connection)) return;
     for (;;) {
       const { head } = queue;
+      if (head !== undefined && head.partsBefore.length > 0) this.#begin(connection, head);
       if (head !== undefined && channel.isFullFor(head.answerBytes)) {
         return this.#park(connection, head.answerBytes);
+      }
+      if (head !== undefined && head.kind === 'read' && head.partsBefore.length > 0) {
+        if (!this.#runPart(connection, head)) return;
+        continue;
       }
       const entry = queue.next(this.#state.lastZxid);
       if (entry === undefined) break;
@@ -338,7 +351,30 @@ export class Requests {
     connection.channel.hold('room', answerBytes);
   }
 
+  /**
+   * A divided setWatches waits for nothing but its own parts from now on, so nobody else waits for
+   * its bytes.
+   */
+  #begin(connection: Connection, entry: QueueEntry): void {
+    if (entry.kind !== 'read' || entry.bytes === 0) return;
+    connection.channel.keep(entry.bytes);
+    this.#parts.throttle.onBegun(entry);
+  }
+
+  /** Runs the next part of a divided setWatches; false if the connection must end. */
+  #runPart(connection: Connection, entry: QueueEntry): boolean {
+    const { partsBefore, requester, opcode } = entry;
+    const part = partsBefore.shift();
+    assert(part !== undefined, 'a part that runs is one of those that are left');
+    const scene = this.#scenes.of(this.#state, connection, requester);
+    const isSet = runWatchesPart(scene, opcode, new JuteReader(part));
+    if (!isSet) this.#giveUp(connection, TOO_MANY_WATCHES);
+    return isSet;
+  }
+
   #runQueued(connection: Connection, entry: QueueEntry): void {
+    while (entry.partsBefore.length > 0) if (!this.#runPart(connection, entry)) return;
+    if (entry.bytes === 0) connection.channel.keep(0);
     this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
     this.#answered(connection, entry);
   }
@@ -360,7 +396,7 @@ export class Requests {
       channel.writer.endFrame();
     } else {
       const scene = this.#scenes.of(state, connection, requester);
-      if (!runRead(scene, header, body)) this.#giveUp(connection, 'too many watches');
+      if (!runRead(scene, header, body)) this.#giveUp(connection, TOO_MANY_WATCHES);
     }
   }
 

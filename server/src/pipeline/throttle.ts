@@ -100,6 +100,16 @@ export class Throttle {
     if (this.#isFullOfBytes) this.#pause(connection);
   }
 
+  /**
+   * `entry` is worked off in parts from now on. Its bytes count no longer: they would keep all
+   * clients waiting, and its channel counts them instead (`ClientChannel.keep`).
+   */
+  onBegun(entry: QueueEntry): void {
+    this.#bytes -= entry.bytes;
+    entry.bytes = 0;
+    this.#maybeOpen();
+  }
+
   /** `entry` was answered and is out of the queue. */
   onAnswered(connection: Connection, entry: QueueEntry): void {
     this.#subtract(entry.bytes);

@@ -33,6 +33,7 @@ import type {
 
 export const OPEN_ACL = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 const FRAME_BYTES_MAX = 8 << 20;
+const LARGE_BYTES = 64 << 10;
 
 export interface Reply {
   readonly xid: number;
@@ -67,6 +68,9 @@ export class TestClient implements ClientChannel {
   readonly stats = new TestStats();
   readonly holds = new Set<HoldReason>();
   softBytes = Number.POSITIVE_INFINITY;
+  /** How many large answers may follow before the next ones have to wait. */
+  largeLeft = Number.POSITIVE_INFINITY;
+  keptBytes = 0;
   /** Something of the client has come, whether it is delivered or waits. */
   hasArrived = false;
   state: 'open' | 'ended' | 'closed' = 'open';
@@ -85,8 +89,11 @@ export class TestClient implements ClientChannel {
     this.#deliver = deliver;
   }
 
-  isFullFor(): boolean {
-    return this.writer.length > this.softBytes;
+  isFullFor(answerBytes: number): boolean {
+    if (this.writer.length > this.softBytes) return true;
+    if (answerBytes < LARGE_BYTES) return false;
+    this.largeLeft -= 1;
+    return this.largeLeft < 0;
   }
 
   takeHeard(): boolean {
@@ -104,6 +111,9 @@ export class TestClient implements ClientChannel {
   }
   release(reason: HoldReason): void {
     this.holds.delete(reason);
+  }
+  keep(bytes: number): void {
+    this.keptBytes = bytes;
   }
   end(): void {
     assert(this.state === 'open', () => `an open connection is ended, not one ${this.state}`);
