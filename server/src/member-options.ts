@@ -276,6 +276,7 @@ export function clientPortOptions(config: Config, facts: ClientPortFacts): Clien
     frameBytesMax: config.frameBytesMax,
     connectionsPerAddressMax: clientsPerAddressMax(config),
     boundsLoopback: config.maxClientCnxns !== null,
+    offersLogins: config.sasl !== null,
     connectionTokens: {
       max: config.connectionTokensMax,
       perSecond: config.connectionTokensPerSecond,

@@ -33,6 +33,14 @@ type Phase = 'open' | 'ended' | 'closed';
 /** A frame of this size may take milliseconds, with thousands of watches or entries of an ACL. */
 const LARGE_FRAME_BYTES = 16 << 10;
 
+/**
+ * ZooKeeper's Java client of 3.9.4 and later refuses DIGEST-MD5 by itself, after it was given a
+ * session: it sends no more, not even that it closes the session.
+ */
+const LEFT_EARLY =
+  'it took a session and ended the connection without another word; a Java client since 3.9.4 ' +
+  'does so that is to log in and is started without -Dzookeeper.fips-mode=false';
+
 export class ClientConnection implements Deferrable, PacedReader, StreamHandlers {
   /** Unique in this process; ids only grow. */
   readonly id: number;
@@ -345,10 +353,19 @@ export class ClientConnection implements Deferrable, PacedReader, StreamHandlers
   }
 
   onEnd(): void {
+    this.#maybeTellMissingLogin();
     // A client that has ended its side still gets the replies that are ready, and no later ones.
     // What was read of it and waits for its rate is delivered first: see `#deliver`.
     if (this.#holds.areNone || this.#reader.bufferedBytes === 0) this.end();
     else this.#hasEnded = true;
+  }
+
+  /** What a Java client looks like from here that refuses to log in: see `LEFT_EARLY`. */
+  #maybeTellMissingLogin(): void {
+    const { limits, rateLimited } = this.#owner;
+    const { received, sessionId } = this.stats;
+    if (!limits.offersLogins || this.#phase !== 'open' || sessionId === 0 || received > 1) return;
+    rateLimited.info('client.left_without_login', this.facts({ problem: LEFT_EARLY }));
   }
 
   onDrain(): void {

@@ -170,6 +170,29 @@ describe('the client port', () => {
     expect(log.lines.filter((line) => line.msg === 'client.sessionless_expired').length).toBe(2);
   });
 
+  it('tells where logins are offered of a client that takes a session and says no more', async () => {
+    const left = async (offersLogins: boolean, frames: readonly string[]) => {
+      const { timers, handler, log, connect } = await bench({ offersLogins });
+      handler.onFrameDo = (connection) => connection.bindSession({ id: 7, timeoutMs: 4000 });
+      const client = await connect();
+      for (const frame of frames) client.stream.write(frameOf(frame));
+      client.stream.end();
+      await timers.advance(5);
+      const lines = log.lines.filter(({ msg }) => msg === 'client.left_without_login');
+      return lines.map(({ remote, session, problem }) => ({ remote, session, problem }));
+    };
+    expect(await left(true, ['connect'])).toEqual([
+      {
+        remote: expect.stringContaining('client'),
+        session: '0x7',
+        problem: expect.stringContaining('-Dzookeeper.fips-mode=false'),
+      },
+    ]);
+    expect(await left(true, ['connect', 'a login'])).toEqual([]);
+    expect(await left(true, [])).toEqual([]);
+    expect(await left(false, ['connect'])).toEqual([]);
+  });
+
   it('closes on an oversized, a negative and a garbage length, and tells of the storm in two lines', async () => {
     const { timers, handler, log, connect } = await bench();
     const lengths = ['\x00\x10\x00\x00', '\xff\xff\xff\xff', 'GET '];

@@ -66,6 +66,7 @@ export const CLIENT_PORT_DEFAULTS = {
   connectionsPerAddressMax: 0,
   boundsLoopback: true,
   sessionlessTimeoutMs: 10_000,
+  offersLogins: false,
   connectionTokens: { max: 0, perSecond: 1 },
   share: SHARE_LIMITS,
   inputBytesMax: 256 << 20,

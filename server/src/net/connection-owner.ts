@@ -31,6 +31,8 @@ export interface ConnectionLimits {
   readonly lingerMs: number;
   /** A connection without a session is closed after this time. */
   readonly sessionlessTimeoutMs: number;
+  /** Whether clients can log in by SASL. */
+  readonly offersLogins: boolean;
 }
 
 /**
