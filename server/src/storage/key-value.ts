@@ -42,7 +42,10 @@ export interface KeyValueDatabase {
   /** Yields batches of bounded size, in key order, from a view taken when it is called. */
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]>;
   snapshot(): KeyValueSnapshot;
-  /** Throws DamagedError for files on which the next opening would fail. Reads some of them. */
+  /**
+   * Throws DamagedError for files on which the next opening would fail. Reads some of them, and of
+   * the others what is read only when they are opened.
+   */
   checkFiles(): Promise<void>;
   /** Deletes keys, neither atomically nor durably. Only for garbage. */
   clear(range: KeyRange): Promise<void>;

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { codesOf } from './disk-errors.js';
 import { DamagedError } from './errors.js';
 import { guarded } from './level-errors.js';
+import { checkTable } from './level-tables.js';
 import { BLOCK_BYTES, batchBeginnings, WriteAheadScan } from './write-ahead-scan.js';
 
 const READ_BYTES = 8 * BLOCK_BYTES;
@@ -29,6 +30,19 @@ export async function checkFiles(path: string): Promise<void> {
     await checkManifest(path, files);
     for (const file of files) {
       if (LOG_FILE.test(file)) await scanFile(join(path, file));
+    }
+  });
+}
+
+/**
+ * The same for an open database, with what LevelDB has in memory of its tables. While it changes
+ * its files this may fail by mistake.
+ */
+export async function checkOpenFiles(path: string): Promise<void> {
+  await checkFiles(path);
+  await guarded(path, async () => {
+    for (const file of await filesOf(path)) {
+      if (TABLE_FILE.test(file)) await checkTable(join(path, file));
     }
   });
 }

@@ -25,7 +25,7 @@ import type {
   KeyValueStore,
 } from './key-value.js';
 import { guarded } from './level-errors.js';
-import { checkFiles } from './level-files.js';
+import { checkFiles, checkOpenFiles } from './level-files.js';
 import type { OwnedDirectory } from './owned-directory.js';
 import { ValueDatabase } from './value-database.js';
 
@@ -133,8 +133,12 @@ class LevelDatabase implements KeyValueDatabase {
     this.#onClose = onClose;
   }
 
+  /** Never from LevelDB's cache: the scrub is to see what is on the disk, and little is asked. */
   async get(key: Uint8Array): Promise<Uint8Array | undefined> {
-    const value: Uint8Array | undefined = await guarded(this.#path, () => this.#level.get(key));
+    const options = { fillCache: false };
+    const value: Uint8Array | undefined = await guarded(this.#path, () =>
+      this.#level.get(key, options),
+    );
     return value;
   }
 
@@ -186,7 +190,7 @@ class LevelDatabase implements KeyValueDatabase {
   async checkFiles(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await checkFiles(this.#path);
+        return await checkOpenFiles(this.#path);
       } catch (error) {
         // LevelDB may have removed a file between the listing and the reading.
         const isMissing = codesOf(error).includes('ENOENT');
