@@ -15,6 +15,7 @@ const FILES = {
   'tree/meta/LOG': 500,
   'tree/tree-1/000005.ldb': 3_000,
   'tree/tree-1/MANIFEST-000002': 300,
+  'tree/tree-1/values-3': 3_000,
   'log/1-1.log': LOG_BYTES,
   'log/1-2.log': 1_000,
   'log/spare-1': LOG_BYTES,
@@ -26,6 +27,7 @@ const STRUCK = [
   'tree/meta/CURRENT',
   'tree/tree-1/000005.ldb',
   'tree/tree-1/MANIFEST-000002',
+  'tree/tree-1/values-3',
 ];
 
 it('one bit is flipped, in the first half of a file of a database or of the log', () => {

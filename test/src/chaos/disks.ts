@@ -1,5 +1,5 @@
 /**
- * Damages a member's disk while the member is down; `fill` alone also works while it runs.
+ * Damages a member's disk. `fill` and `flip` also work while the member runs, the others not.
  *
  * It damages the files of the log and of the databases. It leaves alone the text log of LevelDB
  * (LOG), locks, spare files, and member.json, whose loss an operator has to repair. It flips bits
@@ -24,7 +24,7 @@ const FILLER = 'filler';
 const CHUNK_BYTES = 1024 * 1024;
 /** A smaller file of records may hold a single record. */
 const FLIPPED_LOG_BYTES_MIN = 8 * 1024;
-const DATA_FILE = /(?:^|\/)(?:\d+\.(?:log|ldb)|\d+-\d+\.log|MANIFEST-\d+|CURRENT)$/;
+const DATA_FILE = /(?:^|\/)(?:\d+\.(?:log|ldb)|\d+-\d+\.log|values-\d+|MANIFEST-\d+|CURRENT)$/;
 
 /** Uses all the space that is left. */
 export async function fill(directory: string): Promise<void> {
@@ -117,5 +117,9 @@ export function dataFiles(directory: string): DataFile[] {
     .filter((name) => DATA_FILE.test(name))
     .sort()
     .map((name) => join(directory, name))
-    .map((path) => ({ path, sizeBytes: statSync(path).size }));
+    .flatMap((path) => {
+      // A member that runs may have removed it meanwhile.
+      const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;
+      return sizeBytes === undefined ? [] : [{ path, sizeBytes }];
+    });
 }

@@ -145,6 +145,17 @@ export class Members {
     writeFileSync(this.#clockFile(id), String(offsetMs));
   }
 
+  /** The present length of the member's log, for `hasLogged`. */
+  logMark(id: number): number {
+    return this.#process(id).logMark();
+  }
+
+  hasLogged(id: number, pattern: RegExp, mark: number): boolean {
+    return this.#process(id)
+      .linesSince(mark)
+      .some((line) => pattern.test(line));
+  }
+
   status(id: number): Promise<MemberStatus | undefined> {
     return statusOf(CLIENT_PORT, this.#options.layout.address(id));
   }

@@ -28,7 +28,7 @@ it('each nemesis comes once before any comes again', () => {
 
 it('what destroys data strikes alone', () => {
   const alone = NEMESES.filter((nemesis) => nemesis.isAlone === true).map(({ name }) => name);
-  expect(alone).toEqual(['flipped-bit', 'truncated-file', 'wiped-member']);
+  expect(alone).toEqual(['flipped-bit', 'flipped-while-serving', 'truncated-file', 'wiped-member']);
   const pairs = SEEDS.flatMap((seed) => stepsOf(seed, 100)).filter((s) => s.strikes.length > 1);
   expect(pairs.length).toBeGreaterThan(0);
   for (const { strikes } of pairs) {

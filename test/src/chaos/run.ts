@@ -253,6 +253,9 @@ export class ChaosRun {
   }
 }
 
+/** The rest between two rounds of the scrub: damage is to be found while the next step waits. */
+const SCRUB_REST_MS = 1_000;
+
 function tuningOf(random: Random): Record<string, string> {
   const { segment, keep, checkpoint, window } = random.pick(TUNINGS);
   return {
@@ -260,6 +263,7 @@ function tuningOf(random: Random): Record<string, string> {
     ROOKERY_LOG_KEEP_BYTES: String(keep * 1_024),
     ROOKERY_CHECKPOINT_LOG_BYTES: String(checkpoint * 1_024),
     ROOKERY_WINDOW_BYTES: String(window * 1_024),
+    ROOKERY_SCRUB_REST_MS: String(SCRUB_REST_MS),
   };
 }
 

@@ -2,7 +2,7 @@
  * Lists all nemeses in the order of their kinds.
  */
 import { clockJump, clockStrobe } from './clock.js';
-import { flippedBit, truncatedFile, wipedMember } from './damage.js';
+import { flippedBit, flippedWhileServing, truncatedFile, wipedMember } from './damage.js';
 import { diskFull, diskFullAll } from './disk-full.js';
 import { killAll, killInTurn, killLeader, killOne, killSome } from './kill.js';
 import type { Nemesis } from './nemesis.js';
@@ -27,6 +27,6 @@ export const NEMESES: readonly Nemesis[] = [
   ...[blindNode, blindOthers, partitionFlapping],
   ...[loss, delay, linkFlapping],
   ...[diskFull, diskFullAll],
-  ...[flippedBit, truncatedFile, wipedMember],
+  ...[flippedBit, flippedWhileServing, truncatedFile, wipedMember],
   ...[clockJump, clockStrobe],
 ];
