@@ -52,7 +52,7 @@ export async function runServer(command: ServerCommand): Promise<number> {
   });
   const tuning = tuningFromEnvironment(process.env);
   logger.info(
-    { config: command.config, dataDir: config.dataDir, pid: process.pid },
+    { config: command.config, dataDir: config.dataDir, processId: process.pid },
     'server.start',
   );
   const server = await started(

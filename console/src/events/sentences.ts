@@ -48,7 +48,8 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'memory.budget': () => 'has divided its memory among its parts',
   'files.budget': () => 'has divided its open files among data, members and clients',
   'server.recovered': () => 'has read its data from the disk',
-  'level.raised': ({ level }) => `uses what level ${text(level)} of the ensemble allows`,
+  'level.raised': ({ ensembleLevel }) =>
+    `uses what level ${text(ensembleLevel)} of the ensemble allows`,
   'peer.refused': ({ peer, reason }) => `refuses member ${text(peer)}${because(reason)}`,
   'peer.refused_by': ({ peer, reason }) => `is refused by member ${text(peer)}${because(reason)}`,
   'peer.implausible': ({ peer }) =>
@@ -68,7 +69,7 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'clock.contradicted': ({ own, majority }) =>
     `has a clock that shows ${text(own)}, and most members have ${text(majority)}`,
   'clock.no_majority': () => 'finds no majority of members whose clocks agree',
-  'disk.member_full': ({ member }) => `knows that the disk of member ${text(member)} is full`,
+  'disk.member_full': ({ peer }) => `knows that the disk of member ${text(peer)} is full`,
   'tree.has_room': () => 'has room for data in its tree again',
   'files.not_reloaded': ({ files, problem }) =>
     `goes on with what it has read of ${text(files)} before${because(problem)}`,

@@ -99,10 +99,10 @@ export class DiskSpace {
     port.sendTo(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
   }
 
-  onMessage(member: PeerId, { freeBytes }: DiskFull): void {
+  onMessage(peer: PeerId, { freeBytes }: DiskFull): void {
     const { logger, timers } = this.#parts;
-    if (!this.#others.has(member)) logger.warn({ member, freeBytes }, 'disk.member_full');
-    this.#others.set(member, timers.nowMs());
+    if (!this.#others.has(peer)) logger.warn({ peer, freeBytes }, 'disk.member_full');
+    this.#others.set(peer, timers.nowMs());
   }
 
   /** As the leader, which asks for them once a second at most. */

@@ -20,15 +20,17 @@ export interface LevelOptions {
   readonly others: readonly PeerId[];
 }
 
+type LevelKeeper = Pick<Storage, 'raiseLevel'>;
+
 export class EnsembleLevel {
   readonly #options: LevelOptions;
   readonly #logger: Logger;
-  readonly #storage: Storage;
+  readonly #storage: LevelKeeper;
   /** The level that each connected member agrees to. */
   readonly #agreed = new Map<PeerId, number>();
   #toldOf = '';
 
-  constructor(options: LevelOptions, parts: { logger: Logger; storage: Storage }) {
+  constructor(options: LevelOptions, parts: { logger: Logger; storage: LevelKeeper }) {
     this.#options = options;
     this.#logger = parts.logger;
     this.#storage = parts.storage;
@@ -59,7 +61,7 @@ export class EnsembleLevel {
    */
   raise(level: number): void {
     refuseHigherLevel(level, this.#options.max);
-    this.#logger.info({ level }, 'level.raised');
+    this.#logger.info({ ensembleLevel: level }, 'level.raised');
     this.#storage.raiseLevel(level);
   }
 
@@ -71,6 +73,7 @@ export class EnsembleLevel {
     const text = `${down.join()} ${holding.join()}`;
     if (text === this.#toldOf) return;
     this.#toldOf = text;
-    this.#logger.info({ level, wanted: agreed, notConnected: down, holding }, 'level.waiting');
+    const facts = { ensembleLevel: level, wanted: agreed, notConnected: down, holding };
+    this.#logger.info(facts, 'level.waiting');
   }
 }

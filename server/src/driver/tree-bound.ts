@@ -50,16 +50,16 @@ export class TreeBound implements Bound {
     return this.#options.disk.isFull;
   }
 
-  onConnected(member: PeerId, { offer }: Hello): void {
+  onConnected(peer: PeerId, { offer }: Hello): void {
     const bytes = offer?.treeBytes ?? 0;
     // A member of an older release announces none.
-    if (bytes === 0) this.#others.delete(member);
-    else this.#others.set(member, bytes);
+    if (bytes === 0) this.#others.delete(peer);
+    else this.#others.set(peer, bytes);
     const { configuredBytes, ownBytes } = this.#options;
     const before = this.#bytesMax;
     this.#bytesMax = configuredBytes ?? Math.min(ownBytes, ...this.#others.values());
     if (this.#bytesMax === before) return;
-    this.#logger.info({ member, bytesMax: this.#bytesMax, before }, 'tree.bound');
+    this.#logger.info({ peer, bytesMax: this.#bytesMax, before }, 'tree.bound');
   }
 
   /** Called at the end of each turn; `bytes` is the current size of the state. */

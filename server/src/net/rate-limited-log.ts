@@ -6,12 +6,12 @@
  * the number of events that were `leftOut`. The kind is the name of the event or the caller's
  * choice, and never something that a stranger sends. `close` logs what is left.
  */
-import type { Logger } from 'pino';
+import type { Logger, pino } from 'pino';
 import type { Timer, Timers } from './timers.js';
 
 const INTERVAL_MS = 1000;
 
-export type Facts = Readonly<Record<string, unknown>>;
+export type Facts = Readonly<Record<string, unknown>> & pino.LogFnFields;
 type Level = 'info' | 'warn' | 'error';
 
 interface Report {

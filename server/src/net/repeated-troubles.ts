@@ -6,7 +6,7 @@
  */
 import type { PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { RateLimitedLog } from './rate-limited-log.js';
+import type { Facts, RateLimitedLog } from './rate-limited-log.js';
 
 export interface Trouble {
   readonly level: 'info' | 'warn' | 'error';
@@ -14,7 +14,7 @@ export interface Trouble {
   readonly event: string;
   /** The peer that has the trouble, also if a stranger only claims its id. */
   readonly peer: PeerId;
-  readonly trouble: { readonly reason: string } & Readonly<Record<string, unknown>>;
+  readonly trouble: Facts & { readonly reason: string };
 }
 
 /** The key that all strangers which are not members share. */

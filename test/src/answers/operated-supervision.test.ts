@@ -18,7 +18,7 @@ const DEADLINE_MS = 60_000;
 interface Line {
   readonly msg?: string;
   readonly member?: number;
-  readonly pid?: number;
+  readonly processId?: number;
 }
 
 /** The running command, and the lines of its log so far. */
@@ -52,7 +52,7 @@ async function useSupervised() {
     const port = ports[id - 1] ?? 0;
     await until(`member ${id} serves`, DEADLINE_MS, async () => await statusOf(port));
   };
-  const pidOf = (id: number) => seen('server.start', id).at(-1)?.pid ?? 0;
+  const pidOf = (id: number) => seen('server.start', id).at(-1)?.processId ?? 0;
   return { child, exited, seen, serving, pidOf, ports };
 }
 
