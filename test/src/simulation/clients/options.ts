@@ -63,15 +63,16 @@ export interface ClientOptions {
 export function drawClientOptions(random: Random): ClientOptions {
   const works = WORKS.filter(() => random.chance(0.7));
   const timeoutMinMs = random.pick([1_000, 2_000, 4_000]);
+  const isCrowd = random.fork('crowd').chance(0.05);
   return {
-    count: 1 + random.below(12),
+    count: (isCrowd ? 24 : 1) + random.below(12),
     outstandingMax: random.pick([1, 4, 16, 32]),
     readShare: random.pick([0.2, 0.5, 0.8]),
     readerShare: random.pick([0, 0.2, 0.5]),
     thinkMaxMs: random.pick([0, 0, 5, 50]),
     timeoutMinMs,
     timeoutMaxMs: timeoutMinMs * random.pick([1, 2, 5]),
-    registers: 1 + random.below(5),
+    registers: (random.fork('registers').chance(0.05) ? 400 : 1) + random.below(5),
     works: works.length > 0 ? works : ['registers'],
     vanishEveryMs: random.pick([0, 2_000, 10_000]),
     moveEveryMs: random.pick([0, 1_000, 10_000]),

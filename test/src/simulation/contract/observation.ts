@@ -25,13 +25,14 @@ export interface Gone extends OfMember {
   readonly how: 'stopped' | 'crashed' | 'failed';
 }
 
-/** What a fault did to a disk while its member was down. */
+/** What a fault did to a disk, mostly while its member was down. */
 export interface DiskStruck extends OfMember {
   /**
    * `restored` means that an earlier copy replaced everything that was on it, `forged` that what
-   * another leadership of its newest epoch has left did.
+   * another leadership of its newest epoch has left did, and `decayed` that it was damaged under a
+   * member that runs.
    */
-  readonly how: 'wiped' | 'flipped' | 'restored' | 'forged';
+  readonly how: 'wiped' | 'flipped' | 'restored' | 'forged' | 'decayed';
 }
 
 /** A step of the core; none of the outputs has been carried out. */

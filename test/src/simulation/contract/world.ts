@@ -75,6 +75,8 @@ export interface World {
   slowDisk(id: PeerId, byMs: number): void;
   /** The next synced write fails with an input/output error: the member must end. */
   failNextSync(id: PeerId): void;
+  /** The n-th write from now (from 1) finds no space; those after it would. The member must end. */
+  failWrite(id: PeerId, count: number): void;
   /** While it is full, every write fails: the member must end, and cannot start. */
   fillDisk(id: PeerId, full: boolean): void;
   /** Only while it is down. Everything that it had is lost. */
@@ -90,6 +92,13 @@ export interface World {
    * show it.
    */
   cutLog(id: PeerId, how: number): boolean;
+
+  /**
+   * Only while it is up: damages what only a later reading finds, as `flipBit` does, but never the
+   * meta record. The member counts as struck until it has repaired it, or has served after a
+   * restart. False if there is nothing to damage.
+   */
+  decay(id: PeerId, dice: readonly [number, number, number]): boolean;
 
   /** Only while it is down: puts a copy of its directories aside, replacing an earlier one. */
   keepCopy(id: PeerId): boolean;

@@ -127,6 +127,14 @@ export class FakeWorld implements World {
   isLastStartKnown(): boolean {
     return true;
   }
+  failWrite(id: PeerId, count: number): void {
+    this.calls.push(`fail write ${count} of ${id}`);
+  }
+  decay(id: PeerId): boolean {
+    this.calls.push(`decay ${id}`);
+    this.struck.add(id);
+    return this.up.has(id);
+  }
   othersHaveAllOf(): boolean {
     return true;
   }

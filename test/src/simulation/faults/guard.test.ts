@@ -25,15 +25,27 @@ describe('the guard of strikes', () => {
     expect(guard.refuses([1, 4, 5])).toBe('of 5 members 2 may be struck');
   });
 
-  it('refuses the next strike until the last victim has served again', () => {
+  it('allows the next strike while all who have not served again are a minority', () => {
     const world = new FakeWorld(5);
     const guard = new StrikeGuard(world);
+    world.struck.add(1);
+    expect(guard.refuses([2])).toBeNull();
     expect(guard.refuses([1])).toBeNull();
+    expect(guard.refuses([1, 2])).toBeNull();
+    expect(guard.refuses([2, 3])).toBe('member 1 has not served again');
+    world.struck.add(2);
+    expect(guard.refuses([3])).toBe('member 1, 2 has not served again');
+    expect(guard.refuses([2, 1])).toBeNull();
+    world.struck.clear();
+    expect(guard.refuses([3, 4])).toBeNull();
+  });
+
+  it('refuses a strike at another member of three until the last victim has served again', () => {
+    const world = new FakeWorld(3);
+    const guard = new StrikeGuard(world);
     world.struck.add(1);
     expect(guard.refuses([2])).toBe('member 1 has not served again');
-    expect(guard.refuses([1])).toBe('member 1 has not served again');
-    world.struck.clear();
-    expect(guard.refuses([2])).toBeNull();
+    expect(guard.refuses([1])).toBeNull();
   });
 
   it('refuses all strikes until every member has served once, now or earlier', () => {

@@ -5,8 +5,9 @@
  * synchronized again, and every quorum of the others has the write only while fewer members are
  * struck than a quorum leaves out. So:
  * - The struck members are a minority, at most `members - quorum`: none of one or two members.
- * - The next ones are struck only once the last have served again, which they do only when they
- *   durably have everything that was committed.
+ * - They count until they have served again, which they do only when they durably have everything
+ *   that was committed. Until then they may be struck again, and so may others together with them,
+ *   as long as all of them are a minority.
  * - Nobody is struck before every member has served once: until then the ensemble's id may be on
  *   the disks of less than a quorum, and a member without an id cannot replace a victim.
  *
@@ -54,7 +55,8 @@ export class StrikeGuard {
     const { ids, struck } = this.#world;
     const most = minorityOf(ids.length);
     if (victims.length > most) return `of ${ids.length} members ${most} may be struck`;
-    if (struck.size > 0) return `member ${[...struck].join(', ')} has not served again`;
+    const all = new Set([...struck, ...victims]);
+    if (all.size > most) return `member ${[...struck].join(', ')} has not served again`;
     return this.isFounded ? null : 'not every member has served yet';
   }
 }

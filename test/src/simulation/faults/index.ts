@@ -9,10 +9,12 @@ import { crashAtChange } from './crash-at-change.js';
 import { crashLeader } from './crash-leader.js';
 import { crashSeveral } from './crash-several.js';
 import { cutLog } from './cut-log.js';
+import { decay } from './decay.js';
 import { delay } from './delay.js';
 import { failedSync } from './failed-sync.js';
 import { flipBit } from './flip-bit.js';
 import { fullDisk } from './full-disk.js';
+import { fullOnce } from './full-once.js';
 import { hangingResolver } from './hanging-resolver.js';
 import { interruptedSnapshot } from './interrupted-snapshot.js';
 import { isolateFollower } from './isolate-follower.js';
@@ -53,6 +55,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[cutLog],
     ...[wentBack, unequalFiles, hangingResolver],
     ...[stoppedClock],
-    ...[overtakenLeader, twoLeaderships],
+    ...[overtakenLeader, twoLeaderships, decay, fullOnce],
   ].map((kind) => [kind.name, kind]),
 );

@@ -31,15 +31,22 @@ export const MARKS = {
   'no-leader-found': 'a member stops an attempt to lead or to follow before it has served',
   'promise-recovered': 'a start finds a promise to a leader that the member has not followed',
   'damaged-start': 'a member finds damage on its disk as it starts',
+  'damage-met': 'a member that runs finds damage on its disk',
+  'damage-repaired': 'a member that runs has repaired its disk from what it has in memory',
   'log-given-up-at-start': 'a start destroys damaged segments that only learners could need',
   'suffix-recovered': 'a start finds proposals after the checkpoint in its log',
   'ended-by-its-disk': 'a failed or full disk ends a member',
+  'struck-again':
+    'a disk is struck while its member, or another one, has not served since a strike',
   'wiped-disk': 'a disk is replaced with an empty one',
   'restored-copy': 'an old copy replaces the directories of a member',
   'wrong-clock': 'the wall clock of a member is set to a wrong time',
   'clock-contradicted': 'the clocks of most members contradict that of a member',
   'session-expired': 'a leader ends a session of which nothing is heard',
   'closing-in-parts': 'a session ends whose ephemerals take several transactions',
+  'tree-of-hundreds': 'a member has a tree of more than 300 znodes',
+  'sessions-by-dozens': 'more than 24 sessions are open',
+  'ran-for-a-minute': 'a run has gone on for more than a minute of simulated time',
   'link-lost': 'a member notices that its connection with a peer is gone',
   'link-dropped': 'a core disconnects a peer',
 } as const;
@@ -50,6 +57,8 @@ export const MARK_NAMES = Object.keys(MARKS) as readonly Mark[];
 /** Events that members log, and the marks that they are. */
 const LOGGED: Readonly<Record<string, Mark>> = {
   'clock.contradicted': 'clock-contradicted',
+  'disk.damaged': 'damage-met',
+  'disk.repaired': 'damage-repaired',
 };
 
 const NOTED: Readonly<Record<string, Mark>> = { 'history.disputed': 'history-disputed' };
@@ -59,6 +68,8 @@ export class Marks implements Checker {
   readonly counts = new Map<Mark, number>();
   /** Members that serve clients. */
   readonly #serving = new Set<number>();
+  /** Members that have not begun to serve since their disks were struck. */
+  readonly #struck = new Set<number>();
 
   /** A member has logged this event, at info or above. */
   onLogged(event: string): void {
@@ -79,7 +90,9 @@ export class Marks implements Checker {
     if (how === 'failed') this.#add('ended-by-its-disk');
   }
 
-  onDiskStruck({ how }: DiskStruck): void {
+  onDiskStruck({ member, how }: DiskStruck): void {
+    if (this.#struck.size > 0) this.#add('struck-again');
+    this.#struck.add(member);
     if (how === 'wiped') this.#add('wiped-disk');
     if (how === 'restored') this.#add('restored-copy');
   }
@@ -89,7 +102,10 @@ export class Marks implements Checker {
   }
 
   /** Each member that applies a transaction counts. */
-  onApplied({ txn }: Applied): void {
+  onApplied({ txn, state, atMs }: Applied): void {
+    if (state.tree.nodeCount > 300) this.#add('tree-of-hundreds');
+    if (state.sessions.count > 24) this.#add('sessions-by-dozens');
+    if (atMs > 60_000) this.#add('ran-for-a-minute');
     if (txn.op.kind === 'beginClose') this.#add('closing-in-parts');
     else if (txn.op.kind === 'closeSession' && txn.origin === 0) this.#add('session-expired');
   }
@@ -129,6 +145,7 @@ export class Marks implements Checker {
       case 'role':
         if (output.role !== 'looking') {
           this.#serving.add(member);
+          this.#struck.delete(member);
           return;
         }
         return this.#add(this.#serving.delete(member) ? 'serving-ended' : 'no-leader-found');

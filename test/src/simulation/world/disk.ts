@@ -39,6 +39,8 @@ export class SimulatedDisk {
   #slowByMs = 0;
   #isFull = false;
   #failsNextSync = false;
+  /** The number of the write that will find no space; 0 for none. */
+  #writesToFailure = 0;
   #hasFailed = false;
   #copy: { readonly tree: MemoryStore; readonly log: MemoryLogDirectory } | null = null;
   #death: { count: number; readonly when: 'before' | 'after' } | null = null;
@@ -81,6 +83,7 @@ export class SimulatedDisk {
     this.#log = this.#log.crash(dice);
     this.#timers = null;
     this.#failsNextSync = false;
+    this.#writesToFailure = 0;
     this.#death = null;
   }
 
@@ -131,6 +134,9 @@ export class SimulatedDisk {
   failNextSync(): void {
     this.#failsNextSync = true;
   }
+  failWrite(count: number): void {
+    this.#writesToFailure = count;
+  }
   dieAtChange(count: number, when: 'before' | 'after'): void {
     this.#death = { count, when };
   }
@@ -145,20 +151,14 @@ export class SimulatedDisk {
     if (whichStore > 0.75) return this.#storedLog().loseSectors(whichRecord, whichBit);
     if (whichStore >= 0.5) return this.#storedLog().flipBit(whichRecord, whichBit);
     const records = recordsOf(this.#tree);
-    const record = records[Math.floor(whichRecord * records.length)];
-    if (record === undefined) return false;
-    let flipped = false;
-    this.#tree.tamper(record.name, (entries) => {
-      const text = Buffer.from(record.key).toString('latin1');
-      const value = entries.get(text);
-      if (value === undefined || value.length === 0) return;
-      const bit = Math.floor(whichBit * value.length * 8);
-      const copy = Uint8Array.from(value);
-      copy[bit >>> 3] = (copy[bit >>> 3] ?? 0) ^ (1 << (bit & 7));
-      entries.set(text, copy);
-      flipped = true;
-    });
-    return flipped;
+    return flipBitOf(this.#tree, records[Math.floor(whichRecord * records.length)], whichBit);
+  }
+
+  /** The same on a disk in use, but never in the meta record, which no running process reads. */
+  decay([whichStore, whichRecord, whichBit]: Dice): boolean {
+    if (whichStore >= 0.5) return this.flipBit([whichStore, whichRecord, whichBit]);
+    const records = recordsOf(this.#tree).filter(({ name }) => name !== 'meta');
+    return flipBitOf(this.#tree, records[Math.floor(whichRecord * records.length)], whichBit);
   }
 
   /**
@@ -211,7 +211,8 @@ export class SimulatedDisk {
     const { syncMinMs, syncMaxMs } = this.#options;
     const takesMs = this.#random.between(syncMinMs, syncMaxMs) / (sync ? 1 : 10);
     return this.#waits(takesMs + this.#slowByMs).then(() => {
-      if (this.#isFull) this.#fail('disk full');
+      const isLast = this.#writesToFailure > 0 && --this.#writesToFailure === 0;
+      if (this.#isFull || isLast) this.#fail('disk full');
       if (!sync || !this.#failsNextSync) return;
       this.#failsNextSync = false;
       this.#fail('input/output');
@@ -236,6 +237,23 @@ export class SimulatedDisk {
 interface TreeRecord {
   readonly name: string;
   readonly key: Uint8Array;
+}
+
+/** False for a record that is empty or does not exist. */
+function flipBitOf(store: MemoryStore, record: TreeRecord | undefined, whichBit: number): boolean {
+  let flipped = false;
+  if (record === undefined) return flipped;
+  store.tamper(record.name, (entries) => {
+    const text = Buffer.from(record.key).toString('latin1');
+    const value = entries.get(text);
+    if (value === undefined || value.length === 0) return;
+    const bit = Math.floor(whichBit * value.length * 8);
+    const copy = Uint8Array.from(value);
+    copy[bit >>> 3] = (copy[bit >>> 3] ?? 0) ^ (1 << (bit & 7));
+    entries.set(text, copy);
+    flipped = true;
+  });
+  return flipped;
 }
 
 function recordsOf(store: MemoryStore): TreeRecord[] {

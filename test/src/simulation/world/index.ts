@@ -68,6 +68,8 @@ export class SimulatedWorld implements World {
   readonly #delays = new Map<string, number>();
   readonly #reaches: Reaches;
   readonly #struck = new Set<PeerId>();
+  /** Of these members, those whose processes run on what was damaged under them. */
+  readonly #decayed = new Set<PeerId>();
   readonly #serving = new Set<PeerId>();
   readonly misconfigured = new Set<PeerId>();
   /** Hosts whose resolvers do not answer. */
@@ -266,6 +268,10 @@ export class SimulatedWorld implements World {
     this.#at(id).disk.failNextSync();
   }
 
+  failWrite(id: PeerId, count: number): void {
+    this.#at(id).disk.failWrite(count);
+  }
+
   fillDisk(id: PeerId, full: boolean): void {
     this.#at(id).disk.setFull(full);
   }
@@ -282,6 +288,14 @@ export class SimulatedWorld implements World {
     const machine = this.#at(id);
     if (machine.isUp || !machine.disk.flipBit(dice)) return false;
     this.#strike(machine, 'flipped');
+    return true;
+  }
+
+  decay(id: PeerId, dice: readonly [number, number, number]): boolean {
+    const machine = this.#at(id);
+    if (machine.member === null || !machine.disk.decay(dice)) return false;
+    this.#decayed.add(id);
+    this.#strike(machine, 'decayed');
     return true;
   }
 
@@ -350,13 +364,17 @@ export class SimulatedWorld implements World {
   }
 
   #newMachine(setup: SimulatedWorldSetup, id: PeerId, host: string): Machine {
-    const { log, onLogged } = setup;
+    const { log } = setup;
+    const onLogged = (event: string) => {
+      if (event === 'disk.repaired' && this.#decayed.delete(id)) this.#struck.delete(id);
+      setup.onLogged?.(event);
+    };
     const losses = setup.random.fork(`${host} losses`);
     // Kept from one process to the next, as in `addresses.json`.
     const known = new Map<string, readonly string[]>();
     const options = {
       base: { member: id },
-      level: log === undefined ? (onLogged === undefined ? 'silent' : 'info') : 'debug',
+      level: log === undefined ? 'info' : 'debug',
       hooks: { logMethod: logMethodOf(log !== undefined, onLogged) },
       timestamp: () => `,"time":${this.nowMs}`,
     };
@@ -378,6 +396,7 @@ export class SimulatedWorld implements World {
       onGone: (how) => {
         // A machine that dies loses what it had not sent: some members have received it, some have
         // not.
+        this.#decayed.delete(id);
         const losesSome = how !== 'stopped' && losses.chance(0.5);
         this.#network.crash(host, () => (losesSome ? losses.next() : 0));
         this.#network.release(host);
@@ -389,7 +408,7 @@ export class SimulatedWorld implements World {
           return;
         }
         this.#serving.add(id);
-        this.#struck.delete(id);
+        if (!this.#decayed.has(id)) this.#struck.delete(id);
       },
       onFailure: (error) => {
         this.#failure ??= { error };
@@ -418,12 +437,12 @@ const INFO_LEVEL = 30;
 /** A line is formatted only where it is read: that takes longer than all that a run does else. */
 function logMethodOf(
   isRead: boolean,
-  onLogged: ((event: string) => void) | undefined,
+  onLogged: (event: string) => void,
 ): NonNullable<NonNullable<LoggerOptions['hooks']>['logMethod']> {
   return function logged(args, method, level) {
     const message: unknown = args[1] ?? args[0];
     if (level >= INFO_LEVEL && typeof message === 'string') {
-      onLogged?.(message.split(':', 1)[0] ?? message);
+      onLogged(message.split(':', 1)[0] ?? message);
     }
     if (isRead) method.apply(this, args);
   };

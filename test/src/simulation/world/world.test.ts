@@ -209,6 +209,22 @@ describe('a simulated world', () => {
     expect(world.failure).toBeNull();
   });
 
+  it('damages the disk of a member that runs, which repairs it and counts as struck until then', async () => {
+    const tuning = { scrubRestMs: 50, scrubBytesPerSecond: 1_000_000 };
+    const world = await serving({ tuning });
+    const client = await clientOf(world, 1);
+    await write(world, client, '/a');
+    expect(world.decay(1, [0.2, 0, 0.5])).toBe(true);
+    expect([...world.struck]).toEqual([1]);
+    await until(world, 'was it repaired', () => world.struck.size === 0);
+    expect(world.isUp(1)).toBe(true);
+    world.crash(1, { inFlight: false });
+    expect(world.decay(1, [0.2, 0, 0.5]), 'while it is down').toBe(false);
+    world.start(1);
+    await until(world, 'did it serve again', () => world.serves(1));
+    expect(world.failure).toBeNull();
+  });
+
   it('hides a stalled or cut-off leader, and another member becomes leader', async () => {
     for (const fault of ['stall', 'cut'] as const) {
       const world = await serving();

@@ -52,6 +52,8 @@ class CommittedStays implements Checker {
   }
 
   onDiskStruck(seen: DiskStruck): void {
+    // It has all of it in memory, and a start that finds the damage says so.
+    if (seen.how === 'decayed') return;
     const member = this.#members.of(seen.member);
     member.struck = true;
     member.isForged = seen.how === 'forged';

@@ -157,4 +157,18 @@ describe('the checker of durability', () => {
     entered.step(2, persisted(4), send(1, ackNewLeader(1, zxid(1, 4))));
     expect(() => entered.step(1, TICK, commit(4))).not.toThrow();
   });
+
+  it('lets a member go on whose disk decays, and counts what it had when it starts damaged', () => {
+    const more = proposals(1, 4, 4);
+    const commit = (counter: number) => send(3, { kind: 'commit', zxid: zxid(1, counter) });
+    const run = () => told().step(1, TICK, append(1, more)).step(1, persisted(1));
+    const decayed = () => run().step(2, TICK, append(1, more)).struck(2, 'decayed');
+    const durable = () => decayed().step(2, persisted(1));
+    durable()
+      .step(2, TICK, send(1, { kind: 'ack', zxid: zxid(1, 4) }))
+      .step(1, TICK, commit(4));
+    const lost = { damaged: 'a record has a wrong checksum' };
+    expect(() => durable().started(2, lost).step(1, TICK, commit(4))).not.toThrow();
+    expect(() => decayed().started(2, lost).step(1, TICK, commit(4))).toThrow('which 1 disks hold');
+  });
 });

@@ -37,6 +37,8 @@ interface Lost {
 interface MemberSeen {
   readonly disk: DiskModel;
   lost: Lost | null;
+  /** Its disk was damaged under its process. */
+  mayBeDamaged: boolean;
   /**
    * The epoch that it promised to another member in this incarnation: it enters that epoch only by
    * NEWLEADER.
@@ -55,19 +57,25 @@ class Durability implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => {
-      return { disk: new DiskModel(), lost: null, promised: 0 };
+      return { disk: new DiskModel(), lost: null, mayBeDamaged: false, promised: 0 };
     });
   }
 
   onDiskStruck(seen: DiskStruck): void {
     const member = this.#members.of(seen.member);
-    const { durable, durableEpochs } = member.disk;
-    member.lost ??= { log: durable.clone(), current: durableEpochs.current, isBare: false };
+    if (seen.how === 'decayed') {
+      // It has in memory what it has lost, until it ends.
+      member.mayBeDamaged = true;
+      return;
+    }
+    lose(member);
     member.disk.wipe();
   }
 
   onStarted(seen: Started): void {
     const member = this.#members.of(seen.member);
+    if (member.mayBeDamaged && seen.recovered.damaged !== null) lose(member);
+    member.mayBeDamaged = false;
     const { disk, lost } = member;
     disk.start(seen.recovered);
     member.promised = 0;
@@ -260,6 +268,11 @@ class Durability implements Checker {
     const what = `${does} epoch ${epoch}; durable are ${accepted} accepted, ${current} current`;
     throw broken(this.property, seen, what);
   }
+}
+
+function lose(member: MemberSeen): void {
+  const { durable, durableEpochs } = member.disk;
+  member.lost ??= { log: durable.clone(), current: durableEpochs.current, isBare: false };
 }
 
 /** What a struck member lost is restored once it has an ensemble id again. */

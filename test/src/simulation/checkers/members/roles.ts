@@ -10,7 +10,7 @@
 import type { CoreMessage, PeerId } from '@rookery/protocol';
 import type { NoteFacts } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
-import type { Started, Step } from '../../contract/observation.js';
+import type { DiskStruck, Started, Step } from '../../contract/observation.js';
 import { broken } from './model/failure.js';
 import { MemberTable } from './model/member-table.js';
 
@@ -60,8 +60,9 @@ class Roles implements Checker {
     }));
   }
 
-  onDiskStruck({ member }: { readonly member: PeerId }): void {
-    this.#members.of(member).promised = 0;
+  onDiskStruck({ member, how }: DiskStruck): void {
+    // A process keeps its promise in memory.
+    if (how !== 'decayed') this.#members.of(member).promised = 0;
   }
 
   onStarted({ member }: Started): void {
