@@ -9,7 +9,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UnimplementedError } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import type { Ends } from './ends.js';
+import type { Ends, WritableEnds } from './ends.js';
 import { Reconciler } from './reconciler.js';
 import { Tally } from './tally.js';
 
@@ -43,10 +43,10 @@ export class Follower {
   #failure: unknown = null;
   readonly #listening: Promise<void>;
 
-  constructor(ends: Ends, options: FollowerOptions) {
+  constructor(ends: WritableEnds, options: FollowerOptions) {
     this.#options = options;
     const { rootCzxid, abort: signal } = options;
-    const how = { apply: true, deletes: true, rootCzxid, signal };
+    const how = { purpose: 'apply', deletes: true, rootCzxid, signal } as const;
     this.#reconciler = new Reconciler(ends, how, this.tally);
     this.#listening = options.listens ? this.#listen(ends) : Promise.resolve();
   }
@@ -73,6 +73,8 @@ export class Follower {
   async compareAll(): Promise<void> {
     this.#comparesAll = false;
     this.#dirty.clear();
+    this.tally.refused.clear();
+    this.tally.differing.clear();
     await this.#reconciler.subtree('/');
     this.#comparedAtMs = performance.now();
   }

@@ -2,23 +2,40 @@
  * `rookery mirror` copies a subtree from one ensemble into another and follows it until the
  * cut-over. Either end is Rookery or ZooKeeper; to be followed, the source must be 3.6 or later.
  *
- * SIGINT or SIGTERM is the cut-over: changes until then are copied, both ends are compared once
- * more, and the report says what differs. A second signal ends at once. Exit code 0: both are equal
- * in everything that can be copied; 1: they are not; 2: a mistake of the caller. What either end
- * asks for as a proof comes from the environment, so that it is in no list of processes.
+ * SIGINT or SIGTERM is the cut-over once the source is followed: changes until then are copied,
+ * both ends are compared once more, and the report says what differs. A second signal, or one
+ * before that, ends at once. Exit code 0: both are equal in everything that can be copied; 1: they
+ * are not; 2: a mistake of the caller. What either end asks for as a proof comes from the
+ * environment, so that it is in no list of processes.
  */
-import { type Client, connect, ensurePath, type Stat, type StateChange } from '@rookery/client';
+import {
+  type Client,
+  connect,
+  ensurePath,
+  parseConnectString,
+  type Stat,
+  type StateChange,
+} from '@rookery/client';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError, ownerKind } from '@rookery/server';
 import { counted } from '../counted.js';
+import { OwnAccess } from '../own-access.js';
 import { isWithin } from '../paths.js';
 import { clientTlsOf, credentialOf, proofsOf, tlsOfEnvironment } from '../shell/client-proofs.js';
 import { visible } from '../visible-text.js';
-import type { Ends } from './ends.js';
+import type { Ends, WritableEnds } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';
-import { type Report, reportOf, textOf } from './report.js';
-import { Tally } from './tally.js';
+import {
+  finalReportOf,
+  isEqual,
+  type Report,
+  reportOf,
+  textOf,
+  troublesLeft,
+  troublesPlanned,
+} from './report.js';
+import { Tally, type Troubles } from './tally.js';
 
 export interface MirrorCommand {
   /** Connect strings, each followed by the path of the subtree unless it is the whole tree. */
@@ -43,99 +60,146 @@ export interface MirrorCommand {
 const FROM = 'ROOKERY_MIRROR_FROM_';
 const TO = 'ROOKERY_MIRROR_TO_';
 const PROGRESS_MS = 5000;
+const EXIT_UNEQUAL = 1;
+/** So many creates take about a second. */
+const STEPS_TOLD = 50_000;
 
 /** Resolves with the exit code. */
 export async function runMirror(command: MirrorCommand): Promise<number> {
   const cutOver = new AbortController();
   const abort = new AbortController();
+  const progress = { isFollowing: false };
   const onSignal = (): void => {
-    if (cutOver.signal.aborted) abort.abort(new OperatorError('ended before the last comparison'));
-    say('cut-over: carrying what is left, then both ends are compared');
+    const isCutOver = progress.isFollowing && !cutOver.signal.aborted;
+    if (!isCutOver) return abort.abort(new Ended(cutOver.signal.aborted));
+    say(
+      'cut-over: carrying what is left, then both ends are compared; a second signal ends at once',
+    );
     cutOver.abort();
   };
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   const clients: Client[] = [];
   let outcome: Outcome;
   try {
-    const source = await clientOf(command.from, '--from', FROM);
+    const { signal } = abort;
+    const source = await clientOf(command.from, { option: '--from', variables: FROM, signal });
     clients.push(source);
-    const target = await clientOf(command.to, '--to', TO);
+    const target = await clientOf(command.to, { option: '--to', variables: TO, signal });
     clients.push(target);
-    const signals = { cutOver: cutOver.signal, abort: abort.signal };
+    const onFollowing = () => {
+      progress.isFollowing = true;
+    };
+    const signals = { cutOver: cutOver.signal, abort: signal, onFollowing };
     outcome = await mirror({ source, target }, command, signals);
+  } catch (error) {
+    const { reason } = abort.signal;
+    if (!(reason instanceof Ended)) throw error;
+    say(reason.message);
+    return EXIT_UNEQUAL;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
     await Promise.all(clients.map((client) => client.close()));
   }
   // Printed once the sessions have ended, because output that cannot be written ends the process.
   print(outcome.report, command.json);
-  return outcome.isEqual ? 0 : 1;
+  if (outcome.isEqual) return 0;
+  for (const [name, troubles] of outcome.troubles) sayTroubles(name, troubles);
+  return EXIT_UNEQUAL;
+}
+
+/** A signal has ended the command; what is copied stays. */
+class Ended extends Error {
+  constructor(isAfterCutOver: boolean) {
+    const when = isAfterCutOver ? 'the last comparison' : 'the copy was complete';
+    super(`ended before ${when}: the same command goes on from what is there`);
+  }
 }
 
 interface Outcome {
   readonly report: Report;
   /** Whether both trees are equal now; for a plan, whether it can be carried out as a whole. */
   readonly isEqual: boolean;
+  readonly troubles: readonly (readonly [string, Troubles])[];
 }
 
 interface Signals {
   readonly cutOver: AbortSignal;
   readonly abort: AbortSignal;
+  onFollowing(): void;
 }
 
-async function mirror(ends: Ends, command: MirrorCommand, signals: Signals): Promise<Outcome> {
+/** The clients are of whole ensembles. */
+async function mirror(whole: Ends, command: MirrorCommand, signals: Signals): Promise<Outcome> {
+  const ends = {
+    source: viewOf(whole.source, command.from),
+    target: viewOf(whole.target, command.to),
+  };
   const root = await requireSource(ends.source, command.from);
-  await requireApart(ends, command);
+  await requireApart(ends);
   const how = { rootCzxid: command.deleteRoot ? null : root.czxid, signal: signals.abort };
+  const planned = { ...how, purpose: 'plan', deletes: command.delete } as const;
   if (command.plan) {
-    const plan = await compared(ends, { ...how, deletes: command.delete });
-    return { report: reportOf('plan', plan, null), isEqual: plan.isComplete };
+    const plan = await compared(await withAccess(ends, whole.target), planned);
+    return { report: reportOf(plan), isEqual: plan.isComplete, troubles: troublesPlanned(plan) };
   }
-  await ensurePath(ends.target, '/');
+  await ensurePath(ends.target, '/', { signal: signals.abort });
   // The target may be a znode of the source only since it was made.
   await ends.source.sync('/');
-  await requireApart(ends, command);
-  if (!command.delete) await requireNoExtras(ends, how);
-  const follower = new Follower(ends, { ...command, ...signals, ...how, listens: !command.once });
-  const progress = setInterval(() => {
-    const { created, changed, deleted, znodes } = follower.tally;
-    const done = `${created} created, ${changed} changed, ${deleted} deleted`;
-    say(`${counted(znodes, 'znode')} compared, ${done}, ${follower.behind} behind`);
-  }, PROGRESS_MS);
+  await requireApart(ends);
+  const both = await withAccess(ends, whole.target);
+  tellBefore(await compared(both, planned));
+  const follower = new Follower(both, { ...command, ...signals, ...how, listens: !command.once });
+  const progress = setInterval(() => sayProgress(follower), PROGRESS_MS);
   try {
     await follower.compareAll();
     if (!command.once) {
-      say('both ends are equal; following the source until SIGINT or SIGTERM');
+      signals.onFollowing();
+      say(followingText(follower.tally));
       await follower.run();
     }
     await ends.source.sync('/');
     await follower.compareAll();
+    const left = await compared(both, { ...how, purpose: 'verify', deletes: true });
+    if (left.unfinished > 0) {
+      const finishing = { ...how, purpose: 'apply', deletes: true } as const;
+      await new Reconciler(both, finishing, left).finish('/');
+    }
+    const report = finalReportOf(follower.tally, left);
+    return { report, isEqual: isEqual(left), troubles: troublesLeft(follower.tally, left) };
   } finally {
     clearInterval(progress);
   }
-  const left = await compared(ends, { ...how, deletes: true });
-  return {
-    report: reportOf('mirror', left, follower.tally),
-    isEqual: left.isComplete && left.changes === 0,
-  };
+}
+
+async function withAccess(ends: Ends, whole: Client): Promise<WritableEnds> {
+  return { ...ends, access: await OwnAccess.at(whole, ends.target.prefix || '/') };
+}
+
+/** The subtree that a connect string names. */
+function viewOf(whole: Client, connectString: string): Client {
+  const { chroot } = parseConnectString(connectString);
+  return chroot === '' ? whole : whole.namespace(chroot);
 }
 
 /** Compares everything without a change. */
-async function compared(ends: Ends, how: Omit<ReconcilerOptions, 'apply'>): Promise<Tally> {
+async function compared(ends: WritableEnds, how: ReconcilerOptions): Promise<Tally> {
   const tally = new Tally();
-  await new Reconciler(ends, { ...how, apply: false }, tally).subtree('/');
+  await new Reconciler(ends, how, tally).subtree('/');
   return tally;
 }
 
 /**
- * Znodes that exist at the target may be somebody's data, so they are not removed without being
- * asked.
+ * Says what will be refused. Znodes that exist at the target may be somebody's data, so they are
+ * not removed without being asked.
  */
-async function requireNoExtras(
-  ends: Ends,
-  how: Omit<ReconcilerOptions, 'apply' | 'deletes'>,
-): Promise<void> {
-  const { extras } = await compared(ends, { ...how, deletes: false });
+function tellBefore({ extras, refused, sequences, sequenceSteps }: Tally): void {
+  sayTroubles('will be refused', refused);
+  if (sequenceSteps >= STEPS_TOLD) {
+    const of = `the next sequential children of ${counted(sequences.count, 'znode')}`;
+    say(
+      `to raise the numbers of ${of}, ${counted(sequenceSteps, 'create')} and deletes are needed`,
+    );
+  }
   if (extras.count === 0) return;
   throw new OperatorError(
     `the target has ${counted(extras.count, 'znode')} that the source does not have, ` +
@@ -151,8 +215,8 @@ async function requireSource(source: Client, from: string): Promise<Stat> {
 }
 
 /** A subtree that is mirrored into itself would grow without end, or delete its own source. */
-async function requireApart({ source, target }: Ends, { from, to }: MirrorCommand): Promise<void> {
-  const [outer, inner] = [rootOf(from), rootOf(to)];
+async function requireApart({ source, target }: Ends): Promise<void> {
+  const [outer, inner] = [source.prefix, target.prefix];
   const isAbove = isWithin(inner, outer);
   if (!isAbove && !isWithin(outer, inner)) return;
   const [above, within] = isAbove ? [source, target] : [target, source];
@@ -164,35 +228,59 @@ async function requireApart({ source, target }: Ends, { from, to }: MirrorComman
   throw new OperatorError('--from and --to lie within each other in one ensemble');
 }
 
-/** The path of the subtree in a connect string, without a slash at its end; '' for all. */
-function rootOf(connectString: string): string {
-  const at = connectString.indexOf('/');
-  return at < 0 ? '' : connectString.slice(at).replace(/\/$/, '');
+interface EndOptions {
+  readonly option: string;
+  /** What the names of its environment variables begin with. */
+  readonly variables: string;
+  readonly signal: AbortSignal;
 }
 
-async function clientOf(hosts: string, option: string, variables: string): Promise<Client> {
+/** A client of the whole ensemble. */
+async function clientOf(
+  connectString: string,
+  { option, variables, signal }: EndOptions,
+): Promise<Client> {
   const credential = process.env[`${variables}AUTH`] ?? '';
   const proofs = proofsOf(credential === '' ? [] : [credentialOf(credential)]);
   const paths = tlsOfEnvironment(process.env, `${variables}TLS`);
   const tls = paths === null ? {} : { tls: clientTlsOf(paths) };
   try {
-    const client = await connect(hosts, {
-      ...proofs,
-      ...tls,
-      name: option.slice(2),
-    });
+    parseConnectString(connectString);
+    const hosts = connectString.split('/', 1)[0] ?? '';
+    const client = await connect(hosts, { ...proofs, ...tls, name: option.slice(2), signal });
     client.onState(({ state }: StateChange) => {
       if (state !== 'connected' && state !== 'closed') say(`${option}: ${state}`);
     });
     return client;
   } catch (error) {
     const reason = errorMessage(error);
-    throw new OperatorError(`${option} ${hosts}: ${reason}`, { cause: error });
+    throw new OperatorError(`${option} ${connectString}: ${reason}`, { cause: error });
   }
 }
 
 function print(report: Report, json: boolean): void {
   process.stdout.write(visible(json ? `${JSON.stringify(report, null, 2)}\n` : textOf(report)));
+}
+
+function sayProgress({ tally, behind }: Follower): void {
+  const { created, changed, deleted, znodes, raising } = tally;
+  const done = `${created} created, ${changed} changed, ${deleted} deleted`;
+  say(`${counted(znodes, 'znode')} compared, ${done}, ${behind} behind`);
+  if (raising === null) return;
+  const { path, done: raised, of } = raising;
+  say(
+    `raising the number of the next sequential znode in ${JSON.stringify(path)}: ${raised} of ${of}`,
+  );
+}
+
+function followingText({ refused }: Tally): string {
+  const equal = refused.count === 0 ? 'both ends are equal' : 'what is not refused is equal';
+  return `${equal}; following the source until SIGINT or SIGTERM`;
+}
+
+function sayTroubles(name: string, { count, examples }: Troubles): void {
+  for (const example of examples) say(`${name}: ${example}`);
+  if (count > examples.length) say(`${name}: ${count - examples.length} more`);
 }
 
 function say(text: string): void {

@@ -9,19 +9,18 @@
  */
 import {
   type Client,
-  KeeperError,
+  NoAuthError,
   NodeExistsError,
   NoNodeError,
   NotEmptyError,
-  RequestTooLargeError,
-  SessionExpiredError,
   type Stat,
 } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { isWithin } from '../paths.js';
-import type { Ends } from './ends.js';
+import type { WritableEnds } from './ends.js';
 import {
   type MirroredNode,
+  parentOf,
   readNode,
   sameAcl,
   sameData,
@@ -29,12 +28,17 @@ import {
   sequenceOf,
 } from './mirrored-node.js';
 import { persistently } from './persistently.js';
+import { isFinal, RefusedStep, refusable } from './refused-step.js';
 import { raiseSequence } from './sequences.js';
 import type { Tally } from './tally.js';
+import { type Changed, TargetWrites } from './target-writes.js';
 
 export interface ReconcilerOptions {
-  /** If false, it only finds out. */
-  readonly apply: boolean;
+  /**
+   * `apply` makes both equal, `plan` tells what that would do and what would be refused, and
+   * `verify` what is not equal; the latter two change nothing.
+   */
+  readonly purpose: 'plan' | 'apply' | 'verify';
   /** Whether znodes that the source does not have are deleted. */
   readonly deletes: boolean;
   /** The source's root must still be the znode with this czxid; null if it may be deleted. */
@@ -54,15 +58,17 @@ const OWN = '/zookeeper';
 const SEQUENTIAL = /-?\d{10}$/;
 
 export class Reconciler {
-  readonly #ends: Ends;
+  readonly #ends: WritableEnds;
+  readonly #writes: TargetWrites;
   readonly #options: ReconcilerOptions;
   readonly #tally: Tally;
   /** Whether one of the ends is a whole ensemble, in which the paths in OWN are not the user's. */
   readonly #hasOwn: boolean;
   #directories = 0;
 
-  constructor(ends: Ends, options: ReconcilerOptions, tally: Tally) {
+  constructor(ends: WritableEnds, options: ReconcilerOptions, tally: Tally) {
     this.#ends = ends;
+    this.#writes = new TargetWrites(ends, { isPlan: options.purpose === 'plan' });
     this.#options = options;
     this.#tally = tally;
     this.#hasOwn = [ends.source, ends.target].some(({ prefix }) => prefix === '');
@@ -86,7 +92,11 @@ export class Reconciler {
     if (this.#hasOwn && isWithin(path, OWN)) return false;
     const { source, target } = this.#ends;
     try {
-      const [wanted, found] = await Promise.all([readNode(source, path), readNode(target, path)]);
+      const [wanted, seen] = await Promise.all([
+        refusable('read at the source', () => readNode(source, path)),
+        readOpen(target, path),
+      ]);
+      const found = seen === 'closed' ? await this.#opened(path, wanted) : seen;
       if (path === '/') this.#requireRoot(wanted?.stat ?? null);
       if (wanted === null) {
         if (found !== null) await this.#extra(path, found);
@@ -102,7 +112,11 @@ export class Reconciler {
       this.#note(wanted);
       if (found === null) await this.#create(path, wanted);
       else await this.#change(path, wanted, found);
-      return wanted.stat.numChildren > 0 || (found?.stat.numChildren ?? 0) > 0;
+      if (wanted.stat.numChildren > 0 || (found?.stat.numChildren ?? 0) > 0) return true;
+      if (sequenceOf(wanted.stat) > (found === null ? 0 : sequenceOf(found.stat))) {
+        await this.#sequence(path);
+      }
+      return false;
     } catch (error) {
       this.#refuse(path, error);
       return false;
@@ -121,7 +135,8 @@ export class Reconciler {
     for (let at = 0; at < names.length; at += NODES_AT_ONCE) {
       const paths = names.slice(at, at + NODES_AT_ONCE).map((name) => joined(path, name));
       const isInner = await Promise.all(paths.map((each) => this.node(each)));
-      await this.#each(paths.filter((_, index) => isInner[index]));
+      const inner = paths.filter((_, index) => isInner[index]);
+      await this.#each(inner, (each) => this.#directory(each));
     }
     if (names.some((name) => SEQUENTIAL.test(name))) await this.#sequence(path);
   }
@@ -129,22 +144,25 @@ export class Reconciler {
   /**
    * They run concurrently while few are in progress, so that memory is bounded and none waits long.
    */
-  async #each(paths: readonly string[]): Promise<void> {
-    const under: Promise<void>[] = [];
+  async #each<T>(
+    paths: readonly string[],
+    work: (path: string) => Promise<T>,
+  ): Promise<readonly T[]> {
+    const under: (T | Promise<T>)[] = [];
     for (const path of paths) {
       if (this.#directories >= DIRECTORIES_MAX) {
-        await this.#directory(path);
+        under.push(await work(path));
         continue;
       }
       this.#directories += 1;
-      const done = this.#directory(path).finally(() => {
+      const done = work(path).finally(() => {
         this.#directories -= 1;
       });
       // The rejection is handled below.
       done.catch(() => undefined);
       under.push(done);
     }
-    await Promise.all(under);
+    return await Promise.all(under);
   }
 
   async #names(client: Client, path: string): Promise<readonly string[]> {
@@ -158,55 +176,117 @@ export class Reconciler {
         // A refusal is counted where the znode itself is read.
         if (error instanceof NoNodeError) return [];
         if (!isFinal(error)) throw error;
-        this.#refuse(path, error);
+        const isSource = client === this.#ends.source;
+        // That the mirror may let itself in was judged when the znode was read.
+        if (this.#options.purpose === 'plan' && !isSource && error instanceof NoAuthError)
+          return [];
+        const end = isSource ? 'source' : 'target';
+        this.#refuse(path, new RefusedStep(`list at the ${end}`, error.message));
       }
       return names;
     });
   }
 
-  async #create(path: string, { kind, data, acl, ttlMs }: MirroredNode): Promise<void> {
-    const { apply } = this.#options;
-    if (apply && kind !== 'ephemeral') {
-      const mode =
-        kind === 'ttl' ? ({ mode: 'persistentWithTtl', ttlMs } as const) : { mode: kind };
-      const create = () => this.#ends.target.create(path, data, { ...mode, acl });
-      await create().catch(async (error: unknown) => {
-        // Another client, or an attempt of ours whose answer was lost, has created it.
-        if (error instanceof NodeExistsError) return void (await this.#node(path));
-        if (!(error instanceof NoNodeError) || path === '/') throw error;
-        // An event of a child may come before its parent was copied.
-        await this.#node(parentOf(path));
-        await create();
-      });
+  async #create(path: string, wanted: MirroredNode): Promise<void> {
+    if (this.#options.purpose !== 'verify') {
+      const create = () => this.#writes.create(path, wanted);
+      await refusable('create at the target', () =>
+        create().catch(async (error: unknown) => {
+          // Another client, or an attempt of ours whose answer was lost, has created it.
+          if (error instanceof NodeExistsError) return void (await this.#node(path));
+          if (!(error instanceof NoNodeError) || path === '/') throw error;
+          // An event of a child may come before its parent was copied.
+          await this.#node(parentOf(path));
+          await create();
+        }),
+      );
+    } else {
+      this.#tally.unequal.add(path, 'it is missing at the target');
     }
     this.#tally.created += 1;
-    this.#tally.dataBytes += data?.length ?? 0;
+    this.#tally.dataBytes += wanted.data?.length ?? 0;
   }
 
   async #change(path: string, wanted: MirroredNode, found: MirroredNode): Promise<void> {
-    const { apply } = this.#options;
-    const { target } = this.#ends;
     if (!sameKind(wanted, found)) {
       this.#tally.differing.add(path, `it is ${wanted.kind} at the source, ${found.kind} here`);
     }
-    if (!sameAcl(wanted, found)) {
-      if (apply) await target.setAcl(path, wanted.acl);
-      this.#tally.aclsChanged += 1;
+    const changed =
+      this.#options.purpose === 'verify'
+        ? await this.#differs(path, wanted, found)
+        : await refusable('change at the target', () => this.#writes.change(path, wanted, found));
+    if (changed.acl) this.#tally.aclsChanged += 1;
+    if (changed.data) this.#tally.changed += 1;
+    if (changed.data) this.#tally.dataBytes += wanted.data?.length ?? 0;
+  }
+
+  async #differs(path: string, wanted: MirroredNode, found: MirroredNode): Promise<Changed> {
+    const isFinished = sameAcl(wanted, found);
+    const isUnfinished = !isFinished && (await this.#writes.isUnfinished(wanted, found));
+    if (isUnfinished) this.#tally.unfinished += 1;
+    const acl = !isFinished && !isUnfinished;
+    const data = !sameData(wanted, found);
+    if (acl) this.#tally.unequal.add(path, 'its ACL is another one');
+    if (data) this.#tally.unequal.add(path, 'it has other data');
+    return { acl, data };
+  }
+
+  /** Reads at the target what its ACL there forbids to read. */
+  async #opened(path: string, wanted: MirroredNode | null): Promise<MirroredNode | null> {
+    return await refusable('read at the target', async () => {
+      if (this.#options.purpose === 'verify') return await readNode(this.#ends.target, path);
+      return await this.#writes.open(path, wanted);
+    });
+  }
+
+  /**
+   * Takes the mirror's own entries away, from the bottom up; called when all is equal. Resolves
+   * with whether everything below the path is there. Nothing above something that is not loses
+   * its entry, so that the next run can go on.
+   */
+  async finish(path: string): Promise<boolean> {
+    const { source, target } = this.#ends;
+    return await persistently(this.#ends, this.#options.signal, async () => {
+      if (this.#hasOwn && isWithin(path, OWN)) return true;
+      try {
+        const [wanted, seen] = await Promise.all([readNode(source, path), readOpen(target, path)]);
+        if (wanted === null || wanted.kind === 'ephemeral') return true;
+        // It has its ACL, which forbids to read it, since what is below it was done.
+        if (seen === 'closed') return await this.#writes.isClosedTo(wanted);
+        if (seen === null || !sameData(wanted, seen)) return false;
+        if (wanted.stat.numChildren > 0 && !(await this.#finishBelow(path))) return false;
+        if (sameAcl(wanted, seen)) return true;
+        if (!(await this.#writes.isUnfinished(wanted, seen))) return false;
+        await refusable('finish the ACL at the target', () => this.#writes.finish(path, wanted));
+        this.#tally.finished += 1;
+        return true;
+      } catch (error) {
+        this.#refuse(path, error);
+        return false;
+      }
+    });
+  }
+
+  async #finishBelow(path: string): Promise<boolean> {
+    const names = await this.#names(this.#ends.source, path);
+    let isWhole = true;
+    for (let at = 0; at < names.length; at += NODES_AT_ONCE) {
+      const paths = names.slice(at, at + NODES_AT_ONCE).map((name) => joined(path, name));
+      const whole = await this.#each(paths, (each) => this.finish(each));
+      if (whole.includes(false)) isWhole = false;
     }
-    if (!sameData(wanted, found)) {
-      if (apply) await target.setData(path, wanted.data);
-      this.#tally.changed += 1;
-      this.#tally.dataBytes += wanted.data?.length ?? 0;
-    }
+    return isWhole;
   }
 
   async #extra(path: string, { kind }: MirroredNode): Promise<void> {
-    const { apply, deletes } = this.#options;
+    const { purpose, deletes } = this.#options;
     // A client of the target is already at work there.
     if (kind === 'ephemeral') return;
     if (!deletes) this.#tally.extras.add(path, 'the source does not have it');
-    else if (!apply) this.#tally.deleted += 1;
-    else if (await this.#isLeft(path)) this.#tally.extras.add(path, 'an ephemeral is below it');
+    else if (purpose === 'verify') {
+      this.#tally.deleted += 1;
+      this.#tally.unequal.add(path, 'only the target has it');
+    } else if (await this.#isLeft(path)) this.#tally.extras.add(path, 'an ephemeral is below it');
   }
 
   /** Deletes it, unless the source lost it together with its root. */
@@ -222,24 +302,44 @@ export class Reconciler {
     throw new OperatorError(ROOT_IS_GONE);
   }
 
-  /** Deletes it with everything below it except ephemerals; false if one of those is left. */
+  /**
+   * Deletes it with everything below it except ephemerals, or counts that; false if one of those is
+   * left.
+   */
   async #remove(path: string): Promise<boolean> {
     const { target } = this.#ends;
-    for (const name of await this.#names(target, path)) {
+    for (const name of await this.#namesToRemove(path)) {
       const child = joined(path, name);
-      const stat = await target.exists(child);
-      if (stat === null) continue;
-      const found = await readNode(target, child);
-      if (found?.kind === 'ephemeral' || !(await this.#remove(child))) return false;
+      const seen = await readOpen(target, child);
+      const found = seen === 'closed' ? await this.#opened(child, null) : seen;
+      if (found === null) continue;
+      if (found.kind === 'ephemeral' || !(await this.#remove(child))) return false;
     }
     try {
-      await target.delete(path);
+      await this.#writes.delete(path);
       this.#tally.deleted += 1;
     } catch (error) {
       if (error instanceof NotEmptyError) return false;
-      if (!(error instanceof NoNodeError)) throw error;
+      if (error instanceof NoNodeError) return true;
+      const reason = `${JSON.stringify(path)}: ${error instanceof Error ? error.message : error}`;
+      throw isFinal(error) ? new RefusedStep('delete at the target', reason, error) : error;
     }
     return true;
+  }
+
+  async #namesToRemove(path: string): Promise<readonly string[]> {
+    const { target } = this.#ends;
+    return await refusable('list at the target', () =>
+      this.#writes.list(path, async () => {
+        const names: string[] = [];
+        try {
+          for await (const name of target.listChildren(path)) names.push(name);
+        } catch (error) {
+          if (!(error instanceof NoNodeError)) throw error;
+        }
+        return names;
+      }),
+    );
   }
 
   /**
@@ -249,21 +349,38 @@ export class Reconciler {
     await persistently(this.#ends, this.#options.signal, async () => {
       const { source, target } = this.#ends;
       const [wanted, found] = await Promise.all([source.exists(path), target.exists(path)]);
-      if (wanted === null || found === null) return;
-      const missing = sequenceOf(wanted) - sequenceOf(found);
-      if (missing <= 0) return;
-      if (!this.#options.apply) {
-        const reason = `the next sequential znode has a number that is lower by ${missing}`;
-        this.#tally.differing.add(path, reason);
-        return;
+      if (wanted === null || (found === null && this.#options.purpose !== 'plan')) return;
+      const missing = sequenceOf(wanted) - (found === null ? 0 : sequenceOf(found));
+      const toCreate = Math.max(0, wanted.numChildren - (found?.numChildren ?? 0));
+      const left = this.#options.purpose === 'plan' ? missing - toCreate : missing;
+      if (left <= 0) return;
+      try {
+        await refusable('raise the number of the next sequential znode', () =>
+          this.#raise(path, left),
+        );
+      } catch (error) {
+        this.#refuse(path, error);
       }
-      await raiseSequence(target, path, missing).then(
-        () => {
-          this.#tally.sequences += 1;
-        },
-        (error: unknown) => this.#refuse(path, error),
-      );
     });
+  }
+
+  async #raise(path: string, missing: number): Promise<void> {
+    const { purpose, signal } = this.#options;
+    if (purpose === 'apply') {
+      const raising = { path, done: 0, of: missing };
+      this.#tally.raising = raising;
+      try {
+        await this.#writes.letIn(path, () =>
+          raiseSequence(this.#ends.target, path, { by: missing, signal, raising }),
+        );
+      } finally {
+        this.#tally.raising = null;
+      }
+    } else if (purpose === 'plan') {
+      await this.#writes.requireChildren(path);
+    }
+    this.#tally.sequences.add(path, `its next sequential znode has a number lower by ${missing}`);
+    this.#tally.sequenceSteps += missing;
   }
 
   #note({ kind, acl }: MirroredNode): void {
@@ -274,27 +391,21 @@ export class Reconciler {
 
   /** Errors that pass by themselves are thrown, so that the step is repeated. */
   #refuse(path: string, error: unknown): void {
-    if (!isFinal(error)) throw error;
+    if (!(error instanceof RefusedStep) && !isFinal(error)) throw error;
     this.#tally.refused.add(path, error.message);
   }
 }
 
-/**
- * Whether it is an answer about this znode, rather than trouble with a connection or a mistake of
- * ours.
- */
-function isFinal(error: unknown): error is Error {
-  if (error instanceof RequestTooLargeError) return true;
-  return (
-    error instanceof KeeperError && !error.retryable && !(error instanceof SessionExpiredError)
-  );
+/** `closed` if the ACL forbids it. */
+async function readOpen(client: Client, path: string): Promise<MirroredNode | null | 'closed'> {
+  try {
+    return await readNode(client, path);
+  } catch (error) {
+    if (error instanceof NoAuthError) return 'closed';
+    throw error;
+  }
 }
 
 function joined(path: string, name: string): string {
   return path === '/' ? `/${name}` : `${path}/${name}`;
-}
-
-function parentOf(path: string): string {
-  const end = path.lastIndexOf('/');
-  return end <= 0 ? '/' : path.slice(0, end);
 }

@@ -9,20 +9,35 @@ const CHILDREN_AT_ONCE = 500;
 const TRANSACTIONS_AT_ONCE = 8;
 const NAME = 'rookery-mirror-sequence';
 
-/** Raises it by `count`. May be repeated; rejects like the client. */
-export async function raiseSequence(client: Client, path: string, by: number): Promise<void> {
+/** How far it is; `done` grows. */
+export interface Raising {
+  readonly path: string;
+  done: number;
+  readonly of: number;
+}
+
+/** Raises it by `by`, or until the signal. May be repeated; rejects like the client. */
+export async function raiseSequence(
+  client: Client,
+  path: string,
+  how: { readonly by: number; readonly signal: AbortSignal; readonly raising: Raising },
+): Promise<void> {
+  const { by, signal, raising } = how;
   const child = path === '/' ? `/${NAME}` : `${path}/${NAME}`;
   let left = by;
   while (left > 0) {
+    signal.throwIfAborted();
     const under: Promise<unknown>[] = [];
+    let begun = 0;
     for (let count = 0; count < TRANSACTIONS_AT_ONCE && left > 0; count++) {
       const children = Math.min(left, CHILDREN_AT_ONCE);
       left -= children;
-      under.push(
-        client.multi(Array.from({ length: children }, () => createAndDelete(child)).flat()),
-      );
+      begun += children;
+      const ops = Array.from({ length: children }, () => createAndDelete(child)).flat();
+      under.push(client.multi(ops, { signal }));
     }
     await Promise.all(under);
+    raising.done += begun;
   }
 }
 

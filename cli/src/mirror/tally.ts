@@ -2,12 +2,28 @@
  * What a mirror has done, found and could not do. Its memory is bounded: of each trouble a few
  * paths are kept, and all are counted.
  */
+import type { Raising } from './sequences.js';
+
 export const EXAMPLES_MAX = 10;
 
 /** Each path was refused, or differs, for a reason that a person must examine. */
 export class Troubles {
   count = 0;
   readonly examples: string[] = [];
+
+  /** What either has found, which may be the same. */
+  static joined(one: Troubles, other: Troubles): Troubles {
+    const all = new Troubles();
+    const examples = new Set([...one.examples, ...other.examples]);
+    all.examples.push(...[...examples].slice(0, EXAMPLES_MAX));
+    all.count = Math.max(one.count, other.count, examples.size);
+    return all;
+  }
+
+  clear(): void {
+    this.count = 0;
+    this.examples.length = 0;
+  }
 
   add(path: string, reason: string): void {
     this.count += 1;
@@ -31,10 +47,22 @@ export class Tally {
   ttlZnodes = 0;
   /** Znodes by the schemes of their ACLs whose identities the other ensemble must know, too. */
   readonly schemes = new Map<string, number>();
-  /** Parents of sequential znodes whose next number was raised to that of the source. */
-  sequences = 0;
+  /**
+   * Znodes whose next sequential child was given, or has to be given, the number that it has at the
+   * source.
+   */
+  readonly sequences = new Troubles();
+  /** How many children are created and deleted for that. */
+  sequenceSteps = 0;
+  /** The one that takes a while now. */
+  raising: Raising | null = null;
+  /** Znodes with the mirror's own entry in their ACL besides, and those that had one. */
+  unfinished = 0;
+  finished = 0;
   /** Znodes that only the target has and that were not removed. */
   readonly extras = new Troubles();
+  /** Znodes in which the last comparison found a difference that may go by itself. */
+  readonly unequal = new Troubles();
   /** Znodes that could not be read or written. */
   readonly refused = new Troubles();
   /** Znodes of another kind at the target, or with a sequence number that is too far behind. */

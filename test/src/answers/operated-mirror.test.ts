@@ -193,7 +193,9 @@ it(
     });
     const ends = ['--from', hostsOf(one), '--to', hostsOf(other)];
     const mirror = (...args: readonly string[]) =>
-      run(process.execPath, [ROOKERY_MAIN, 'mirror', ...ends, ...args]);
+      run(process.execPath, [ROOKERY_MAIN, 'mirror', ...ends, ...args], {
+        env: { ...process.env, ROOKERY_MIRROR_FROM_AUTH: 'digest:ops:hunter2' },
+      });
     const plan = JSON.parse((await mirror('--plan', '--json')).stdout);
     expect(plan).toMatchObject({
       znodes: 6 + 1 - 1,
