@@ -46,6 +46,8 @@ interface Seat {
   member: Member | null;
   /** A disk that hangs: what every change of it waits for. */
   hung: { readonly until: Promise<void>; release(): void } | null;
+  /** Called before each change of a database; what it throws is the failure of the change. */
+  beforeChange: ((database: string) => void) | null;
 }
 
 const CLIENT_PORT = 2181;
@@ -136,7 +138,7 @@ export class MemoryEnsemble {
   /** The member's disk is new. It must be down. */
   wipe(id: PeerId): void {
     const seat = this.#seat(id);
-    seat.tree = new MemoryStore(gated(seat));
+    seat.tree = new MemoryStore(storeGate(seat));
     seat.log = new MemoryLogDirectory(gated(seat));
   }
 
@@ -153,6 +155,11 @@ export class MemoryEnsemble {
     const seat = this.#seat(id);
     seat.hung?.release();
     seat.hung = null;
+  }
+
+  /** From now on this is called before each change of a database of the member; null ends that. */
+  beforeChange(id: PeerId, act: ((database: string) => void) | null): void {
+    this.#seat(id).beforeChange = act;
   }
 
   /** The member's tree store, to look at or to damage. */
@@ -267,11 +274,11 @@ export class MemoryEnsemble {
 }
 
 function newSeat(id: PeerId): Seat {
-  const disk: Pick<Seat, 'hung'> = { hung: null };
+  const disk: Gates = { hung: null, beforeChange: null };
   const seat = Object.assign(disk, {
     id,
     host: `member-${id}`,
-    tree: new MemoryStore(gated(disk)),
+    tree: new MemoryStore(storeGate(disk)),
     log: new MemoryLogDirectory(gated(disk)),
     member: null,
   });
@@ -283,8 +290,18 @@ function losesNothing(): number {
   return 1 - Number.EPSILON;
 }
 
-function gated(seat: Pick<Seat, 'hung'>) {
+type Gates = Pick<Seat, 'hung' | 'beforeChange'>;
+
+function gated(seat: Gates) {
   return { gate: () => seat.hung?.until ?? Promise.resolve() };
+}
+
+function storeGate(seat: Gates) {
+  const gate = async ({ name }: { readonly name: string }): Promise<void> => {
+    await seat.hung?.until;
+    seat.beforeChange?.(name);
+  };
+  return { gate };
 }
 
 /** The usual configuration of members at these hosts. */

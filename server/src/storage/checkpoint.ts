@@ -129,7 +129,8 @@ export class CheckpointedTree {
 
   /** The tree is not used any more. It is destroyed when nobody reads or writes it. */
   async markForDeletion(): Promise<void> {
-    await this.#writing;
+    // A write that damage has ended was reported to its caller.
+    await Promise.allSettled([this.#writing]);
     await this.database.markForDeletion();
   }
 
