@@ -3,12 +3,13 @@
  * directory: the leader may have to read the damaged file to send its snapshot.
  *
  * The variants are every kind of file of the data directory, at the leader, at a follower that
- * stays, and in different places of both. A variant ends once all members serve, have one state,
- * and the damage is repaired or was in bytes that nothing reads.
+ * stays, and in different files of both. The files named LOCK are empty, so they are left out. A
+ * variant ends once all members serve, and the damage is repaired, or several rounds of the scrub
+ * have not found it because it is in bytes that nothing reads. At last every member starts again:
+ * none may find damage then.
  */
-import { closeSync, openSync, readdirSync, readSync, statSync, writeSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { fillTree } from '../harness/bulk.js';
+import { fillTree, overwrite } from '../harness/bulk.js';
+import { filesBelow, flipBit, type StruckFile, segmentCount } from '../harness/flipped-bit.js';
 import { scrape } from '../harness/http.js';
 import type { Member } from '../harness/member.js';
 import { until } from '../harness/wait.js';
@@ -25,26 +26,60 @@ const REPAIR_DEADLINE_MS = 60_000;
 const FOUND = 'rookery_disk_damages_found_total';
 const REPAIRED = 'rookery_disk_damages_repaired_total';
 const METRICS = [FOUND, REPAIRED];
-/** The scrub rests for so long between two rounds, so that each variant has a few. */
-const SCRUB_REST_MS = '1000';
+/** The scrub is eight times as fast as usual, and its rests are short. */
+const ENVIRONMENT = {
+  ROOKERY_SCRUB_REST_MS: '1000',
+  ROOKERY_SCRUB_BYTES_PER_SECOND: String(16 << 20),
+  ROOKERY_LOG_SEGMENT_BYTES: String(1 << 20),
+};
 const SCRUBS_WATCHED = 2;
+/** More than a segment of the log. */
+const MORE_WRITES = 4_000;
 
-/** Kinds of files, by the end of their path below the member's directory. */
-const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['a value file', /^tree\/tree-\d+\/values-\d+$/],
-  ['a table of the tree', /^tree\/tree-\d+\/\d+\.ldb$/],
-  ['the write-ahead log of the tree', /^tree\/tree-\d+\/\d+\.log$/],
-  ['the manifest of the tree', /^tree\/tree-\d+\/MANIFEST-\d+$/],
-  ['CURRENT of the tree', /^tree\/tree-\d+\/CURRENT$/],
-  ['the write-ahead log of meta', /^tree\/meta\/\d+\.log$/],
-  ['the manifest of meta', /^tree\/meta\/MANIFEST-\d+$/],
-  ['CURRENT of meta', /^tree\/meta\/CURRENT$/],
-  ['the oldest segment of the log', /^log\/\d+-\d+\.log$/],
+interface Kind {
+  readonly file: StruckFile;
+  /** What must happen for a member to have such a file. */
+  readonly needs?: 'a start' | 'more log';
+  /** A running member reads no such file, so the bit is flipped back at the end. */
+  readonly isUnread?: true;
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  'a value file': { file: /^tree\/tree-\d+\/values-\d+$/ },
+  'a table of the tree': { file: /^tree\/tree-\d+\/\d+\.ldb$/, needs: 'a start' },
+  'the write-ahead log of the tree': { file: /^tree\/tree-\d+\/\d+\.log$/ },
+  'the manifest of the tree': { file: /^tree\/tree-\d+\/MANIFEST-\d+$/ },
+  'CURRENT of the tree': { file: /^tree\/tree-\d+\/CURRENT$/ },
+  'a table of meta': { file: /^tree\/meta\/\d+\.ldb$/, needs: 'a start' },
+  'the write-ahead log of meta': { file: /^tree\/meta\/\d+\.log$/ },
+  'the manifest of meta': { file: /^tree\/meta\/MANIFEST-\d+$/ },
+  'CURRENT of meta': { file: /^tree\/meta\/CURRENT$/ },
+  'the oldest segment of the log': { file: 'the oldest segment', needs: 'more log' },
+  'the active segment of the log': { file: 'the active segment' },
+  'member.json': { file: /^tree\/member\.json$/, isUnread: true },
+  'CURRENT of the lock': { file: /^log\/lock\/CURRENT$/, isUnread: true },
+};
+
+/** Files of the leader and of the follower that stays. */
+const PAIRS: readonly (readonly [string, string])[] = [
+  ['a value file', 'a value file'],
+  ['a value file', 'the oldest segment of the log'],
+  ['the write-ahead log of the tree', 'a value file'],
+  ['the active segment of the log', 'the write-ahead log of meta'],
+  ['CURRENT of meta', 'the manifest of the tree'],
 ];
 
-/** Which members are damaged: the leader, the follower that stays, or both. */
-const PLACES = ['the leader', 'a follower', 'both'] as const;
-type Place = (typeof PLACES)[number];
+/** The files that are struck at the leader and at the follower that stays; null for none. */
+type Variant = readonly [ofLeader: string | null, ofFollower: string | null];
+
+const VARIANTS: readonly Variant[] = [
+  [null, null],
+  ...Object.keys(KINDS).flatMap((kind): Variant[] => [
+    [kind, null],
+    [null, kind],
+  ]),
+  ...PAIRS,
+];
 
 export const damagedFiles: Scenario = {
   name: 'damaged-files',
@@ -52,35 +87,80 @@ export const damagedFiles: Scenario = {
     'one bit flips in a file of a running member and a follower is replaced: ' +
     'the follower joins, and writes go on',
   async play({ report, isShort }: PlayOptions) {
-    const stage = await Stage.set({ environment: { ROOKERY_SCRUB_REST_MS: SCRUB_REST_MS } });
+    const stage = await Stage.set({ environment: ENVIRONMENT });
     try {
-      const client = await WireClient.connect({ port: stage.ensemble.member(1).clientPort });
-      await fillTree(client, { parent: '/filled', count: ZNODES, bytes: DATA_BYTES });
-      await client.close();
+      await fill(stage);
       await untilCheckpointed(stage);
-      const kinds = isShort ? KINDS.slice(0, 1) : KINDS;
-      for (const kind of kinds) {
-        for (const place of isShort ? PLACES.slice(0, 1) : PLACES) {
-          report(await playOne(stage, kind, place));
-        }
+      for (const variant of isShort ? VARIANTS.slice(0, 2) : VARIANTS) {
+        await prepare(stage, variant);
+        report(await playOne(stage, variant));
       }
+      const bounds = { electionsMax: stage.ensemble.ids.length };
+      report(
+        await stage.play('every member starts again', bounds, (notes) => startAgain(stage, notes)),
+      );
     } finally {
       await stage.strike();
     }
   },
 };
 
-async function playOne(stage: Stage, [kind, pattern]: (typeof KINDS)[number], place: Place) {
+/** Gives each member values in files, and a log. */
+async function fill(stage: Stage): Promise<void> {
+  await withClient(stage, (client) =>
+    fillTree(client, { parent: '/filled', count: ZNODES, bytes: DATA_BYTES }),
+  );
+}
+
+async function withClient(stage: Stage, act: (client: WireClient) => Promise<void>) {
+  const { clientPort } = await stage.ensemble.leader();
+  const client = await WireClient.connect({ port: clientPort });
+  await act(client);
+  await client.close();
+}
+
+/** Sees to it that every member has the files that are struck. */
+async function prepare(stage: Stage, variant: Variant): Promise<void> {
+  const needs = kindsOf(variant).map(({ needs: need }) => need);
+  if (needs.includes('a start')) await restartAll(stage);
+  if (!needs.includes('more log')) return;
+  await until('every member has two segments', CHECKPOINT_DEADLINE_MS, async () => {
+    await withClient(stage, (client) =>
+      overwrite(client, { path: '/filled', count: MORE_WRITES, bytes: DATA_BYTES }),
+    );
+    return stage.ensemble.members.every((member) => segmentCount(member) > 1) ? true : undefined;
+  });
+}
+
+function kindsOf(variant: Variant): readonly Kind[] {
+  return variant.flatMap((name) => KINDS[name ?? ''] ?? []);
+}
+
+async function restartAll({ ensemble }: Stage): Promise<void> {
+  for (const { id } of ensemble.members) {
+    await ensemble.member(id).stop();
+    ensemble.start([id]);
+    await ensemble.serving();
+  }
+}
+
+async function playOne(stage: Stage, variant: Variant) {
+  const [ofLeader, ofFollower] = variant;
+  const struck = [
+    ...(ofLeader === null ? [] : [`${ofLeader} of the leader`]),
+    ...(ofFollower === null ? [] : [`${ofFollower} of a follower`]),
+  ];
+  const title = struck.length === 0 ? 'no damage' : struck.join(', ');
   const bounds = { gapMsMax: GAP_MS_MAX, metrics: METRICS };
-  return await stage.play(`${kind} of ${place}`, bounds, async (notes) => {
+  return await stage.play(title, bounds, async (notes) => {
     const { ensemble } = stage;
     const leader = await ensemble.leader();
     const [stays, replaced] = await ensemble.followers();
     if (stays === undefined || replaced === undefined) throw new Error('there are two followers');
-    const struck = place === 'both' ? [leader, stays] : [place === 'the leader' ? leader : stays];
-    struck.forEach((member, index) => {
-      notes.said(flipBit(member, pattern, index) ?? `member ${member.id} has no such file`);
-    });
+    const before = new Map<number, number>();
+    const marks = new Map(ensemble.members.map((member) => [member.id, member.logMark()]));
+    for (const { id, metricsPort } of [leader, stays]) before.set(id, await foundAt(metricsPort));
+    const back = [...strike(notes, leader, ofLeader), ...strike(notes, stays, ofFollower)];
     await replaced.kill();
     ensemble.wipe(replaced.id);
     ensemble.start([replaced.id]);
@@ -90,10 +170,33 @@ async function playOne(stage: Stage, [kind, pattern]: (typeof KINDS)[number], pl
     for (const member of ensemble.members) {
       if (!member.running) notes.broken(`member ${member.id} ended by itself`);
     }
-    for (const member of ensemble.running) await untilRepaired(member);
-    await ensemble.sameState().catch(() => sameStateUnderLoad(stage, notes));
+    await Promise.all(ensemble.running.map(untilRepaired));
+    for (const { id, metricsPort } of [leader, stays]) {
+      const found = (await foundAt(metricsPort)) - (before.get(id) ?? 0);
+      notes.said(`member ${id} has found damage ${found} times`);
+      const isGivenUp = ensemble
+        .member(id)
+        .linesSince(marks.get(id) ?? 0)
+        .some((line) => line.includes('"log.unreadable"'));
+      if (isGivenUp) notes.said(`member ${id} has given up log that only learners could need`);
+    }
     await notes.observe();
+    for (const undo of back) undo();
   });
+}
+
+/** Returns how to flip back what no running member reads. */
+function strike(notes: PlayNotes, member: Member, name: string | null): (() => void)[] {
+  if (name === null) return [];
+  const kind = KINDS[name];
+  const flipped = kind === undefined ? null : flipBit(member, kind.file);
+  if (flipped === null) notes.broken(`member ${member.id} has no such file, nothing was flipped`);
+  else notes.said(`flipped: ${flipped.what}`);
+  return flipped !== null && kind?.isUnread === true ? [() => flipped.undo()] : [];
+}
+
+async function foundAt(metricsPort: number): Promise<number> {
+  return (await scrape(metricsPort)).get(FOUND) ?? 0;
 }
 
 /** Two rounds of the scrub have found nothing more, and what was found is repaired. */
@@ -107,43 +210,23 @@ async function untilRepaired(member: Member): Promise<void> {
   });
 }
 
-/** With writes under way the members are rarely at one zxid; the load pauses for no scenario. */
-async function sameStateUnderLoad(stage: Stage, notes: PlayNotes): Promise<void> {
-  const serving = await Promise.all(stage.ensemble.running.map((member) => member.status()));
-  if (serving.some((status) => status === undefined)) notes.broken('a member does not serve');
+/** A start reads everything that it relies on, so what was not repaired shows now. */
+async function startAgain(stage: Stage, notes: PlayNotes): Promise<void> {
+  const marks = stage.ensemble.members.map((member) => member.logMark());
+  await restartAll(stage);
+  for (const [index, member] of stage.ensemble.members.entries()) {
+    const lines = member.linesSince(marks[index] ?? 0);
+    const damaged = lines.find((line) => line.includes('server.damaged'));
+    if (damaged !== undefined) notes.broken(`member ${member.id}: ${damaged}`);
+  }
+  await notes.observe();
 }
 
 async function untilCheckpointed(stage: Stage): Promise<void> {
   await until('every member has written a checkpoint', CHECKPOINT_DEADLINE_MS, () => {
     const all = stage.ensemble.members.every((member) =>
-      filesBelow(member.dataDir).some((name) => /values-\d+$|\.ldb$/.test(name)),
+      filesBelow(member.dataDir).some((name) => /values-\d+$/.test(name)),
     );
     return all ? true : undefined;
   });
-}
-
-/** Flips a bit in the first half of the oldest such file; null if there is none. */
-function flipBit(member: Member, pattern: RegExp, index: number): string | null {
-  const name = filesBelow(member.dataDir).find((candidate) => {
-    return pattern.test(candidate) && statSync(join(member.dataDir, candidate)).size > 1;
-  });
-  if (name === undefined) return null;
-  const path = join(member.dataDir, name);
-  const offset = Math.floor((statSync(path).size * (1 + index)) / 4);
-  const file = openSync(path, 'r+');
-  try {
-    const byte = Buffer.alloc(1);
-    readSync(file, byte, 0, 1, offset);
-    writeSync(file, Buffer.of((byte[0] ?? 0) ^ 1), 0, 1, offset);
-  } finally {
-    closeSync(file);
-  }
-  return `flipped: bit 0 of byte ${offset} of ${name} of member ${member.id}`;
-}
-
-function filesBelow(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
-    .sort();
 }
