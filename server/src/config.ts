@@ -309,10 +309,11 @@ export interface Config {
   /**
    * Free bytes below which the disk of `dataDir` or `dataLogDir` counts as full. The default null
    * means 500 MB or 2 % of the disk, whichever is more, but at most a quarter of a small disk.
-   * While the disk of the leader, or of a member that follows it, is full, create, setData and
-   * setACL are answered -125 (QuotaExceeded); deletes, sessions, reads and sync continue. The disk
-   * counts as full until a tenth more than this is free. The member warns when less than a fifth of
-   * the disk, or less than twice this, is free. 0 turns it off for this member.
+   * A member whose disk is full steps out, and a leader hands over, while members with room are a
+   * majority. Otherwise create, setData and setACL are answered -125 (QuotaExceeded); deletes,
+   * sessions, reads and sync continue. The disk counts as full until a tenth more than this is
+   * free. The member warns when less than a fifth of the disk, or less than twice this, is free. 0
+   * turns it off for this member.
    */
   readonly diskReserveBytes: number | null;
   /**

@@ -10,7 +10,11 @@ export interface ServerStatus {
   /** Latencies in ms. */
   readonly latency: { readonly avg: number; readonly max: number };
   readonly version: string;
+  /** What a member of Rookery says of its disk while that is full; otherwise null. */
+  readonly fullDisk: string | null;
 }
+
+const DISK_TEXT_MAX = 200;
 
 const LEADING: ReadonlySet<string> = new Set(['leader', 'standalone']);
 const FOLLOWING: ReadonlySet<string> = new Set(['follower', 'observer']);
@@ -31,11 +35,7 @@ export function isReadOnly(status: ServerStatus | null): boolean {
 
 /** Null unless the server serves; a server without a quorum answers with another text. */
 export function parseStatus(text: string): ServerStatus | null {
-  const lines = new Map<string, string>();
-  for (const line of text.split('\n')) {
-    const end = line.indexOf(':');
-    if (end > 0) lines.set(line.slice(0, end), line.slice(end + 1).trim());
-  }
+  const lines = linesOf(text);
   const mode = lines.get('Mode');
   const zxid = lines.get('Zxid');
   if (mode === undefined || zxid === undefined) return null;
@@ -48,7 +48,22 @@ export function parseStatus(text: string): ServerStatus | null {
     znodes: Number(lines.get('Node count') ?? 0),
     latency: { avg, max },
     version: lines.get('Zookeeper version') ?? '',
+    fullDisk: fullDiskIn(text),
   };
+}
+
+/** Of the answer of a member that serves or not: what it says of its disk while that is full. */
+export function fullDiskIn(text: string): string | null {
+  return linesOf(text).get('Disk')?.slice(0, DISK_TEXT_MAX) ?? null;
+}
+
+function linesOf(text: string): ReadonlyMap<string, string> {
+  const lines = new Map<string, string>();
+  for (const line of text.split('\n')) {
+    const end = line.indexOf(':');
+    if (end > 0) lines.set(line.slice(0, end), line.slice(end + 1).trim());
+  }
+  return lines;
 }
 
 const WAITS = 'not currently serving requests';
@@ -69,7 +84,12 @@ export function saysItLacksQuorum(text: string): boolean {
 /** Returns a sentence for an answer that is not a status. */
 export function reasonOf(text: string): string {
   if (text.trim() === '') return 'it closes the connection without an answer';
-  if (saysItLacksQuorum(text)) return `it has no quorum and serves nobody${waitsIn(text)}`;
+  const fullDisk = fullDiskIn(text);
+  if (saysItLacksQuorum(text)) {
+    const why = fullDisk === null ? 'it has no quorum and serves nobody' : 'it serves nobody';
+    const disk = fullDisk === null ? '' : `, its disk is ${fullDisk}`;
+    return `${why}${disk}${waitsIn(text)}`;
+  }
   if (text.includes(IS_FORBIDDEN)) return 'its configuration does not allow the word srvr';
   return `it answered ${JSON.stringify(text.slice(0, 100))}`;
 }

@@ -89,6 +89,24 @@ it('a member that says what it waits for is shown with that', async () => {
   expect(output.join('')).toContain(`it has no quorum and serves nobody: ${waits}\n`);
 });
 
+it('a member whose disk is full says so, and whether it has stepped out', async () => {
+  const full = 'full, 57 MB free, the reserve is 78 MB';
+  const says = (mode: string) => SRVR(mode).replace('Node count', `Disk: ${full}\nNode count`);
+  const serving = await serverThatSays(() => says('follower'));
+  const out = await serverThatSays(
+    () =>
+      `This ZooKeeper instance is not currently serving requests\nDisk: ${full}; leader 3 ...\n`,
+  );
+  const leader = await serverThatSays(() => SRVR('leader'));
+  expect(await runStatus({ ...LOOK, connect: `${leader},${serving}` })).toBe(0);
+  expect(output.join('')).toContain(`${leader} leads; the disk of ${serving} is full.`);
+  expect(output.join('')).toContain(`1.25/20             ${full}`);
+  output.length = 0;
+  expect(await runStatus({ ...LOOK, connect: `${leader},${out}` })).toBe(1);
+  expect(output.join('')).toContain(`it serves nobody, its disk is ${full}; leader 3 ...`);
+  expect(output.join('')).toContain(`${leader} leads; no service from ${out}.`);
+});
+
 it('a follower whose leader was not named is no ensemble without a leader', async () => {
   const follower = await serverThatSays(() => SRVR('follower'));
   expect(await runStatus({ ...LOOK, connect: follower })).toBe(1);

@@ -86,9 +86,18 @@ export function textOf(asked: readonly AskedServer[]): string {
   const rows = asked.map(({ id, address, status, problem }) => {
     const name = id === null ? '-' : String(id);
     if (status === null) return [name, address, 'none', '', '', '', '', problem ?? ''];
-    const { mode, zxid, connections, znodes, latency, version } = status;
+    const { mode, zxid, connections, znodes, latency, version, fullDisk } = status;
     const times = `${latency.avg}/${latency.max}`;
-    return [name, address, mode, zxid, String(connections), String(znodes), times, version];
+    return [
+      name,
+      address,
+      mode,
+      zxid,
+      String(connections),
+      String(znodes),
+      times,
+      fullDisk ?? version,
+    ];
   });
   const all = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
@@ -115,10 +124,12 @@ function verdictOf(asked: readonly AskedServer[]): string {
     return `${leaders.length} servers say that they lead: ask again; if it stays so, they are not one ensemble.`;
   }
   const cutOff = asked.filter(({ status }) => isReadOnly(status));
+  const full = asked.filter(({ status }) => (status?.fullDisk ?? null) !== null);
   const parts = [
     `${leaders[0]?.address} leads`,
     ...(silent.length === 0 ? [] : [`no service from ${names}`]),
     ...cutOff.map(({ address }) => `${address} serves reads alone, cut off from the quorum`),
+    ...full.map(({ address }) => `the disk of ${address} is full`),
   ];
   return parts.length === 1 ? 'All serve.' : `${parts.join('; ')}.`;
 }

@@ -27,7 +27,6 @@ it('a verdict says who leads, who is missing, and what that means', () => {
   });
   expect(verdictOf([member(2), gone]).kind).toBe('bad');
   const full = member(2, { disk: { isFull: true } });
-  expect(verdictOf([LEADER, full]).sentence).toContain('disk of member 2 is full');
   const damage = { reason: 'tree-0 has lost a record', waitsFor: 'a quorum' };
   expect(verdictOf([LEADER, member(2, { disk: { isFull: false, damage } })])).toEqual({
     kind: 'warn',
@@ -36,6 +35,20 @@ it('a verdict says who leads, who is missing, and what that means', () => {
   });
   const whole = member(2, { disk: { isFull: false, damage: null } });
   expect(verdictOf([LEADER, whole]).kind).toBe('good');
+  expect(verdictOf([LEADER, full])).toEqual({
+    kind: 'bad',
+    sentence: 'The disk of member 2 is full: writes that carry data are refused.',
+  });
+  expect(verdictOf([LEADER, full, member(3)])).toEqual({
+    kind: 'warn',
+    sentence: 'The disk of member 2 is full: it serves until it steps out.',
+  });
+  const out = member(3, { serving: false, disk: { isFull: true, sparedBy: 1 } });
+  expect(verdictOf([LEADER, member(2), out])).toEqual({
+    kind: 'warn',
+    sentence:
+      'Member 1 leads in epoch 3; 2 of 3 serve, member 3 not. The disk of member 3 is full. If one more is lost, no write is taken until a majority is back.',
+  });
 });
 
 it('lag is counted within an epoch only', () => {

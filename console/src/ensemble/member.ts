@@ -35,6 +35,8 @@ export interface Member {
     readonly isFull?: boolean;
     /** The damage that is being repaired; absent in an older release. */
     readonly damage?: { readonly reason: string; readonly waitsFor: string | null } | null;
+    /** The leader that does without the member; 0 for none. */
+    readonly sparedBy?: number;
   };
   readonly requests?: { readonly received?: number | null };
   readonly latencyMs?: { readonly average?: number | null };
@@ -138,13 +140,17 @@ export function verdictOf(members: readonly Member[]): Verdict {
     const spare = serving.length - Math.floor(members.length / 2) - 1;
     const then =
       spare > 0 ? '' : ' If one more is lost, no write is taken until a majority is back.';
-    const sentence = `${leads}${epoch}; ${serving.length} of ${members.length} serve, ${names} not.${then}`;
+    const spared = members.filter(({ disk }) => (disk?.sparedBy ?? 0) !== 0).map(({ id }) => id);
+    const why = spared.length === 0 ? '' : ` The disk of member ${spared.join(', ')} is full.`;
+    const sentence = `${leads}${epoch}; ${serving.length} of ${members.length} serve, ${names} not.${why}${then}`;
     return { kind: 'warn', sentence };
   }
   const full = members.filter(({ disk }) => disk?.isFull === true).map(({ id }) => id);
   if (full.length > 0) {
-    const sentence = `The disk of member ${full.join(', ')} is full: writes that carry data are refused.`;
-    return { kind: 'bad', sentence };
+    const isMost = 2 * (members.length - full.length) <= members.length;
+    const then = isMost ? 'writes that carry data are refused' : 'it serves until it steps out';
+    const sentence = `The disk of member ${full.join(', ')} is full: ${then}.`;
+    return { kind: isMost ? 'bad' : 'warn', sentence };
   }
   const damaged = members.find(({ disk }) => (disk?.damage ?? null) !== null);
   if (damaged !== undefined) {

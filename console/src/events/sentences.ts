@@ -34,7 +34,16 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'sync.snap': ({ learner, peer, reason }) =>
     `sends member ${text(learner ?? peer)} a snapshot${because(reason)}`,
   'snapshot.installed': () => 'has installed a snapshot from the leader',
-  'disk.full': () => 'has a full disk: writes that carry data are refused',
+  'disk.full': () => 'has a full disk',
+  'disk.stepped_out': ({ leader }) =>
+    `serves nobody while its disk is full; leader ${text(leader)} goes on without it`,
+  'disk.hands_over': () => 'no longer leads, because its disk is full and others have room',
+  'disk.spared': ({ members }) =>
+    Array.isArray(members) && members.length > 0
+      ? `goes on without members with a full disk: ${members.join(', ')}`
+      : 'goes on without nobody',
+  'disk.member_has_room': ({ member }) =>
+    `knows that the disk of member ${text(member)} has room again`,
   'disk.nearly_full': () => 'has a disk that is nearly full',
   'disk.has_room': () => 'has room on its disk again',
   'disk.damaged': ({ reason }) =>

@@ -11,7 +11,7 @@ import { decodePeerMessage, encodePeerFrame, type LinkMessage } from './codec.js
 import type { Proposal } from './proposal.js';
 import { ProposalBatch } from './proposal-batch.js';
 import { RequestBatch } from './request-batch.js';
-import { WIRE_VERSION_MIN } from './wire-version.js';
+import { ROOM_SINCE, WIRE_VERSION_MIN } from './wire-version.js';
 
 /** Only the synchronous overload: an asynchronous property does not compile. */
 const holds: <T>(property: fc.IProperty<T>, parameters?: fc.Parameters<T>) => void = fc.assert;
@@ -74,6 +74,8 @@ const MESSAGES: {
     founded: flag,
     sound: flag,
     former: fc.array(fc.array(id, { maxLength: 4 }), { maxLength: 3 }),
+    full: flag,
+    spares: fc.array(id, { maxLength: 5 }),
   }),
   followerInfo: fc.record({ acceptedEpoch: epoch }),
   newEpoch: fc.record({ epoch, established: flag }),
@@ -229,6 +231,19 @@ describe('a peer message', () => {
       );
     },
   );
+
+  it('that is a vote says nothing of room on a link of an earlier version', () => {
+    holds(
+      fc.property(messagesOf('vote'), (message) => {
+        const before = ROOM_SINCE - 1;
+        const read = decodePeerMessage(messageOf(message, before), before);
+        expect(plain(read)).toEqual(plain({ ...message, full: false, spares: [] }));
+        const packed = messageOf({ ...message, full: true } as LinkMessage);
+        expect(() => decodePeerMessage(packed, before)).toThrowError(MarshallingError);
+      }),
+      { numRuns: 50 },
+    );
+  });
 
   it.each(kinds)('%s that is damaged or cut is read or refused', (kind) => {
     const damaged = fc.record({

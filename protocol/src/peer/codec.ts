@@ -58,6 +58,7 @@ import {
   DISK_FULL_SINCE,
   LEADER_DURABLE_SINCE,
   LEGACY_WIRE_VERSION,
+  ROOM_SINCE,
   WIRE_VERSION_MAX,
   WIRE_VERSION_MIN,
 } from './wire-version.js';
@@ -125,6 +126,18 @@ const formerLists: Field<readonly (readonly number[])[] | undefined> = {
   unpack: (packed) => memberLists.unpack(packed),
 };
 
+/** `full` and `spares` of a vote are absent if there is nothing to say, too. */
+const fullFlag: Field<boolean | undefined> = {
+  pack: (isFull) => flag.pack(isFull ?? false),
+  unpack: (packed) => flag.unpack(packed),
+};
+const MEMBERS_MAX = 255;
+const memberList = list(peerId, MEMBERS_MAX);
+const sparedMembers: Field<readonly number[] | undefined> = {
+  pack: (ids) => memberList.pack(ids ?? []),
+  unpack: (packed) => memberList.unpack(packed),
+};
+
 /** One byte string, so that what was written once goes to every follower and to the log. */
 const proposalBatch: Field<ProposalBatch> = {
   pack: ({ bytes }) => bytes,
@@ -155,6 +168,8 @@ const LAYOUTS: {
     founded: flag,
     sound: flag,
     former: added(11, formerLists, []),
+    full: added(ROOM_SINCE, fullFlag, false),
+    spares: added(ROOM_SINCE, sparedMembers, []),
   }),
   followerInfo: message(3, { acceptedEpoch: epoch }),
   newEpoch: message(4, { epoch, established: flag }),

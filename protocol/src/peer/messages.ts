@@ -66,6 +66,13 @@ export interface VoteMessage {
    * sender follows needs a majority too. The field is absent if there are none.
    */
   readonly former?: readonly (readonly PeerId[])[];
+  /** Whether the disk of the sender is full. Absent means that it is not, or that nobody knows. */
+  readonly full?: boolean;
+  /**
+   * Members with a full disk that a leader does without, because others with room are a quorum.
+   * Absent if there are none.
+   */
+  readonly spares?: readonly PeerId[];
 }
 
 /** Discovery, CEPOCH of the paper: a learner offers itself to the leader. */

@@ -16,7 +16,7 @@
 export const LEGACY_WIRE_VERSION = 6;
 
 export const WIRE_VERSION_MIN = 7;
-export const WIRE_VERSION_MAX = 16;
+export const WIRE_VERSION_MAX = 17;
 
 /** Attaches, detaches and forwarded requests name attachments. */
 export const ATTACHMENTS_SINCE = 8;
@@ -26,12 +26,14 @@ export const CLOCKS_SINCE = 8;
 export const DIGESTS_SINCE = 12;
 /** A leader tells learners what is durable there: they count the quorum themselves. */
 export const LEADER_DURABLE_SINCE = 13;
-/** Followers tell their leader that their disk is full. */
+/** Followers tell their leader that their disk is full; since `ROOM_SINCE` their votes do. */
 export const DISK_FULL_SINCE = 14;
 /** Members tell each other of their scheduled backups. */
 export const BACKUPS_SINCE = 15;
 /** Members ask each other what they tell operators. */
 export const ASKING_SINCE = 16;
+/** Votes say whose disk is full, and which members with a full disk a leader does without. */
+export const ROOM_SINCE = 17;
 
 export interface WireVersions {
   readonly min: number;

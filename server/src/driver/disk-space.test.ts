@@ -1,4 +1,5 @@
 // Tests at which free bytes a disk counts as nearly full, full, and recovered, of one disk and two.
+import { ROOM_SINCE } from '@rookery/protocol';
 import pino from 'pino';
 import { expect, it } from 'vitest';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
@@ -23,15 +24,23 @@ function watched(reserveBytes: number | null, totalBytes = 10 * GB) {
   const withFree = async (freeBytes: number) => {
     disk.space = { freeBytes, totalBytes };
     await timers.advance(1000);
-    return space.isFull;
+    return space.shortage !== null;
   };
   return { space, timers, lines, disk, withFree };
 }
 
 /** What it tells its leader, member 3, with a heartbeat. */
-function toldBy(space: DiskSpace, role: 'following' | 'leading' = 'following'): unknown[] {
+function toldBy(
+  space: DiskSpace,
+  role: 'following' | 'leading' = 'following',
+  version = ROOM_SINCE - 1,
+): unknown[] {
   const calls: unknown[] = [];
-  space.onHeartbeat({ role, leader: 3 }, { sendTo: (...call) => void calls.push(call) });
+  const port = {
+    sendTo: (...call: unknown[]) => void calls.push(call),
+    reaches: (_: number, since: number) => version >= since,
+  };
+  space.onHeartbeat({ role, leader: 3 }, port);
   return calls;
 }
 
@@ -55,6 +64,8 @@ it('warns below a fifth, is full below its reserve, and recovers a tenth above i
   expect(await withFree(500 * MB - 1)).toBe(true);
   expect(toldBy(space)).toEqual([[3, { kind: 'diskFull', freeBytes: 500 * MB - 1 }, 14]]);
   expect(toldBy(space, 'leading')).toEqual([]);
+  // Its votes say it, and a report would keep data refused after this member has stepped out.
+  expect(toldBy(space, 'following', ROOM_SINCE)).toEqual([]);
   expect(await withFree(550 * MB - 1)).toBe(true);
   expect(await withFree(550 * MB)).toBe(false);
   expect(toldBy(space)).toEqual([]);
@@ -99,7 +110,7 @@ it('measures nothing once it is stopped, not even behind a measurement that is u
     space.stop();
     answer(full);
     await timers.advance(5000);
-    expect([asked, space.isFull]).toEqual([1, !isUnderWay]);
+    expect([asked, space.shortage !== null]).toEqual([1, !isUnderWay]);
   }
 });
 
@@ -108,7 +119,7 @@ it('a disk of which nothing is known keeps the last answer', async () => {
   expect(await withFree(1 * GB - 1)).toBe(true);
   disk.space = null;
   await timers.advance(5000);
-  expect(space.isFull).toBe(true);
+  expect(space.room).toBe('full');
 });
 
 it('a disk that does not answer keeps the last answer, is not asked again, and holds nothing up', async () => {
@@ -124,7 +135,7 @@ it('a disk that does not answer keeps the last answer, is not asked again, and h
     spaceOf: () => (++asked === 1 ? Promise.resolve(full) : new Promise(() => undefined)),
   });
   await timers.advance(5000);
-  expect([asked, space.isFull, space.freeBytes]).toEqual([2, true, 1]);
+  expect([asked, space.room, space.freeBytes]).toEqual([2, 'scarce', 1]);
 });
 
 it('the fuller one of two disks counts, whichever it is, and each by its own size', async () => {
@@ -155,11 +166,11 @@ it('the fuller one of two disks counts, whichever it is, and each by its own siz
   disks.set('/data', null);
   disks.set('/log', { freeBytes: 1, totalBytes: 5 * GB });
   await timers.advance(1000);
-  expect(space.isFull).toBe(true);
+  expect(space.room).toBe('scarce');
   space.stop();
   disks.set('/log', { freeBytes: 5 * GB, totalBytes: 5 * GB });
   await timers.advance(5000);
-  expect(space.isFull).toBe(true);
+  expect(space.room).toBe('scarce');
 });
 
 it('counts what was refused, and says whose disk is full', () => {
@@ -169,6 +180,29 @@ it('counts what was refused, and says whose disk is full', () => {
   space.onRefused(4);
   expect(space.refused).toBe(7);
   expect(lines).toEqual(['disk.member_full', 'disk.refused', 'disk.refused']);
+});
+
+it('is scarce below a tenth of its reserve, until it is full no more', async () => {
+  const { withFree, space } = watched(1 * GB);
+  for (const [freeBytes, room] of [
+    [1 * GB, 'enough'],
+    [1 * GB - 1, 'full'],
+    [100 * MB, 'full'],
+    [100 * MB - 1, 'scarce'],
+    [100 * MB, 'full'],
+    [1.1 * GB, 'enough'],
+  ] as const) {
+    await withFree(freeBytes);
+    expect(space.room).toBe(room);
+  }
+});
+
+it('refuses what the core of a leader says, until the end of its term', () => {
+  const { space } = watched(null);
+  space.onRefusal({ isOn: true, full: [2] });
+  expect(space.refuses).toBe(true);
+  space.onRefusal(null);
+  expect(space.refuses).toBe(false);
 });
 
 it('without a reserve it is never full', async () => {
@@ -181,10 +215,10 @@ it('what another member told counts until it has not told it for the timeout', a
     space.onMessage(2, { kind: 'diskFull', freeBytes: 1 });
     await timers.advance(1000);
     toldBy(space);
-    expect(space.isFull).toBe(true);
+    expect(space.refuses).toBe(true);
   }
   await timers.advance(1);
   toldBy(space);
-  expect(space.isFull).toBe(false);
+  expect(space.refuses).toBe(false);
   expect(lines).toEqual(['disk.member_full']);
 });

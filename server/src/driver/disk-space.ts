@@ -1,17 +1,19 @@
 /**
- * Watches the free space of a member's disks, and says when writes that carry data have to stop.
+ * Watches the free space of a member's disks, and knows when a leader refuses writes that carry
+ * data.
  *
- * Below its reserve a disk counts as full. Each member measures its own directories once a second
- * and tells its leader with each heartbeat while one of them is full. A leader refuses such writes
- * while its own disk or that of a member that follows it is full: what it proposes is written by
- * all. A disk that answers nothing keeps the last answer, and never holds anything up. It is full
- * until a tenth more than the reserve is free, so that it does not flap. Owned by the member.
+ * Below its reserve a disk counts as full. Each member measures its own directories once a second.
+ * What follows is decided by the core (`zab/room.ts`), which is told of it with each tick. A leader
+ * that does not know votes about room (before wire version 17) is told with each heartbeat, and
+ * such a follower tells its leader, which then refuses as if nobody could step out. A disk that
+ * answers nothing keeps the last answer, and never holds anything up. It is full until a tenth more
+ * than the reserve is free, so that it does not flap. Owned by the member.
  */
-import { DISK_FULL_SINCE, type DiskFull, type PeerId } from '@rookery/protocol';
+import { DISK_FULL_SINCE, type DiskFull, type PeerId, ROOM_SINCE } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { PeerPort } from '../net/peer-port.js';
 import type { Timer, Timers } from '../net/timers.js';
-import type { RoleName } from '../zab/index.js';
+import type { DiskRoom, RoleName, ZabOutput } from '../zab/index.js';
 
 export interface Space {
   /** What users other than the superuser may still write. */
@@ -38,6 +40,8 @@ const RESERVE_BYTES = 500_000_000;
 const RESERVE_SHARE_MAX = 0.25;
 const RESERVE_SHARE_MIN = 0.02;
 const NEARLY_FULL_SHARE = 0.2;
+/** With less of the reserve free no snapshot is taken: the rest is for the log. */
+const SCARCE_SHARE = 0.1;
 /** A shortage is over when this times the bytes are free at which it began. */
 const RECOVERY = 1.1;
 
@@ -46,6 +50,10 @@ export function defaultReserve(totalBytes: number): number {
   const small = Math.min(RESERVE_BYTES, totalBytes * RESERVE_SHARE_MAX);
   return Math.floor(Math.max(small, totalBytes * RESERVE_SHARE_MIN));
 }
+
+type Refusal = Pick<Extract<ZabOutput, { kind: 'refusal' }>, 'isOn' | 'full'>;
+
+const NO_REFUSAL: Refusal = { isOn: false, full: [] };
 
 export interface DiskSpaceParts {
   readonly directories: readonly string[];
@@ -69,7 +77,8 @@ export class DiskSpace {
   /** Writes that this member refused while it led, since its start. */
   refused = 0;
   readonly #parts: DiskSpaceParts;
-  /** Members that told that their disk is full, and when. */
+  #refusal: Refusal = NO_REFUSAL;
+  /** Members of earlier wire versions that told that their disk is full, and when. */
   readonly #others = new Map<PeerId, number>();
   #isNearlyFull = false;
   #timer: Timer | null = null;
@@ -81,20 +90,33 @@ export class DiskSpace {
   }
 
   /** Whether a leader refuses writes that carry data. */
-  get isFull(): boolean {
-    return this.shortage !== null || this.#others.size > 0;
+  get refuses(): boolean {
+    return this.#refusal.isOn || this.#others.size > 0;
   }
 
-  /** Forgets what is too old; a follower tells its leader as long as its disk is full. */
+  /** What the core is to know. */
+  get room(): DiskRoom {
+    if (this.shortage === null) return 'enough';
+    const { freeBytes, reserveBytes } = this.shortage;
+    return freeBytes < SCARCE_SHARE * reserveBytes ? 'scarce' : 'full';
+  }
+
+  /** What the core of a leader has decided; null when its term has ended. */
+  onRefusal(refusal: Refusal | null): void {
+    this.#refusal = refusal ?? NO_REFUSAL;
+  }
+
+  /** Forgets what is too old; a follower tells an older leader as long as its disk is full. */
   onHeartbeat(
     member: { readonly role: RoleName; readonly leader: PeerId },
-    port: Pick<PeerPort, 'sendTo'>,
+    port: Pick<PeerPort, 'sendTo' | 'reaches'>,
   ): void {
     const nowMs = this.#parts.timers.nowMs();
     for (const [other, toldMs] of this.#others) {
       if (nowMs - toldMs > this.#parts.reportLifetimeMs) this.#others.delete(other);
     }
     if (this.shortage === null || member.role !== 'following') return;
+    if (port.reaches(member.leader, ROOM_SINCE)) return;
     const { freeBytes } = this.shortage;
     port.sendTo(member.leader, { kind: 'diskFull', freeBytes }, DISK_FULL_SINCE);
   }
@@ -108,11 +130,12 @@ export class DiskSpace {
   /** As the leader, which asks for them once a second at most. */
   onRefused(refused: number): void {
     this.refused += refused;
-    const members = [...this.#others.keys()];
+    const members = [...new Set([...this.#refusal.full, ...this.#others.keys()])];
     const own = this.shortage !== null;
     this.#parts.logger.warn(
       { refused, own, members },
-      'disk.refused: writes that carry data are refused (-125), a disk is full',
+      'disk.refused: writes that carry data are refused (-125): a disk is full, and members with ' +
+        'room are no majority without it',
     );
   }
 
@@ -146,7 +169,11 @@ export class DiskSpace {
     const full = disks.find((disk) => disk.freeBytes < factor * disk.reserveBytes);
     this.shortage = full ? { freeBytes: full.freeBytes, reserveBytes: full.reserveBytes } : null;
     if (full !== undefined && !wasFull) {
-      logger.error(this.shortage, 'disk.full: the leader refuses writes that carry data (-125)');
+      logger.error(
+        this.shortage,
+        'disk.full: this member takes no writes, and steps out while others with room are a ' +
+          'majority; otherwise writes that carry data are refused (-125)',
+      );
     }
     if (full === undefined && wasFull) logger.info('disk.has_room');
     const warnFactor = this.#isNearlyFull ? RECOVERY : 1;

@@ -21,7 +21,7 @@ import type { ClientHandler } from '../net/client-port.js';
 import type { PeerHandler } from '../net/peer-port-parts.js';
 import type { Pipeline } from '../pipeline/pipeline.js';
 import { TxnViews, txnOf } from '../state/txn-codec.js';
-import type { Zab, ZabInput, ZabOutput } from '../zab/index.js';
+import type { DiskRoom, Zab, ZabInput, ZabOutput } from '../zab/index.js';
 import { onAnswer } from './answers.js';
 import { bulkTransfers } from './bulk-transfers.js';
 import { ClockKeeper } from './clock-keeper.js';
@@ -73,6 +73,8 @@ export class Driver {
   #jumpLoggedAtMs = Number.NEGATIVE_INFINITY;
   /** When touches, clocks and the like were last reported to other members. */
   #heartbeatAtMs = 0;
+  /** What the core knows of the room on the disk here. */
+  #room: DiskRoom = 'enough';
   #stopped = false;
 
   constructor(parts: DriverParts) {
@@ -258,6 +260,7 @@ export class Driver {
     const heard = this.#parts.peerPort().takeHeard(nowMs);
     for (const { peer, link } of heard) this.#step({ kind: 'heard', peer, link });
     this.#step(input);
+    this.#tellRoom();
     this.#clock.onTick(this.keeper.state);
     if (nowMs - this.#heartbeatAtMs >= this.#parts.options.heartbeatMs) {
       this.#heartbeatAtMs = nowMs;
@@ -271,6 +274,13 @@ export class Driver {
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
     if (this.shown.role === 'looking') this.#readOnly.onTick(this.shown.forMs);
+  }
+
+  #tellRoom(): void {
+    const { room } = this.#parts.diskSpace;
+    if (room === this.#room) return;
+    this.#room = room;
+    this.#step({ kind: 'room', room });
   }
 
   #onLeaderTick(): void {
@@ -385,6 +395,8 @@ export class Driver {
         return this.#deliver(output.batch);
       case 'confirmed':
         return this.#leaderService?.confirmed.onConfirmed(output.id, output.zxid);
+      case 'refusal':
+        return this.#parts.diskSpace.onRefusal(output);
       case 'role':
         return this.#onRole(output);
       case 'sendHistory':
@@ -435,6 +447,7 @@ export class Driver {
       this.#leaderService?.onTermEnd();
       this.#leaderService = null;
       this.#digests.onLooking();
+      this.#parts.diskSpace.onRefusal(null);
       this.#clock.endTerm();
       // An attempt to lead or to follow has failed. Clients that read without a quorum stay: what
       // they read has not changed.

@@ -99,6 +99,7 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
       logBytes: configuration.dataLogBytes,
       freeBytes: details.diskFreeBytes,
       isFull: health.diskShortage !== null,
+      sparedBy: health.sparedBy,
       damage: health.damage,
     },
     requests: { received: stats.packetsReceived, sent: stats.packetsSent },

@@ -232,6 +232,7 @@ export class MemberStatus implements MemberView {
       writeWaitMsMax: config.syncLimit * config.tickTimeMs,
       unapplied: transactionsBetween(zab.delivered, zab.committed),
       diskShortage: diskSpace.shortage,
+      sparedBy: zab.sparedBy,
       damage: driver.keeper.repair.damage,
     };
   }

@@ -8,6 +8,10 @@ const ERRORS: ReadonlySet<string> = new Set([
   'sync.diverged',
 ]);
 const WARNINGS: ReadonlySet<string> = new Set([
+  'disk.hands_over',
+  'disk.member_full',
+  'disk.spared',
+  'disk.stepped_out',
   'election.waiting',
   'leading.violation',
   'role.looking',

@@ -21,7 +21,7 @@ export interface TreeBoundOptions {
   readonly configuredBytes: number | null;
   /** The size that the memory of this member allows. */
   readonly ownBytes: number;
-  readonly disk: Pick<DiskSpace, 'isFull' | 'onRefused'>;
+  readonly disk: Pick<DiskSpace, 'refuses' | 'onRefused'>;
 }
 
 export class TreeBound implements Bound {
@@ -47,7 +47,7 @@ export class TreeBound implements Bound {
   }
 
   get isDiskFull(): boolean {
-    return this.#options.disk.isFull;
+    return this.#options.disk.refuses;
   }
 
   onConnected(peer: PeerId, { offer }: Hello): void {

@@ -47,8 +47,18 @@ it('a full disk makes a member not ready, and leaves it live', () => {
   expect(ask('/readyz').status).toBe(200);
   const { status, body } = ask('/readyz', FULL);
   expect(status).toBe(503);
-  expect(body).toContain('[-]disk failed: 412 MB free, writes stop below 500 MB\n');
+  expect(body).toContain('[-]disk failed: 412 MB free, below 500 MB it takes no data\n');
   expect(ask('/livez', FULL).status).toBe(200);
+});
+
+it('a member that has stepped out because its disk is full says so', () => {
+  const facts = { ...FULL, role: 'looking', sparedBy: 3 } as const;
+  expect(ask('/livez', facts).status).toBe(200);
+  const { status, body } = ask('/readyz', facts);
+  expect(status).toBe(503);
+  expect(body).toContain(
+    '[-]disk failed: 412 MB free, below 500 MB it has stepped out, and leader 3 goes on without it\n',
+  );
 });
 
 it('damage that is being repaired is named, and leaves a member ready', () => {
@@ -87,5 +97,5 @@ it('tells those who are not let in yes or no, and not why', () => {
   const asked = { path: '/readyz', query: new URLSearchParams('verbose') };
   const brief = healthAnswer(asked, { health: full }, { mayTell: false });
   expect([brief.status, brief.body]).toEqual([503, 'readyz check failed\n']);
-  expect(healthAnswer(asked, { health: full }).body).toContain('writes stop below');
+  expect(healthAnswer(asked, { health: full }).body).toContain('it takes no data');
 });

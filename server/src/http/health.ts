@@ -40,10 +40,13 @@ const READY: Readonly<Record<string, Check>> = {
   },
   caught_up: ({ health: { unapplied } }) =>
     unapplied <= UNAPPLIED_MAX ? null : `${unapplied} committed transactions are not applied yet`,
-  disk: ({ health: { diskShortage: short } }) =>
-    short === null
-      ? null
-      : `${megabytes(short.freeBytes)} free, writes stop below ${megabytes(short.reserveBytes)}`,
+  disk: ({ health: { diskShortage: short, sparedBy } }) => {
+    if (short === null) return null;
+    const sizes = `${megabytes(short.freeBytes)} free, below ${megabytes(short.reserveBytes)}`;
+    return sparedBy === 0
+      ? `${sizes} it takes no data`
+      : `${sizes} it has stepped out, and leader ${sparedBy} goes on without it`;
+  },
   storage,
 };
 

@@ -239,12 +239,17 @@ function disks({ configuration, health, details }: MemberView, free: DirectorySp
     ),
     gauge(
       'rookery_disk_full',
-      'Whether less is free than diskReserveBytes, so that writes that carry data are refused.',
+      'Whether less is free than diskReserveBytes.',
       health.diskShortage === null ? 0 : 1,
+    ),
+    gauge(
+      'rookery_disk_stepped_out',
+      'Whether it serves nobody because its disk is full and the others go on without it.',
+      health.sparedBy === 0 ? 0 : 1,
     ),
     counter(
       'rookery_disk_refused_writes_total',
-      'Writes that it has refused as the leader, because the disk of a member was full.',
+      'Writes that it has refused as the leader, because too few members had room on their disks.',
       details.refusedForDisk,
     ),
     gauges(

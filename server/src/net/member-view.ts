@@ -142,6 +142,11 @@ export interface HealthView {
   /** The disk of this member that is full, in bytes; null for none. */
   readonly diskShortage: { readonly freeBytes: number; readonly reserveBytes: number } | null;
   /**
+   * The leader that does without this member while its disk is full, so that it serves nobody; 0
+   * for none.
+   */
+  readonly sparedBy: PeerId;
+  /**
    * The damage of this disk that is being repaired while the member serves, and what the repair
    * waits for; null for none.
    */

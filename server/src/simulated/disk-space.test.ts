@@ -1,6 +1,6 @@
-// A full disk, of the leader or of a follower, stops writes that carry data at every member, and
-// nothing else; they are taken again once there is room.
-import { ErrorCode, OpCode, PathVersionRequest } from '@rookery/protocol';
+// One full disk, of the leader or of a follower, stops no write: its member steps out until there
+// is room. Two of three full ones stop writes that carry data at every member, and nothing else.
+import { ErrorCode, OpCode, PathVersionRequest, type PeerId, ROOM_SINCE } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { MemoryClient } from './memory-client.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
@@ -31,28 +31,100 @@ async function createsUntil(ensemble: MemoryEnsemble, client: MemoryClient, erro
   throw new Error(`no create was answered ${error}`);
 }
 
-it.each(['leader', 'follower'] as const)('the disk of a %s fills up', async (whose) => {
+function othersThan(...ids: readonly PeerId[]): PeerId[] {
+  return [1, 2, 3].filter((id) => !ids.includes(id));
+}
+
+/** Writes until the member is in that role; returns how many writes were refused. */
+async function writesUntil(
+  ensemble: MemoryEnsemble,
+  client: MemoryClient,
+  [id, role]: readonly [PeerId, 'looking' | 'following' | 'leading'],
+): Promise<number> {
+  let refused = 0;
+  for (let count = 0; ensemble.member(id).status.health.role !== role; count++) {
+    if (count > 10_000) throw new Error(`member ${id} was never ${role}`);
+    const error = await answer(ensemble, client, client.create(`/${role}-${count}`, 'v'));
+    if (error !== ErrorCode.ok) refused += 1;
+  }
+  return refused;
+}
+
+it('a follower steps out while its disk is full, and no write is refused', async () => {
   const ensemble = await roomy();
   const { leader } = ensemble;
-  const others = [1, 2, 3].filter((id) => id !== leader);
-  const [follower = 0, third = 0] = others;
+  const [full = 0, third = 0] = othersThan(leader);
   const client = await connected(ensemble, third);
-  expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
-  const full = whose === 'leader' ? leader : follower;
+  const moved = await connected(ensemble, full);
   ensemble.spaces.set(full, FULL);
-  await createsUntil(ensemble, client, ErrorCode.quotaExceeded);
-  expect(ensemble.member(full).status.health.diskShortage).toMatchObject({ freeBytes: 1e9 });
-  expect(ensemble.member(third).status.health.diskShortage).toBe(null);
-  // Sessions begin, and what carries nothing is done.
-  const another = await connected(ensemble, full);
-  const deletion = another.send(OpCode.delete, PathVersionRequest, { path: '/a', version: -1 });
-  expect(await answer(ensemble, another, deletion)).toBe(ErrorCode.ok);
-  await ensemble.until(
-    () => ensemble.member(leader).status.details.refusedForDisk > 0,
-    'was the refusal counted',
-  );
+  expect(await writesUntil(ensemble, client, [full, 'looking'])).toBe(0);
+  expect(moved.closed).toBe(true);
+  const { health } = ensemble.member(full).status;
+  expect(health).toMatchObject({ diskShortage: { freeBytes: 1e9 }, sparedBy: leader });
+  const others = ensemble.member(leader).status.health;
+  expect(others).toMatchObject({ diskShortage: null, sparedBy: 0 });
   ensemble.spaces.set(full, ROOM);
-  await createsUntil(ensemble, client, ErrorCode.ok);
+  expect(await writesUntil(ensemble, client, [full, 'following'])).toBe(0);
   expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
   await expectEqual(ensemble);
+});
+
+it('a leader hands over while its disk is full', async () => {
+  const ensemble = await roomy();
+  const full = ensemble.leader;
+  const term = ensemble.member(full).status.details.epoch;
+  ensemble.spaces.set(full, FULL);
+  await ensemble.until(() => ensemble.leader !== full && ensemble.leader !== 0, 'is it led');
+  const { leader } = ensemble;
+  expect(ensemble.member(leader).status.details.epoch).toBe(term + 1);
+  const client = await connected(ensemble, leader);
+  expect(await answer(ensemble, client, client.create('/after', 'v'))).toBe(ErrorCode.ok);
+  expect(ensemble.member(full).status.health).toMatchObject({ role: 'looking', sparedBy: leader });
+  expect(ensemble.member(full).status.details.refusedForDisk).toBe(0);
+  ensemble.spaces.set(full, ROOM);
+  await everyoneServes(ensemble);
+  expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
+  await expectEqual(ensemble);
+});
+
+it.each(['followers', 'leader and a follower'])('the disks of two, %s, are full', async (whose) => {
+  const ensemble = await roomy();
+  const { leader } = ensemble;
+  const [first = 0, second = 0] = othersThan(leader);
+  const client = await connected(ensemble, leader);
+  expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
+  const full = whose === 'followers' ? [first, second] : [leader, first];
+  for (const id of full) ensemble.spaces.set(id, FULL);
+  await createsUntil(ensemble, client, ErrorCode.quotaExceeded);
+  // Sessions begin at every member, and what carries nothing is done.
+  const another = await connected(ensemble, first);
+  const deletion = another.send(OpCode.delete, PathVersionRequest, { path: '/a', version: -1 });
+  expect(await answer(ensemble, another, deletion)).toBe(ErrorCode.ok);
+  const refused = () => ensemble.member(leader).status.details.refusedForDisk;
+  await ensemble.until(() => refused() > 0, 'was the refusal counted');
+  const roomAtMs = ensemble.timers.nowMs();
+  for (const id of full) ensemble.spaces.set(id, ROOM);
+  await createsUntil(ensemble, client, ErrorCode.ok);
+  expect(ensemble.timers.nowMs() - roomAtMs).toBeLessThan(2_000);
+  expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
+  await expectEqual(ensemble);
+});
+
+it('a member of the wire version before is not relied on, and tells its leader itself', async () => {
+  const ensemble = new MemoryEnsemble({ size: 3, seed: 1 });
+  for (const id of [1, 2, 3]) ensemble.spaces.set(id, ROOM);
+  ensemble.tunings.set(1, { wireVersionMax: ROOM_SINCE - 1 });
+  await ensemble.start();
+  await everyoneServes(ensemble);
+  const { leader } = ensemble;
+  expect(leader, 'one that knows of room').not.toBe(1);
+  const client = await connected(ensemble, leader);
+  for (const full of othersThan(leader)) {
+    ensemble.spaces.set(full, FULL);
+    await createsUntil(ensemble, client, ErrorCode.quotaExceeded);
+    expect(ensemble.member(full).status.health.role).toBe('following');
+    ensemble.spaces.set(full, ROOM);
+    await createsUntil(ensemble, client, ErrorCode.ok);
+  }
+  expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
 });

@@ -65,7 +65,7 @@ function ackEpoch(identity: number): AckEpoch {
 
 function linkTo(peer: number): Link {
   const times = { heardAtMs: 0, contactAtMs: 0, echo: 0 };
-  const now = { vote: null, offeredEpoch: null, streaming: false };
+  const now = { vote: null, roomSinceMs: 0, offeredEpoch: null, streaming: false };
   return { peer, link: peer, version: WIRE_VERSION_MAX, ...times, ...now };
 }
 

@@ -145,6 +145,7 @@ export class Following implements Role {
     }
     if (vote.state === 'leading') {
       this.#sawLeading = true;
+      if (this.#member.isFull && vote.spares?.includes(this.#member.id)) this.#stepOut();
       return;
     }
     const electing =
@@ -184,6 +185,11 @@ export class Following implements Role {
       default:
         this.#violation(message.kind);
     }
+  }
+
+  onRoom(): void {
+    this.#member.sendToAll(this.vote());
+    if (this.#phase === 'snapshot' && this.#member.room === 'scarce') this.#giveUpSnapshot();
   }
 
   onProgress(): void {
@@ -242,6 +248,7 @@ export class Following implements Role {
       if (message.diverged && sound) this.#giveUp(message.after);
       this.#snapshotLineage = message.lineage;
       this.#phase = 'snapshot';
+      if (this.#member.room === 'scarce') this.#giveUpSnapshot();
       return;
     }
     // A damaged disk has no log from which anything could continue.
@@ -380,6 +387,21 @@ export class Following implements Role {
     this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
     // The others learn that this member has an ensemble id and counts in elections from now on.
     this.#member.sendToAll(this.vote());
+  }
+
+  /** Others with room are a quorum, so this member logs and acknowledges nothing any more. */
+  #stepOut(): void {
+    this.#member.note('disk.stepped_out', { leader: this.#leader });
+    this.#transitions.look(`the disk is full, and leader ${this.#leader} does without this member`);
+  }
+
+  /** What is left is for the log: a snapshot would take it, and end this process. */
+  #giveUpSnapshot(): void {
+    const link = this.#member.linkOf(this.#leader);
+    const reason = `no room for the snapshot of leader ${this.#leader}`;
+    this.#member.gaveUpAtMs = this.#member.nowMs;
+    if (link !== undefined) this.#member.drop(link, reason);
+    this.#transitions.look(reason);
   }
 
   /** Drops the link after a message that the protocol does not allow now, and looks again. */

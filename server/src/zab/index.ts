@@ -1,5 +1,6 @@
 /** The replication core: Zab as a pure state machine. */
 export type {
+  DiskRoom,
   LinkId,
   NoteFacts,
   RoleName,

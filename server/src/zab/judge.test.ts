@@ -62,8 +62,12 @@ function memberInEpoch(epoch: number): Member {
 
 function linkTo(peer: number): Link {
   const times = { heardAtMs: 0, contactAtMs: 0, echo: 0 };
-  const now = { vote: null, offeredEpoch: null, streaming: false };
+  const now = { vote: null, roomSinceMs: 0, offeredEpoch: null, streaming: false };
   return { peer, link: peer, version: WIRE_VERSION_MAX, ...times, ...now };
+}
+
+function manyIds(count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => index + 10);
 }
 
 function problem(message: CoreMessage, member = memberInEpoch(5)): string | null {
@@ -108,6 +112,9 @@ describe('a vote', () => {
     expect(problem({ ...VOTE, state: 'leading' })).toBe(null);
     expect(problem({ ...VOTE, state: 'following', leader: 1 })).toBe(null);
     expect(problem({ ...VOTE, round: ROUND_JUMP_MAX })).toBe(null);
+    expect(problem({ ...VOTE, full: true, spares: [] })).toBe(null);
+    // The list of members may be longer at the leader.
+    expect(problem({ ...VOTE, state: 'leading', full: true, spares: [1, 3, 9] })).toBe(null);
   });
 
   it.each([
@@ -117,6 +124,12 @@ describe('a vote', () => {
     ['names no member', { leader: 4 }],
     ['is of a round that nobody began', { round: ROUND_JUMP_MAX + 1 }],
     ['belongs to an ensemble without an id', { ensembleId: '' }],
+    ['spares members, but looks', { spares: [1] }],
+    ['spares members, but follows', { state: 'following', leader: 3, spares: [1] }],
+    ['spares itself', { state: 'leading', spares: [1, 2] }],
+    ['spares nobody in particular', { state: 'leading', spares: [0] }],
+    ['spares a member twice', { state: 'leading', spares: [1, 1] }],
+    ['spares more than there can be', { state: 'leading', spares: manyIds(256) }],
   ] as const)('is refused when it %s', (_, change) => {
     expect(problem({ ...VOTE, ...change } as CoreMessage)).not.toBe(null);
   });

@@ -53,7 +53,7 @@ export function implausible(member: Member, link: Link, message: CoreMessage): s
 }
 
 function implausibleVote(member: Member, link: Link, vote: VoteMessage): string | null {
-  const { leader, state, round, former = [] } = vote;
+  const { leader, state, round, former = [], spares = [] } = vote;
   if (state === 'leading' && leader !== link.peer) return `it leads and calls ${leader} the leader`;
   if (state === 'following' && leader === link.peer) return 'it follows itself';
   if (leader === 0 && state !== 'looking') return 'it follows nobody';
@@ -62,6 +62,10 @@ function implausibleVote(member: Member, link: Link, vote: VoteMessage): string 
   if (round > member.round + ROUND_JUMP_MAX) return `round ${round}, here it is ${member.round}`;
   if (former.length > FORMER_LISTS_MAX) return `it names ${former.length} former lists of members`;
   if (!former.every(isList)) return 'it names a former list that is none';
+  if (spares.length > 0 && state !== 'leading') return 'it does not lead and spares members';
+  if (spares.includes(link.peer)) return 'it spares itself';
+  const isSpareable = spares.length === 0 || (isList(spares) && !spares.includes(0));
+  if (!isSpareable) return 'it spares members that are none';
   if (vote.founded && vote.ensembleId === '') return 'it has founded an ensemble without an id';
   return null;
 }

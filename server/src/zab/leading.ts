@@ -1,9 +1,9 @@
 /**
  * The role of a leader: discovery, synchronization, broadcast, confirmation.
  *
- * It steps down without a quorum, at a newer epoch or history, with a disk that hangs, and when its
- * epoch is used up. Its parts: `discovery.ts` (which answers count), `disputes.ts`, `learner.ts`,
- * `catch-up.ts`, `confirmations.ts`.
+ * It steps down without a quorum, at a newer epoch or history, with a disk that hangs, when its
+ * epoch is used up, and to hand over while its disk is full. Its parts: `discovery.ts` (which
+ * answers count), `disputes.ts`, `learner.ts`, `catch-up.ts`, `confirmations.ts`, `room.ts`.
  */
 import {
   type AckEpoch,
@@ -33,6 +33,7 @@ import { counts, type Electorate } from './electorate.js';
 import { Learner, Learners } from './learner.js';
 import type { Link, Member } from './member.js';
 import type { Role, Transitions } from './role.js';
+import { LeadersRoom } from './room.js';
 import type { LinkId } from './types.js';
 
 type Phase = 'discovery' | 'epochAcks' | 'synchronization' | 'delivery' | 'broadcast';
@@ -44,6 +45,7 @@ export class Leading implements Role {
   readonly #electorate: Electorate;
   readonly #learners: Learners;
   readonly #confirmations: Confirmations;
+  readonly #room: LeadersRoom;
   #phase: Phase = 'discovery';
   /** When this phase began or synchronization last made progress, in ms. */
   #progressAtMs: number;
@@ -62,6 +64,7 @@ export class Leading implements Role {
     this.#transitions = transitions;
     this.#learners = new Learners(member);
     this.#confirmations = new Confirmations(member, this.#learners);
+    this.#room = new LeadersRoom(member, this.#learners);
     this.#electorate = { kind: founding ? 'founding' : 'members' };
     this.#progressAtMs = member.nowMs;
   }
@@ -72,6 +75,10 @@ export class Leading implements Role {
 
   get syncedLearnerCount(): number {
     return this.#learners.count((learner) => learner.synced);
+  }
+
+  get spares(): readonly PeerId[] {
+    return this.#room.spares;
   }
 
   /** No quorum has answered a ping that was sent since the clocks jumped. */
@@ -90,7 +97,9 @@ export class Leading implements Role {
   vote(): VoteMessage {
     const { id, currentEpoch, history } = this.#member;
     const named = { leader: id, epoch: this.#epoch || currentEpoch, zxid: history.last };
-    return this.#member.vote('leading', named);
+    const vote = this.#member.vote('leading', named);
+    const { spares } = this.#room;
+    return spares.length === 0 ? vote : { ...vote, spares };
   }
 
   onTick(): void {
@@ -102,6 +111,7 @@ export class Leading implements Role {
       if (silentMs > options.peerTimeoutMs) {
         this.#stepDown(`no quorum has answered for ${Math.round(silentMs)} ms`);
       }
+      this.#judgeRoom();
       return;
     }
     // A long transfer counts as progress: the driver drops its link when the transfer stalls.
@@ -152,6 +162,12 @@ export class Leading implements Role {
       this.#dropLearner(link.peer, `member ${link.peer} leads`);
       if (this.#phase === 'discovery') this.#stepDown(`member ${link.peer} leads`);
     }
+    this.#judgeRoom();
+  }
+
+  onRoom(): void {
+    this.#member.sendToAll(this.vote());
+    this.#judgeRoom();
   }
 
   onMessage(link: Link, message: CoreMessage): void {
@@ -353,7 +369,28 @@ export class Leading implements Role {
     }
   }
 
-  // Learners and the end
+  // Learners without room, and the end
+
+  /** Tells everybody whom this leader does without, and its driver whether data is refused. */
+  #judgeRoom(): void {
+    if (this.#phase !== 'broadcast' || this.#ended) return;
+    const { spares, refuses, full } = this.#room;
+    this.#room.judge();
+    if (this.#room.mayHandOver) return this.#handOver();
+    if (!sameIds(spares, this.#room.spares)) {
+      this.#member.note('disk.spared', { members: this.#room.spares });
+      this.#member.sendToAll(this.vote());
+    }
+    if (refuses === this.#room.refuses && sameIds(full, this.#room.full)) return;
+    this.#member.emit({ kind: 'refusal', isOn: this.#room.refuses, full: this.#room.full });
+  }
+
+  /** Looks, and stands for no election as long as members with room may win it. */
+  #handOver(): void {
+    this.#member.handedOverAtMs = this.#member.nowMs;
+    this.#member.note('disk.hands_over', { epoch: this.#epoch });
+    this.#stepDown('the disk is full, and others with room are a majority');
+  }
 
   /** A learner whose transfer has advanced: that is progress of synchronization. */
   #streamingLearner(peer: PeerId, link: LinkId): Learner | null {
@@ -401,4 +438,8 @@ export class Leading implements Role {
     this.#phase = phase;
     this.#progressAtMs = this.#member.nowMs;
   }
+}
+
+function sameIds(some: readonly PeerId[], others: readonly PeerId[]): boolean {
+  return some.length === others.length && some.every((id, index) => id === others[index]);
 }

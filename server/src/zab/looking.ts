@@ -19,6 +19,7 @@ import { counts, type Electorate, electorateOf } from './electorate.js';
 import type { Link, Member } from './member.js';
 import { majorityOf, type Quorums } from './quorum.js';
 import type { Role, Transitions } from './role.js';
+import { hasRoom, Standby } from './room.js';
 
 interface Candidate {
   readonly leader: PeerId;
@@ -43,6 +44,7 @@ export class Looking implements Role {
   readonly isDoubtful = false;
   readonly #member: Member;
   readonly #transitions: Transitions;
+  readonly #standby: Standby;
   #candidate: Candidate = NOBODY;
   /** False until all earlier storage outputs are durable. */
   #started = false;
@@ -57,6 +59,12 @@ export class Looking implements Role {
   constructor(member: Member, transitions: Transitions) {
     this.#member = member;
     this.#transitions = transitions;
+    this.#standby = new Standby(member);
+  }
+
+  /** The leader that does without this member, whose disk is full; 0 for none. */
+  get sparedBy(): PeerId {
+    return this.#standby.sparedBy;
   }
 
   /**
@@ -122,6 +130,11 @@ export class Looking implements Role {
     this.#member.note('looking.ignored', { peer: link.peer, message: message.kind });
   }
 
+  onRoom(): void {
+    this.#broadcast();
+    if (this.#started) this.#evaluate();
+  }
+
   onProgress(): void {
     // After its start this role waits neither for storage nor for the tree.
   }
@@ -134,24 +147,35 @@ export class Looking implements Role {
   /** Computes this member's vote, sends it if it changed or if `tell` is set, and may decide. */
   #evaluate(tell = false): void {
     const leader = this.#establishedLeader();
-    if (leader !== null) {
-      this.#transitions.follow(leader);
-      return;
-    }
+    if (leader !== null) return this.#maybeFollow(leader, tell);
+    this.#standby.sparedBy = 0;
     this.#reason = '';
     this.#member.countByAll();
     const electorate = electorateOf(this.#member);
-    const before = this.#candidate;
-    this.#candidate = electorate.kind === 'none' ? NOBODY : this.#best(electorate);
-    const changed = !same(before, this.#candidate);
-    if (changed) this.#settleAtMs = null;
-    if (changed || tell) this.#broadcast();
+    const yields = this.#standby.yields(electorate);
+    this.#choose(electorate.kind === 'none' ? NOBODY : this.#best(electorate, yields), tell);
     if (electorate.kind === 'none') this.#reason = electorate.reason;
+    else if (yields) this.#settleAtMs = null;
     else this.#maybeDecide(electorate);
   }
 
+  #maybeFollow(leader: VoteMessage, tell: boolean): void {
+    const reason = this.#standby.declines(leader);
+    if (reason === null) return this.#transitions.follow(leader.leader);
+    this.#reason = reason;
+    this.#choose(NOBODY, tell);
+  }
+
+  /** Votes for the candidate, and tells it if that is new or if `tell` is set. */
+  #choose(candidate: Candidate, tell: boolean): void {
+    const changed = !same(this.#candidate, candidate);
+    this.#candidate = candidate;
+    if (changed) this.#settleAtMs = null;
+    if (changed || tell) this.#broadcast();
+  }
+
   /** Follows a peer that says it leads, of two the newer one. Discovery checks its claim. */
-  #establishedLeader(): PeerId | null {
+  #establishedLeader(): VoteMessage | null {
     const { founded, ensembleId, links } = this.#member;
     let newest: VoteMessage | null = null;
     for (const link of links.values()) {
@@ -160,21 +184,23 @@ export class Looking implements Role {
       if (founded && vote.ensembleId !== ensembleId) continue;
       if (newest === null || isBetter(vote, newest)) newest = vote;
     }
-    return newest === null ? null : newest.leader;
+    return newest;
   }
 
   /**
    * The best candidate, by what each candidate says about itself. What peers say about a third
-   * member does not count: two of them could keep a candidate alive that has long given up.
+   * member does not count: two of them could keep a candidate alive that has long given up. A
+   * member that `yields` looks for one with room.
    */
-  #best(electorate: Electorate): Candidate {
+  #best(electorate: Electorate, yields: boolean): Candidate {
     const { id, currentEpoch, history, round, links } = this.#member;
     const own: Candidate = { leader: id, epoch: currentEpoch, zxid: history.last };
-    let best = this.#mayWin(electorate) ? own : NOBODY;
+    let best = !yields && this.#mayWin(electorate) ? own : NOBODY;
     for (const link of links.values()) {
       const vote = link.vote;
       if (vote === null || vote.state !== 'looking' || vote.leader !== link.peer) continue;
       if (vote.round !== round || !counts(this.#member, link, electorate)) continue;
+      if (yields && !hasRoom(link)) continue;
       if (isBetter(vote, best)) best = pick(vote);
     }
     return best;

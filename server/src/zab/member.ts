@@ -19,7 +19,15 @@ import { History } from './history.js';
 import { Lineage } from './lineage.js';
 import { majorityOf, Quorums } from './quorum.js';
 import { Tickets } from './tickets.js';
-import type { LinkId, NoteFacts, Ticket, ZabOptions, ZabOutput, ZabStart } from './types.js';
+import type {
+  DiskRoom,
+  LinkId,
+  NoteFacts,
+  Ticket,
+  ZabOptions,
+  ZabOutput,
+  ZabStart,
+} from './types.js';
 
 /**
  * While a learner is brought up, up to this many times the usual bytes of proposals are kept in
@@ -41,6 +49,8 @@ export interface Link {
   echo: number;
   /** The peer's newest view of the election. */
   vote: VoteMessage | null;
+  /** Since when its votes say that its disk is full, or that it is not, in ms. */
+  roomSinceMs: number;
   /** The peer's offer to follow this member, kept until this member leads. */
   offeredEpoch: number | null;
   /** The driver sends a snapshot or history, or waits until the link has room, and then reports. */
@@ -57,6 +67,13 @@ export class Member {
   nowMs = 0;
   /** Contact that is not newer than this proves nothing, because the clocks have jumped, in ms. */
   doubtedAtMs = Number.NEGATIVE_INFINITY;
+  #room: DiskRoom = 'enough';
+  /** Since when the disk here is full, or has room, in ms. */
+  roomSinceMs = Number.NEGATIVE_INFINITY;
+  /** When this member last ended its own leadership for want of room, in ms. */
+  handedOverAtMs = Number.NEGATIVE_INFINITY;
+  /** When it last gave up a snapshot for want of room, in ms. */
+  gaveUpAtMs = Number.NEGATIVE_INFINITY;
   /** Since when storage has had work without completing any, in ms; otherwise null. */
   writingSinceMs: number | null = null;
   round = 0;
@@ -105,6 +122,17 @@ export class Member {
 
   get id(): PeerId {
     return this.options.id;
+  }
+  get room(): DiskRoom {
+    return this.#room;
+  }
+  set room(room: DiskRoom) {
+    const wasFull = this.isFull;
+    this.#room = room;
+    if (this.isFull !== wasFull) this.roomSinceMs = this.nowMs;
+  }
+  get isFull(): boolean {
+    return this.#room !== 'enough';
   }
   get quorum(): number {
     return majorityOf(this.options.members.length);
@@ -249,7 +277,12 @@ export class Member {
     named: Pick<VoteMessage, 'leader' | 'epoch' | 'zxid'>,
   ): VoteMessage {
     const { round, ensembleId, founded, sound } = this;
-    return { kind: 'vote', state, round, ...named, ensembleId, founded, sound, ...this.#former };
+    const facts = { ensembleId, founded, sound, ...this.#former, ...this.#full };
+    return { kind: 'vote', state, round, ...named, ...facts };
+  }
+
+  get #full(): Pick<VoteMessage, 'full'> {
+    return this.isFull ? { full: true } : {};
   }
 
   /** The former lists of members for a vote; usually none. */

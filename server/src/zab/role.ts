@@ -26,6 +26,8 @@ export interface Role {
   /** The peer's new vote is already in `link.vote`. */
   onVote(link: Link): void;
   onMessage(link: Link, message: CoreMessage): void;
+  /** The disk of this member has become full, or has room again. */
+  onRoom(): void;
   /** Called when more is durable or delivered. */
   onProgress(): void;
 }

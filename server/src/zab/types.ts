@@ -69,10 +69,18 @@ export type ZabInput =
     }
   /** The content of the disk cannot be trusted, for a reason that another member knows. */
   | { readonly kind: 'distrust'; readonly reason: string }
+  /** How much room there is on the disk of this member; `enough` until it is told. */
+  | { readonly kind: 'room'; readonly room: DiskRoom }
   /** The log now starts after `base`. */
   | { readonly kind: 'purged'; readonly base: Zxid }
   /** Deliver the next part of what is ready. Given while the core `hasMore`, spread over turns. */
   | { readonly kind: 'deliverMore' };
+
+/**
+ * The room on a disk: more than its reserve is free, or less, or so little that not even a snapshot
+ * is taken.
+ */
+export type DiskRoom = 'enough' | 'full' | 'scarce';
 
 /** The storage outputs: run strictly in ticket order, never dropped. */
 export type StorageOutput =
@@ -128,6 +136,12 @@ export type ZabOutput =
   /** Committed and durable here: apply, in order. */
   | { readonly kind: 'deliver'; readonly batch: ProposalBatch }
   | { readonly kind: 'confirmed'; readonly id: number; readonly zxid: Zxid }
+  /**
+   * Whether a leader refuses data from now on because somebody who would write it has no room, and
+   * its learners with a full disk. Given when it changes; nothing is refused until then, in each
+   * term.
+   */
+  | { readonly kind: 'refusal'; readonly isOn: boolean; readonly full: readonly PeerId[] }
   /**
    * Clients are served in the roles `following` and `leading`, and not in `looking`. So a leader or
    * a follower emits this only once its history is synchronized and applied. `looking` is emitted

@@ -11,6 +11,7 @@ import {
   formatZxid,
   type PeerId,
   unreachable,
+  type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
 import { Following } from './following.js';
@@ -19,7 +20,9 @@ import { Leading } from './leading.js';
 import { Looking } from './looking.js';
 import { type Link, Member } from './member.js';
 import type { Role, Transitions } from './role.js';
+import { isFull } from './room.js';
 import type {
+  DiskRoom,
   LinkId,
   RoleName,
   Ticket,
@@ -115,6 +118,15 @@ export class Zab {
     return this.#role instanceof Looking ? this.#role.waitsFor : null;
   }
 
+  /** The leader that does without this member, whose disk is full; 0 for none. */
+  get sparedBy(): PeerId {
+    return this.#role instanceof Looking ? this.#role.sparedBy : 0;
+  }
+  /** Members with a full disk that this leader does without; none in another role. */
+  get spares(): readonly PeerId[] {
+    return this.#leading?.spares ?? [];
+  }
+
   step(input: ZabInput): readonly ZabOutput[] {
     this.#dispatch(input);
     while (this.#next !== null) {
@@ -153,6 +165,8 @@ export class Zab {
         return this.#leading?.onSnapshotSent(input.peer, input.link, input.zxid);
       case 'distrust':
         return this.#onDistrust(input.reason);
+      case 'room':
+        return this.#onRoom(input.room);
       case 'purged':
         // After a giveUp the purge concerns a log that is no longer used.
         if (this.#member.sound) this.#member.history.onPurged(input.base);
@@ -234,6 +248,7 @@ export class Zab {
       contactAtMs: nowMs,
       echo: 0,
       vote: null,
+      roomSinceMs: nowMs,
       offeredEpoch: null,
       streaming: false,
     };
@@ -264,6 +279,7 @@ export class Zab {
       return;
     }
     if (message.kind === 'vote') {
+      this.#noteRoom(link, message);
       link.vote = message;
       if (message.state !== 'following' || message.leader !== this.#member.id) {
         link.offeredEpoch = null;
@@ -273,6 +289,19 @@ export class Zab {
     }
     if (message.kind === 'followerInfo') link.offeredEpoch = message.acceptedEpoch;
     this.#role.onMessage(link, message);
+  }
+
+  #noteRoom(link: Link, vote: VoteMessage): void {
+    const wasFull = isFull(link);
+    if ((vote.full ?? false) === wasFull) return;
+    link.roomSinceMs = this.#member.nowMs;
+    this.#member.note(wasFull ? 'disk.member_has_room' : 'disk.member_full', { member: link.peer });
+  }
+
+  #onRoom(room: DiskRoom): void {
+    if (room === this.#member.room) return;
+    this.#member.room = room;
+    if (this.#started) this.#role.onRoom();
   }
 
   /** Drops the link of a peer whose message is not plausible. */

@@ -45,6 +45,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'a frame of more than 512 bytes before the session': 'server/src/net/client-budgets.test.ts',
   'unread answers and incomplete requests': 'server/src/net/client-budgets.test.ts',
   'a disk with less free than `diskReserveBytes`': 'server/src/simulated/disk-space.test.ts',
+  '`srvr` and `stat` of a member whose disk is full': 'server/src/net/four-letter/reply.test.ts',
   'a start without room on the disk': 'server/src/driver/start-room.test.ts',
   'a tree beyond `treeBytesMax`': 'server/src/pipeline/tree-room.test.ts',
   'a multi that `auth` entries enlarge beyond its request': 'server/src/pipeline/admission.test.ts',

@@ -1,5 +1,6 @@
 /** The core under test: its internal interface, which the server package does not export. */
 export type {
+  DiskRoom,
   LinkId,
   NoteFacts,
   RoleName,

@@ -97,13 +97,23 @@ function syncText({ mode, after }: SyncStart): string {
 
 function voteText(vote: VoteMessage): string {
   const view = `(${vote.epoch}, ${zxidText(vote.zxid)})`;
-  const marks = `${vote.sound ? '' : ' damaged'}${vote.ensembleId === '' ? ' no-id' : ''}`;
+  const marks = marksOf(vote);
   if (vote.state === 'looking') {
     const choice = vote.leader === 0 ? 'for nobody' : `for ${vote.leader} ${view}`;
     return `vote r${vote.round} ${choice}${marks}`;
   }
   const leader = vote.state === 'leading' ? 'leading' : `following ${vote.leader}`;
   return `vote r${vote.round} ${leader} ${view}${marks}`;
+}
+
+function marksOf({ sound, ensembleId, full, spares = [] }: VoteMessage): string {
+  const marks = [
+    sound ? '' : ' damaged',
+    ensembleId === '' ? ' no-id' : '',
+    full ? ' full' : '',
+    spares.length === 0 ? '' : ` spares=${spares.join()}`,
+  ];
+  return marks.join('');
 }
 
 export function packetText(packet: Packet): string {
@@ -144,6 +154,8 @@ export function outputText(id: number, output: ZabOutput): string | null {
       return `${id} deliver ${rangesText(output.batch)}`;
     case 'confirmed':
       return `${id} confirmed ${output.id} at ${zxidText(output.zxid)}`;
+    case 'refusal':
+      return `${id} ${output.isOn ? 'refuses' : 'takes'} data, full=${output.full.join() || 'none'}`;
     case 'role':
       return output.role === 'looking'
         ? `${id} role looking`

@@ -18,8 +18,9 @@ import {
   WIRE_VERSION_MAX,
   type Zxid,
 } from '@rookery/protocol';
+import { decodePeerMessage, encodePeerFrame } from '@rookery/protocol/peer';
 import { Checker } from './checker.js';
-import type { ZabInput, ZabOptions, ZabOutput } from './core.js';
+import type { DiskRoom, ZabInput, ZabOptions, ZabOutput } from './core.js';
 import { outputText } from './describe.js';
 import { SimulatedMember, type Transfer } from './member.js';
 import { Network, type Packet } from './network.js';
@@ -90,6 +91,7 @@ export class Ensemble {
     const foundWithQuorum = this.#founders === 'all' || this.#founders.includes(id);
     member.start({ ...this.#options, foundWithQuorum });
     this.#step(member, { kind: 'tick', nowMs: this.nowMs });
+    this.#step(member, { kind: 'room', room: member.room });
   }
 
   /** Loses what is not durable; the other ends learn of it after what was sent before. */
@@ -130,7 +132,8 @@ export class Ensemble {
     const { link, packet } = taken;
     if (packet.kind === 'connected') {
       member.links.set(from, link);
-      this.#step(member, { kind: 'connected', peer: from, link, version: WIRE_VERSION_MAX });
+      const version = this.#versionOf(from, to);
+      this.#step(member, { kind: 'connected', peer: from, link, version });
       return true;
     }
     if (member.links.get(from) === link) this.#receive(member, from, link, packet);
@@ -182,6 +185,12 @@ export class Ensemble {
     if (member.zab?.hasMore !== true) return false;
     this.#step(member, { kind: 'deliverMore' });
     return true;
+  }
+
+  setRoom(id: PeerId, room: DiskRoom): void {
+    const member = this.member(id);
+    member.room = room;
+    this.#step(member, { kind: 'room', room });
   }
 
   checkpoint(id: PeerId): void {
@@ -313,8 +322,12 @@ export class Ensemble {
         return this.#deliver(member, output.batch);
       case 'confirmed':
         return this.checker.onConfirmed(member.id, output.id, output.zxid);
+      case 'refusal':
+        member.refuses = output.isOn;
+        return;
       case 'role':
         member.serves = output.role;
+        if (output.role === 'looking') member.refuses = false;
         if (output.role === 'leading') this.checker.onLeads(member.id, output.epoch);
         return;
       case 'sendHistory': {
@@ -338,7 +351,13 @@ export class Ensemble {
   #send(member: SimulatedMember, peer: PeerId, link: number, message: CoreMessage): void {
     assert(member.links.get(peer) === link, `${member.id} sends on a link that is gone`);
     this.checker.onSend(member, message);
-    this.network.send(member.id, peer, link, { kind: 'message', message });
+    const version = this.#versionOf(member.id, peer);
+    const sent = version < WIRE_VERSION_MAX ? inVersion(message, version) : message;
+    this.network.send(member.id, peer, link, { kind: 'message', message: sent });
+  }
+
+  #versionOf(one: PeerId, other: PeerId): number {
+    return Math.min(this.member(one).version, this.member(other).version);
   }
 
   #deliver(member: SimulatedMember, batch: ProposalBatch): void {
@@ -364,4 +383,9 @@ export class Ensemble {
     }
     member.tree = EMPTY_TREE;
   }
+}
+
+/** What of the message a link of this wire version carries. */
+function inVersion(message: CoreMessage, version: number): CoreMessage {
+  return decodePeerMessage(encodePeerFrame(message, version).subarray(4), version) as CoreMessage;
 }

@@ -4,8 +4,8 @@
  * The object outlives crashes: `zab` is null while the process is down. It does no routing; the
  * ensemble carries its outputs out.
  */
-import type { PeerId, Zxid } from '@rookery/protocol';
-import { type LinkId, type RoleName, Zab, type ZabOptions } from './core.js';
+import { type PeerId, WIRE_VERSION_MAX, type Zxid } from '@rookery/protocol';
+import { type DiskRoom, type LinkId, type RoleName, Zab, type ZabOptions } from './core.js';
 import { Disk } from './disk.js';
 import { EMPTY_TREE, type Tree } from './tree.js';
 
@@ -28,6 +28,12 @@ export class SimulatedMember {
   /** Whether clients may be served, as the core said last. */
   serves: RoleName = 'looking';
   transfers: Transfer[] = [];
+  /** What its core is told of its disk, also after a start. */
+  room: DiskRoom = 'enough';
+  /** Whether it leads and refuses data for want of room. */
+  refuses = false;
+  /** The newest wire version that it speaks. */
+  version = WIRE_VERSION_MAX;
   /** The member's own end of the link to each peer. */
   readonly links = new Map<PeerId, LinkId>();
   /** `stabilize` does not make its outputs durable. */
@@ -51,6 +57,7 @@ export class SimulatedMember {
   crash(): void {
     this.zab = null;
     this.serves = 'looking';
+    this.refuses = false;
     this.transfers = [];
     this.links.clear();
     this.disk.crash();

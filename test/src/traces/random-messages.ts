@@ -84,6 +84,8 @@ export class RandomMessages {
           ensembleId: this.#pick(['', 'E1.1', 'other']),
           founded: this.#chance(0.5),
           sound: this.#chance(0.8),
+          full: this.#chance(0.3),
+          spares: this.#chance(0.8) ? [] : [this.#pick([...around.ids, 77])],
         };
       case 'followerInfo':
         return { acceptedEpoch: epoch() };

@@ -3,9 +3,11 @@
  *
  * Phase 1 is chaos while the checker watches; faults stay within what Zab promises to survive: a
  * member loses its disk only while a quorum of sound members remains. Phase 2 heals everything and
- * requires that all members serve and have the same history within a bounded time.
+ * requires that all members serve and have the same history within a bounded time. Phase 3 leaves
+ * some disks without room, and requires that data is refused exactly if they are too many.
  */
 import { assert, epochOf, type PeerId } from '@rookery/protocol';
+import type { DiskRoom } from './core.js';
 import { Ensemble, HEARTBEAT_MS } from './ensemble.js';
 
 /** mulberry32: small, and good enough to choose among events. */
@@ -28,12 +30,17 @@ export class RandomSchedule {
   readonly #faultRate: number;
   readonly #slowDisks: boolean;
   readonly #losses: boolean;
+  /** Draws of its own, so that the other events of a seed stay the same. */
+  readonly #roomRandom: () => number;
+  readonly #roomRate: number;
   #payloads = 0;
   #questions = 0;
   #lastEvent = '';
 
   constructor(seed: number, size: number, onLine: ((line: string) => void) | null = null) {
     this.#random = randomOf(seed);
+    this.#roomRandom = randomOf(~seed);
+    this.#roomRate = this.#roomRandom() < 0.5 ? 0 : 0.02 * this.#roomRandom();
     const windowBytesMax = this.#chance(0.5) ? 2 * 401 : 1 << 16;
     const deliveryBytesMax = this.#chance(0.5) ? 1 : 1 << 16;
     const chunkBytesMax = this.#chance(0.5) ? 1 : 1 << 16;
@@ -61,9 +68,37 @@ export class RandomSchedule {
     this.#heal();
   }
 
+  /** Some disks are full, and nothing else is wrong. */
+  withoutRoom(): void {
+    const full = this.#ids.filter(() => this.#roomRandom() < 0.4);
+    for (const id of full) this.#setRoom(id, this.#roomRandom() < 0.3 ? 'scarce' : 'full');
+    const isEnough = this.#ids.length - full.length >= this.ensemble.checker.quorum;
+    const serving = isEnough ? this.#ids.filter((id) => !full.includes(id)) : this.#ids;
+    const refuses = full.length > 0 && !isEnough;
+    for (let nowMs = 0; nowMs < CONVERGENCE_MS_MAX; nowMs += HEARTBEAT_MS / 2) {
+      this.ensemble.tick(HEARTBEAT_MS / 2);
+      this.#drain();
+      const members = [...this.ensemble.members.values()];
+      const rightOnes = members.every(
+        ({ id, serves }) => (serves !== 'looking') === serving.includes(id),
+      );
+      const leader = members.find(({ serves }) => serves === 'leading');
+      if (rightOnes && leader?.refuses === refuses) return;
+    }
+    assert(false, () => `full: ${full.join()}: ${this.#describe()}`);
+  }
+
+  #setRoom(id: PeerId, room: DiskRoom): void {
+    this.#event(`room ${id} ${room}`);
+    this.ensemble.setRoom(id, room);
+  }
+
   #heal(): void {
     this.#event('--- heal everything');
     for (const [a, b] of this.#pairs()) this.ensemble.network.heal(a, b);
+    for (const id of this.#ids) {
+      if (this.ensemble.member(id).room !== 'enough') this.#setRoom(id, 'enough');
+    }
     const startedAtMs = this.ensemble.nowMs;
     let probe = 0;
     while (this.ensemble.nowMs - startedAtMs < CONVERGENCE_MS_MAX) {
@@ -81,6 +116,7 @@ export class RandomSchedule {
   }
 
   #once(): void {
+    if (this.#roomRandom() < this.#roomRate) this.#changeRoom();
     if (this.#chance(this.#faultRate)) return this.#fault();
     if (this.#chance(0.03)) return this.#repair();
     const roll = this.#random();
@@ -91,6 +127,14 @@ export class RandomSchedule {
     else if (roll < 0.95) this.#transfer();
     else if (roll < 0.98) this.ensemble.apply(this.#pick(this.#ids));
     else this.#maintain();
+  }
+
+  /** The room of one member, or of all at once, because they may share a disk. */
+  #changeRoom(): void {
+    const rolled = this.#roomRandom();
+    const room = rolled < 0.5 ? 'enough' : rolled < 0.9 ? 'full' : 'scarce';
+    const one = this.#ids[Math.floor(this.#roomRandom() * this.#ids.length)];
+    for (const id of this.#roomRandom() < 0.1 ? this.#ids : [one ?? 1]) this.#setRoom(id, room);
   }
 
   #fault(): void {

@@ -1,6 +1,6 @@
 /**
  * Random schedules against the core: safety after every step, and convergence once everything is
- * healed.
+ * healed, also where some disks stay full.
  *
  * `ZAB_SEEDS=5000 npx vitest run test/src/traces/zab-random` tries many more seeds. `ZAB_SEED=77
  * ZAB_SIZE=5 npx vitest run ...` runs one seed and prints its trace.
@@ -17,6 +17,8 @@ const ONE = env['ZAB_SEED'];
 function run(seed: number, size: number, onLine: ((line: string) => void) | null = null): void {
   const schedule = new RandomSchedule(seed, size, onLine);
   schedule.chaos(STEPS);
+  schedule.converge();
+  schedule.withoutRoom();
   schedule.converge();
 }
 

@@ -19,6 +19,8 @@ interface Scripted {
   /** The zxid that it tells, each time it is asked. */
   readonly zxid: () => string;
   readonly host?: string;
+  /** What it says of its disk. */
+  readonly disk?: string;
   readonly clockMs?: number;
   readonly syncMs?: number;
   readonly metrics?: string;
@@ -43,14 +45,17 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function answerTo(word: string, { mode, zxid, syncMs = 1 }: Scripted): string {
+function answerTo(word: string, { mode, zxid, disk, syncMs = 1 }: Scripted): string {
   if (word === 'conf') return 'tickTime=2000\nserver.1=a\n';
   if (word === 'mntr') return `zk_avg_fsynctime\t${syncMs}\n`;
   if (word === 'hash') return '100000020: ca752c0c02bd08cd\n';
   if (mode === 'closing') return '';
   if (mode === 'stranger') return 'HTTP/1.1 400 Bad Request\r\n\r\n';
-  if (mode === 'waiting') return 'This ZooKeeper instance is not currently serving requests\n';
-  return `Zookeeper version: 3.8.0\nZxid: ${zxid()}\nMode: ${mode}\n`;
+  const more = disk === undefined ? '' : `Disk: ${disk}\n`;
+  if (mode === 'waiting') {
+    return `This ZooKeeper instance is not currently serving requests\n${more}`;
+  }
+  return `Zookeeper version: 3.8.0\nZxid: ${zxid()}\nMode: ${mode}\n${more}`;
 }
 
 async function member(id: number, scripted: Scripted) {
@@ -128,6 +133,29 @@ it('tells of a member that serves reads alone, and does not compare it', async (
   const { code, findings } = await checked([LEADER, FOLLOWER, readOnly]);
   expect([code, findings.map(({ kind }) => kind)]).toEqual([3, ['read-only']]);
   expect(findings[0]?.what).toContain('member 3 serves reads alone');
+});
+
+it('tells of full disks, of members that serve and of those that have stepped out', async () => {
+  const disk = 'full, 57 MB free, the reserve is 78 MB';
+  const out = {
+    ...FOLLOWER,
+    mode: 'waiting',
+    disk: `${disk}; leader 1 goes on without this member`,
+  };
+  const { code, findings } = await checked([{ ...LEADER, disk }, FOLLOWER, out]);
+  expect(code).toBe(3);
+  expect(findings).toEqual([
+    {
+      kind: 'no-service',
+      what: `member 3 does not serve: it serves nobody, its disk is ${out.disk}.`,
+      remedy: 'Give its disk room: it comes back by itself.',
+    },
+    {
+      kind: 'full-disk',
+      what: `The disk of member 1 is ${disk}.`,
+      remedy: 'Give its disk room.',
+    },
+  ]);
 });
 
 it('tells once of a member that waits and is therefore not ready', async () => {

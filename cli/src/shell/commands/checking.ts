@@ -21,6 +21,7 @@ import { textUpTo } from '../../http-text.js';
 import { pause } from '../../pause.js';
 import { askWord } from '../../status/four-letter-word.js';
 import {
+  fullDiskIn,
   isFollowing,
   isLeading,
   isOfServer,
@@ -28,6 +29,7 @@ import {
   parseStatus,
   reasonOf,
   type ServerStatus,
+  saysItLacksQuorum,
 } from '../../status/server-status.js';
 import { type Call, EXIT } from '../command.js';
 import { serversFor } from '../servers-for.js';
@@ -60,6 +62,7 @@ interface Asked extends Server {
 
 /** What to do about a server that does not serve. */
 const REMEDIES = {
+  full: 'Give its disk room: it comes back by itself.',
   answers: 'It runs: the end of its log says what it waits for.',
   closes:
     'Look at the end of its log: it may have too many connections. If it does not run, something ' +
@@ -111,6 +114,7 @@ async function membersFindings(
       remedy: REMEDIES[reached],
     }));
   findings.push(...asked.filter(({ status }) => isReadOnly(status)).map(cutOff));
+  findings.push(...asked.flatMap(fullDisk));
   const serving = asked.filter(({ status }) => status !== null && !isReadOnly(status));
   const leaders = serving.filter(({ status }) => isLeading(status));
   if (leaders.length === 0) return [...findings, noLeader(serving, asked.length)];
@@ -133,6 +137,13 @@ function cutOff({ name }: Asked): Finding {
     what: `${name} serves reads alone, because it is cut off from the quorum.`,
     remedy: 'Look at its log, and at the network between it and the other members.',
   };
+}
+
+function fullDisk({ name, status }: Asked): readonly Finding[] {
+  const said = status?.fullDisk ?? null;
+  if (said === null) return [];
+  const remedy = 'Give its disk room.';
+  return [{ kind: 'full-disk', what: `The disk of ${name} is ${said}.`, remedy }];
 }
 
 function noLeader(serving: readonly Asked[], askedCount: number): Finding {
@@ -170,6 +181,7 @@ async function look(server: Server): Promise<Asked> {
 
 function answererOf(text: string): Asked['reached'] {
   if (text.trim() === '') return 'closes';
+  if (saysItLacksQuorum(text) && fullDiskIn(text) !== null) return 'full';
   return isOfServer(text) ? 'answers' : 'stranger';
 }
 

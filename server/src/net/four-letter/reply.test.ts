@@ -32,6 +32,10 @@ const QUORUM = {
 };
 
 const WALL_MS = 1_795_171_757_040;
+const WITHOUT_ROOM: MemberView['health'] = {
+  ...memberView().health,
+  diskShortage: { freeBytes: 57_900_000, reserveBytes: 78_000_000 },
+};
 
 /** The names of the recorded mntr that Rookery does not have; mntr-names.ts says why. */
 const NOT_HERE = new RegExp(
@@ -187,6 +191,14 @@ describe('a reply to a four-letter word', () => {
     }
   });
 
+  it('says in srvr and stat that the disk is full, and nothing of one that has room', () => {
+    const line = 'Disk: full, 57 MB free, the reserve is 78 MB';
+    for (const word of ['srvr', 'stat']) {
+      expect(ask(word, { health: WITHOUT_ROOM }), word).toContain(`\n${line}\nNode count: `);
+      expect(ask(word), word).not.toContain('Disk');
+    }
+  });
+
   it('has, for mntr on a leader, its followers under the new and the old name', () => {
     const text = ask('mntr', { mode: 'leader', quorum: QUORUM, leader: LEADER_VIEW });
     expect(text).toContain('zk_server_state\tleader\nzk_peer_state\tleading - broadcast\n');
@@ -249,6 +261,14 @@ describe('a four-letter word that is not answered', () => {
     const idle = 'This ZooKeeper instance is not currently serving requests\n';
     for (const word of ['srvr', 'stat', 'mntr', 'cons', 'conf', 'dump', 'wchs', 'wchc', 'wchp']) {
       expect(ask(word, { serving: false }), word).toBe(idle);
+    }
+    const health = { ...WITHOUT_ROOM, sparedBy: 3 };
+    for (const word of ['srvr', 'stat', 'mntr']) {
+      const line =
+        'Disk: full, 57 MB free, the reserve is 78 MB; leader 3 goes on without this member\n';
+      expect(ask(word, { serving: false, health }), word).toBe(
+        word === 'mntr' ? idle : idle + line,
+      );
     }
     expect(ask('hash', { serving: false })).toBe(idle.trimEnd());
     expect(ask('ruok', { serving: false })).toBe('imok');

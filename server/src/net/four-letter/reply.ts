@@ -23,7 +23,7 @@ import { dumpReply } from './dump.js';
 import { environmentReply } from './envi.js';
 import { formatHex } from './format.js';
 import { monitorReply } from './mntr.js';
-import { serverReply, statusReply } from './srvr.js';
+import { diskLines, serverReply, statusReply } from './srvr.js';
 import { watchesByPathReply, watchesBySessionReply, watchSummaryReply } from './watches.js';
 import type { FourLetterWhitelist } from './words.js';
 
@@ -52,12 +52,14 @@ export function* replyToWord(
   }
 }
 
-/** ZooKeeper has no second line, and omits the newline where it is not added here. */
+/** ZooKeeper has no more lines, and omits the newline where it is not added here. */
 function notServing(word: FourLetterWord, { view }: WordContext): string {
-  const { waitsFor } = view.health;
+  const { waitsFor, sparedBy } = view.health;
   if (word === 'hash') return NOT_SERVING;
-  if (waitsFor === null || (word !== 'srvr' && word !== 'stat')) return `${NOT_SERVING}\n`;
-  return `${NOT_SERVING}\nWaits: ${waitsFor}\n`;
+  if (word !== 'srvr' && word !== 'stat') return `${NOT_SERVING}\n`;
+  // The line about the disk says what a member waits for whose disk is full.
+  const waits = waitsFor === null || sparedBy !== 0 ? [] : [`Waits: ${waitsFor}`];
+  return `${[NOT_SERVING, ...waits, ...diskLines(view)].join('\n')}\n`;
 }
 
 function listing(word: Listing, context: WordContext): Iterable<string> {

@@ -1,9 +1,11 @@
 /**
  * `srvr` and `stat`: the summary of a member, with or without its clients.
  *
- * zktop and kazoo parse these by line: no line may be added before `Mode:` or after the last.
+ * zktop and kazoo parse these by line: no line may be added before `Mode:` or after the last. One
+ * line of Rookery's own says that the disk is full.
  */
 import { longAddressText } from '@rookery/protocol';
+import type { MemberView } from '../member-view.js';
 import type { ConnectionView, WordContext } from './context.js';
 import { formatDecimal, formatHex } from './format.js';
 
@@ -38,6 +40,7 @@ function summary({ view, stats, connectionCount }: WordContext): string {
     `Outstanding: ${view.outstandingRequests}`,
     `Zxid: 0x${formatHex(view.lastZxid)}`,
     `Mode: ${view.mode}`,
+    ...diskLines(view),
     `Node count: ${view.nodeCount}`,
   ];
   if (view.leader !== null) {
@@ -45,6 +48,20 @@ function summary({ view, stats, connectionCount }: WordContext): string {
     lines.push(`Proposal sizes last/min/max: ${last}/${min}/${max}`);
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** No line unless the disk is full. */
+export function diskLines({ health }: Pick<MemberView, 'health'>): readonly string[] {
+  const { diskShortage, sparedBy } = health;
+  if (diskShortage === null) return [];
+  const { freeBytes, reserveBytes } = diskShortage;
+  const sizes = `${megabytes(freeBytes)} MB free, the reserve is ${megabytes(reserveBytes)} MB`;
+  const then = sparedBy === 0 ? '' : `; leader ${sparedBy} goes on without this member`;
+  return [`Disk: full, ${sizes}${then}`];
+}
+
+function megabytes(bytes: number): number {
+  return Math.floor(bytes / 1e6);
 }
 
 function whole(ms: number): number {

@@ -79,6 +79,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       writeWaitMsMax: 10_000,
       unapplied: 0,
       diskShortage: null,
+      sparedBy: 0,
       damage: null,
     },
     details: {

@@ -6,8 +6,11 @@
  *   slow ID... | fast ID...    a slow disk writes only when told to, not in `stabilize`
  *   checkpoint ID         the tree as it is now becomes durable
  *   purge ID e1:4         the log now starts after this zxid
+ *   room ID... enough|full|scarce    the free space that the core is told of
+ *   version ID... 16      the newest wire version that these members speak, on links from now on
  *   log ID                what is on the disk
  */
+import { assert } from '@rookery/protocol';
 import { outputText, rangesText, zxidText } from '../describe.js';
 import type { Command } from '../session.js';
 import { textOf } from '../tree.js';
@@ -63,4 +66,26 @@ const log: Command = (session, words) => {
   }
 };
 
-export const diskCommands = { persist, pending, slow, fast, checkpoint, purge, log };
+const room: Command = (session, words) => {
+  const told = words.at(-1);
+  assert(told === 'enough' || told === 'full' || told === 'scarce', `no such room: ${told}`);
+  for (const id of membersIn(session, words.slice(0, -1))) session.ensemble.setRoom(id, told);
+};
+
+const version: Command = (session, words) => {
+  for (const id of membersIn(session, words.slice(0, -1))) {
+    session.ensemble.member(id).version = Number(words.at(-1));
+  }
+};
+
+export const diskCommands = {
+  persist,
+  pending,
+  slow,
+  fast,
+  checkpoint,
+  purge,
+  room,
+  version,
+  log,
+};

@@ -1,0 +1,387 @@
+/**
+ * What follows from who has room, to the millisecond: whom a leader does without, when it refuses
+ * data and hands over, and how long a member with a full disk leaves the others alone.
+ *
+ * Method: the rules of a leader are asked directly; the rest is the core of member 1 alone, which
+ * is told what the others say. H is 1,000 ms.
+ */
+import { makeZxid, type PeerId, ROOM_SINCE, type VoteMessage } from '@rookery/protocol';
+import { describe, expect, it } from 'vitest';
+import { Learner, Learners } from './learner.js';
+import type { Link } from './member.js';
+import { Member } from './member.js';
+import { LASTING_MS, LeadersRoom, TRY_AGAIN_MS } from './room.js';
+import type { ZabInput, ZabOutput } from './types.js';
+import { Zab } from './zab.js';
+
+const H_MS = 1_000;
+const PATIENCE_MS = H_MS + LASTING_MS;
+
+function optionsOf(members: readonly PeerId[]) {
+  return {
+    id: 1,
+    members,
+    heartbeatMs: 100,
+    peerTimeoutMs: H_MS,
+    settleMs: 200,
+    initTimeoutMs: 5_000,
+    syncTimeoutMs: 5_000,
+    windowBytesMax: 1_000,
+    learnerWindowBytesMax: 1_000,
+    deliveryBytesMax: 1_000,
+    chunkBytesMax: 1_000,
+    newEnsembleId: 'new',
+    newIdentity: 7,
+    foundWithQuorum: false,
+  };
+}
+
+const DISK = {
+  acceptedEpoch: 5,
+  currentEpoch: 5,
+  ensembleId: 'E',
+  founded: true,
+  sound: true,
+  applied: makeZxid(5, 0),
+  history: { base: makeZxid(5, 0), ranges: [] },
+  suffix: [],
+  lineage: [],
+};
+
+const VOTE: VoteMessage = {
+  kind: 'vote',
+  state: 'looking',
+  round: 1,
+  leader: 0,
+  epoch: 5,
+  zxid: makeZxid(4, 0),
+  ensembleId: 'E',
+  founded: true,
+  sound: true,
+};
+
+describe('a leader', () => {
+  /** Member 1 leads; every other member is a synced learner with room since 0 ms. */
+  class TestLeader {
+    readonly member: Member;
+    readonly learners: Learners;
+    readonly room: LeadersRoom;
+
+    constructor(size: number) {
+      const members = Array.from({ length: size }, (_, index) => index + 1);
+      this.member = new Member(optionsOf(members), DISK);
+      this.learners = new Learners(this.member);
+      this.room = new LeadersRoom(this.member, this.learners);
+      for (const id of members.slice(1)) this.join(id);
+      this.at(10_000);
+    }
+
+    join(id: PeerId, { version = ROOM_SINCE, roomSinceMs = 0, synced = true } = {}): void {
+      const times = { heardAtMs: 0, contactAtMs: 0, echo: 0, roomSinceMs };
+      const vote = { ...VOTE, state: 'following', leader: 1 } as const;
+      const link: Link = {
+        peer: id,
+        link: id,
+        version,
+        ...times,
+        vote,
+        offeredEpoch: null,
+        streaming: false,
+      };
+      this.member.links.set(id, link);
+      const learner = new Learner(link, true, 5);
+      learner.synced = synced;
+      this.learners.set(learner);
+    }
+
+    at(nowMs: number) {
+      this.member.nowMs = nowMs;
+      this.room.judge();
+      const { spares, refuses, full, mayHandOver } = this.room;
+      return { spares, refuses, full, mayHandOver };
+    }
+
+    fill(id: PeerId, full = true): void {
+      const link = this.member.linkOf(id);
+      if (link?.vote == null) throw new Error(`there is a link to ${id}`);
+      link.vote = { ...link.vote, full };
+      link.roomSinceMs = this.member.nowMs;
+    }
+
+    stepOut(id: PeerId): void {
+      this.learners.delete(id);
+    }
+  }
+
+  const NOTHING = { spares: [], refuses: false, full: [], mayHandOver: false };
+
+  it('does without a full member once that has lasted, and refuses nothing meanwhile', () => {
+    const leader = new TestLeader(3);
+    leader.fill(2);
+    expect(leader.at(10_000 + LASTING_MS - 1)).toEqual(NOTHING);
+    expect(leader.at(10_000 + LASTING_MS)).toEqual({ ...NOTHING, spares: [2] });
+    leader.stepOut(2);
+    expect(leader.at(90_000)).toEqual({ ...NOTHING, spares: [2] });
+    leader.fill(2, false);
+    expect(leader.at(90_001)).toEqual(NOTHING);
+  });
+
+  it('relies on room only once that has lasted, too', () => {
+    const leader = new TestLeader(3);
+    leader.fill(2);
+    leader.fill(3);
+    expect(leader.at(20_000)).toEqual({ ...NOTHING, refuses: true, full: [2, 3] });
+    leader.fill(3, false);
+    expect(leader.at(20_000)).toEqual(NOTHING);
+    expect(leader.at(20_000 + LASTING_MS - 1)).toEqual(NOTHING);
+    expect(leader.at(20_000 + LASTING_MS)).toEqual({ ...NOTHING, spares: [2] });
+  });
+
+  it('refuses data, and does without nobody, once those with room are no quorum', () => {
+    const leader = new TestLeader(3);
+    leader.fill(2);
+    leader.at(20_000);
+    leader.stepOut(2);
+    leader.fill(3);
+    expect(leader.at(20_001)).toEqual({ ...NOTHING, refuses: true, full: [3] });
+  });
+
+  it('refuses nothing while nobody who would write it is full', () => {
+    const leader = new TestLeader(5);
+    for (const id of [2, 3]) leader.fill(id);
+    leader.at(20_000);
+    for (const id of [2, 3, 4]) leader.stepOut(id);
+    expect(leader.at(20_001)).toEqual(NOTHING);
+  });
+
+  it.each([
+    ['is not synced yet', { synced: false }],
+    ['does not say whether it has any', { version: ROOM_SINCE - 1 }],
+  ])('does not rely on the room of a learner that %s', (_, how) => {
+    const leader = new TestLeader(3);
+    leader.join(3, how);
+    leader.fill(2);
+    expect(leader.at(20_000)).toEqual({ ...NOTHING, refuses: true, full: [2] });
+  });
+
+  it('keeps out whom it does without while another full member has to wait', () => {
+    const leader = new TestLeader(5);
+    leader.fill(2);
+    leader.at(20_000);
+    leader.fill(3);
+    expect(leader.at(20_001)).toEqual({ ...NOTHING, spares: [2] });
+    expect(leader.at(20_000 + LASTING_MS)).toEqual({ ...NOTHING, spares: [2, 3] });
+  });
+
+  it('hands over once its own shortage and the room of a quorum of others have lasted', () => {
+    const leader = new TestLeader(3);
+    leader.member.room = 'full';
+    expect(leader.at(10_000 + LASTING_MS - 1)).toEqual(NOTHING);
+    expect(leader.at(10_000 + LASTING_MS)).toEqual({ ...NOTHING, mayHandOver: true });
+    leader.fill(2);
+    expect(leader.at(20_000)).toEqual({ ...NOTHING, refuses: true, full: [2] });
+  });
+
+  it('that leads again after it handed over refuses data, and waits for a minute', () => {
+    const leader = new TestLeader(3);
+    leader.member.room = 'full';
+    leader.member.handedOverAtMs = 15_000;
+    expect(leader.at(15_000 + TRY_AGAIN_MS - 1)).toEqual({ ...NOTHING, refuses: true });
+    expect(leader.at(15_000 + TRY_AGAIN_MS)).toEqual({ ...NOTHING, mayHandOver: true });
+    leader.member.room = 'enough';
+    expect(leader.at(15_001)).toEqual(NOTHING);
+  });
+
+  it('alone refuses while its disk is full', () => {
+    const leader = new TestLeader(1);
+    leader.member.room = 'full';
+    expect(leader.at(90_000)).toEqual({ ...NOTHING, refuses: true });
+  });
+});
+
+/** The core of member 1 with a full disk, whose writes are done at once. */
+class TestMember {
+  readonly outputs: ZabOutput[] = [];
+  readonly #zab: Zab;
+  #nowMs = 0;
+
+  constructor(members: readonly PeerId[], disk: Partial<typeof DISK> = {}) {
+    this.#zab = new Zab(optionsOf(members), { ...DISK, ...disk });
+    this.at(10_000);
+    this.step({ kind: 'room', room: 'full' });
+    for (const peer of members.slice(1)) this.connect(peer);
+  }
+
+  get role(): string {
+    return this.#zab.role;
+  }
+  get sparedBy(): PeerId {
+    return this.#zab.sparedBy;
+  }
+  /** The member for which its last vote is. */
+  get votesFor(): PeerId | null {
+    const votes = this.outputs.flatMap((output) =>
+      output.kind === 'send' && output.message.kind === 'vote' ? [output.message] : [],
+    );
+    return votes.at(-1)?.leader ?? null;
+  }
+
+  connect(peer: PeerId, version = ROOM_SINCE): void {
+    this.step({ kind: 'connected', peer, link: 100 * version + peer, version });
+    this.#links.set(peer, 100 * version + peer);
+  }
+
+  readonly #links = new Map<PeerId, number>();
+
+  at(nowMs: number): void {
+    for (; this.#nowMs < nowMs; ) {
+      this.#nowMs = Math.min(nowMs, this.#nowMs + 100);
+      for (const [peer, link] of this.#links) this.step({ kind: 'heard', peer, link });
+      this.step({ kind: 'tick', nowMs: this.#nowMs });
+    }
+  }
+
+  hear(peer: PeerId, vote: Partial<VoteMessage>): void {
+    const link = this.#links.get(peer) ?? 0;
+    this.step({ kind: 'message', peer, link, message: { ...VOTE, ...vote } });
+  }
+
+  step(input: ZabInput): void {
+    for (const output of this.#zab.step(input)) {
+      this.outputs.push(output);
+      if ('ticket' in output) this.step({ kind: 'persisted', ticket: output.ticket });
+    }
+  }
+}
+
+describe('a member with a full disk that looks for a leader', () => {
+  const LEADS = { state: 'leading', leader: 2 } as const;
+  const FOLLOWS = { state: 'following', leader: 2 } as const;
+
+  it('leaves a leader alone that does without it, for as long as that is so', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(2, { ...LEADS, spares: [1] });
+    member.at(700_000);
+    expect([member.role, member.sparedBy, member.votesFor]).toEqual(['looking', 2, 0]);
+    member.hear(2, LEADS);
+    expect([member.role, member.sparedBy]).toEqual(['following', 0]);
+  });
+
+  it('follows that leader as soon as it has room', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(2, { ...LEADS, spares: [1] });
+    member.step({ kind: 'room', room: 'enough' });
+    expect([member.role, member.sparedBy]).toEqual(['following', 0]);
+  });
+
+  it('leaves a leader alone for a while that those with room back, since it may do without it', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(3, FOLLOWS);
+    member.hear(2, LEADS);
+    member.at(10_000 + PATIENCE_MS);
+    expect([member.role, member.sparedBy]).toEqual(['looking', 2]);
+    member.at(10_001 + PATIENCE_MS);
+    expect(member.role).toBe('following');
+  });
+
+  it('has this patience again after a leader that did without it', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(3, FOLLOWS);
+    member.hear(2, { ...LEADS, spares: [1] });
+    member.at(60_000);
+    member.hear(2, LEADS);
+    member.at(60_000 + PATIENCE_MS);
+    expect(member.role).toBe('looking');
+    member.at(60_001 + PATIENCE_MS);
+    expect(member.role).toBe('following');
+  });
+
+  it.each([
+    ['is full itself', 2, { full: true }],
+    ['has a follower that is full', 3, { full: true }],
+    ['has no follower', 3, { state: 'looking', leader: 3 }],
+    ['has not founded yet', 2, { founded: false }],
+  ] as const)('follows a leader at once that %s', (_, whose, change) => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(3, { ...FOLLOWS, ...(whose === 3 ? change : {}) });
+    member.hear(2, { ...LEADS, ...(whose === 2 ? change : {}) });
+    expect(member.role).toBe('following');
+  });
+
+  it('follows a leader at once of whose room it knows nothing', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.connect(3, ROOM_SINCE - 1);
+    member.hear(3, FOLLOWS);
+    member.hear(2, LEADS);
+    expect(member.role).toBe('following');
+  });
+
+  it('votes at once for the best one that has room, and decides nothing', () => {
+    const member = new TestMember([1, 2, 3, 4, 5]);
+    member.hear(2, { leader: 2, zxid: makeZxid(4, 1) });
+    member.hear(3, { leader: 3, zxid: makeZxid(4, 2) });
+    member.hear(5, { leader: 5, zxid: makeZxid(4, 9), full: true });
+    expect(member.votesFor, 'two of five with room are no quorum').toBe(1);
+    member.hear(4, { leader: 4, zxid: makeZxid(4, 0) });
+    expect(member.votesFor).toBe(3);
+    for (const peer of [2, 3, 4]) member.hear(peer, { leader: 3, zxid: makeZxid(4, 2) });
+    member.at(10_000 + PATIENCE_MS);
+    expect([member.role, member.votesFor]).toEqual(['looking', 3]);
+  });
+
+  it('stands with its newer history once it has let the others try', () => {
+    const member = new TestMember([1, 2, 3]);
+    for (const peer of [2, 3]) member.hear(peer, { leader: peer });
+    member.at(10_000 + PATIENCE_MS);
+    expect(member.votesFor).toBe(3);
+    member.at(10_001 + PATIENCE_MS);
+    expect(member.votesFor).toBe(1);
+  });
+
+  it('stands at a founding, which needs every member', () => {
+    const empty = { ensembleId: '', founded: false };
+    const member = new TestMember([1, 2, 3], empty);
+    for (const peer of [2, 3]) member.hear(peer, { leader: peer, epoch: 0, ...empty });
+    expect(member.votesFor).toBe(1);
+  });
+});
+
+describe('a member that follows', () => {
+  function following(): TestMember {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(2, { state: 'leading', leader: 2 });
+    expect(member.role).toBe('following');
+    return member;
+  }
+
+  it('steps out when its leader does without it, and only if it is full', () => {
+    const member = following();
+    member.hear(2, { state: 'leading', leader: 2, spares: [3] });
+    expect(member.role).toBe('following');
+    member.step({ kind: 'room', room: 'enough' });
+    member.hear(2, { state: 'leading', leader: 2, spares: [1] });
+    expect(member.role).toBe('following');
+    member.step({ kind: 'room', room: 'full' });
+    member.hear(2, { state: 'leading', leader: 2, spares: [1, 3] });
+    expect([member.role, member.sparedBy]).toEqual(['looking', 2]);
+  });
+
+  it('gives up a snapshot for which there is no room, for a minute', () => {
+    const member = following();
+    const link = 100 * ROOM_SINCE + 2;
+    const hear = (message: Extract<ZabInput, { kind: 'message' }>['message']) =>
+      member.step({ kind: 'message', peer: 2, link, message });
+    hear({ kind: 'newEpoch', epoch: 6, established: true });
+    hear({ kind: 'syncStart', mode: 'snap', after: 0, lineage: [], diverged: false });
+    expect(member.role).toBe('following');
+    member.step({ kind: 'room', room: 'scarce' });
+    expect(member.role).toBe('looking');
+    expect(member.outputs).toContainEqual(expect.objectContaining({ kind: 'disconnect', peer: 2 }));
+    member.connect(2, ROOM_SINCE + 1);
+    member.hear(2, { state: 'leading', leader: 2 });
+    member.at(10_000 + TRY_AGAIN_MS - 1);
+    expect([member.role, member.sparedBy]).toEqual(['looking', 0]);
+    member.at(10_000 + TRY_AGAIN_MS);
+    expect(member.role).toBe('following');
+  });
+});

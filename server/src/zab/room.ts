@@ -1,0 +1,143 @@
+/**
+ * Who has room on their disk, and what follows: which members a leader does without, when it
+ * refuses data or hands over, and what a member with a full disk does while it looks for a leader.
+ *
+ * A member whose disk is full steps out while members with room are a quorum without it: it looks,
+ * and follows nobody who spares it. So it counts in no quorum and holds nothing up, and it keeps
+ * its vote and its promises. The leader decides, and never the follower, since members that share a
+ * disk find it full in the same second. What a vote says of a disk therefore counts for this only
+ * once it has lasted. Who does not say it (an earlier wire version) has no room that counts.
+ *
+ * Nothing here is needed for safety: a full member only abstains, for a bounded time unless an
+ * established leader spares it. Called by Leading and Looking.
+ */
+import { type PeerId, ROOM_SINCE, type VoteMessage } from '@rookery/protocol';
+import { counts, type Electorate } from './electorate.js';
+import type { Learners } from './learner.js';
+import type { Link, Member } from './member.js';
+
+/** Longer than members that share a disk can differ: each measures it once a second. */
+export const LASTING_MS = 1_500;
+/** How long a leader that could not hand over waits, or a member that gave up a snapshot. */
+export const TRY_AGAIN_MS = 60_000;
+
+export function isFull({ vote }: Link): boolean {
+  return vote?.full === true;
+}
+
+export function hasRoom(link: Link): boolean {
+  return link.version >= ROOM_SINCE && link.vote !== null && !isFull(link);
+}
+
+/** What an established leader concludes. */
+export class LeadersRoom {
+  /** Members with a full disk that the others do without. */
+  spares: readonly PeerId[] = [];
+  /** Whether data is refused, because somebody who would have to write it has no room. */
+  refuses = false;
+  /** Learners with a full disk, while data is refused. */
+  full: readonly PeerId[] = [];
+  /** Whether this leader has no room, and a quorum without it has. */
+  mayHandOver = false;
+  readonly #member: Member;
+  readonly #learners: Learners;
+
+  constructor(member: Member, learners: Learners) {
+    this.#member = member;
+    this.#learners = learners;
+  }
+
+  judge(): void {
+    const { nowMs, isFull: isOwnFull, roomSinceMs, handedOverAtMs, links } = this.#member;
+    const lastingSinceMs = nowMs - LASTING_MS;
+    const hasQuorum = this.#haveRoom(nowMs);
+    const hasLastingQuorum = this.#haveRoom(lastingSinceMs);
+    const full = inOrder([...this.#learners.all()].map(({ link }) => link).filter(isFull));
+    const hasHandedOver = isOwnFull && nowMs - handedOverAtMs < TRY_AGAIN_MS;
+    this.mayHandOver =
+      isOwnFull && !hasHandedOver && hasLastingQuorum && roomSinceMs <= lastingSinceMs;
+    const isEnough = hasQuorum && !hasHandedOver;
+    this.refuses = !isEnough && (isOwnFull || full.length > 0);
+    this.full = this.refuses ? full : [];
+    const { spares } = this;
+    const maySpare = (link: Link) =>
+      spares.includes(link.peer) || (hasLastingQuorum && link.roomSinceMs <= lastingSinceMs);
+    const fullLinks = [...links.values()].filter(isFull);
+    this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)) : [];
+  }
+
+  /** Whether this leader and its synced learners with room, since then or before, are a quorum. */
+  #haveRoom(sinceMs: number): boolean {
+    const { id: own, isFull: isOwnFull, roomSinceMs, quorums } = this.#member;
+    return quorums.isQuorum((id) => {
+      if (id === own) return !isOwnFull && roomSinceMs <= sinceMs;
+      const learner = this.#learners.get(id);
+      if (learner === undefined || !learner.synced) return false;
+      return hasRoom(learner.link) && learner.link.roomSinceMs <= sinceMs;
+    });
+  }
+}
+
+/**
+ * What a member that looks does for want of room. It is patient for H and as long as it takes a new
+ * leader to spare it. Afterwards it follows and stands as any other: the others may need what it
+ * knows.
+ */
+export class Standby {
+  readonly #member: Member;
+  /** Since when no leader has spared this member, in ms. */
+  #sinceMs: number;
+  /** The leader that does without this member; 0 for none. */
+  sparedBy: PeerId = 0;
+
+  constructor(member: Member) {
+    this.#member = member;
+    this.#sinceMs = member.nowMs;
+  }
+
+  /** Why this member does not follow the leader whose vote it is; null if it does. */
+  declines(vote: VoteMessage): string | null {
+    this.sparedBy = this.#isSparedBy(vote) ? vote.leader : 0;
+    if (this.sparedBy !== 0) return `the disk is full, and leader ${vote.leader} does without it`;
+    const { nowMs, isFull: isOwnFull, gaveUpAtMs } = this.#member;
+    const isTooSoon = isOwnFull && nowMs - gaveUpAtMs < TRY_AGAIN_MS;
+    return isTooSoon ? 'there was no room for a snapshot: the next attempt follows' : null;
+  }
+
+  /** A new leader spares nobody at first, so it counts whether it may. A founding needs all. */
+  #isSparedBy({ leader, founded, spares }: VoteMessage): boolean {
+    const { id: own, nowMs, isFull: isOwnFull, quorums } = this.#member;
+    if (!isOwnFull || !founded) return false;
+    if (spares?.includes(own)) {
+      this.#sinceMs = nowMs;
+      return true;
+    }
+    this.#member.countByAll();
+    return this.#isPatient && quorums.isQuorum((id) => this.#backs(id, leader));
+  }
+
+  /** Whether this member neither stands nor decides, and votes for members with room alone. */
+  yields(electorate: Electorate): boolean {
+    const { isFull: isOwnFull, quorums } = this.#member;
+    if (!isOwnFull || electorate.kind !== 'members' || !this.#isPatient) return false;
+    return quorums.isQuorum((id) => {
+      const link = this.#member.linkOf(id);
+      return link !== undefined && counts(this.#member, link, electorate) && hasRoom(link);
+    });
+  }
+
+  #backs(id: PeerId, leader: PeerId): boolean {
+    const link = this.#member.linkOf(id);
+    return link !== undefined && hasRoom(link) && link.vote?.leader === leader;
+  }
+
+  get #isPatient(): boolean {
+    const { nowMs, roomSinceMs, options } = this.#member;
+    const sinceMs = Math.max(this.#sinceMs, roomSinceMs);
+    return nowMs - sinceMs <= options.peerTimeoutMs + LASTING_MS;
+  }
+}
+
+function inOrder(links: readonly Link[]): readonly PeerId[] {
+  return links.map(({ peer }) => peer).sort((one, other) => one - other);
+}
