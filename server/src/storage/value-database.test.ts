@@ -219,6 +219,29 @@ describe('large values in files', () => {
     expect((await sizesOn(disk)).length).toBeLessThan(files);
     expect((await contentsOf(database)).get('k0')).toBe(valueNumber(300, true));
   });
+
+  it('are removed once, whatever ends at the same time as a snapshot', async () => {
+    const disk = new MemoryDisk([]);
+    const database = await openOn(disk, await new MemoryStore().open('tree-1'));
+    const put = (key: number, from: number): KeyValueOperation => {
+      return { type: 'put', key: keyOf(`k${key}`), value: Buffer.from(valueNumber(from, true)) };
+    };
+    for (let from = 100; from < 150; from += 10) {
+      const operations = Array.from({ length: 9 }, (_, i) => put(i, from + i));
+      await database.batch(operations, IN_FILES);
+      if (from === 100) await contentsOf(database);
+    }
+    const snapshot = database.snapshot();
+    for (let from = 200; from < 250; from += 10) {
+      const operations = Array.from({ length: 9 }, (_, i) => put(i, from + i));
+      await database.batch(operations, IN_FILES);
+    }
+    const files = (await sizesOn(disk)).length;
+    const gets = [0, 1, 2].map((key) => database.get(keyOf(`k${key}`)));
+    await Promise.all([snapshot.close(), ...gets, database.batch([put(0, 300)], IN_FILES)]);
+    expect((await sizesOn(disk)).length).toBeLessThan(files - 2);
+    expect((await contentsOf(database)).get('k0')).toBe(valueNumber(300, true));
+  });
 });
 
 /** Counts the files that are open and the reads; reads from number `failsFrom` on fail. */

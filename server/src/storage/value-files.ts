@@ -220,7 +220,8 @@ export class ValueFiles {
     const oldest = Math.min(...[...this.#protections].map(({ since }) => since));
     for (const file of [...this.#files.values()]) {
       if (file.deadSince === null || file.deadSince > oldest) continue;
-      this.#files.delete(file.number);
+      // Another reader may have ended, or a batch, while the file before was removed.
+      if (!this.#files.delete(file.number)) continue;
       await file.shared.markForDeletion();
     }
   }
