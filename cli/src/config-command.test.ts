@@ -37,6 +37,8 @@ function convert(text: string, folder = directory(), sasl: Sasl = {}) {
   return { code, config: JSON.parse(out), err };
 }
 
+type Given = { readonly server?: object; readonly [setting: string]: unknown };
+
 /** The file as Debian's package installs it, without its comments. */
 const DEBIAN = `
 tickTime=2000
@@ -88,12 +90,8 @@ describe('rookery config from-zoo-cfg', () => {
       'version=100000000',
     ];
     writeFileSync(join(folder, 'zoo.cfg.dynamic'), lines.join('\n'));
-    const { config, err } = convert(
-      'dataDir=/data\ndynamicConfigFile=zoo.cfg.dynamic\nreconfigEnabled=true\n',
-      folder,
-    );
+    const { config, err } = convert('dataDir=/data\ndynamicConfigFile=zoo.cfg.dynamic\n', folder);
     expect(config).toMatchObject({
-      reconfigEnabled: true,
       servers: [
         {
           id: 1,
@@ -149,6 +147,14 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
 
   it.each([
     ['server.4=zk4:2888:3888:observer', 'server.4: Rookery has no observers'],
+    ['reconfigEnabled=true', 'reconfigEnabled: clients cannot change the list of members'],
+    ['audit.impl.class=org.example.Own', 'audit.impl.class: the audit log is a file'],
+    ['metricsProvider.className=org.example.Own', 'metricsProvider.className: metrics are those'],
+    ['connection_throttle_freeze_time=5', 'connection_throttle_freeze_time: connections are not'],
+    [
+      'connection_throttle_weight_enabled=true',
+      'connection_throttle_weight_enabled: every connection takes one token',
+    ],
     ['maxCnxns=1000', 'maxCnxns: there is no limit of all connections'],
     ['admin.snapshot.enabled=true', 'admin.snapshot.enabled: /commands/snapshot and restore are'],
     ['admin.commandURL=/zk', 'admin.commandURL: commands are at /commands'],
@@ -161,6 +167,29 @@ DigestAuthenticationProvider.superDigest=super:qW/HnTfCSoQpB5G8LgkwT3IbiFc=
     const { code, err } = convert(`${DEBIAN}${line}\n`);
     expect(err).toContain(`refused    ${said}`);
     expect(code).toBe(1);
+  });
+
+  it.each([
+    ['connection_throttle_tokens=50', { connectionTokensMax: 50, connectionTokensPerSecond: 1000 }],
+    [
+      'connectionMaxTokens=50\nconnectionTokenFillTime=100\nconnection_throttle_fill_count=2',
+      { connectionTokensMax: 50, connectionTokensPerSecond: 20 },
+    ],
+    ['connection_throttle_tokens=0\nconnection_throttle_fill_time=9', {}],
+    ['admin.enableServer=true', { server: { adminPort: 8080 } }],
+    ['admin.enableServer=true\nadmin.serverPort=9000', { server: { adminPort: 9000 } }],
+    ['admin.enableServer=false\nadmin.serverPort=9000', { server: {} }],
+    [
+      'metricsProvider.className=org.apache.zookeeper.metrics.prometheus.PrometheusMetricsProvider',
+      { server: { metricsPort: 7000 } },
+    ],
+    ['metricsProvider.className=org.apache.zookeeper.metrics.impl.DefaultMetricsProvider', {}],
+    ['zookeeper.sasl.client=true\nzookeeper.request.timeout=9', {}],
+  ])('gives what ZooKeeper has of %j', (lines, { server = {}, ...settings }: Given) => {
+    const { code, config } = convert(`${DEBIAN}${lines}\n`);
+    const plain = convert(DEBIAN).config;
+    const servers = plain.servers.map((one: object) => ({ ...one, ...server }));
+    expect([code, config]).toEqual([0, { ...plain, ...settings, servers }]);
   });
 
   it('leaves observers out, so that only participants count for the majority', () => {

@@ -31,6 +31,13 @@ import {
 } from './outcome.js';
 import { isEveryAddress } from './servers.js';
 import {
+  connectionDetail,
+  connectionFill,
+  connectionFreeze,
+  connectionTokens,
+  connectionWeights,
+} from './throttle-keys.js';
+import {
   clientPortUnification,
   ofSsl,
   portUnification,
@@ -89,6 +96,10 @@ const OF_ADMIN_PORT =
 const NO_ADMIN_TLS = 'the admin port has no TLS: put a proxy before it';
 const SUPER_PASSWORD =
   'add a line super:PASSWORD to the file of users, and sasl:super to superIdentities';
+const OF_CLIENTS = noEffect('only clients read it');
+/** ZooKeeper's defaults. */
+const ADMIN_PORT = 8080;
+const METRICS_PORT = 7000;
 const ANEW = 'files are read again whenever they change';
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
@@ -116,7 +127,10 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['serializelastprocessedzxid.enabled', noEffect(OWN_DISK)],
   ['version', noEffect('the list of servers has no version')],
   ['standaloneenabled', noEffect('one server in the file makes a standalone member')],
-  ['reconfigenabled', flag('reconfigEnabled')],
+  [
+    'reconfigenabled',
+    refusedIfOn('clients cannot change the list of members: the config file has it'),
+  ],
   ['electionalg', noEffect('there is one way to elect a leader')],
   ['cnxtimeout', noEffect('peerTimeoutMs bounds how long a member waits for another')],
   ['leaderserves', (value) => leaderServes(value)],
@@ -141,7 +155,12 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['largerequestmaxbytes', noEffect(OWN_PACE)],
   ['jute.maxbuffer', number('frameBytesMax')],
   ['jute.maxbuffer.extrasize', noEffect('what ZooKeeper adds for its own messages is not needed')],
-  ['connectionmaxtokens', number('connectionTokensMax')],
+  ['connectionmaxtokens', connectionTokens],
+  ['connection_throttle_tokens', connectionTokens],
+  ['connection_throttle_fill_time', connectionFill],
+  ['connection_throttle_fill_count', connectionFill],
+  ['connection_throttle_freeze_time', connectionFreeze],
+  ['connection_throttle_weight_enabled', connectionWeights],
   ['localsessionsenabled', flag('localSessions')],
   [
     'localsessionsupgradingenabled',
@@ -149,12 +168,12 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ],
   ['readonlymode.enabled', flag('readOnlyMode')],
   ['4lw.commands.whitelist', text('fourLetterWords')],
-  ['admin.enableserver', (value) => adminServer(value)],
+  ['admin.enableserver', adminServer],
   ['admin.forcehttps', refusedIfOn(NO_ADMIN_TLS)],
   ['admin.portunification', refusedIfOn(NO_ADMIN_TLS)],
   ['admin.needclientauth', refusedIfOn(NO_ADMIN_TLS)],
   ['quorum.auth.enablesasl', quorumSasl],
-  ['admin.serverport', ofEachServer('adminPort', OF_ADMIN_PORT)],
+  ['admin.serverport', adminPort],
   ['admin.commandurl', (value) => commandUrl(value)],
   ['admin.snapshot.enabled', refusedIfOn(NO_SNAPSHOTS)],
   ['admin.restore.enabled', refusedIfOn(NO_SNAPSHOTS)],
@@ -176,7 +195,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['x509authenticationprovider.superuser', superIdentity('x509')],
   ['extendedtypesenabled', flag('extendedTypes')],
   ['emulate353ttlnodes', refusedIfOn('TTL znodes of 3.5.3 are not emulated')],
-  ['metricsprovider.classname', noEffect('a metricsPort turns the metrics on')],
+  ['metricsprovider.classname', metricsProvider],
   ['metricsprovider.httpport', ofEachServer('metricsPort')],
   ['metricsprovider.httphost', text('metricsHost')],
   ['metricsprovider.exportjvminfo', noEffect('there is no JVM')],
@@ -205,7 +224,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['server.realm', noEffect(NO_KERBEROS)],
   ['ensembleauthname', always('Rookery does not ask clients which ensemble they expect')],
   ['ipauthenticationprovider.usexforwardedfor', refusedIfOn('such headers are never believed')],
-  ['audit.impl.class', noEffect('audit.enable decides')],
+  ['audit.impl.class', auditLogger],
   ['fips-mode', noEffect('Node.js decides: see its option --force-fips')],
   ['logdir', text('dataLogDir')],
   ['snapdir', text('dataDir')],
@@ -226,15 +245,26 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['forcesnapshotsync', noEffect('a learner gets a snapshot only where the log does not reach')],
   ['snapshotsizefactor', noEffect(OWN_DISK)],
   ['znode.container.maxneverusedintervalms', number('neverUsedContainersMs')],
+  ['client.secure', OF_CLIENTS],
+  ['clientcnxnsocket', OF_CLIENTS],
+  ['disableautowatchreset', OF_CLIENTS],
+  ['request.timeout', OF_CLIENTS],
+  ['server.principal', OF_CLIENTS],
+  ['sasl.client', OF_CLIENTS],
+  ['sasl.clientconfig', OF_CLIENTS],
+  ['jmx.log4j.disable', noEffect('there is no JVM')],
+  ['jmx.log4j.mbean', noEffect('there is no JVM')],
+  ['test.allowdiscontinuousproposals', noEffect('it is for tests of ZooKeeper')],
   ['closesessiontxn.enabled', noEffect('a session ends with the paths that it deletes')],
 ]);
 
 /** The rules for all names that begin so. */
 const PREFIXES: readonly (readonly [string, Rule])[] = [
   ['autopurge.', noEffect(OWN_DISK)],
+  ['sasl.client.', OF_CLIENTS],
   ['znode.container.', noEffect('containers are removed within about a minute')],
-  ['connection_throttle_', noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
-  ['connectiontoken', noEffect('connectionMaxTokens and connectionTokensPerSecond decide')],
+  ['connection_throttle_', connectionDetail],
+  ['connectiontoken', connectionFill],
   ['group.', always('Rookery has no hierarchical quorums: a majority decides')],
   ['weight.', always('Rookery has no hierarchical quorums: a majority decides')],
   ['ssl.', ofSsl],
@@ -289,9 +319,32 @@ function commandUrl(value: string): Outcome {
   return value === '/commands' ? DEFAULT : refused('commands are at /commands');
 }
 
-function adminServer(value: string): Outcome {
-  const why = 'an adminPort turns the admin server on';
-  return isYes(value) ? without(why) : DEFAULT;
+/** ZooKeeper's is on unless the file says otherwise. */
+function adminServer(value: string, file: ZooFile): Outcome {
+  if (!isYes(value)) return DEFAULT;
+  if (file.textOf('admin.serverport') !== '') return without('the adminPort turns it on');
+  return adminPort(String(ADMIN_PORT), file, '');
+}
+
+function adminPort(value: string, file: ZooFile, name: string): Outcome {
+  const switched = file.textOf('admin.enableserver');
+  if (switched !== '' && !isYes(switched)) return SWITCHED_OFF;
+  return ofEachServer('adminPort', OF_ADMIN_PORT)(value, file, name);
+}
+
+function metricsProvider(value: string, file: ZooFile, name: string): Outcome {
+  if (value.endsWith('.NullMetricsProvider')) return SWITCHED_OFF;
+  if (value.endsWith('.DefaultMetricsProvider')) return DEFAULT;
+  if (!value.endsWith('.PrometheusMetricsProvider')) {
+    return refused('metrics are those of Prometheus, at metricsPort');
+  }
+  if (file.textOf('metricsprovider.httpport') !== '') return without('the metricsPort turns it on');
+  return ofEachServer('metricsPort')(String(METRICS_PORT), file, name);
+}
+
+function auditLogger(value: string): Outcome {
+  if (value.endsWith('.Slf4jAuditLogger')) return without('audit.enable decides');
+  return refused('the audit log is a file with lines of JSON: see auditFile');
 }
 
 /**

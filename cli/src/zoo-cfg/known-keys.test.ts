@@ -1,6 +1,6 @@
 /**
  * Goal: no key that a release of ZooKeeper reads is taken for a misspelt one. Method: the keys are
- * those that the classes of ZooKeeper 3.8.0 name, and those of the administrator's guide of 3.9.
+ * those that the classes of ZooKeeper 3.8.0 and 3.9.5 name, and those of the guide of 3.9.
  */
 import { expect, it } from 'vitest';
 import { outcomeOf } from './keys.js';
@@ -88,7 +88,12 @@ const KEYS = [
   ...['tickTime', 'txnLogSizeLimitInKb', 'version', 'watcherCleanIntervalInSeconds'],
   ...['watcherCleanThreadsNum', 'watcherCleanThreshold', 'watchManagerName', 'weight.1'],
   ...['X509AuthenticationProvider.superUser', 'znode.container.checkIntervalMs'],
-  ...['znode.container.maxNeverUsedIntervalMs'],
+  ...['znode.container.maxNeverUsedIntervalMs', 'znode.container.maxPerMinute'],
+  ...['client.secure', 'clientCnxnSocket', 'disableAutoWatchReset', 'follower.nodelay'],
+  ...['jmx.log4j.disable', 'jmx.log4j.mbean', 'kerberos.minReLoginTimeMs', 'leader.nodelay'],
+  ...['readonlymode.enabled', 'request.timeout', 'sasl.client', 'sasl.client.username'],
+  ...['sasl.client.canonicalize.hostname', 'sasl.clientconfig', 'server.principal'],
+  ...['test.allowDiscontinuousProposals'],
 ];
 
 const file: ZooFile = {
