@@ -190,7 +190,11 @@ export const WRITING: readonly CommandSpec[] = [
     args: [path('<source>'), path('<target>')],
     options: [
       RECURSIVE,
-      { flags: '--overwrite', description: 'replace the data of znodes that are there already' },
+      {
+        flags: '--overwrite',
+        description:
+          'replace the data, with --acls also the ACLs, of znodes that are there already',
+      },
       { flags: '--acls', description: 'with their ACLs (default: open)' },
       TO,
     ],

@@ -11,6 +11,7 @@ import { OperatorError } from '@rookery/server';
 import { type Call, EXIT } from '../command.js';
 import { countText, kindOf, sizeText } from '../values.js';
 import { type Walked, walk } from '../walk.js';
+import { CopiedAcls } from './copied-acls.js';
 import { refusalOf } from './transactions.js';
 
 /** A multi is one frame: the default limit of a server, less the names and ACLs. */
@@ -34,14 +35,24 @@ export async function cp(call: Call): Promise<number> {
   const into = to === undefined ? from : await call.around.other(to);
   if (to === undefined) forbidInside(source, target);
   const depth = call.flag('recursive') ? {} : { depthMax: 0 };
+  const acls = call.flag('acls') ? await CopiedAcls.at(into, target) : null;
   const copied: Copied = { created: 0, replaced: 0, skipped: 0, bytes: 0 };
-  for await (const node of walk({ client: from, path: source, signal, withData: true, ...depth })) {
-    if (node.data === null && node.isClosed) {
-      throw new Error(`The ACL of ${node.path} forbids to read it; what is before it is copied.`);
+  const nodes = walk({ client: from, path: source, signal, withData: true, ...depth });
+  try {
+    for await (const node of nodes) {
+      if (node.data === null && node.isClosed) {
+        throw new Error(`The ACL of ${node.path} forbids to read it; what is before it is copied.`);
+      }
+      const path = moved(node.path, source, target);
+      await acls?.finishUpTo(path);
+      if (kindOf(node.stat.ephemeralOwner) === 'ephemeral') copied.skipped++;
+      else await copyOne(call, { from, into, node, path, acls }, copied);
     }
-    const path = moved(node.path, source, target);
-    if (kindOf(node.stat.ephemeralOwner) === 'ephemeral') copied.skipped++;
-    else await copyOne(call, { from, into, node, path }, copied);
+    await acls?.finishUpTo(null);
+  } catch (error) {
+    const remark = acls?.remark ?? null;
+    if (remark !== null) await output.talk(remark);
+    throw error;
   }
   await output.value({ source, target, ...copied }, () => '');
   const verb = call.isDryRun ? 'Would copy' : 'Copied';
@@ -59,13 +70,20 @@ interface OneCopy {
   readonly into: Client;
   readonly node: Walked;
   readonly path: string;
+  /** Null if the copy has no ACLs of its own. */
+  readonly acls: CopiedAcls | null;
 }
 
-async function copyOne(call: Call, { from, into, node, path }: OneCopy, copied: Copied) {
+async function copyOne(call: Call, one: OneCopy, copied: Copied): Promise<void> {
+  const { from, into, node, path, acls } = one;
   const { signal } = call;
   const data = node.data ?? null;
   copied.bytes += node.stat.dataLength;
   const overwrite = call.flag('overwrite');
+  const acl = acls === null ? null : await wholeAcl(from, node.path, signal);
+  if (acls !== null && acl !== null && call.flag('recursive') && node.stat.numChildren > 0) {
+    await acls.require(node.path, acl);
+  }
   if (call.isDryRun) {
     const there = await into.exists(path, { signal });
     if (there === null) copied.created++;
@@ -74,12 +92,18 @@ async function copyOne(call: Call, { from, into, node, path }: OneCopy, copied: 
     return;
   }
   try {
-    const acl = call.flag('acls') ? { acl: await wholeAcl(from, node.path, signal) } : {};
-    await createRecursive(into, path, data, { ...acl, signal });
+    if (acls === null || acl === null) await createRecursive(into, path, data, { signal });
+    else {
+      await acls.make({ path, acl }, (given) => {
+        return createRecursive(into, path, data, { acl: given, signal });
+      });
+    }
     copied.created++;
   } catch (error) {
     if (!(error instanceof NodeExistsError) || !overwrite) throw error;
-    await into.setData(path, data, { signal });
+    const write = () => into.setData(path, data, { signal });
+    if (acls === null || acl === null) await write();
+    else await acls.replace({ path, acl }, write);
     copied.replaced++;
   }
 }

@@ -1,5 +1,6 @@
 /** `acl get` and `acl set` show and change permissions. */
 import { OperatorError } from '@rookery/server';
+import { isWithin } from '../../paths.js';
 import type { Call } from '../command.js';
 import { aclJson, aclText, countText } from '../values.js';
 import { walk } from '../walk.js';
@@ -28,12 +29,26 @@ export async function setAcl(call: Call): Promise<undefined> {
   }
   const client = await call.client();
   const depth = isRecursive ? {} : { depthMax: 0 };
+  const versioned = version === undefined ? {} : { version };
   let changed = 0;
+  // From the bottom up: the ACL may forbid its user to read what is below.
+  const above: string[] = [];
+  const setUpTo = async (next: string | null) => {
+    for (let last = above.at(-1); last !== undefined; last = above.at(-1)) {
+      if (next !== null && isWithin(next, last)) return;
+      if (!call.isDryRun) await client.setAcl(last, acl, { signal, ...versioned });
+      above.pop();
+      changed++;
+    }
+  };
   for await (const node of walk({ client, path, signal, ...depth })) {
-    changed++;
-    const versioned = version === undefined ? {} : { version };
-    if (!call.isDryRun) await client.setAcl(node.path, acl, { signal, ...versioned });
+    if (isRecursive && node.isClosed) {
+      throw new Error(`The ACL of ${node.path} forbids to read what is below it.`);
+    }
+    await setUpTo(node.path);
+    above.push(node.path);
   }
+  await setUpTo(null);
   await output.value({ path, changed }, () => '');
   const verb = call.isDryRun ? 'Would change' : 'Changed';
   await output.talk(`${verb} the ACL of ${countText(changed, 'znode')}.`);

@@ -163,6 +163,56 @@ it('copies, compares and moves subtrees', async () => {
   expect(await client.exists(`${at}/elsewhere`)).toBe(null);
 });
 
+it('copies ACLs that would lock the copy out, and says beforehand what it cannot', async () => {
+  const { client, at } = await fixture();
+  const readOnly = [{ perms: 1, scheme: 'world', id: 'anyone' }];
+  const all = [{ perms: 31, scheme: 'world', id: 'anyone' }];
+  await client.create(`${at}/from`, 'hello');
+  await client.create(`${at}/from/a`, 'below');
+  await client.create(`${at}/from/a/b`, 'deep', { acl: readOnly });
+  await client.create(`${at}/from/z`, 'last', { acl: all });
+  for (const path of [`${at}/from/a`, `${at}/from`]) await client.setAcl(path, readOnly);
+  const copy = ['cp', '-r', '--acls', `${at}/from`, `${at}/to`];
+  for (const line of [[...copy, '--dry-run'], copy]) {
+    const { code, said } = await user.run(line);
+    expect([line, code]).toEqual([line, 2]);
+    expect(said).toContain(`The ACL of ${at}/from would keep you from copying what is below it`);
+  }
+  expect(await client.exists(`${at}/to`)).toBe(null);
+  const environment = { ROOKERY_AUTH: 'digest:me:secret' };
+  const done = await user.run(copy, { environment });
+  expect([done.code, done.out], done.said).toEqual([0, '']);
+  for (const [path, acl] of [
+    ['', readOnly],
+    ['/a', readOnly],
+    ['/a/b', readOnly],
+    ['/z', all],
+  ] as const) {
+    expect((await client.getAcl(`${at}/to${path}`)).acl, path).toEqual(acl);
+    const [one, other] = [`${at}/from${path}`, `${at}/to${path}`];
+    expect((await client.getData(other)).data).toEqual((await client.getData(one)).data);
+  }
+  // What is there already and cannot be written stops it; all that is made is as it should be.
+  await client.create(`${at}/half`, '');
+  await client.create(`${at}/half/z`, 'kept', { acl: readOnly });
+  const half = ['cp', '-r', '--acls', '--overwrite', `${at}/from`, `${at}/half`];
+  const failed = await user.run(half, { environment });
+  expect(failed.code).not.toBe(0);
+  expect(failed.said).toContain(`such as that of ${at}/half, still have an entry of yours`);
+});
+
+it('sets the ACL of a subtree although it forbids its user to read it', async () => {
+  const { at } = await fixture();
+  await ok('create', '-p', `${at}/top/a/b`, 'x');
+  await ok('create', `${at}/top/c`, 'x');
+  const acl = 'digest:other:RRCKWv2U2e99M6UmsFaJiQ2xStw=:cdrwa';
+  expect(await user.json(['acl', 'set', '-r', `${at}/top`, acl])).toMatchObject({ changed: 4 });
+  const other = await connect(user.connect);
+  onTestFinished(() => other.close());
+  await expect(other.getChildren(`${at}/top`)).rejects.toMatchObject({ name: 'NoAuthError' });
+  await expect(other.getData(`${at}/top/a/b`)).rejects.toMatchObject({ name: 'NoAuthError' });
+});
+
 it('only says what it would do with --dry-run, and asks before it deletes a subtree', async () => {
   const { client, at } = await fixture();
   await ok('create', '-p', `${at}/a/b`, 'x');
