@@ -13,7 +13,8 @@ const REFUSED_MS = 3_000;
 const directory = newTestDirectory();
 const authority = new TestAuthority(directory);
 const server = authority.server();
-const client = authority.client();
+const { cert, key } = authority.client();
+const client = { cert, key };
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const ensemble = sharedEnsemble({
