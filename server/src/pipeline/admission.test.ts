@@ -15,8 +15,6 @@ import {
 import { describe, expect, it } from 'vitest';
 import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble, taken } from '../simulated/pipeline/test-ensemble.js';
-import { NAME_CHARS_MAX } from '../state/node-store.js';
-import { NO_NODE } from '../state/tree.js';
 
 const FRAME_BYTES_MAX = 1_048_575;
 /** No bound but that of the frame. */
@@ -150,17 +148,3 @@ function authenticate(client: TestClient, count: number): void {
   }
   client.take();
 }
-
-describe('a name that a znode has no room for', () => {
-  it('is refused, however large frames may be; the longest that passes is applied', () => {
-    const ensemble = new TestEnsemble();
-    const client = ensemble.connect();
-    client.create(`/${'日'.repeat(NAME_CHARS_MAX + 1)}`);
-    ensemble.settle();
-    expect(client.takeOne().error).toBe(ErrorCode.badArguments);
-    const longest = `/${'日'.repeat(NAME_CHARS_MAX)}`;
-    client.create(longest);
-    ensemble.settle();
-    expect(ensemble.leader.state.tree.find(longest)).not.toBe(NO_NODE);
-  });
-});

@@ -90,9 +90,9 @@ describe('getEphemerals of a session with very many', () => {
   it('answers -125 when their paths have more than 4 MB', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();
-    const long = `/${'x'.repeat(100_000)}`;
-    // A slash and a digit are added: 41 paths have less than 4 MB, 42 have more.
-    createMany(ensemble, client, long, 41);
+    const long = `/${'x'.repeat(60_000)}`;
+    // A slash and a digit are added: 69 paths have less than 4 MB, 70 have more.
+    createMany(ensemble, client, long, 69);
     expect(askForEphemerals(client, '').error).toBe(0);
     client.create(`${long}/one-more`, { flags: EPHEMERAL });
     ensemble.settle();

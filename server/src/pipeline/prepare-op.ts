@@ -7,14 +7,12 @@
  */
 import {
   ErrorCode,
-  nameOf,
   type PathVersionRequest,
   Perms,
   type SetAclRequest,
   validatePath,
 } from '@rookery/protocol';
 import { CONFIG_NODE } from '../state/node-record.js';
-import { NAME_CHARS_MAX } from '../state/node-store.js';
 import type { CreateView, SetDataView } from '../state/op-view.js';
 import { parentViewOf, pathViewOf } from '../state/path-view.js';
 import type { NodeOp, SessionId } from '../state/txn.js';
@@ -24,6 +22,7 @@ import { legalAcl, type ProvenScheme } from './acl-form.js';
 import { createModeOf } from './create-mode.js';
 import { LOCAL_SESSION } from './local-sessions.js';
 import type { Overlay } from './overlay.js';
+import { PATH_BYTES_MAX } from './path-bound.js';
 import type { QuotaGuard } from './quota-guard.js';
 import type { TreeRoom } from './tree-room.js';
 
@@ -64,6 +63,7 @@ export function decideCreate(overlay: Overlay, context: DecisionContext, op: Cre
     return ErrorCode.ephemeralOnLocalSession;
   }
   if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
+  if (op.pathBytes > PATH_BYTES_MAX) return ErrorCode.badArguments;
   if (!op.isPlain && !mayHaveParent(op.path)) return ErrorCode.badArguments;
   const acl = legalAcl(op.askedAcl, context.identities, context.aclSchemes);
   if (acl === null) return ErrorCode.invalidAcl;
@@ -72,12 +72,8 @@ export function decideCreate(overlay: Overlay, context: DecisionContext, op: Cre
   if (!mayDo(context, parent.acl, Perms.create)) return ErrorCode.noAuth;
   if (created.sequential) op.setPath(op.path + sequenceSuffix(parent.creates));
   if (!op.isPlain && validatePath(op.path) !== null) return ErrorCode.badArguments;
-  // With the largest frames that can be configured, a name could be longer than a znode has room
-  // for.
-  const pathBytes = op.pathEnd - op.pathStart;
-  if (pathBytes > NAME_CHARS_MAX && nameOf(op.path).length > NAME_CHARS_MAX) {
-    return ErrorCode.badArguments;
-  }
+  // With its number it may have become longer than it was.
+  if (op.pathBytes > PATH_BYTES_MAX) return ErrorCode.badArguments;
   if (op.depth > context.pathDepthMax) return ErrorCode.badArguments;
   const znode = overlay.at(op);
   if (znode.exists) return ErrorCode.nodeExists;

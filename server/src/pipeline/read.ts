@@ -21,6 +21,7 @@ import {
 import { NO_NODE } from '../state/tree.js';
 import type { WatchKind } from '../state/watches.js';
 import { clientInfoOf } from './identities.js';
+import { PATH_BYTES_MAX } from './path-bound.js';
 import { readAcl } from './read-acl.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 import { beginReply, writeError } from './reply.js';
@@ -113,6 +114,9 @@ function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void 
   }
   // Only exists watches a znode that does not exist.
   const watches = watch && (node !== NO_NODE || opcode === OpCode.exists);
+  if (watches && node === NO_NODE && pathBytes > PATH_BYTES_MAX) {
+    return writeError(writer, { xid, zxid, code: ErrorCode.badArguments });
+  }
   if (watches && !scene.watches.add(watchKindOf(opcode), pathAt(body, start), scene.watcher)) {
     return writeError(writer, { xid, zxid, code: ErrorCode.systemError });
   }

@@ -1,8 +1,9 @@
 // Tests what one request may ask for: operations of a multi or multiRead, names that it lists,
-// segments of a path, entries of ACLs. At the bound everything works as usual; beyond it there is
-// an answer and the connection stays. The first operation that a multi must not have executed is
-// always one that would show.
+// segments and bytes of a path, entries of ACLs. At the bound everything works as usual; beyond it
+// there is an answer and the connection stays. The first operation that a multi must not have
+// executed is always one that would show.
 import {
+  AddWatchRequest,
   CreateRequest,
   decode,
   encode,
@@ -13,6 +14,7 @@ import {
   MultiResponse,
   OpCode,
   SetAclRequest,
+  SetWatches2Request,
 } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
 import { OPEN_ACL, type TestClient } from '../simulated/pipeline/test-client.js';
@@ -22,6 +24,7 @@ import { NO_NODE } from '../state/tree.js';
 const OPS_MAX = 5;
 const DEPTH_MAX = 4;
 const ACL_ENTRIES_MAX = 16_384;
+const PATH_BYTES_MAX = 65_536;
 const BOUNDS: TestEnsembleOptions = {
   pipeline: { multiOpsMax: OPS_MAX },
   preparer: { multiOpsMax: OPS_MAX, pathDepthMax: DEPTH_MAX },
@@ -212,3 +215,80 @@ describe('the ACL entries of a request', () => {
 function bare(path: string): CreateRequest {
   return { path, data: null, acl: OPEN_ACL, flags: 0 };
 }
+
+describe('the path of a request', () => {
+  const pathOf = (bytes: number): string => `/${'p'.repeat(bytes - 1)}`;
+  const longest = pathOf(PATH_BYTES_MAX);
+  /** Three bytes in each character, and one more than the longest. */
+  const wide = `/${'日'.repeat((PATH_BYTES_MAX - 1) / 3)}x`;
+
+  it.each([
+    ['the longest', longest, 0, 0],
+    ['a longer one', `${longest}p`, 0, -8],
+    ['a longer one in bytes alone', wide, 0, -8],
+    ['the longest with the ten digits of its number', pathOf(PATH_BYTES_MAX - 10), 2, 0],
+    ['one that is too long with its number', pathOf(PATH_BYTES_MAX - 9), 2, -8],
+    ['the longest without its number', longest, 2, -8],
+  ])('may be %s', (_, path, flags, error) => {
+    const { client, ensemble } = connected();
+    client.send(OpCode.create, CreateRequest, { ...bare(path), flags });
+    client.create('/behind');
+    ensemble.settle();
+    expect(client.take().map((reply) => reply.error)).toEqual([error, 0]);
+  });
+
+  it.each([
+    ['exists', longest, -101],
+    ['exists', `${longest}p`, -8],
+    ['addWatch', longest, 0],
+    ['addWatch', `${longest}p`, -8],
+    ['addWatch', wide, -8],
+  ] as const)('of a watch without a znode, by %s: case %#', (kind, path, error) => {
+    const { client, ensemble } = connected();
+    if (kind === 'exists') client.exists(path, true);
+    else client.send(OpCode.addWatch, AddWatchRequest, { path, mode: 1 });
+    expect(client.takeOne().error).toBe(error);
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(error === -8 ? 0 : 1);
+    client.exists(path);
+    expect(client.takeOne().error, 'without a watch').toBe(-101);
+  });
+
+  it('of a setWatches is left out where no znode can be, and the connection stays', () => {
+    const { client, ensemble } = connected();
+    const missing = [longest, `${longest}p`, wide, '/short'];
+    client.send(OpCode.setWatches2, SetWatches2Request, {
+      relativeZxid: 0,
+      dataWatches: [],
+      existWatches: missing,
+      childWatches: [],
+      persistentWatches: missing,
+      persistentRecursiveWatches: missing,
+    });
+    expect(client.takeOne().error).toBe(0);
+    expect(ensemble.leader.pipeline.watches.watchCount).toBe(6);
+  });
+
+  it('is longer where a znode is already, which can be read, watched and deleted', () => {
+    const { client: maker, ensemble } = connected();
+    maker.create(longest);
+    ensemble.settle();
+    const path = `${longest}/old`;
+    const { state, pipeline } = ensemble.leader;
+    const op = { kind: 'create', path, data: null, acl: OPEN_ACL, mode: 'persistent' } as const;
+    const of = { origin: 0, request: 0, session: 0, time: ensemble.wallMs };
+    const txn = { ...of, op: { ...op, ttlMs: 0, opcode: OpCode.create } };
+    pipeline.apply(state.lastZxid + 1, txn, ensemble.nowMs);
+    ensemble.preparer = ensemble.newPreparer(2);
+    const client = ensemble.connect();
+    client.exists(path, true);
+    client.send(OpCode.addWatch, AddWatchRequest, { path, mode: 0 });
+    client.delete(path);
+    ensemble.settle();
+    expect(client.takeSummary()).toEqual([
+      'reply 1 0',
+      'reply 2 0',
+      `event 2 ${path}`,
+      'reply 3 0',
+    ]);
+  });
+});

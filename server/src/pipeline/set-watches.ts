@@ -25,7 +25,9 @@ import {
   type SetWatchesRequest,
 } from '@rookery/protocol';
 import { NO_NODE } from '../state/tree.js';
+import type { WatchMode } from '../state/watches.js';
 import { CATCH_UP_ZXID, writeEvent } from './event.js';
+import { isTooLong } from './path-bound.js';
 import { mayRead, type ReadScene } from './read-scene.js';
 
 /**
@@ -109,7 +111,7 @@ export function catchUp(scene: ReadScene, request: SetWatchesRequest): boolean {
   for (const path of request.existWatches) {
     const node = tree.find(path);
     if (node !== NO_NODE && mayRead(scene, node)) tell(scene, EventType.created, path);
-    else if (!watches.add('data', path, watcher)) return false;
+    else if (!isVoid(scene, path) && !watches.add('data', path, watcher)) return false;
   }
   for (const path of request.childWatches) {
     const node = tree.find(path);
@@ -122,12 +124,21 @@ export function catchUp(scene: ReadScene, request: SetWatchesRequest): boolean {
 }
 
 export function catchUpWithPersistent(scene: ReadScene, request: SetWatches2Request): boolean {
-  const { watches, watcher } = scene;
+  const { persistentWatches, persistentRecursiveWatches } = request;
   return (
     catchUp(scene, request) &&
-    request.persistentWatches.every((path) => watches.add('persistent', path, watcher)) &&
-    request.persistentRecursiveWatches.every((path) => watches.add('recursive', path, watcher))
+    persistentWatches.every((path) => addAgain(scene, 'persistent', path)) &&
+    persistentRecursiveWatches.every((path) => addAgain(scene, 'recursive', path))
   );
+}
+
+function addAgain(scene: ReadScene, mode: WatchMode, path: string): boolean {
+  return isVoid(scene, path) || scene.watches.add(mode, path, scene.watcher);
+}
+
+/** No znode is there and none can be created, so nobody waits for it. */
+function isVoid({ state }: ReadScene, path: string): boolean {
+  return isTooLong(path) && state.tree.find(path) === NO_NODE;
 }
 
 function tell(scene: ReadScene, type: EventType, path: string): void {

@@ -3,7 +3,8 @@
  *
  * Types 1 and 2 mean one-shot watches only, 4 and 5 the persistent ones (ZOOKEEPER-4472), and 3 all
  * of them. An unknown mode or type is answered like a malformed request, as in ZooKeeper. Whether
- * there is a node at the path does not matter. Called by read.
+ * there is a node at the path does not matter, unless the path is too long for one to be created
+ * there. Called by read.
  */
 import {
   AddWatchMode,
@@ -12,7 +13,9 @@ import {
   WatcherType,
   type WatchesRequest,
 } from '@rookery/protocol';
+import { NO_NODE } from '../state/tree.js';
 import type { WatchMode } from '../state/watches.js';
+import { isTooLong } from './path-bound.js';
 import type { ReadScene } from './read-scene.js';
 
 const MODES_BY_TYPE: ReadonlyMap<number, readonly WatchMode[]> = new Map([
@@ -24,7 +27,10 @@ const MODES_BY_TYPE: ReadonlyMap<number, readonly WatchMode[]> = new Map([
 ] as const);
 
 export function addWatch(scene: ReadScene, request: AddWatchRequest): ErrorCode {
-  const { watches, watcher } = scene;
+  const { watches, watcher, state } = scene;
+  if (isTooLong(request.path) && state.tree.find(request.path) === NO_NODE) {
+    return ErrorCode.badArguments;
+  }
   switch (request.mode) {
     case AddWatchMode.persistent:
       return codeOf(watches.add('persistent', request.path, watcher));

@@ -55,9 +55,8 @@ export const INT = {
 /** The digest covers the first DIGEST_INTS ints of a row, doubles included. */
 export const DIGEST_INTS = 18;
 
+/** Far more than the longest path at which a znode may be created (pipeline/path-bound.ts). */
 const NAME_BYTES_MASK = 0xff_ffff;
-/** The length of a name that always fits. A longer one must never get into a transaction. */
-export const NAME_CHARS_MAX = NAME_BYTES_MASK >>> 1;
 const MODE_SHIFT = 24;
 const MODE_MASK = 3;
 export const FLAG = {

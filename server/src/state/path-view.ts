@@ -42,6 +42,10 @@ export class PathView implements WithPath {
     this.pathEnd = this.bytes.length;
   }
 
+  get pathBytes(): number {
+    return this.pathEnd - this.pathStart;
+  }
+
   get isAscii(): boolean {
     for (let at = this.pathStart; at < this.pathEnd; at++) {
       if ((this.bytes[at] ?? 0) > ASCII_MAX) return false;

@@ -36,6 +36,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'multi, multiRead': 'server/src/pipeline/request-bounds.test.ts',
   TTL: 'server/src/simulated/wrong-clocks.test.ts',
   create: 'server/src/pipeline/request-bounds.test.ts',
+  'watches on a path of more than 65,536 bytes': 'server/src/pipeline/request-bounds.test.ts',
   'mtime, ctime': 'server/src/simulated/wrong-clocks.test.ts',
   'writes of a connection that its session has left': 'server/src/pipeline/attachments.test.ts',
   'the end of a session with more than 256 ephemerals': 'server/src/pipeline/session-ends.test.ts',
