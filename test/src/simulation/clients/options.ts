@@ -16,6 +16,7 @@ export const WORKS = [
   'watches',
   'syncs',
   'families',
+  'acls',
 ] as const;
 export type Work = (typeof WORKS)[number];
 

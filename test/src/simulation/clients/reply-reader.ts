@@ -26,9 +26,10 @@ export function readResult(reader: JuteReader, head: ReplyHead, operation: Opera
     switch (operation.kind) {
       case 'create':
         path = readText(reader);
-        if (asksForStat(head.xid) || operation.mode === 'ttl') stat = readStat(reader);
+        if (hasStat(head, operation)) stat = readStat(reader);
         break;
       case 'set':
+      case 'setAcl':
       case 'exists':
         stat = readStat(reader);
         break;
@@ -60,6 +61,10 @@ export function readResult(reader: JuteReader, head: ReplyHead, operation: Opera
   return { error, zxid, path, data, stat, children, parts };
 }
 
+function hasStat({ xid }: ReplyHead, { mode }: Operation & { readonly kind: 'create' }): boolean {
+  return asksForStat(xid) || mode === 'ttl' || mode === 'container';
+}
+
 /** A long that Rookery created itself, or read from a client: always a safe integer here. */
 export function readLong(reader: JuteReader): number {
   const value = reader.long();
@@ -81,14 +86,13 @@ function readStat(reader: JuteReader): StatSeen {
   reader.long();
   const version = reader.int();
   const cversion = reader.int();
-  // aversion
-  reader.int();
+  const aversion = reader.int();
   const ephemeralOwner = readLong(reader);
   // dataLength
   reader.int();
   const numChildren = reader.int();
   const pzxid = readLong(reader);
-  return { czxid, mzxid, pzxid, version, cversion, ephemeralOwner, numChildren };
+  return { czxid, mzxid, pzxid, version, cversion, aversion, ephemeralOwner, numChildren };
 }
 
 function readTexts(reader: JuteReader): string[] {

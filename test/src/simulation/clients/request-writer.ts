@@ -18,7 +18,9 @@ import {
 import type { CreateMode, MultiPart, Operation } from '../contract/history.js';
 import type { WatchLists } from './held-watches.js';
 
-const OPEN_ACL = encode(AclList, [{ perms: 31, scheme: 'world', id: 'anyone' }]);
+const ALL = { perms: 31 } as const;
+const OPEN = [{ ...ALL, scheme: 'world', id: 'anyone' }] as const;
+const OPEN_ACL = encode(AclList, OPEN);
 
 const FLAGS: Readonly<Record<CreateMode, number>> = {
   persistent: CreateFlag.persistent,
@@ -26,6 +28,7 @@ const FLAGS: Readonly<Record<CreateMode, number>> = {
   persistentSequential: CreateFlag.persistentSequential,
   ephemeralSequential: CreateFlag.ephemeralSequential,
   ttl: CreateFlag.persistentWithTtl,
+  container: CreateFlag.container,
 };
 
 /** Often enough written to again, and short enough to expire in most runs. */
@@ -58,6 +61,14 @@ export function writeRequest(writer: JuteWriter, xid: number, operation: Operati
       writer.int(-1);
       writer.bool(true);
       writer.int(-1);
+      break;
+    case 'setAcl':
+      writer.int(OpCode.setAcl);
+      writer.string(operation.path);
+      writer.raw(
+        encode(AclList, [...OPEN, { ...ALL, scheme: 'digest', id: `${operation.acl}:x` }]),
+      );
+      writer.int(operation.version);
       break;
     case 'get':
     case 'exists':
@@ -117,6 +128,7 @@ function opcodeOf(part: MultiPart, xid: number): number {
   switch (part.kind) {
     case 'create':
       if (part.mode === 'ttl') return OpCode.createTtl;
+      if (part.mode === 'container') return OpCode.createContainer;
       return asksForStat(xid) ? OpCode.create2 : OpCode.create;
     case 'set':
       return OpCode.setData;

@@ -36,6 +36,7 @@ export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
   watches,
   syncs,
   families,
+  acls,
 };
 
 /** The nodes of one client in a directory. */
@@ -171,6 +172,16 @@ function syncs(scene: Scene): void {
   scene.push({ kind: 'get', path, watch: false });
 }
 
+/** ACLs that permit everything and change all the time. */
+function acls(scene: Scene): void {
+  const { random } = scene;
+  const own = `/own/${scene.client}-${random.below(OWN_NODES)}`;
+  const path = random.pick([random.pick(scene.registers), own, '/r']);
+  const version = random.chance(0.7) ? ANY_VERSION : random.below(3);
+  scene.push({ kind: 'setAcl', path, acl: scene.text(), version });
+  if (random.chance(0.5)) scene.push({ kind: 'exists', path, watch: false });
+}
+
 /** Parents that all clients delete while others create children below them. */
 function families(scene: Scene): void {
   const { random } = scene;
@@ -179,10 +190,11 @@ function families(scene: Scene): void {
   const mode = random.chance(0.3) ? 'ephemeral' : 'persistent';
   const bears = { kind: 'create', path: child, data: scene.text(), mode } as const;
   const begins = { kind: 'create', path: parent, data: scene.text(), mode: 'persistent' } as const;
+  const contains = { ...begins, mode: 'container' } as const;
   const removes = { kind: 'delete', path: child, version: ANY_VERSION } as const;
   const ends = { kind: 'delete', path: parent, version: ANY_VERSION } as const;
   const dice = random.next();
-  if (dice < 0.25) scene.push(begins);
+  if (dice < 0.25) scene.push(random.chance(0.3) ? contains : begins);
   else if (dice < 0.5) scene.push(bears);
   else if (dice < 0.65) scene.push(removes);
   else if (dice < 0.8) scene.push(ends);

@@ -12,7 +12,9 @@ export type CreateMode =
   | 'persistentSequential'
   | 'ephemeralSequential'
   /** With a time to live, the same for all: see TTL_MS of the clients. */
-  | 'ttl';
+  | 'ttl'
+  /** Removed some time after its last child. */
+  | 'container';
 
 export type WriteOperation =
   | {
@@ -29,8 +31,18 @@ export type MultiPart =
   | WriteOperation
   | { readonly kind: 'check'; readonly path: string; readonly version: number };
 
+/** Whoever may do something before still may; `acl` is a text that no other request has. */
+export interface SetAclOperation {
+  readonly kind: 'setAcl';
+  readonly path: string;
+  readonly acl: string;
+  /** -1 matches any version of the ACL. */
+  readonly version: number;
+}
+
 export type Operation =
   | WriteOperation
+  | SetAclOperation
   | { readonly kind: 'multi'; readonly parts: readonly MultiPart[] }
   | { readonly kind: 'get'; readonly path: string; readonly watch: boolean }
   | { readonly kind: 'exists'; readonly path: string; readonly watch: boolean }
@@ -46,6 +58,7 @@ export interface StatSeen {
   readonly pzxid: number;
   readonly version: number;
   readonly cversion: number;
+  readonly aversion: number;
   readonly ephemeralOwner: number;
   readonly numChildren: number;
 }

@@ -42,6 +42,8 @@ export const MARKS = {
   'restored-copy': 'an old copy replaces the directories of a member',
   'wrong-clock': 'the wall clock of a member is set to a wrong time',
   'clock-contradicted': 'the clocks of most members contradict that of a member',
+  'acl-changed': 'the ACL of a znode is replaced',
+  'container-created': 'a container is created, which is removed once its last child is gone',
   'session-expired': 'a leader ends a session of which nothing is heard',
   'closing-in-parts': 'a session ends whose ephemerals take several transactions',
   'tree-of-hundreds': 'a member has a tree of more than 300 znodes',
@@ -106,6 +108,8 @@ export class Marks implements Checker {
     if (state.tree.nodeCount > 300) this.#add('tree-of-hundreds');
     if (state.sessions.count > 24) this.#add('sessions-by-dozens');
     if (atMs > 60_000) this.#add('ran-for-a-minute');
+    if (txn.op.kind === 'setAcl') this.#add('acl-changed');
+    if (txn.op.kind === 'create' && txn.op.mode === 'container') this.#add('container-created');
     if (txn.op.kind === 'beginClose') this.#add('closing-in-parts');
     else if (txn.op.kind === 'closeSession' && txn.origin === 0) this.#add('session-expired');
   }

@@ -111,6 +111,7 @@ export class Recorder {
     digest.text(operation.kind);
     if ('path' in operation) digest.text(operation.path);
     if ('data' in operation) digest.text(operation.data);
+    if ('acl' in operation) digest.text(operation.acl);
     if ('parts' in operation) digest.number(operation.parts.length);
     this.#tell(this.#listeners.invocation, full);
     this.#trace?.(describe.invocation(full));

@@ -36,6 +36,29 @@ describe('acknowledged writes', () => {
     history.answer(refused, { zxid: 4, error: -101 });
   });
 
+  it('of an ACL are told apart by what they set, and change no data version', () => {
+    const SET_ACL: Operation = { kind: 'setAcl', path: '/a', acl: '1.7', version: 0 };
+    const after = { ...statOf(2, 0), aversion: 1 };
+    const begin = (version: number, id = '1.7:x') => {
+      const history = begun();
+      const asked = history.ask(SET_ACL);
+      history.applied(3, {
+        kind: 'setAcl',
+        path: '/a',
+        acl: [{ perms: 31, scheme: 'digest', id }],
+        version,
+      });
+      return { history, asked };
+    };
+    const { history, asked } = begin(1);
+    history.answer(asked, { zxid: 3, stat: after });
+    history.done({ kind: 'exists', path: '/a', watch: false }, { zxid: 3, stat: after });
+    const stale = { zxid: 3, stat: statOf(2, 0) };
+    expect(() => history.done({ kind: 'exists', path: '/a', watch: false }, stale)).toThrow('Stat');
+    expect(() => begin(2)).toThrow('makes ACL 2 of /a, not 1');
+    expect(() => begin(1, '1.8:x')).toThrow(LOST);
+  });
+
   it('must have been applied by some member', () => {
     const history = begun();
     expect(() => history.done(SET('/a'), { zxid: 3 })).toThrow(

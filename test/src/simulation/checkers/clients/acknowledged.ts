@@ -149,7 +149,9 @@ class Acknowledged implements Part {
       count += 1;
       if (node < 0) return `has no ${path}, created at ${formatZxid(last.czxid)}`;
       if (path === '/zookeeper/config') continue;
-      const { mzxid, version } = tree.stat(node);
+      const { mzxid, version, aversion } = tree.stat(node);
+      if (aversion !== last.aversion)
+        return `shows ACL ${aversion} of ${path}, not ${last.aversion}`;
       const data = textOf(tree.data(node));
       const isBlank = path === '/' || path.startsWith('/zookeeper');
       if (mzxid !== last.mzxid || version !== last.version || (data !== last.data && !isBlank)) {

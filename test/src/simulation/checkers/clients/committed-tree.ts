@@ -161,6 +161,16 @@ export class CommittedTree {
         this.#push(state);
         return state;
       }
+      case 'setAcl': {
+        const state = this.#existing(zxid, op.path).next(zxid, 0);
+        state.aversion += 1;
+        if (op.version !== state.aversion) {
+          this.#misfit(zxid, `makes ACL ${op.version} of ${op.path}, not ${state.aversion}`);
+        }
+        // No watch hears of it.
+        state.of.push(state, this.floorZxid);
+        return state;
+      }
       default:
         this.#existing(zxid, op.path);
         return null;

@@ -2,11 +2,11 @@
  * The state of one path from one change to the next: the entries of a path's history.
  *
  * A state is immutable once made, so replies, watches and commits share it. A path has a state for
- * every change that a watch could report: itself created, deleted or set, or a child of it added or
- * removed.
+ * every change that a watch could report, itself created, deleted or set, or a child of it added or
+ * removed, and for a change of its ACL.
  */
 
-/** EventType of the protocol, and 0 for the initial state of a tree. */
+/** EventType of the protocol, and 0 for the initial state of a tree and for a change of an ACL. */
 export type ChangeType = 0 | 1 | 2 | 3 | 4;
 
 export class NodeState {
@@ -18,6 +18,7 @@ export class NodeState {
   mzxid = 0;
   pzxid = 0;
   version = 0;
+  aversion = 0;
   /** The number of children ever created below it, which is the next sequence number. */
   creates = 0;
   /** Its session; 0 if it is not ephemeral. */
@@ -43,6 +44,7 @@ export class NodeState {
     state.mzxid = this.mzxid;
     state.pzxid = this.pzxid;
     state.version = this.version;
+    state.aversion = this.aversion;
     state.creates = this.creates;
     state.owner = this.owner;
     state.childCount = this.childCount;
@@ -107,12 +109,12 @@ export class PathHistory {
     return states[0] ?? this.last;
   }
 
-  /** Returns the states after `zxid`, oldest first. */
+  /** Returns the states after `zxid` of which watches may hear, oldest first. */
   since(zxid: number): readonly NodeState[] {
     const states = this.#states;
     let index = states.length;
     while (index > 1 && (states[index - 1]?.zxid ?? 0) > zxid) index -= 1;
-    return states.slice(index);
+    return states.slice(index).filter(({ type }) => type !== 0);
   }
 }
 

@@ -5,7 +5,12 @@
  */
 import { formatZxid } from '@rookery/protocol';
 import type { Checker } from '../../contract/checker.js';
-import type { Invocation, Operation, WriteOperation } from '../../contract/history.js';
+import type {
+  Invocation,
+  Operation,
+  SetAclOperation,
+  WriteOperation,
+} from '../../contract/history.js';
 import type { Applied } from '../../contract/observation.js';
 import type { Commit, CommittedTree } from './committed-tree.js';
 
@@ -16,13 +21,14 @@ export interface Part extends Checker {
 
 export type NewPart = (tree: CommittedTree) => Part;
 
-export type Write = WriteOperation | (Operation & { readonly kind: 'multi' });
+export type Write = WriteOperation | SetAclOperation | (Operation & { readonly kind: 'multi' });
 
 export function isWrite(operation: Operation): operation is Write {
   switch (operation.kind) {
     case 'create':
     case 'set':
     case 'delete':
+    case 'setAcl':
     case 'multi':
       return true;
     default:

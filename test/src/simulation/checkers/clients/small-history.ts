@@ -35,6 +35,7 @@ export const STAT: StatSeen = {
   pzxid: 0,
   version: 0,
   cversion: 0,
+  aversion: 0,
   ephemeralOwner: 0,
   numChildren: 0,
 };

@@ -11,6 +11,7 @@ export function statDifference(seen: StatSeen, state: NodeState): string | null 
   if (
     seen.mzxid === state.mzxid &&
     seen.version === state.version &&
+    seen.aversion === state.aversion &&
     seen.czxid === state.czxid &&
     seen.pzxid === state.pzxid &&
     seen.numChildren === state.childCount &&
@@ -28,6 +29,7 @@ function statOf(state: NodeState): StatSeen {
     mzxid: state.mzxid,
     pzxid: state.pzxid,
     version: state.version,
+    aversion: state.aversion,
     cversion: 2 * state.creates - state.childCount,
     ephemeralOwner: state.owner,
     numChildren: state.childCount,
@@ -36,6 +38,7 @@ function statOf(state: NodeState): StatSeen {
 
 /** Compares the answer to a write that was performed by this commit. */
 export function differenceOf(write: Write, result: Result, commit: Commit): string | null {
+  if (write.kind === 'setAcl') return statOrNone(result.stat, commit.results[0] ?? null);
   if (write.kind !== 'multi') return partDifference(write, result, commit.results[0] ?? null);
   const { parts } = result;
   if (parts?.length !== write.parts.length) return `${parts?.length ?? 0} parts were answered`;
@@ -57,6 +60,11 @@ function partDifference(
   if (part.kind === 'create' && told.path !== state?.of.path) {
     return `${told.path} was told to be created, it was ${state?.of.path}`;
   }
-  if (part.kind === 'set' && told.stat === null) return 'no Stat was told';
+  if (part.kind === 'set') return statOrNone(told.stat, state);
   return told.stat === null || state === null ? null : statDifference(told.stat, state);
+}
+
+function statOrNone(told: StatSeen | null, state: NodeState | null): string | null {
+  if (told === null) return 'no Stat was told';
+  return state === null ? null : statDifference(told, state);
 }
