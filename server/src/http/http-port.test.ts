@@ -26,8 +26,8 @@ async function port(router: Router = PATH): Promise<HttpPort> {
   return http;
 }
 
-function socketTo(http: HttpPort): Socket {
-  const socket = connect(http.port, '127.0.0.1');
+function socketTo(http: HttpPort, localAddress = '127.0.0.1'): Socket {
+  const socket = connect({ port: http.port, host: '127.0.0.1', localAddress });
   socket.on('error', () => undefined);
   sockets.push(socket);
   return socket;
@@ -107,6 +107,19 @@ it('holds 64 connections: one more takes the place of the longest idle one', asy
   // Whoever holds all of them keeps nobody out.
   expect(await talk(http, 'GET /a HTTP/1.0\r\n\r\n')).toMatch(/you ask \/a$/);
   await expect.poll(() => closedCount).toBe(237);
+});
+
+it('closes none that is the only one of its address, while another address has many', async () => {
+  const http = await port();
+  const only = socketTo(http, '127.0.0.2');
+  await once(only, 'connect');
+  const all = Array.from({ length: 300 }, () => socketTo(http));
+  let closedCount = 0;
+  for (const socket of all) socket.once('close', () => closedCount++);
+  await expect.poll(() => closedCount).toBe(237);
+  only.write('GET /a HTTP/1.0\r\n\r\n');
+  const [answer] = await once(only, 'data');
+  expect(String(answer)).toMatch(/you ask \/a$/);
 });
 
 it('closes a connection that sends hundreds of requests ahead of their answers', async () => {

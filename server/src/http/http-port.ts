@@ -62,8 +62,8 @@ export interface HttpPortOptions {
 }
 
 /**
- * Probes, scrapers and a few people. Beyond it the connection that has been idle for longest is
- * closed, so that whoever holds many open keeps no probe out.
+ * Probes, scrapers and a few people. Beyond it one of the address that has most is closed, so that
+ * whoever holds many open keeps no probe out.
  */
 const CONNECTIONS_MAX = 64;
 /** The unanswered requests of one connection. */
@@ -164,25 +164,25 @@ export class HttpPort {
   }
 
   /**
-   * The longest idle one, or if all of them wait for answers the oldest of the address that has
-   * most, so that whoever takes no answers ends nobody's stream but those from the same address.
+   * Of the address that has most: the longest idle one, or the oldest if all of them wait for
+   * answers. So whoever holds many ends nobody's connection but those from the same address.
    */
   #closeOne(): void {
-    const idle = [...this.#sockets].find((socket) => this.#pendingOf(socket) === 0);
-    const closed = idle ?? this.#oldestOfMost();
+    const most = this.#socketsOfMost();
+    const closed = most.find((socket) => this.#pendingOf(socket) === 0) ?? most[0];
     if (closed === undefined) return;
     this.#sockets.delete(closed);
     closed.destroy();
   }
 
-  #oldestOfMost(): Socket | undefined {
+  #socketsOfMost(): readonly Socket[] {
     const counts = new Map<string, number>();
     const groupOf = ({ remoteAddress = '' }: Socket) => addressGroup(remoteAddress);
     for (const socket of this.#sockets) {
       counts.set(groupOf(socket), (counts.get(groupOf(socket)) ?? 0) + 1);
     }
     const most = Math.max(...counts.values());
-    return [...this.#sockets].find((socket) => counts.get(groupOf(socket)) === most);
+    return [...this.#sockets].filter((socket) => counts.get(groupOf(socket)) === most);
   }
 
   #read(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): HttpRequest {

@@ -10,6 +10,7 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { Hello, PeerId } from '@rookery/protocol';
 import { encodePeerFrame, type LinkMessage, NONCE_BYTES } from '@rookery/protocol/peer';
+import { FairSlots } from './fair-slots.js';
 import {
   AcceptorAuthentication,
   type AuthenticationParts,
@@ -44,7 +45,7 @@ export interface PeerAdmissionParts {
   readonly ensembleId: () => string;
   /** Returns the host of another member in the config file; null for a stranger. */
   readonly hostOf: (peer: PeerId) => string | null;
-  /** Accepted links that are not admitted; the oldest makes room for the newest. */
+  /** Accepted links that are not admitted, at least one. Their places are those of FairSlots. */
   readonly unprovenMax: number;
   readonly rateLimited: RateLimitedLog;
   /** Tells both sides; `peer` is who the other one claims to be, 0 if it does not say. */
@@ -58,13 +59,14 @@ const KNOWS_NO_PROOF = 'this member has no secret: set peerAuth in the file of b
 
 export class PeerAdmission {
   readonly #parts: PeerAdmissionParts;
-  readonly #unproven = new Set<PeerLink>();
+  readonly #unproven: FairSlots<PeerLink>;
   readonly #exchanges = new Map<PeerLink, PeerAuthentication>();
   /** How many ways to each member were tried in vain since it was connected last. */
   readonly #failures = new Map<PeerId, number>();
 
   constructor(parts: PeerAdmissionParts) {
     this.#parts = parts;
+    this.#unproven = new FairSlots(parts.unprovenMax);
   }
 
   /** Whether whoever connects must prove itself before its hello. */
@@ -72,16 +74,16 @@ export class PeerAdmission {
     return !this.#parts.security.ways.includes('none');
   }
 
-  /** Makes room for an accepted link. Members say something at once: the oldest is dropped. */
+  /**
+   * Makes room for an accepted link. Members say something at once, so the oldest link of the
+   * address that has most is dropped.
+   */
   onAccepted(link: PeerLink): void {
-    const [oldest] = this.#unproven;
-    if (oldest !== undefined && this.#unproven.size >= this.#parts.unprovenMax) {
-      const facts = { remote: oldest.remote, unproven: this.#unproven.size };
-      this.#parts.rateLimited.warn('peer.too_many_unproven', facts);
-      this.#unproven.delete(oldest);
-      oldest.drop('newer strangers came');
-    }
-    this.#unproven.add(link);
+    const evicted = this.#unproven.add(link);
+    if (evicted === null) return;
+    const facts = { remote: evicted.remote, unproven: this.#unproven.size };
+    this.#parts.rateLimited.warn('peer.too_many_unproven', facts);
+    evicted.drop('newer strangers came');
   }
 
   /** How the member is dialled next. */

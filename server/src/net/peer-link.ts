@@ -17,6 +17,7 @@ import {
 } from '@rookery/protocol';
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
+import { addressGroup } from '../security/address-group.js';
 import type { ProvenPeer } from './peer-authentication.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
@@ -69,6 +70,8 @@ export class PeerLink {
   readonly number: number;
   readonly dialled: PeerId | null;
   readonly remote: string;
+  /** The address that it counts for among strangers: see address-group.ts. */
+  readonly group: string;
   /** When bytes were last received, in monotonic ms. */
   heardAtMs: number;
 
@@ -88,6 +91,7 @@ export class PeerLink {
     this.number = parts.number;
     this.dialled = parts.dialled;
     this.remote = addressText(parts.stream.remoteAddress, parts.stream.remotePort);
+    this.group = addressGroup(parts.stream.remoteAddress);
     this.heardAtMs = parts.timers.nowMs();
     this.#phase = parts.proofBytesMax === null ? 'hello' : 'proving';
     this.#reader = new FrameReader(parts.proofBytesMax ?? this.#helloBytesMax);

@@ -5,6 +5,7 @@ import { InvariantViolation, ProposalBatch, WIRE_VERSION_MAX } from '@rookery/pr
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
+import { dialled } from '../simulated/net/fixtures.js';
 import {
   dialMember1,
   HELLO,
@@ -330,6 +331,16 @@ describe('a peer that is no peer', () => {
     await timers.advance(3_000);
     expect(silent.map((far) => far.isClosed)).toEqual([true, true, true]);
     expect(one.logged('peer.hello_timeout').length).toBe(2);
+    expect(one.logged('peer.too_many_unproven').length).toBe(1);
+  });
+
+  it('keeps its place while another address opens as many as it likes', async () => {
+    const { timers, network, one } = await pair({ unprovenMax: 8 });
+    const to = { host: 'm1', port: PORT };
+    const slow = await dialled(network, timers, { to, from: 'elsewhere' });
+    for (let index = 0; index < 50; index++) await dialMember1(network, timers);
+    await timers.advance(5);
+    expect(slow.isClosed).toBe(false);
     expect(one.logged('peer.too_many_unproven').length).toBe(1);
   });
 
