@@ -193,6 +193,20 @@ describe('the client port', () => {
     expect(await left(false, ['connect'])).toEqual([]);
   });
 
+  it('says what came where it is known: TLS, HTTP, or what belongs to another port', async () => {
+    const { timers, handler, log, connect } = await bench();
+    for (const bytes of ['160301012401', '474554202f20', 'ffffffffffff0000', '0000002592cc']) {
+      const client = await connect();
+      client.stream.write(Buffer.from(bytes, 'hex'));
+      await timers.advance(1_000);
+      expect(client.isClosed).toBe(true);
+    }
+    const told = log.lines.filter(({ msg }) => msg === 'client.bad_handshake');
+    expect(told).toHaveLength(4);
+    for (const { problem } of told) expect(problem).toMatch(/^what came is /);
+    expect(handler.events.filter((event) => event.startsWith('frame'))).toEqual([]);
+  });
+
   it('closes on an oversized, a negative and a garbage length, and tells of the storm in two lines', async () => {
     const { timers, handler, log, connect } = await bench();
     const lengths = ['\x00\x10\x00\x00', '\xff\xff\xff\xff', 'GET '];

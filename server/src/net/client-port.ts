@@ -6,7 +6,7 @@
  * four-letter words and frames. It never looks into a frame. All output of a turn is sent in
  * `flush()`, one write per connection. Driven by the driver.
  */
-import { JuteReader, SlabPool } from '@rookery/protocol';
+import { addressText, JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import type { AuditSink } from '../pipeline/audit.js';
@@ -16,6 +16,7 @@ import { ClientShare, SHARE_LIMITS, type ShareLimits } from './client-share.js';
 import type { ClientTls } from './client-tls.js';
 import type { ConnectionHandler, ConnectionLimits, ConnectionOwner } from './connection-owner.js';
 import { ConnectionTokens, type ConnectionTokensOptions } from './connection-tokens.js';
+import { foreignAtClientPort } from './foreign-protocol.js';
 import type { FourLetterWhitelist } from './four-letter/words.js';
 import { InputPace } from './input-pace.js';
 import { ListenError } from './listen-error.js';
@@ -321,6 +322,12 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
     stream.destroy();
   }
 
+  #refuseForeign(connection: number, stream: ByteStream, problem: string): void {
+    const remote = addressText(stream.remoteAddress, stream.remotePort);
+    this.rateLimited.warn('client.bad_handshake', { connection, remote, problem });
+    stream.destroy();
+  }
+
   #admit(id: number, stream: ByteStream): void {
     const sniffer = new ProtocolSniffer({
       stream,
@@ -328,6 +335,8 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
       onWord: (asked) => this.#words.answer(asked, stream, () => this.#sessionless.renew(id)),
       onAnswerDrained: (answer) => this.#words.onDrain(answer),
       onFrames: (first) => {
+        const problem = foreignAtClientPort(first);
+        if (problem !== null) return this.#refuseForeign(id, stream, problem);
         const refusal = this.#refusalFor(stream);
         if (refusal === null) this.#open(id, stream).begin(first);
         else this.#refuse(stream, refusal);

@@ -8,6 +8,8 @@ import type { Timers } from './timers.js';
 import type { TlsAcceptor } from './tls-acceptor.js';
 import { WatchedTls } from './watched-tls.js';
 
+const PLAIN_ADVICE = 'a client without TLS connects to clientPort, or is given TLS';
+
 export interface ClientTlsParts {
   readonly settings: TlsSettings;
   readonly logger: Logger;
@@ -27,6 +29,6 @@ export class ClientTls extends WatchedTls {
   /** Each listener has an acceptor of its own, whose sessions are not resumed at another one. */
   newAcceptor(name: string): TlsAcceptor {
     const { clientAuth, handshakeTimeoutMs } = this.settings;
-    return this.addAcceptor({ name, clientAuth, handshakeTimeoutMs });
+    return this.addAcceptor({ name, clientAuth, handshakeTimeoutMs, plainAdvice: PLAIN_ADVICE });
   }
 }

@@ -53,3 +53,10 @@ it.each<[string, string, Partial<MemberName>]>([
 ])('a certificate with %s is not', (_what, names, member) => {
   expect(certificateProblem(certificateWith(names), { ...MEMBER, ...member })).not.toBeNull();
 });
+
+it('says of a member that is not in the list that it is not, and not that the names are wrong', () => {
+  const certificate = certificateWith('DNS:zk1.example');
+  expect(certificateProblem(certificate, { ...MEMBER, host: null })).toBe(
+    `member ${MEMBER.id} is not in the list of members here`,
+  );
+});

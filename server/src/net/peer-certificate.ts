@@ -29,7 +29,8 @@ export function certificateProblem(der: Uint8Array, { id, host, ensemble }: Memb
     if (ensemble !== null && uris.includes(`rookery://${ensemble}/${id}`)) return null;
     return `its certificate is not that of member ${id} of this ensemble`;
   }
-  if (host !== null && isNamed(certificate, host)) return null;
+  if (host === null) return `member ${id} is not in the list of members here`;
+  if (isNamed(certificate, host)) return null;
   return `its certificate does not name the host of member ${id}`;
 }
 

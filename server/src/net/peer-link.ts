@@ -18,6 +18,7 @@ import {
 import { encodePeerFrame } from '@rookery/protocol/peer';
 import type { Logger } from 'pino';
 import { addressGroup } from '../security/address-group.js';
+import { FOREIGN_BYTES, foreignAtPeerPort, isTlsHandshake } from './foreign-protocol.js';
 import type { ProvenPeer } from './peer-authentication.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { Timer, Timers } from './timers.js';
@@ -84,6 +85,8 @@ export class PeerLink {
   #version = 0;
   #downReason = '';
   readonly #queue = new FrameQueue();
+  /** How the stream begins, for as long as it is not known to be a member's. */
+  #first: Uint8Array = new Uint8Array(0);
   #deadline: Timer | null;
 
   constructor(parts: PeerLinkParts) {
@@ -241,6 +244,9 @@ export class PeerLink {
     if (this.#phase === 'proving' && this.certificate !== null) {
       this.#reader.frameBytesMax = HELLO_BYTES_MAX;
     }
+    if (this.#phase !== 'up' && this.#first.length < FOREIGN_BYTES) {
+      this.#first = Buffer.concat([this.#first, chunk.subarray(0, FOREIGN_BYTES)]);
+    }
     this.#reader.push(chunk);
     for (let frame = this.#nextFrame(); frame !== null; frame = this.#nextFrame()) {
       this.#parts.owner.onFrame(this, frame);
@@ -254,15 +260,31 @@ export class PeerLink {
       return this.#reader.nextOwn();
     } catch (error) {
       if (!(error instanceof FrameError)) throw error;
-      const facts = { peer: this.#peer, remote: this.remote, problem: error.message };
-      this.#parts.rateLimited.warn('peer.garbage', facts);
+      const problem = this.#reportGarbage(error.message);
       // A member without peerAuth begins with its hello: too long where it must prove itself.
       const { proofBytesMax } = this.#parts;
-      const isPerhapsHello = this.#phase === 'proving' && (proofBytesMax ?? 0) < HELLO_BYTES_MAX;
-      if (isPerhapsHello) this.refuse(NEEDS_PROOF, false);
+      const isProving = this.#phase === 'proving' && (proofBytesMax ?? 0) < HELLO_BYTES_MAX;
+      // Bytes that are no TLS tell who dials with TLS that there is none.
+      if (isTlsHandshake(this.#first)) this.refuse(problem, false);
+      else if (isProving && problem === error.message) this.refuse(NEEDS_PROOF, false);
       else this.drop('garbage');
       return null;
     }
+  }
+
+  /** The other side sent what no member sends. */
+  dropAsGarbage(problem: string): void {
+    this.#reportGarbage(problem);
+    this.drop('garbage');
+  }
+
+  /** Returns what came where that is known, and otherwise `garbled`. */
+  #reportGarbage(garbled: string): string {
+    const foreign = this.#phase === 'up' ? null : foreignAtPeerPort(this.#first);
+    const problem = foreign ?? garbled;
+    const facts = { peer: this.dialled ?? this.#peer, remote: this.remote, problem };
+    this.#parts.rateLimited.warn('peer.garbage', facts);
+    return problem;
   }
 
   #onDeadline(): void {

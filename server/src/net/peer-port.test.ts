@@ -322,6 +322,20 @@ describe('a peer that is no peer', () => {
     expect(one.events).toEqual(['connected 2 i2']);
   });
 
+  it('that dials with TLS hears bytes that are none, and the log says what to do', async () => {
+    const { timers, network, one } = await pair();
+    const dialler = await dialMember1(network, timers);
+    dialler.stream.write(Buffer.from('160301012401000120030380664683f4', 'hex'));
+    await timers.advance(10);
+    expect(dialler.text).toContain('this port speaks no TLS');
+    const [line] = one.logged('peer.garbage');
+    expect(line?.['problem']).toBe(
+      'what came is a TLS handshake, and this port speaks no TLS: set peerAuth.tls in the file of ' +
+        'this member',
+    );
+    expect(one.events).toEqual(['connected 2 i2']);
+  });
+
   it('that says nothing is closed in time, or at once when too many have come since', async () => {
     const { timers, network, one } = await pair({ unprovenMax: 2 });
     const silent = [];

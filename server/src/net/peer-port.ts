@@ -261,11 +261,11 @@ export class PeerPort {
       this.#onProving(link, message);
     } else if (link.phase === 'hello') {
       if (message.kind === 'hello') this.#onHello(link, message);
-      else this.#dropAsGarbage(link, `a ${message.kind} before the hello`);
+      else link.dropAsGarbage(`a ${message.kind} before the hello`);
     } else if (isPeerMessage(message)) {
       this.#parts.handler.onMessage(link.peer, link.number, message);
     } else {
-      this.#dropAsGarbage(link, `a ${message.kind} after the hello`);
+      link.dropAsGarbage(`a ${message.kind} after the hello`);
     }
   }
 
@@ -281,14 +281,9 @@ export class PeerPort {
       return decodePeerMessage(frame, link.version);
     } catch (error) {
       if (!(error instanceof MarshallingError)) throw error;
-      this.#dropAsGarbage(link, error.message);
+      link.dropAsGarbage(error.message);
       return null;
     }
-  }
-
-  #dropAsGarbage(link: PeerLink, problem: string): void {
-    this.#rateLimited.warn('peer.garbage', { peer: link.peer, remote: link.remote, problem });
-    link.drop('garbage');
   }
 
   #refuse(link: PeerLink, peer: PeerId, reason: string, isLasting: boolean): void {

@@ -42,6 +42,7 @@ export class PeerTls extends WatchedTls {
       name: 'peer',
       clientAuth: 'need',
       handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+      plainAdvice: 'set peerAuth.tls in the file of that member',
     });
   }
 

@@ -13,6 +13,7 @@ import { addressText, errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import { plainAddress } from '../security/address-group.js';
+import { speaksNoTls } from './foreign-protocol.js';
 import { lendingSocket } from './lending-socket.js';
 import { PeerNames } from './peer-names.js';
 import { SecuringStream } from './securing-stream.js';
@@ -39,6 +40,7 @@ const READ_BYTES = 256 << 10;
  * take long for thousands at once.
  */
 const CLIENT_READ_BYTES = 64 << 10;
+const SPEAKS_NO_TLS = 'it speaks none there; set peerAuth.tls in the file of that member';
 
 export class TcpTransport implements Transport {
   readonly #logger: Logger;
@@ -126,7 +128,8 @@ export class TcpTransport implements Transport {
       const fail = (error: Error): void => {
         clearTimeout(timeout);
         plain.destroy();
-        const what = `no TLS with ${textOf(address)}: ${errorMessage(error)}`;
+        const reason = speaksNoTls(error) ? SPEAKS_NO_TLS : errorMessage(error);
+        const what = `no TLS with ${textOf(address)}: ${reason}`;
         reject(isConnected ? new TlsDialError(what, { cause: error }) : error);
       };
       const onClose = (): void => fail(new Error('the connection closed'));

@@ -1,11 +1,13 @@
 /**
  * TLS at a listener: who passes by which certificate, the first byte, bounds, renewal, resumption.
  */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
+import { encodePeerFrame } from '@rookery/protocol/peer';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { loadTlsFiles, type TlsFiles } from '../security/tls-files.js';
 import { keptLog } from '../simulated/net/fixtures.js';
@@ -69,6 +71,7 @@ async function useTlsPort(
       name: 'client',
       clientAuth: 'none',
       handshakeTimeoutMs: 10_000,
+      plainAdvice: 'use another port',
       ...options,
     },
     slots: new FairSlots(options.handshakesMax ?? 100),
@@ -146,6 +149,21 @@ it('tells TLS and plain bytes apart by the first byte, and loses none of them', 
   expect(await echoOf(plain, more)).toBe(more);
   expect(await echoOf(dial(port), more)).toBe(more);
   expect(streams[1]?.secured).not.toBeNull();
+});
+
+it('says of a connection that is refused for its plain bytes what they are', async () => {
+  const { port, events } = await useTlsPort();
+  const claim = encodePeerFrame({ kind: 'claim', id: 2, to: 1, nonce: Buffer.alloc(32, 7) });
+  const others = ['GET / HTTP/1.1\r\n\r\n', '\0\0\0\x2d\0\0\0\0'];
+  for (const bytes of [claim, ...others.map((text) => Buffer.from(text))]) {
+    const plain = connectTcp({ port, host: '127.0.0.1' });
+    await echoOf(plain, Buffer.concat([bytes, Buffer.alloc(64)]).toString('latin1'));
+  }
+  const told = () => events().filter(({ msg }) => msg === 'tls.refused');
+  await expect.poll(() => told().length).toBeGreaterThan(0);
+  for (const { reason } of told()) {
+    expect(reason).toMatch(/^ERR_SSL_\w+: what came is no TLS; use another port$/);
+  }
 });
 
 it('lets plain bytes in nowhere else', async () => {

@@ -17,6 +17,7 @@ import { addressText, Fifo } from '@rookery/protocol';
 import { addressGroup, plainAddress } from '../security/address-group.js';
 import type { TlsMaterial } from '../security/tls-files.js';
 import type { FairSlot, FairSlots } from './fair-slots.js';
+import { speaksNoTls } from './foreign-protocol.js';
 import type { RateLimitedLog } from './rate-limited-log.js';
 import type { TlsFailure, TlsFigures } from './tls-figures.js';
 import { isSignedByOneOf } from './trusted-chain.js';
@@ -28,6 +29,8 @@ export interface TlsAcceptorOptions {
   readonly name: string;
   readonly clientAuth: ClientAuth;
   readonly handshakeTimeoutMs: number;
+  /** What whoever comes without TLS is to do, for the log. */
+  readonly plainAdvice: string;
 }
 
 /** A handshake that is under way, as whoever bounds them knows it. */
@@ -195,7 +198,13 @@ export class TlsAcceptor {
     socket.destroy();
     if (pending === undefined) return;
     if (refusal) this.#refuse(pending, 'bad_certificate', String(refusal));
-    else this.#refuse(pending, kindOf(error), codeOf(error));
+    else this.#refuse(pending, kindOf(error), this.#reasonOf(error));
+  }
+
+  #reasonOf(error: Error): string {
+    const code = codeOf(error);
+    if (!speaksNoTls(error)) return code;
+    return `${code}: what came is no TLS; ${this.#parts.options.plainAdvice}`;
   }
 
   /** If a handshake has failed, Node closes the socket first and says why in the same turn. */

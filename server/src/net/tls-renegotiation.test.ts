@@ -26,7 +26,12 @@ it('ends the connection of a client that begins another handshake on it', async 
   const rateLimited = new RateLimitedLog(logger, systemTimers());
   const acceptor = new TlsAcceptor({
     material: loadTlsFiles({ certFile, keyFile, ...others }),
-    options: { name: 'client', clientAuth: 'none', handshakeTimeoutMs: 10_000 },
+    options: {
+      name: 'client',
+      clientAuth: 'none',
+      handshakeTimeoutMs: 10_000,
+      plainAdvice: 'use another port',
+    },
     slots: new FairSlots(10),
     figures: new TlsFigures(),
     rateLimited,
