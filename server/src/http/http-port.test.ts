@@ -88,6 +88,20 @@ it('two heads that could be read in two ways are refused', async () => {
   expect(await talk(http, `GET / HTTP/1.1\r\nhost: a\r\n${both}\r\n`)).toMatch(/^HTTP\/1.1 4\d\d /);
 });
 
+it('a head with two Hosts is refused, also of equal ones, and so is one with none', async () => {
+  const http = await port();
+  const heads = [
+    'GET /a HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n',
+    'GET /a HTTP/1.1\r\nhost: a\r\naccept: host\r\nHOST: a\r\n\r\n',
+    'GET /a HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n',
+    'POST /a HTTP/1.1\r\nhost: a\r\nhost: b\r\nexpect: 100-continue\r\n\r\n',
+    'GET /a HTTP/1.1\r\naccept: host\r\n\r\n',
+  ];
+  for (const head of heads) expect(await talk(http, head)).toMatch(/^HTTP\/1\.1 400 /);
+  const one = 'GET /a HTTP/1.1\r\nhost: host\r\nconnection: close\r\n\r\n';
+  expect(await talk(http, one)).toContain('you ask /a');
+});
+
 it('a head that comes drop by drop is given up, and others are answered meanwhile', async () => {
   const http = await port();
   const slow = socketTo(http);

@@ -187,6 +187,7 @@ export class HttpPort {
 
   #read(request: IncomingMessage, response: ServerResponse, signal: AbortSignal): HttpRequest {
     const { method = 'GET', url = '/', headers, socket } = request;
+    if (hostsOf(request) > 1) throw new HttpError(400, 'The head must name one Host.');
     if (url.length > URL_CHARACTERS_MAX) throw new HttpError(414, 'The address is too long.');
     if (!url.startsWith('/')) throw new HttpError(400, 'The address must begin with a slash.');
     if (hasBody(request) && this.#options.takesBodies !== true) {
@@ -249,6 +250,13 @@ export class HttpPort {
       refuse(exchange, new HttpError(500, 'The answer could not be made.'));
     }
   }
+}
+
+/** Of several, Node would take the first one and be silent about the others (RFC 9112, 3.2). */
+function hostsOf({ rawHeaders }: IncomingMessage): number {
+  // Names and values follow each other.
+  return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host')
+    .length;
 }
 
 interface Exchange {
