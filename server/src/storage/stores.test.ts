@@ -1,5 +1,15 @@
 /** Who may open a member's directories, and what is in them. */
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -130,5 +140,29 @@ describe('the first start of a member', () => {
     expect(proposalsIn(recovered.suffix).length).toBe(9);
     await storage.close();
     expect(await readFile(path(), 'utf8')).toContain('"complete":true');
+  });
+});
+
+describe('a meta that LevelDB cannot open, as its manifest is empty', () => {
+  it.each([
+    ['is damage where the founding is complete', { isMarked: true, isFilled: false }],
+    ['is damage beside a record of the log', { isMarked: false, isFilled: true }],
+    ['is what an unfinished founding leaves', { isMarked: false, isFilled: false }],
+  ])('%s', async (_, { isMarked, isFilled }) => {
+    if (isFilled) await filled();
+    else await (await openToy(await openStores(setup()))).storage.close();
+    const tree = join(directory, '1', 'tree');
+    for (const name of await readdir(join(tree, 'meta'))) {
+      if (name.startsWith('MANIFEST')) await truncate(join(tree, 'meta', name));
+    }
+    if (!isMarked) await rm(join(tree, 'member.json'));
+    const { storage, recovered } = await openToy(await openStores(setup()));
+    if (isMarked || isFilled) {
+      expect(recovered.damaged).toMatch(/meta/);
+    } else {
+      expect(recovered.damaged).toBe(null);
+      expect(recovered.unfinished).toEqual(['meta', 'tree-0', '0-0.log']);
+    }
+    await storage.close();
   });
 });

@@ -6,7 +6,7 @@
  * Ensemble creates a member, and kills it at the end of the test.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
+import { appendFileSync, closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { type MemberStatus, statusOf } from './four-letter.js';
 import { type Command, ROOKERY_MAIN } from './product.js';
 import { type Deferred, deferred, until, within } from './wait.js';
@@ -118,8 +118,9 @@ export class Member {
     return statusOf(this.clientPort);
   }
 
+  /** Empty before the first start. */
   log(): string {
-    return readFileSync(this.logFile, 'utf8');
+    return existsSync(this.logFile) ? readFileSync(this.logFile, 'utf8') : '';
   }
 
   /** Returns what was logged since `mark`, without the harness's own lines. */
