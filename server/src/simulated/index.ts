@@ -5,6 +5,7 @@
 
 export type { Config } from '../config.js';
 export { settingsJsonSchema } from '../config-schema.js';
+export { defaultReserve, type Space } from '../driver/disk-space.js';
 export type { MemberObserver } from '../driver/observer.js';
 export { Member } from '../member.js';
 export { PeerDialler } from '../net/peer-dialler.js';

@@ -79,6 +79,11 @@ export interface World {
   failWrite(id: PeerId, count: number): void;
   /** While it is full, every write fails: the member must end, and cannot start. */
   fillDisk(id: PeerId, full: boolean): void;
+  /**
+   * What the member measures of its disk from now on: so much of its reserve is free, or enough for
+   * null. Nothing fails because of it.
+   */
+  leaveRoom(id: PeerId, shareOfReserve: number | null): void;
   /** Only while it is down. Everything that it had is lost. */
   wipe(id: PeerId): boolean;
   /**

@@ -29,6 +29,7 @@ export class FakeWorld implements World {
   readonly clientCuts = new Set<string>();
   readonly delays = new Map<string, number>();
   readonly full = new Set<PeerId>();
+  readonly low = new Set<PeerId>();
   readonly slow = new Map<PeerId, number>();
   readonly rates = new Map<PeerId, number>();
   /** Every call of a method that changes something. */
@@ -105,6 +106,11 @@ export class FakeWorld implements World {
   }
   failNextSync(id: PeerId): void {
     this.calls.push(`fail sync ${id}`);
+  }
+  leaveRoom(id: PeerId, shareOfReserve: number | null): void {
+    this.calls.push(`room ${id} ${shareOfReserve}`);
+    if (shareOfReserve !== null) this.low.add(id);
+    else this.low.delete(id);
   }
   fillDisk(id: PeerId, full: boolean): void {
     if (full) this.full.add(id);

@@ -37,7 +37,7 @@ describe.each([...FAULT_KINDS.values()])('the fault $name', (kind) => {
         expect([...world.up].sort(), where).toEqual(world.ids);
         expect([...world.cuts], where).toEqual([]);
         expect([...world.clientCuts], where).toEqual([]);
-        expect([...world.full], where).toEqual([]);
+        expect([...world.full, ...world.low], where).toEqual([]);
         expect([...world.misconfigured, ...world.hanging], where).toEqual([]);
         expect(
           [...world.delays.values()].filter((ms) => ms !== 0),

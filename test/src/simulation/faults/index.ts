@@ -19,6 +19,7 @@ import { hangingResolver } from './hanging-resolver.js';
 import { interruptedSnapshot } from './interrupted-snapshot.js';
 import { isolateFollower } from './isolate-follower.js';
 import { isolateLeader } from './isolate-leader.js';
+import { lowDisk } from './low-disk.js';
 import { overtakenLeader } from './overtaken-leader.js';
 import { partitionBridge } from './partition-bridge.js';
 import { partitionFlapping } from './partition-flapping.js';
@@ -56,5 +57,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[wentBack, unequalFiles, hangingResolver],
     ...[stoppedClock],
     ...[overtakenLeader, twoLeaderships, decay, fullOnce],
+    ...[lowDisk],
   ].map((kind) => [kind.name, kind]),
 );

@@ -89,6 +89,7 @@ export class FaultCourse {
       world.setClockRate(id, 1);
       world.slowDisk(id, 0);
       world.fillDisk(id, false);
+      world.leaveRoom(id, null);
       world.wake(id);
       for (let client = 1; client <= world.clients; client++) {
         world.healClient(client, id, 'toMember');

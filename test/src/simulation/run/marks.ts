@@ -36,6 +36,9 @@ export const MARKS = {
   'log-given-up-at-start': 'a start destroys damaged segments that only learners could need',
   'suffix-recovered': 'a start finds proposals after the checkpoint in its log',
   'ended-by-its-disk': 'a failed or full disk ends a member',
+  'stepped-out': 'a follower with a full disk leaves a leader that does without it',
+  'handed-over': 'a leader with a full disk leaves the lead to members with room',
+  'data-refused': 'a leader refuses data, because members with room are no quorum',
   'struck-again':
     'a disk is struck while its member, or another one, has not served since a strike',
   'wiped-disk': 'a disk is replaced with an empty one',
@@ -63,7 +66,11 @@ const LOGGED: Readonly<Record<string, Mark>> = {
   'disk.repaired': 'damage-repaired',
 };
 
-const NOTED: Readonly<Record<string, Mark>> = { 'history.disputed': 'history-disputed' };
+const NOTED: Readonly<Record<string, Mark>> = {
+  'history.disputed': 'history-disputed',
+  'disk.stepped_out': 'stepped-out',
+  'disk.hands_over': 'handed-over',
+};
 
 export class Marks implements Checker {
   readonly property = 'marks are counted';
@@ -139,6 +146,9 @@ export class Marks implements Checker {
         return this.#add('history-given-up');
       case 'installSnapshot':
         return this.#add('snapshot-installed');
+      case 'refusal':
+        if (output.isOn) this.#add('data-refused');
+        return;
       case 'disconnect':
         return this.#add('link-dropped');
       case 'note': {

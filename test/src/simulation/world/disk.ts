@@ -6,7 +6,14 @@
  * faults request, and never decides when.
  */
 import type { Zxid } from '@rookery/protocol';
-import { MemoryLogDirectory, MemoryStore, StorageFault, type Timers } from '../../simulated.js';
+import {
+  defaultReserve,
+  MemoryLogDirectory,
+  MemoryStore,
+  type Space,
+  StorageFault,
+  type Timers,
+} from '../../simulated.js';
 import type { Random } from '../random.js';
 import { currentEpochIn, forgeHistory } from './forged-history.js';
 import { StoredLog } from './stored-log.js';
@@ -23,6 +30,10 @@ export interface StartOnDisk {
   readonly count: number;
 }
 
+const TOTAL_BYTES = 100e9;
+const RESERVE_BYTES = defaultReserve(TOTAL_BYTES);
+const ENOUGH_BYTES = TOTAL_BYTES / 2;
+
 const LOSES_NOTHING = (): number => 1 - Number.EPSILON;
 
 type Dice = readonly [number, number, number];
@@ -38,6 +49,7 @@ export class SimulatedDisk {
   #log: MemoryLogDirectory;
   #slowByMs = 0;
   #isFull = false;
+  #freeBytes = ENOUGH_BYTES;
   #failsNextSync = false;
   /** The number of the write that will find no space; 0 for none. */
   #writesToFailure = 0;
@@ -127,6 +139,13 @@ export class SimulatedDisk {
 
   slowBy(ms: number): void {
     this.#slowByMs = ms;
+  }
+  /** What is free, and how large the disk is, as the member measures it. */
+  get space(): Space {
+    return { freeBytes: this.#freeBytes, totalBytes: TOTAL_BYTES };
+  }
+  leaveRoom(shareOfReserve: number | null): void {
+    this.#freeBytes = shareOfReserve === null ? ENOUGH_BYTES : shareOfReserve * RESERVE_BYTES;
   }
   setFull(full: boolean): void {
     this.#isFull = full;

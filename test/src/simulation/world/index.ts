@@ -272,6 +272,10 @@ export class SimulatedWorld implements World {
     this.#at(id).disk.failWrite(count);
   }
 
+  leaveRoom(id: PeerId, shareOfReserve: number | null): void {
+    this.#at(id).disk.leaveRoom(shareOfReserve);
+  }
+
   fillDisk(id: PeerId, full: boolean): void {
     this.#at(id).disk.setFull(full);
   }

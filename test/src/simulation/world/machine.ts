@@ -147,6 +147,7 @@ export class Machine {
       randomBytes: (count) => this.#random.bytes(count),
       uuid: () => `${this.host}-${++this.#uuids}`,
       directoryBytes: () => Promise.resolve(0),
+      spaceOf: () => Promise.resolve(this.disk.space),
       peerSecrets: () => [PEER_SECRET],
       keepAside: async (_, name, lines) => {
         for await (const _line of lines);
