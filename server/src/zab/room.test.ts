@@ -361,6 +361,9 @@ describe('a member that follows', () => {
     member.step({ kind: 'room', room: 'enough' });
     member.hear(2, { state: 'leading', leader: 2, spares: [1] });
     expect(member.role).toBe('following');
+    // It would follow again at once.
+    const steppedOut = expect.objectContaining({ event: 'disk.stepped_out' });
+    expect(member.outputs).not.toContainEqual(steppedOut);
     member.step({ kind: 'room', room: 'full' });
     member.hear(2, { state: 'leading', leader: 2, spares: [1, 3] });
     expect([member.role, member.sparedBy]).toEqual(['looking', 2]);

@@ -17,6 +17,7 @@ import { identityMutants } from './identities.js';
 import type { NamedMutant } from './named-mutant.js';
 import { ownMutants } from './own.js';
 import { repairMutants } from './repairs.js';
+import { roomMutants } from './room.js';
 import { sessionMutants } from './sessions.js';
 import { socketMutants } from './sockets.js';
 import { treeBoundMutants } from './tree-bound.js';
@@ -39,6 +40,7 @@ export const scenarioMutants: readonly NamedMutant[] = [
   ...identityMutants,
   ...ownMutants,
   ...repairMutants,
+  ...roomMutants,
   ...treeBoundMutants,
   ...agreementMutants,
   ...valueFileMutants,

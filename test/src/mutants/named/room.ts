@@ -1,0 +1,151 @@
+/**
+ * Mutants of the decisions about members without room, each with the test that states the decision.
+ * They cost availability or fill disks, and no consistency, so the simulator cannot show them.
+ */
+import { type NamedMutant, type Scenario, trace } from './named-mutant.js';
+
+function rule(name: string): Scenario {
+  return { file: 'server/src/zab/room.test.ts', name };
+}
+
+export const roomMutants: readonly NamedMutant[] = [
+  {
+    name: 'room-of-a-moment',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'const lastingSinceMs = nowMs - LASTING_MS;',
+    replace: 'const lastingSinceMs = Math.max(nowMs, LASTING_MS);',
+    breaks: 'a leader relies on room once it has lasted: members may share a disk',
+    scenario: rule(
+      'does without a full member once that has lasted, and refuses nothing meanwhile',
+    ),
+  },
+  {
+    name: 'room-spares-without-a-quorum',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'this.spares = isEnough ? inOrder(',
+    replace: 'this.spares = isEnough || this.refuses ? inOrder(',
+    breaks: 'nobody steps out whom a quorum with room does not replace',
+    scenario: rule('refuses data, and does without nobody, once those with room are no quorum'),
+  },
+  {
+    name: 'room-refuses-for-one',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'this.refuses = !isEnough && (isOwnFull || full.length > 0);',
+    replace: 'this.refuses = isOwnFull || full.length > 0;',
+    breaks: 'one full member of three makes nobody refuse data',
+    scenario: rule(
+      'does without a full member once that has lasted, and refuses nothing meanwhile',
+    ),
+  },
+  {
+    name: 'room-refuses-nothing',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'this.refuses = !isEnough && (isOwnFull || full.length > 0);',
+    replace: 'this.refuses = !isEnough && isOwnFull && full.length > 0;',
+    breaks: 'data is refused where a learner without room would have to write it',
+    scenario: trace('full-majority-refuses-data'),
+  },
+  {
+    name: 'room-of-the-unknown',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'return link.version >= ROOM_SINCE && link.vote !== null && !isFull(link);',
+    replace: 'return link.version >= ROOM_SINCE - 1 && link.vote !== null && !isFull(link);',
+    breaks: 'a member of an earlier wire version has no room that counts',
+    scenario: rule('does not rely on the room of a learner that does not say whether it has any'),
+  },
+  {
+    name: 'room-of-the-unsynced',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'if (learner === undefined || !learner.synced) return false;',
+    replace: 'if (learner === undefined) return false;',
+    breaks: 'only synced learners make the quorum for which a full member steps out',
+    scenario: rule('does not rely on the room of a learner that is not synced yet'),
+  },
+  {
+    name: 'room-hands-over-for-ever',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'const hasHandedOver = isOwnFull && nowMs - handedOverAtMs < TRY_AGAIN_MS;',
+    replace: 'const hasHandedOver = isOwnFull && nowMs < handedOverAtMs;',
+    breaks: 'a leader that could not hand over does not repeat it for a minute',
+    scenario: rule('that leads again after it handed over refuses data, and waits for a minute'),
+  },
+  {
+    name: 'room-follows-who-spares',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: '      this.#sinceMs = nowMs;\n      return true;',
+    replace: '      this.#sinceMs = nowMs;\n      return false;',
+    breaks: 'a full member does not follow a leader that does without it',
+    scenario: trace('full-follower-steps-out'),
+  },
+  {
+    name: 'room-patient-for-ever',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'return nowMs - sinceMs <= options.peerTimeoutMs + LASTING_MS;',
+    replace: 'return nowMs - sinceMs <= 1000 * options.peerTimeoutMs;',
+    breaks: 'a full member that knows more stands after a while',
+    scenario: rule('stands with its newer history once it has let the others try'),
+  },
+  {
+    name: 'room-not-for-a-founding',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: "if (!isOwnFull || electorate.kind !== 'members' || !this.#isPatient) return false;",
+    replace: "if (!isOwnFull || electorate.kind === 'none' || !this.#isPatient) return false;",
+    breaks: 'a full member takes part in a founding',
+    scenario: rule('stands at a founding, which needs every member'),
+  },
+  {
+    name: 'room-stands-while-full',
+    area: 'named',
+    file: 'zab/looking.ts',
+    find: 'let best = !yields && this.#mayWin(electorate) ? own : NOBODY;',
+    replace: 'let best = this.#mayWin(electorate) ? own : NOBODY;',
+    breaks: 'a full member does not stand while a quorum of others has room',
+    scenario: trace('full-leader-hands-over'),
+  },
+  {
+    name: 'room-votes-for-the-full',
+    area: 'named',
+    file: 'zab/looking.ts',
+    find: 'if (yields && !hasRoom(link)) continue;',
+    replace: 'if (yields && !hasRoom(link) && vote.leader === 0) continue;',
+    breaks: 'a full member votes for one with room',
+    scenario: rule('votes at once for the best one that has room, and decides nothing'),
+  },
+  {
+    name: 'room-decided-by-the-follower',
+    area: 'named',
+    file: 'zab/following.ts',
+    find: 'if (this.#member.isFull && vote.spares?.includes(this.#member.id)) this.#stepOut();',
+    replace: 'if (this.#member.isFull && vote.spares !== undefined) this.#stepOut();',
+    breaks: 'a follower steps out only when its leader does without it',
+    scenario: rule('steps out when its leader does without it, and only if it is full'),
+  },
+  {
+    name: 'room-snapshot-to-the-last-byte',
+    area: 'named',
+    file: 'zab/following.ts',
+    find: "    if (this.#phase === 'snapshot' && this.#member.room === 'scarce') this.#giveUpSnapshot();\n",
+    replace: '',
+    breaks: 'a snapshot is given up before it takes the last room of a disk',
+    scenario: rule('gives up a snapshot for which there is no room, for a minute'),
+  },
+  {
+    name: 'room-spares-unjudged',
+    area: 'named',
+    file: 'zab/judge.ts',
+    find: "  if (spares.includes(link.peer)) return 'it spares itself';\n",
+    replace: '',
+    breaks: 'nothing that a vote says of room is taken unjudged',
+    scenario: { file: 'server/src/zab/judge.test.ts', name: 'is refused when it spares itself' },
+  },
+];
