@@ -38,6 +38,7 @@ export {
   readCheckpointFacts,
   readStoppedMember,
   removeBackups,
+  requireRestorable,
   restoreMembers,
   type StateHolder,
   type StoppedMember,

@@ -26,6 +26,7 @@ import { visible } from '../visible-text.js';
 import type { Ends, WritableEnds } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';
+import { isFinal } from './refused-step.js';
 import {
   finalReportOf,
   isEqual,
@@ -93,7 +94,9 @@ export async function runMirror(command: MirrorCommand): Promise<number> {
     outcome = await mirror({ source, target }, command, signals);
   } catch (error) {
     const { reason } = abort.signal;
-    if (!(reason instanceof Ended)) throw error;
+    if (!(reason instanceof Ended)) {
+      throw isFinal(error) ? new OperatorError(error.message, { cause: error }) : error;
+    }
     say(reason.message);
     return EXIT_UNEQUAL;
   } finally {
@@ -142,7 +145,7 @@ async function mirror(whole: Ends, command: MirrorCommand, signals: Signals): Pr
     const plan = await compared(await withAccess(ends, whole.target), planned);
     return { report: reportOf(plan), isEqual: plan.isComplete, troubles: troublesPlanned(plan) };
   }
-  await ensurePath(ends.target, '/', { signal: signals.abort });
+  await makeRoot(ends.target, command.to);
   // The target may be a znode of the source only since it was made.
   await ends.source.sync('/');
   await requireApart(ends);
@@ -168,6 +171,16 @@ async function mirror(whole: Ends, command: MirrorCommand, signals: Signals): Pr
     return { report, isEqual: isEqual(left), troubles: troublesLeft(follower.tally, left) };
   } finally {
     clearInterval(progress);
+  }
+}
+
+async function makeRoot(target: Client, to: string): Promise<void> {
+  try {
+    await ensurePath(target, '/');
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const reason = error.message;
+    throw new OperatorError(`--to ${to}: its root cannot be made: ${reason}`, { cause: error });
   }
 }
 
@@ -208,7 +221,10 @@ function tellBefore({ extras, refused, sequences, sequenceSteps }: Tally): void 
 }
 
 async function requireSource(source: Client, from: string): Promise<Stat> {
-  const root = await source.exists('/');
+  const root = await source.exists('/').catch((error: unknown) => {
+    if (!isFinal(error)) throw error;
+    throw new OperatorError(`--from ${from}: ${error.message}`, { cause: error });
+  });
   if (root === null) throw new OperatorError(`--from ${from}: no such znode`);
   if (ownerKind(BigInt.asIntN(64, root.ephemeralOwner)) !== 'session') return root;
   throw new OperatorError(`--from ${from}: the znode is ephemeral, so it cannot be carried`);

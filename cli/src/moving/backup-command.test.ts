@@ -61,7 +61,11 @@ describe('a backup', () => {
     }
     await writeFile(path, sound);
     expect(await runBackupVerify(path)).toBe(0);
-    expect(await runRestore(path, target)).toBe(0);
+    await expect(runRestore(path, target)).rejects.toThrow('is not empty');
+    const anew = join(directory, 'anew.json');
+    const settings = JSON.parse(await readFile(config, 'utf8'));
+    await writeFile(anew, JSON.stringify({ ...settings, dataDir: 'anew' }));
+    expect(await runRestore(path, { ...target, config: anew })).toBe(0);
   });
 
   it('is pruned together with its checksum, the oldest first', async () => {

@@ -56,7 +56,12 @@ function log(parentCversion: number): Buffer {
   return Buffer.concat([header, head, record, Buffer.of(0x42)]);
 }
 
-async function importOf(cversion: number, parentCversion: number, stopAtDamage = false) {
+async function importOf(
+  cversion: number,
+  parentCversion: number,
+  stopAtDamage = false,
+  makeNew: (directory: string) => Promise<unknown> = async () => undefined,
+) {
   const dataDir = await mkdtemp(join(tmpdir(), 'rookery-import-'));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   await mkdir(join(dataDir, 'version-2'));
@@ -65,6 +70,7 @@ async function importOf(cversion: number, parentCversion: number, stopAtDamage =
   const config = join(dataDir, 'ensemble.json');
   const servers = [{ id: 1, host: '127.0.0.1', clientPort: 20001, peerPort: 20002 }];
   await writeFile(config, JSON.stringify({ dataDir: join(dataDir, 'new'), servers }));
+  await makeNew(join(dataDir, 'new'));
   const target = { config, id: null, ensembleId: null, plan: true, json: false };
   return await runImport({ dataDir, logDir: null, stopAtDamage }, target);
 }
@@ -94,4 +100,20 @@ it('such data are imported where the digests need not prove them', async () => {
   const report = printed('stdout');
   expect(await importOf(MAX, -MAX - 1, true)).toBe(0);
   expect(report()).toMatch(/znodes +3 /);
+});
+
+it.each([
+  [
+    'is used already',
+    'is not empty',
+    async (directory: string) => {
+      await mkdir(join(directory, '1'), { recursive: true });
+      await writeFile(join(directory, '1', 'something'), 'of somebody');
+    },
+  ],
+  ['cannot be made', 'cannot be', (directory: string) => writeFile(directory, 'a file')],
+])('a plan finds a directory that %s', async (_, said, makeNew) => {
+  const planned = importOf(5, 6, true, makeNew);
+  await expect(planned).rejects.toBeInstanceOf(OperatorError);
+  await expect(planned).rejects.toThrow(said);
 });

@@ -2,9 +2,9 @@
  * `rookery restore FILE`, `rookery import zookeeper` and `rookery recover` turn a state into that
  * of a new ensemble.
  *
- * Each checks the whole source before it writes, and writes only into empty directories. With
- * `--plan` nothing is written. The report goes to standard output. Exit code 0: written, or
- * possible according to the plan; 1: the source is damaged; 2: a mistake of the caller.
+ * Each checks the whole source and the directories before it writes, and writes only into empty
+ * directories. With `--plan` nothing is written. The report goes to standard output. Exit code 0:
+ * written, or possible according to the plan; 1: the source is damaged; 2: a mistake of the caller.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -19,6 +19,7 @@ import {
   readSnapshot,
   readSnapshotFile,
   readZooKeeperDirectory,
+  requireRestorable,
   restoreMembers,
   SnapshotFileError,
   type StoppedMember,
@@ -87,6 +88,7 @@ async function restored(
   const ids = idsOf(config, target);
   try {
     const { plan, sessions, facts } = await read();
+    await requireRestorable({ config, ids });
     const ensembleId = target.ensembleId ?? randomUUID();
     const result = target.plan
       ? { written: 'nothing, because this is a plan' }

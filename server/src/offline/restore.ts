@@ -9,7 +9,9 @@
  * member that is started on it has no vote, says why, and founds no empty ensemble.
  */
 import { randomBytes } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, readdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { epochOf, errorMessage } from '@rookery/protocol';
 import { type Config, memberDirectories } from '../config.js';
 import { OperatorError } from '../operator-error.js';
@@ -34,8 +36,8 @@ const INCOMPLETE =
 
 /** Resolves with the digest of the state when everything is durable. Rejects with OperatorError. */
 export async function restoreMembers(setup: MembersToRestore): Promise<string> {
-  const { config, ids } = setup;
-  for (const id of ids) await requireEmpty(config, id);
+  const { ids } = setup;
+  await requireRestorable(setup);
   try {
     return await writeAll(setup);
   } catch (error) {
@@ -46,6 +48,14 @@ export async function restoreMembers(setup: MembersToRestore): Promise<string> {
       { cause: error },
     );
   }
+}
+
+/** Rejects with OperatorError if the directories are not empty, or cannot be made. */
+export async function requireRestorable({
+  config,
+  ids,
+}: Pick<MembersToRestore, 'config' | 'ids'>): Promise<void> {
+  for (const id of ids) await requireEmpty(config, id);
 }
 
 async function writeAll(setup: MembersToRestore): Promise<string> {
@@ -77,11 +87,29 @@ async function writeAll(setup: MembersToRestore): Promise<string> {
 async function requireEmpty(config: Config, id: number): Promise<void> {
   const { data, log } = memberDirectories(config, id);
   for (const directory of new Set([data, log])) {
-    if ((await namesIn(directory)).length === 0) continue;
+    if ((await namesIn(directory)).length === 0) {
+      await requireWritable(directory);
+      continue;
+    }
     throw new OperatorError(
       `${directory} is not empty: a state is restored into new directories only; ` +
         'move the old one away first',
     );
+  }
+}
+
+/** The directory, or the one in which it would be made. */
+async function requireWritable(directory: string): Promise<void> {
+  for (let at = directory; ; at = dirname(at)) {
+    try {
+      await access(at, constants.W_OK | constants.X_OK);
+      return;
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : '';
+      if (code === 'ENOENT' && dirname(at) !== at) continue;
+      const reason = errorMessage(error);
+      throw new OperatorError(`${directory} cannot be written: ${reason}`, { cause: error });
+    }
   }
 }
 

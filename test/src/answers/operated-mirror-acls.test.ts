@@ -10,6 +10,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { type Ensemble, useServingEnsemble } from '../harness/ensemble.js';
 import { mayLack } from '../harness/foreign.js';
 import { type Product, productNamed, ROOKERY_MAIN } from '../harness/product.js';
+import { until } from '../harness/wait.js';
 
 const TEST_DEADLINE_MS = 180_000;
 const ZOOKEEPER = '/usr/share/java/zookeeper.jar';
@@ -246,6 +247,30 @@ it(
 );
 
 it(
+  'a mirror that follows goes on where ACLs would lock it out, and finishes them at the cut-over',
+  async () => {
+    const { source, target, mirror } = await useWorld(productNamed('rookery'));
+    await createAll(source);
+    const running = mirror([], MIRROR);
+    await until('the mirror follows', TEST_DEADLINE_MS, async () => {
+      return running.said().includes('following the source') || undefined;
+    });
+    await source.create('/app/s/late', 'late', { acl: ALICE_ALL });
+    await source.create('/app/s/late/below', 'late', { acl: READ_ONLY });
+    await source.setData('/app/s/a/b', 'changed');
+    await source.delete('/app/secret/a/b');
+    await until('the last change is there', TEST_DEADLINE_MS, async () => {
+      return (await target.exists('/copy/secret/a/b')) === null || undefined;
+    });
+    running.kill('SIGTERM');
+    const { code, said, out } = await running.ended;
+    expect(code, said + out).toBe(0);
+    expect(await contentOf(target, '/copy')).toEqual(await contentOf(source, '/app'));
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
   'a run that was killed is finished by the next one, and a signal before the end ends it at once',
   async () => {
     const { source, target, mirror } = await useWorld(productNamed('rookery'));
@@ -274,6 +299,32 @@ it(
       'ACLs finished': expect.any(Number),
     });
     expect(await contentOf(target, '/copy')).toEqual(await contentOf(source, '/app'));
+  },
+  TEST_DEADLINE_MS,
+);
+
+it(
+  'a root that cannot be made, or read, is a sentence with exit code 2, and a plan finds it',
+  async () => {
+    const { source, target, from, to } = await useWorld(productNamed('rookery'));
+    await source.create('/app', 'x', { acl: OPEN });
+    await source.create('/closed', 'x', { acl: ALICE_ALL });
+    await target.create('/shut', '', { acl: READ_ONLY });
+    const environment = { ROOKERY_MIRROR_TO_AUTH: MIRROR };
+    const mirror = (ends: readonly string[]) => start(['mirror', ...ends], environment).ended;
+    const below = ['--from', `${from}/app`, '--to', `${to}/shut/copy`];
+    expect(await mirror([...below, '--once'])).toMatchObject({
+      code: 2,
+      said: expect.stringMatching(/^rookery: --to .*\/shut\/copy: its root cannot be made: .+\n$/),
+    });
+    expect(await mirror([...below, '--plan'])).toMatchObject({
+      code: 1,
+      said: expect.stringMatching(/^refused: "\/": create at the target: /m),
+    });
+    expect(await mirror(['--from', `${from}/closed`, '--to', `${to}/copy`])).toMatchObject({
+      code: 2,
+      said: expect.stringMatching(/^rookery: [^\n]*\/closed[^\n]*\n$/),
+    });
   },
   TEST_DEADLINE_MS,
 );
