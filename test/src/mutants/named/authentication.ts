@@ -98,8 +98,8 @@ const ofMembers: readonly NamedMutant[] = [
     name: 'strangers-are-not-bounded',
     area: 'named',
     file: 'net/peer-admission.ts',
-    find: 'this.#unproven.size >= this.#parts.unprovenMax)',
-    replace: 'this.#unproven.size < 0)',
+    find: 'new FairSlots(parts.unprovenMax)',
+    replace: 'new FairSlots(parts.unprovenMax * 1_000)',
     breaks: 'connections that have proved nothing have a bound',
     scenario: {
       file: ADMISSION,
@@ -110,8 +110,8 @@ const ofMembers: readonly NamedMutant[] = [
     name: 'any-certificate-is-every-member',
     area: 'named',
     file: 'net/peer-certificate.ts',
-    find: 'if (host !== null && isNamed(certificate, host)) return null;',
-    replace: "if (host !== null && (isNamed(certificate, host) || host !== '')) return null;",
+    find: 'if (isNamed(certificate, host)) return null;',
+    replace: "if (isNamed(certificate, host) || host !== '') return null;",
     breaks: 'a certificate is that of the member whose host it names',
     scenario: {
       file: CERTIFICATE,
