@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { checkSettings } from '../config-schema.js';
 import { ServerStats } from '../net/server-stats.js';
 import { memberView } from '../simulated/net/fixtures.js';
+import { commandAnswer } from './commands.js';
 import { jsonPieces } from './json-text.js';
 import { expiries, watchedPathsOf } from './session-facts.js';
 import { settingsText } from './zab-facts.js';
@@ -42,4 +43,28 @@ it('gathers a hundred thousand leases, and skips as many watches, over many turn
   while (pieces.next().value === '') empty += 1;
   expect(empty).toBe(100_000);
   expect([...jsonPieces(watchedPathsOf(view))].length).toBe(100_001);
+});
+
+it('refuses a trace mask that is no number of 64 bits with 400, where ZooKeeper answers 200', () => {
+  const stats = new ServerStats();
+  const context = { view: memberView({}), stats, wallMs: 0, connectionCount: 0 };
+  const set = (mask: string) =>
+    commandAnswer(
+      'set_trace_mask',
+      { ...context, connections: () => [] } as never,
+      new URLSearchParams(mask === '' ? {} : { traceMask: mask }),
+    );
+  for (const mask of [
+    '',
+    'abc',
+    '0x10',
+    '9223372036854775808',
+    '-9223372036854775809',
+    '1'.repeat(20),
+  ]) {
+    expect(() => set(mask), mask).toThrow(expect.objectContaining({ status: 400 }));
+  }
+  expect(stats.traceMask).toBe(306n);
+  set('-9223372036854775808');
+  expect(stats.traceMask).toBe(-(2n ** 63n));
 });

@@ -171,9 +171,10 @@ function monitor(context: CommandContext): Facts {
 
 function setTraceMask({ stats }: CommandContext, query: URLSearchParams): Facts {
   const text = query.get('traceMask') ?? '';
-  if (!/^-?\d{1,19}$/.test(text)) {
+  const mask = /^-?\d{1,19}$/.test(text) ? BigInt(text) : null;
+  if (mask === null || mask !== BigInt.asIntN(64, mask)) {
     throw new HttpError(400, 'traceMask: expected a whole number of 64 bits.');
   }
-  stats.traceMask = BigInt.asIntN(64, BigInt(text));
+  stats.traceMask = mask;
   return { tracemask: stats.traceMask };
 }

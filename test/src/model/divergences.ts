@@ -52,6 +52,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'a multi that `auth` entries enlarge beyond its request': 'server/src/pipeline/admission.test.ts',
   '`dump`': 'server/src/net/four-letter/reply.test.ts',
   '`srvr` and `stat` of a member that does not serve': 'server/src/net/four-letter/reply.test.ts',
+  '`/commands/set_trace_mask`': 'server/src/http/commands.test.ts',
   '`envi`': 'server/src/net/four-letter/reply.test.ts',
   defaults: 'server/src/config.test.ts',
   'data versions': 'server/src/state/versions.test.ts',
