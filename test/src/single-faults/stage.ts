@@ -17,6 +17,14 @@ import { nowMs, Pulse, type PulseWindow } from './pulse.js';
 import type { Outcome } from './scenario.js';
 
 const SAID_LINES_MAX = 12;
+/** Of an ensemble that did not serve, so that there was no load. */
+const NOTHING_SEEN: PulseWindow = {
+  acknowledgedWrites: 0,
+  longestWriteGapMs: 0,
+  longestWaitMs: 0,
+  connectionsLost: 0,
+  errors: {},
+};
 
 export interface PlayBounds {
   readonly gapMsMax?: number;
@@ -38,11 +46,15 @@ export interface PlayNotes {
 
 export class Stage {
   readonly ensemble: Ensemble;
-  readonly pulse: Pulse;
+  #pulse: Pulse | null = null;
 
-  private constructor(ensemble: Ensemble, pulse: Pulse) {
+  private constructor(ensemble: Ensemble) {
     this.ensemble = ensemble;
-    this.pulse = pulse;
+  }
+
+  /** A stage on which nothing runs yet: `load` begins the load. */
+  static async empty(options: EnsembleOptions = {}): Promise<Stage> {
+    return new Stage(await Ensemble.create({ operated: true, ...options }));
   }
 
   /** The load uses the members at `loadedIds`, by default all. */
@@ -52,14 +64,24 @@ export class Stage {
     try {
       ensemble.start();
       await ensemble.serving();
-      const loaded = loadedIds ?? ensemble.ids;
-      const pulse = await Pulse.start(loaded.map((id) => ensemble.member(id).clientPort));
-      return new Stage(ensemble, pulse);
+      const stage = new Stage(ensemble);
+      await stage.load(loadedIds);
+      return stage;
     } catch (error) {
       console.log(ensemble.logTails());
       await ensemble.close();
       throw error;
     }
+  }
+
+  get pulse(): Pulse {
+    if (this.#pulse === null) throw new Error('the load has begun');
+    return this.#pulse;
+  }
+
+  /** Begins the load; the members serve. */
+  async load(ids: readonly number[] = this.ensemble.ids): Promise<void> {
+    this.#pulse = await Pulse.start(ids.map((id) => this.ensemble.member(id).clientPort));
   }
 
   async play(
@@ -80,7 +102,7 @@ export class Stage {
     } catch (error) {
       broken.push(error instanceof Error ? error.message : String(error));
     }
-    const seen = await this.pulse.window(fromMs);
+    const seen = (await this.#pulse?.window(fromMs)) ?? NOTHING_SEEN;
     const elections = this.#electionsSince(logMarks);
     const serving: number[] = [];
     for (const member of this.ensemble.running) {
@@ -91,7 +113,7 @@ export class Stage {
   }
 
   async strike(): Promise<void> {
-    await this.pulse.stop();
+    await this.#pulse?.stop();
     await this.ensemble.close();
   }
 
