@@ -38,10 +38,11 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'disk.stepped_out': ({ leader }) =>
     `serves nobody while its disk is full; leader ${text(leader)} goes on without it`,
   'disk.hands_over': () => 'no longer leads, because its disk is full and others have room',
-  'disk.spared': ({ members }) =>
-    Array.isArray(members) && members.length > 0
-      ? `goes on without members with a full disk: ${members.join(', ')}`
-      : 'goes on without nobody',
+  'disk.spared': ({ members }) => {
+    const which = Array.isArray(members) ? members.join(', ') : UNTOLD;
+    return `goes on without members with a full disk: ${which}`;
+  },
+  'disk.spared_none': () => 'needs, or has again, every member that it went on without',
   'disk.member_has_room': ({ member }) =>
     `knows that the disk of member ${text(member)} has room again`,
   'disk.nearly_full': () => 'has a disk that is nearly full',

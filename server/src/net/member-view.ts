@@ -126,7 +126,7 @@ export interface HealthView {
   readonly role: 'looking' | 'following' | 'leading';
   /** How long it has shown that role; failed attempts to follow or to lead count as `looking`. */
   readonly roleForMs: number;
-  /** While nobody can be elected: why, and which members it waits for; null otherwise. */
+  /** While nobody is elected or followed: why, and which members it waits for; null otherwise. */
   readonly waitsFor: string | null;
   /** Whether it serves reads without a quorum, as configured. */
   readonly isReadOnly: boolean;

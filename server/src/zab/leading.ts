@@ -378,7 +378,9 @@ export class Leading implements Role {
     this.#room.judge();
     if (this.#room.mayHandOver) return this.#handOver();
     if (!sameIds(spares, this.#room.spares)) {
-      this.#member.note('disk.spared', { members: this.#room.spares });
+      const members = this.#room.spares;
+      if (members.length > 0) this.#member.note('disk.spared', { members });
+      else this.#member.note('disk.spared_none', { epoch: this.#epoch });
       this.#member.sendToAll(this.vote());
     }
     if (refuses === this.#room.refuses && sameIds(full, this.#room.full)) return;

@@ -113,7 +113,7 @@ export class Zab {
     return this.#role instanceof Following ? this.#role.snapshotFrom : null;
   }
 
-  /** While nobody can be elected: why, and which members are waited for; null otherwise. */
+  /** While nobody is elected or followed: why, and which members are waited for; null otherwise. */
   get waitsFor(): string | null {
     return this.#role instanceof Looking ? this.#role.waitsFor : null;
   }

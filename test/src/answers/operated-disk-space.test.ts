@@ -50,9 +50,10 @@ async function surviveFullDisks(
   full: readonly [Member, Member],
   other: Member,
 ): Promise<void> {
-  const client = await useClient(other);
-  await create(client, '/leftover');
+  await create(await useClient(other), '/leftover');
   const freed = full.map((member) => fillDisk(diskOf(ensemble, member), LEFT_BYTES));
+  // Filling keeps this process from everything else, maybe for longer than a session lives.
+  const client = await useClient(other);
   await untilAnswered(client, ErrorCode.quotaExceeded);
   expect((await sendCreate(client, '/more')).error).toBe(ErrorCode.quotaExceeded);
   await remove(client, '/leftover');
