@@ -11,6 +11,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  fsyncSync,
   openSync,
   renameSync,
   rmSync,
@@ -47,9 +48,9 @@ export async function openNewFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * Replaces the file at `path` by one with this text, whole or not at all: it is written as
- * `<path>.new` first. A link that has either name is replaced and never followed. Throws the
- * system's error.
+ * Replaces the file at `path` by one with this text, whole or not at all, also where the power
+ * fails: it is written as `<path>.new` first, and synced. A link that has either name is replaced
+ * and never followed. Throws the system's error.
  */
 export function replaceOwnFile(path: string, text: string): void {
   const part = `${path}.new`;
@@ -58,6 +59,7 @@ export function replaceOwnFile(path: string, text: string): void {
     const file = openSync(part, NEW_FILE, MODE);
     try {
       writeFileSync(file, text);
+      fsyncSync(file);
     } finally {
       closeSync(file);
     }
