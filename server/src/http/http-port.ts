@@ -72,6 +72,11 @@ const HEAD_BYTES_MAX = 16 << 10;
 const URL_CHARACTERS_MAX = 4096;
 /** The time from the first byte of a request to its last. */
 const REQUEST_TIMEOUT_MS = 5000;
+/** What ends a request before it is read, by Node's code of the error; others are no HTTP. */
+const STATUS_OF_CLIENT_ERROR: ReadonlyMap<string, number> = new Map([
+  ['HPE_HEADER_OVERFLOW', 431],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408],
+]);
 /** How often node looks for requests that take too long. */
 const CHECK_MS = 1000;
 /** The characters of an answer in pieces that are made in one turn. */
@@ -131,7 +136,7 @@ export class HttpPort {
     this.#server.on('upgrade', (_request: IncomingMessage, socket: Socket) => socket.destroy());
     this.#server.on('connect', (_request: IncomingMessage, socket: Socket) => socket.destroy());
     this.#server.on('clientError', (error: Error & { code?: string }, socket: Socket) => {
-      endWith(socket, error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400);
+      endWith(socket, STATUS_OF_CLIENT_ERROR.get(error.code ?? '') ?? 400);
     });
   }
 
