@@ -2,6 +2,7 @@
 // is room. Two of three full ones stop writes that carry data at every member, and nothing else.
 import { ErrorCode, OpCode, PathVersionRequest, type PeerId, ROOM_SINCE } from '@rookery/protocol';
 import { expect, it } from 'vitest';
+import type { Config } from '../config.js';
 import type { MemoryClient } from './memory-client.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, everyoneServes, expectEqual } from './scenario.js';
@@ -9,8 +10,8 @@ import { connected, everyoneServes, expectEqual } from './scenario.js';
 const ROOM = { freeBytes: 50e9, totalBytes: 100e9 };
 const FULL = { freeBytes: 1e9, totalBytes: 100e9 };
 
-async function roomy(): Promise<MemoryEnsemble> {
-  const ensemble = new MemoryEnsemble({ size: 3, seed: 1 });
+async function roomy(settings: Partial<Config> = {}): Promise<MemoryEnsemble> {
+  const ensemble = new MemoryEnsemble({ size: 3, seed: 1, settings });
   for (const id of [1, 2, 3]) ensemble.spaces.set(id, ROOM);
   await ensemble.start();
   await everyoneServes(ensemble);
@@ -67,6 +68,17 @@ it('a follower steps out while its disk is full, and no write is refused', async
   expect(await writesUntil(ensemble, client, [full, 'following'])).toBe(0);
   expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
   await expectEqual(ensemble);
+});
+
+it('one that has stepped out serves reads where that is configured, until it has room', async () => {
+  const ensemble = await roomy({ readOnlyMode: true });
+  const [full = 0] = othersThan(ensemble.leader);
+  ensemble.spaces.set(full, FULL);
+  await ensemble.until(() => ensemble.member(full).status.mode === 'read-only', 'does it read');
+  expect(ensemble.member(full).status.health.sparedBy).toBe(ensemble.leader);
+  ensemble.spaces.set(full, ROOM);
+  await ensemble.until(() => ensemble.member(full).status.mode === 'follower', 'does it follow');
+  expect(ensemble.failures).toEqual([]);
 });
 
 it('a leader hands over while its disk is full', async () => {
