@@ -10,6 +10,7 @@ import { addressText, JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import type { ListenAddress } from '../addresses.js';
 import type { AuditSink } from '../pipeline/audit.js';
+import { addressGroup } from '../security/address-group.js';
 import { ClientConnection } from './client-connection.js';
 import { ClientPlaces } from './client-places.js';
 import { ClientShare, SHARE_LIMITS, type ShareLimits } from './client-share.js';
@@ -283,16 +284,23 @@ export class ClientPort implements ConnectionOwner<ClientConnection> {
   /** Closes the connections with the most unfinished input. */
   onInputExceeded(): void {
     const { bytes, bytesMax } = this.input;
-    for (const connection of this.input.excess(this.#connections, (one) => one.inputBytes)) {
+    for (const connection of this.#largestIn(this.input, (one) => one.inputBytes)) {
       const facts = { heldBytes: connection.inputBytes, allBytes: bytes, inputBytesMax: bytesMax };
       this.rateLimited.warn('client.input_exceeded', connection.facts(facts));
       connection.close('all connections hold too much input, it holds most', 'logged');
     }
   }
 
+  #largestIn(
+    budget: SharedBudget<ClientConnection>,
+    bytesOf: (connection: ClientConnection) => number,
+  ): readonly ClientConnection[] {
+    return budget.excess(this.#connections, bytesOf, (one) => addressGroup(one.remoteAddress));
+  }
+
   #closeLargestOutputs(): void {
     const { bytes, bytesMax } = this.output;
-    for (const connection of this.output.excess(this.#connections, (one) => one.owedBytes)) {
+    for (const connection of this.#largestIn(this.output, (one) => one.owedBytes)) {
       const facts = { owedBytes: connection.owedBytes, allBytes: bytes, outputBytesMax: bytesMax };
       this.rateLimited.warn('client.output_exceeded', connection.facts(facts));
       connection.close('all clients leave too much unread, it leaves most', 'logged');

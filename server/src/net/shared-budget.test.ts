@@ -5,7 +5,13 @@ import { SharedBudget } from './shared-budget.js';
 function budgetOf(bytesMax: number, holders: readonly number[]) {
   const budget = new SharedBudget<number>(bytesMax);
   for (const bytes of holders) budget.add(bytes);
-  return { budget, excess: () => budget.excess(holders, (bytes) => bytes) };
+  const excess = () =>
+    budget.excess(
+      holders,
+      (bytes) => bytes,
+      (bytes) => bytes,
+    );
+  return { budget, excess };
 }
 
 describe('a budget that many share', () => {
@@ -42,6 +48,23 @@ describe('a budget that many share', () => {
     const budget = new SharedBudget<string>(10);
     budget.add(40);
     const now: Readonly<Record<string, number>> = { a: 20, b: 0, c: 20 };
-    expect(budget.excess(Object.keys(now), (name) => now[name] ?? 0)).toEqual(['a']);
+    expect(
+      budget.excess(
+        Object.keys(now),
+        (name) => now[name] ?? 0,
+        (name) => name,
+      ),
+    ).toEqual(['a']);
+  });
+
+  it('closes many small ones of one address before a larger one of another', () => {
+    const budget = new SharedBudget<string>(100);
+    const bytesOf = (name: string) => (name === 'large' ? 30 : 10);
+    const groupOf = (name: string) => (name === 'large' ? 'other' : 'most');
+    const small = Array.from({ length: 12 }, (_, index) => `small ${index}`);
+    budget.add(30 + 120);
+    const closed = budget.excess(['large', ...small], bytesOf, groupOf);
+    // 80 and the largest, which is not counted, stay.
+    expect(closed).toEqual(small.slice(0, 4));
   });
 });

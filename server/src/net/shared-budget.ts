@@ -4,9 +4,10 @@
  *
  * It keeps only the sum: holders report how much more or less they hold. The largest holder does
  * not count, so that a single client gets an answer of any size: the memory is bounded by the
- * budget plus one holder. When the others exceed the budget, the largest holders are closed, that
- * one first, until an eighth of the budget is free, so that the search for them is rare. Of those
- * that stay, the largest does not count either. Used by the client port.
+ * budget plus one holder. When the others exceed the budget, holders are closed until an eighth of
+ * it is free, so that the search for them is rare: the largest ones of the group that holds most,
+ * so that many small holders of one address close nobody else. Of those that stay, the largest does
+ * not count either. Used by the client port.
  */
 import { assert } from '@rookery/protocol';
 
@@ -16,6 +17,7 @@ const SPARE_PART = 1 / 8;
 interface Held<Holder> {
   readonly holder: Holder;
   readonly bytes: number;
+  readonly group: unknown;
 }
 
 export class SharedBudget<Holder> {
@@ -46,26 +48,50 @@ export class SharedBudget<Holder> {
     if (this.#bytes <= this.bytesMax) this.#searchAboveBytes = this.bytesMax;
   }
 
-  /** The holders to close, the largest first. Each reports what it gives back. */
-  excess(holders: Iterable<Holder>, bytesOf: (holder: Holder) => number): readonly Holder[] {
+  /**
+   * The holders to close: those of the group that holds most, such as an address, before others,
+   * and in each group the largest first. Each reports what it gives back.
+   */
+  excess(
+    holders: Iterable<Holder>,
+    bytesOf: (holder: Holder) => number,
+    groupOf: (holder: Holder) => unknown,
+  ): readonly Holder[] {
     const held: Held<Holder>[] = [];
+    const sums = new Map<unknown, number>();
     for (const holder of holders) {
       const bytes = bytesOf(holder);
-      if (bytes > 0) held.push({ holder, bytes });
+      if (bytes <= 0) continue;
+      const group = groupOf(holder);
+      held.push({ holder, bytes, group });
+      sums.set(group, (sums.get(group) ?? 0) + bytes);
     }
-    held.sort((one, other) => other.bytes - one.bytes);
-    const spareBytes = this.bytesMax * SPARE_PART;
-    const largestBytes = held[0]?.bytes ?? 0;
-    if (this.#bytes - largestBytes <= this.bytesMax) {
-      this.#searchAboveBytes = this.bytesMax + largestBytes;
+    const sumOf = ({ group }: Held<Holder>): number => sums.get(group) ?? 0;
+    held.sort((one, other) => sumOf(other) - sumOf(one) || other.bytes - one.bytes);
+    const largest = largestFromEach(held);
+    if (this.#bytes - (largest[0] ?? 0) <= this.bytesMax) {
+      this.#searchAboveBytes = this.bytesMax + (largest[0] ?? 0);
       return [];
     }
+    const keptMax = this.bytesMax * (1 - SPARE_PART);
     let leftBytes = this.#bytes;
-    const closed = held.findIndex(({ bytes }) => {
-      if (leftBytes - bytes <= this.bytesMax - spareBytes) return true;
+    const closed = held.findIndex(({ bytes }, index) => {
+      if (leftBytes - (largest[index] ?? 0) <= keptMax) return true;
       leftBytes -= bytes;
       return false;
     });
     return held.slice(0, closed < 0 ? held.length : closed).map(({ holder }) => holder);
   }
+}
+
+/** The bytes of the largest holder from each index on. */
+function largestFromEach<Holder>(held: readonly Held<Holder>[]): readonly number[] {
+  let largest = 0;
+  return held
+    .toReversed()
+    .map(({ bytes }) => {
+      largest = Math.max(largest, bytes);
+      return largest;
+    })
+    .toReversed();
 }
