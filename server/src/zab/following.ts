@@ -383,6 +383,7 @@ export class Following implements Role {
     this.onTick();
     if (this.#member.linkOf(this.#leader) === undefined) return;
     this.#phase = 'active';
+    this.#member.followedInVain = 0;
     const epoch = this.#member.currentEpoch;
     this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
     // The others learn that this member has an ensemble id and counts in elections from now on.

@@ -74,6 +74,8 @@ export class Member {
   handedOverAtMs = Number.NEGATIVE_INFINITY;
   /** When it last gave up a snapshot for want of room, in ms. */
   gaveUpAtMs = Number.NEGATIVE_INFINITY;
+  /** How often it has begun to follow since it last served, or was spared for want of room. */
+  followedInVain = 0;
   /** Since when storage has had work without completing any, in ms; otherwise null. */
   writingSinceMs: number | null = null;
   round = 0;

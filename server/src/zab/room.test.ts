@@ -301,6 +301,7 @@ describe('a member with a full disk that looks for a leader', () => {
     ['has a follower that is full', 3, { full: true }],
     ['has no follower', 3, { state: 'looking', leader: 3 }],
     ['has not founded yet', 2, { founded: false }],
+    ['has a follower without a vote', 3, { sound: false }],
   ] as const)('follows a leader at once that %s', (_, whose, change) => {
     const member = new TestMember([1, 2, 3]);
     member.hear(3, { ...FOLLOWS, ...(whose === 3 ? change : {}) });
@@ -335,6 +336,20 @@ describe('a member with a full disk that looks for a leader', () => {
     member.at(10_000 + PATIENCE_MS);
     expect(member.votesFor).toBe(3);
     member.at(10_001 + PATIENCE_MS);
+    expect(member.votesFor).toBe(1);
+  });
+
+  it('stands after it has followed in vain three times, though the others never agree', () => {
+    const member = new TestMember([1, 2, 3]);
+    for (let attempt = 1; attempt <= 3; attempt += 1) {
+      for (const peer of [2, 3]) member.hear(peer, { round: 10 * attempt, leader: peer });
+      expect(member.votesFor, `attempt ${attempt}`).toBe(3);
+      member.hear(3, { ...LEADS, round: 10 * attempt, leader: 3 });
+      expect(member.role).toBe('following');
+      member.hear(3, { round: 10 * attempt, leader: 3 });
+      expect(member.role).toBe('looking');
+    }
+    for (const peer of [2, 3]) member.hear(peer, { round: 40, leader: peer });
     expect(member.votesFor).toBe(1);
   });
 

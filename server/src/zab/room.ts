@@ -20,6 +20,11 @@ import type { Link, Member } from './member.js';
 export const LASTING_MS = 1_500;
 /** How long a leader that could not hand over waits, or a member that gave up a snapshot. */
 export const TRY_AGAIN_MS = 60_000;
+/**
+ * How often a member with a full disk begins to follow in vain before it stands itself. Those with
+ * room may not reach each other, and whoever of them is elected may lack what this member knows.
+ */
+const IN_VAIN_MAX = 3;
 
 export function isFull({ vote }: Link): boolean {
   return vote?.full === true;
@@ -80,8 +85,8 @@ export class LeadersRoom {
 
 /**
  * What a member that looks does for want of room. It is patient for H and as long as it takes a new
- * leader to spare it. Afterwards it follows and stands as any other: the others may need what it
- * knows.
+ * leader to spare it, or until it has followed in vain. Afterwards it follows and stands as any
+ * other: the others may need what it knows.
  */
 export class Standby {
   readonly #member: Member;
@@ -109,6 +114,7 @@ export class Standby {
     const { id: own, nowMs, isFull: isOwnFull, quorums } = this.#member;
     if (!isOwnFull || !founded) return false;
     if (spares?.includes(own)) {
+      this.#member.followedInVain = 0;
       this.#sinceMs = nowMs;
       return true;
     }
@@ -126,13 +132,16 @@ export class Standby {
     });
   }
 
+  /** Only with a vote: a new leader needs this member if the others have none. */
   #backs(id: PeerId, leader: PeerId): boolean {
     const link = this.#member.linkOf(id);
-    return link !== undefined && hasRoom(link) && link.vote?.leader === leader;
+    if (link === undefined || !counts(this.#member, link, { kind: 'members' })) return false;
+    return hasRoom(link) && link.vote?.leader === leader;
   }
 
   get #isPatient(): boolean {
-    const { nowMs, roomSinceMs, options } = this.#member;
+    const { nowMs, roomSinceMs, options, followedInVain } = this.#member;
+    if (followedInVain >= IN_VAIN_MAX) return false;
     const sinceMs = Math.max(this.#sinceMs, roomSinceMs);
     return nowMs - sinceMs <= options.peerTimeoutMs + LASTING_MS;
   }

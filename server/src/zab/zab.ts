@@ -343,6 +343,7 @@ export class Zab {
   #follow(leader: PeerId): Role {
     this.#member.tickets.forget();
     this.#member.note('role.following', { leader });
+    this.#member.followedInVain += 1;
     return new Following(this.#member, this.#transitions, leader);
   }
 
