@@ -12,6 +12,7 @@ import { decisionMutants } from './decisions.js';
 import { directoryMutants } from './directories.js';
 import { electionMutants } from './elections.js';
 import { architectureMutants } from './from-architecture.js';
+import { sourceMutants } from './from-source.js';
 import type { Mutant } from './mutant.js';
 import { scenarioMutants } from './named/index.js';
 import { pathMutants } from './paths.js';
@@ -33,6 +34,7 @@ export const seededMutants: readonly Mutant[] = [
   ...sessionEndMutants,
   ...pathMutants,
   ...directoryMutants,
+  ...sourceMutants,
 ];
 
 export const allMutants: readonly Mutant[] = [...seededMutants, ...scenarioMutants];

@@ -40,7 +40,7 @@ const STOPPED_CLOCKS = [
 ] as const;
 
 /** Clients fall silent for longer than their timeout, and nothing disturbs members. */
-const VANISHING = [
+export const VANISHING = [
   'members=3',
   'kinds=["wall-clock"]',
   'settings.peerTimeoutMs=200',

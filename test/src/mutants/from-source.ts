@@ -1,0 +1,199 @@
+/**
+ * Mutants that were written from the source of the core, its storage and its sessions alone,
+ * without a look at what the simulator draws or checks.
+ */
+import type { Mutant } from './mutant.js';
+import { VANISHING } from './sessions.js';
+
+/** Short runs with many faults: where a bug shows at once, long ones only take time. */
+const BRIEF = ['durationMs=6000', 'spreadMs=6000', 'faults=12', 'clients.thinkMaxMs=20'] as const;
+
+/** A leader proposes while it reaches nobody, and returns after the next one was elected. */
+const OVERTAKEN = [
+  ...BRIEF,
+  'kinds=["overtaken-leader"]',
+  'members=3',
+  'clients.readShare=0.2',
+] as const;
+
+/** Sessions with more ephemerals than one transaction deletes end all the time. */
+const ENDS_IN_PARTS = [
+  ...BRIEF,
+  'members=3',
+  'kinds=["crash-leader"]',
+  'tuning.ephemeralsPerPart=1',
+  'clients.hoards=true',
+  'clients.closeEveryMs=1000',
+  'clients.vanishEveryMs=0',
+  'clients.readerShare=0',
+] as const;
+
+export const sourceMutants: readonly Mutant[] = [
+  {
+    name: 'truncation-leaves-durable',
+    area: 'zab',
+    breaks: 'what was truncated is not durable any more',
+    aim: OVERTAKEN,
+    file: 'zab/history.ts',
+    find: 'this.#durable = Math.min(this.#durable, after);',
+    replace: 'this.#durable = Math.max(this.#durable, after);',
+  },
+  {
+    name: 'common-point-of-the-longer-log',
+    area: 'zab',
+    breaks: 'two logs have in common what the shorter one has',
+    file: 'zab/history.ts',
+    find: 'const last = Math.min(range.last, other.last);',
+    replace: 'const last = Math.max(range.last, other.last);',
+  },
+  {
+    name: 'applied-history-is-truncated',
+    area: 'zab',
+    breaks: 'what a learner has applied is replaced by a snapshot and never truncated',
+    aim: [...BRIEF, 'kinds=["two-leaderships","crash"]', 'members=3'],
+    file: 'zab/sync-plan.ts',
+    find: 'if (common < learner.applied) {',
+    replace: 'if (common < learner.applied && learner.applied > learner.last) {',
+  },
+  {
+    name: 'earlier-answer-confirms',
+    area: 'zab',
+    breaks: 'a question is confirmed by answers that were given after it',
+    aim: [...BRIEF, 'kinds=["isolate-leader","stall-long","partition-halves"]', 'members=3'],
+    file: 'zab/confirmations.ts',
+    find: 'learner.synced && learner.confirmedRound >= round;',
+    replace: 'learner.synced && learner.confirmedRound >= Math.min(round, 1);',
+  },
+  {
+    name: 'mark-lowered-after-the-cut',
+    area: 'storage',
+    breaks: 'the mark of the log is lowered before the log is cut: a crash is not damage',
+    aim: OVERTAKEN,
+    file: 'storage/storage.ts',
+    find: `    if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });
+    await this.#liveGeneration().log.truncate(after);
+`,
+    replace: `    await this.#liveGeneration().log.truncate(after);
+    if (after < this.#meta.value.recordedZxid) await this.#meta.change({ recordedZxid: after });
+`,
+  },
+  {
+    name: 'giving-up-is-forgotten',
+    area: 'storage',
+    breaks: 'a member that gave up its history does not have it after a restart',
+    aim: [...BRIEF, 'kinds=["two-leaderships","went-back","crash","crash-at-change"]', 'members=3'],
+    file: 'storage/storage.ts',
+    find: `await this.#meta.change({ damaged: reason, ensembleId: '', founded: false, start });`,
+    replace: `await this.#meta.change({ ensembleId: '', founded: reason === '', start });`,
+  },
+  {
+    name: 'snapshot-leaves-the-damage',
+    area: 'storage',
+    breaks: 'a member with a fresh snapshot has a sound disk',
+    aim: [...BRIEF, 'kinds=["flip-bit","crash"]', 'members=3'],
+    file: 'storage/storage.ts',
+    find: 'await this.#meta.change({ generation, damaged: null, level, ...facts });',
+    replace: 'await this.#meta.change({ generation, level, ...facts });',
+  },
+  {
+    name: 'renewed-lease-is-lost',
+    area: 'sessions',
+    breaks: 'a session whose deadline has moved is looked at again',
+    aim: VANISHING,
+    file: 'sessions/leases.ts',
+    find: `        this.#putInBucket(lease);
+      } else if`,
+    replace: `        assert(lease.timeoutMs > 0, 'it has a timeout');
+      } else if`,
+  },
+  {
+    name: 'delete-leaves-the-parent',
+    area: 'state',
+    breaks: 'the zxid of the last change of the children is that of a delete, too',
+    file: 'state/replicated-state.ts',
+    find: '    tree.losesChildren(parent, at);\n',
+    replace: '    if (children.length > 1) tree.losesChildren(parent, at);\n',
+  },
+  {
+    name: 'persistent-watch-misses-children',
+    area: 'state',
+    breaks: 'a persistent watch hears of the children of its znode',
+    aim: [...BRIEF, 'clients.works=["watches","families","own"]'],
+    file: 'state/watches.ts',
+    find: 'const all = this.#withPersistent(above, parent);',
+    replace: 'const all: ReadonlySet<WatcherId> = above;',
+  },
+  {
+    name: 'deleted-parent-is-not-told',
+    area: 'state',
+    breaks: 'a child watch hears that its own znode is deleted',
+    aim: [...BRIEF, 'clients.works=["watches","families"]', 'clients.count=8'],
+    file: 'state/watches.ts',
+    find: "    if (kind === 'deleted') {\n      for",
+    replace: "    if (kind === 'deleted' && path === '/') {\n      for",
+  },
+  {
+    name: 'reap-ignores-what-is-in-flight',
+    area: 'pipeline',
+    breaks: 'a znode is removed for its age only where nothing in flight touches it',
+    aim: [...BRIEF, 'tuning.containerCheckMs=50', 'clients.ttls=true', 'clients.works=["own"]'],
+    file: 'pipeline/prepare.ts',
+    find: 'if (node === NO_NODE || this.#overlay.touches(pathViewOf(path))) return;',
+    replace: 'if (node === NO_NODE) return;',
+  },
+  {
+    name: 'leadership-without-identity',
+    area: 'zab',
+    breaks: 'a disk that holds a proposal also holds which leadership proposed it',
+    file: 'zab/member.ts',
+    find: 'if (identity !== 0) this.lineage.set(epoch, identity);',
+    replace: 'if (identity < 0) this.lineage.set(epoch, identity);',
+  },
+  {
+    name: 'durable-here-is-durable-there',
+    area: 'zab',
+    breaks: 'a learner commits what is durable at its leader, too',
+    aim: [...BRIEF, 'members=3', 'clients.outstandingMax=32', 'clients.readShare=0.2'],
+    file: 'zab/following.ts',
+    find: 'if (voter === this.#leader) return this.#leaderDurable;',
+    replace: 'if (voter === this.#leader) return history.durable;',
+  },
+  {
+    name: 'ephemeral-deleted-twice',
+    area: 'pipeline',
+    breaks: 'the end of a session deletes only what nothing in flight deletes',
+    aim: ENDS_IN_PARTS,
+    file: 'pipeline/session-ends.ts',
+    find: 'if (overlay.ownerOf(path) !== session) return true;',
+    replace: 'if (overlay.ownerOf(path) !== session && session < 0) return true;',
+  },
+  {
+    name: 'parts-in-flight-never-end',
+    area: 'pipeline',
+    breaks: 'the end of a session goes on when a part of it is applied',
+    aim: ENDS_IN_PARTS,
+    file: 'pipeline/session-ends.ts',
+    find: '    this.#deletesInFlight -= part.deletes;\n',
+    replace: '    if (part.deletes < 0) this.#deletesInFlight -= part.deletes;\n',
+  },
+  {
+    name: 'acl-not-captured',
+    area: 'state',
+    breaks: 'an ACL that was replaced is in the next checkpoint',
+    aim: [...BRIEF, 'clients.works=["acls","own"]', 'kinds=["crash"]', 'members=3'],
+    file: 'state/replicated-state.ts',
+    find: `    this.#capture.beforeChange(node);
+    this.tree.setAcl(`,
+    replace: `    if (op.version > 1) this.#capture.beforeChange(node);
+    this.tree.setAcl(`,
+  },
+  {
+    name: 'acl-version-is-not-checked',
+    area: 'pipeline',
+    breaks: 'a setAcl with a version changes only that version of the ACL',
+    aim: [...BRIEF, 'clients.works=["acls"]', 'clients.readerShare=0'],
+    file: 'pipeline/prepare-op.ts',
+    find: 'if (version !== ANY_VERSION && version !== node.aversion) return',
+    replace: 'if (version !== ANY_VERSION && version > node.aversion) return',
+  },
+];
