@@ -40,6 +40,13 @@ describe('the guard of strikes', () => {
     expect(guard.refuses([3, 4])).toBeNull();
   });
 
+  it('refuses a strike at a member whose file names others', () => {
+    const world = new FakeWorld(5);
+    world.misconfigured.add(2);
+    expect(new StrikeGuard(world).refuses([1, 2])).toBe('member 2 has a file of its own');
+    expect(new StrikeGuard(world).refuses([1])).toBeNull();
+  });
+
   it('refuses a strike at another member of three until the last victim has served again', () => {
     const world = new FakeWorld(3);
     const guard = new StrikeGuard(world);

@@ -55,6 +55,9 @@ export class StrikeGuard {
     const { ids, struck } = this.#world;
     const most = minorityOf(ids.length);
     if (victims.length > most) return `of ${ids.length} members ${most} may be struck`;
+    // Emptied, a member whose file names it alone is a new ensemble.
+    const other = victims.find((id) => this.#world.misconfigured.has(id));
+    if (other !== undefined) return `member ${other} has a file of its own`;
     const all = new Set([...struck, ...victims]);
     if (all.size > most) return `member ${[...struck].join(', ')} has not served again`;
     return this.isFounded ? null : 'not every member has served yet';

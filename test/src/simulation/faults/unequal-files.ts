@@ -23,6 +23,9 @@ export const unequalFiles: FaultKind = {
     const ids = isList && most > 1 ? some(world, most, roll(fault, 1)) : victimsOf(world, fault);
     const refusal = stage.refusesStrike(ids);
     if (refusal !== null) return refusal;
+    // One without an ensemble id, whose file names it alone, would found an ensemble.
+    const empty = ids.find((id) => world.struck.has(id));
+    if (empty !== undefined) return `member ${empty} may be empty`;
     const differs = isList
       ? { members: listOf(world, ids, roll(fault, 3)) }
       : { peerTimeoutMs: pick(TIMEOUTS_MS, roll(fault, 3)) };
