@@ -14,8 +14,6 @@ import { awaitMoment } from './patience.js';
 
 const ALONE_MAX = 3;
 const ALONE_MS = 300;
-/** For so long the copy becomes older; a run may end soon. */
-const NEWER_MS_MAX = 400;
 const APART_MS = 100;
 /** For all members to serve, and to know of a start durably. */
 const PATIENCE_MS = 5_000;
@@ -32,7 +30,7 @@ export const wentBack: FaultKind = {
       world.crash(id, { inFlight: false });
       world.keepCopy(id);
       world.start(id);
-      stage.later(Math.min(fault.forMs, NEWER_MS_MAX), goBackOnceKnown);
+      stage.later(fault.forMs, goBackOnceKnown);
     });
     return () => undefined;
 

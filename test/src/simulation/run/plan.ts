@@ -11,6 +11,8 @@ import { logarithmic, type RunOptions } from './options.js';
 
 const LASTS_LOW_MS = 20;
 const LASTS_HIGH_MS = 6_000;
+/** For faults that are planned for certain: a run may end soon. */
+const CERTAIN_MS_MAX = 400;
 
 /** In the order of their beginnings. */
 export function planOf(options: RunOptions): readonly PlannedFault[] {
@@ -28,11 +30,13 @@ function drawFault(options: RunOptions, index: number): PlannedFault {
   // Early, because some take several steps until they have happened, and one after the other.
   const from = certain === undefined ? 0 : 0.04 + 0.2 * (index - 1);
   const until = certain === undefined ? 1 : from + 0.1;
+  const atMs = Math.floor(random.between(from * options.spreadMs, until * options.spreadMs));
+  const lastsMs = logarithmic(random, LASTS_LOW_MS, LASTS_HIGH_MS);
   return {
     index,
     kind: certain ?? kind,
-    atMs: Math.floor(random.between(from * options.spreadMs, until * options.spreadMs)),
-    forMs: Math.round(logarithmic(random, LASTS_LOW_MS, LASTS_HIGH_MS)),
+    atMs,
+    forMs: Math.round(Math.min(lastsMs, certain === undefined ? LASTS_HIGH_MS : CERTAIN_MS_MAX)),
     dice: Array.from({ length: DICE_COUNT }, () => random.next()),
   };
 }
