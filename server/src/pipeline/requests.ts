@@ -240,7 +240,7 @@ export class Requests {
     const { queue, channel } = connection;
     const isIdle = queue.length === 0;
     const mayWait =
-      isDivided(header.opcode, body.remaining) ||
+      isInParts(connection, header.opcode, body.remaining) ||
       (isListing(header.opcode) && channel.isFullFor(LARGE_BYTES));
     if (isIdle && !mayWait) {
       this.#run(connection, header, body);
@@ -281,7 +281,8 @@ export class Requests {
     const { opcode, xid } = header;
     const kind = kindOf(opcode, isLocalId(connection.session));
     const body = record.rest();
-    const parts = isDivided(opcode, body.length) ? partsOf(opcode, body) : NO_PARTS;
+    const inParts = isInParts(connection, opcode, body.length);
+    const parts = inParts ? partsOf(opcode, body) : NO_PARTS;
     const writeBytes = connection.queue.largestWriteBytes;
     return {
       connection: connection.id,
@@ -443,4 +444,9 @@ export class Requests {
     assert(connection !== undefined, () => `connection ${entry.connection} waits`);
     return connection;
   }
+}
+
+/** Whoever has not proved what this member asks for is refused as a whole, and hears of nothing. */
+function isInParts({ isAdmitted }: Connection, opcode: number, bodyBytes: number): boolean {
+  return isAdmitted && isDivided(opcode, bodyBytes);
 }
