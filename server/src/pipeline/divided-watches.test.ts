@@ -124,6 +124,19 @@ describe('a setWatches with very many paths', () => {
     expect(client.state).toBe('closed');
   });
 
+  it('counts as outstanding no longer once it had to run and had no room', () => {
+    const watchLimits = { watcherBytesMax: 1 << 18, bytesMax: 128 << 20 };
+    const ensemble = new TestEnsemble({ pipeline: { watchLimits } });
+    const client = ensemble.connect();
+    client.create('/a');
+    send(client, OpCode.setWatches, { existWatches: paths.slice(0, 10_000) });
+    client.largeLeft = 0;
+    client.create('/b');
+    ensemble.settle();
+    expect(client.state).toBe('closed');
+    expect(ensemble.leader.pipeline.outstanding).toBe(0);
+  });
+
   it.each([
     OpCode.setWatches,
     OpCode.setWatches2,

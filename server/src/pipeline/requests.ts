@@ -374,9 +374,10 @@ export class Requests {
   }
 
   #runQueued(connection: Connection, entry: QueueEntry): void {
-    while (entry.partsBefore.length > 0) if (!this.#runPart(connection, entry)) return;
+    let isSet = true;
+    while (isSet && entry.partsBefore.length > 0) isSet = this.#runPart(connection, entry);
     if (entry.bytes === 0) connection.channel.keep(0);
-    this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
+    if (isSet) this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
     this.#answered(connection, entry);
   }
 
