@@ -38,6 +38,11 @@ describe('the checker of time', () => {
     one().clockSet(2, YEAR_MS).applied(1, zxid(1, 3), at(YEAR_MS));
   });
 
+  it('accepts the time of one wrong clock for the first transaction of all', () => {
+    const first = new Told(newTime).clockSet(1, YEAR_MS);
+    first.applied(1, zxid(1, 1), at(YEAR_MS)).applied(1, zxid(1, 2), at(YEAR_MS));
+  });
+
   it('rejects a wrong time once all clocks have been right for long, so that time may go back', () => {
     const healed = () =>
       told().clockSet(1, YEAR_MS).clockSet(2, YEAR_MS).clockSet(1, 0).clockSet(2, 0);

@@ -52,6 +52,8 @@ class Time implements Checker {
       const before = `${formatZxid(this.#newest)} has ${this.#time}`;
       throw broken(this.property, seen, `applied ${formatZxid(seen.zxid)} of ${time}; ${before}`);
     }
+    // Before the first transaction nothing tells which of two clocks that differ is right.
+    if (this.#newest === 0 && this.#wrong.size > 0) this.#wereMostWrong = true;
     this.#newest = seen.zxid;
     this.#time = time;
     const aheadMs = time - (WALL_START_MS + seen.atMs);
