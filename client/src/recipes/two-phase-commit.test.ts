@@ -1,5 +1,5 @@
 import { NodeExistsError, NoNodeError } from '@rookery/protocol';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { OperationAbortedError, OptionError } from '../errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { newClient, newWorld, turns, until } from '../testing/lock-world.js';
@@ -54,6 +54,24 @@ describe.each(KINDS)('a two-phase commit, %s', (kind) => {
     await finished;
     expect(server.paths()).toEqual(['/app']);
     expectNothingLeft(all);
+  });
+
+  it('finishes where somebody removes the transaction at the same time', async () => {
+    const { one, coordinator, sites, clients } = await setUp(kind);
+    const [other] = clients;
+    for (const site of sites) await site.vote('commit');
+    expect(await coordinator.decision()).toBe('commit');
+    for (const site of sites) await site.finish();
+    await other?.create(`${PATH}/foreign`, null);
+    const getChildren = one.getChildren.bind(one);
+    vi.spyOn(one, 'getChildren').mockImplementation(async (path, options) => {
+      // Not the look for sites that are left, which watches.
+      if (options?.watcher === undefined) {
+        for (const gone of [`${PATH}/foreign`, PATH]) await other?.delete(gone);
+      }
+      return await getChildren(path, options);
+    });
+    await coordinator.finish();
   });
 
   it('aborts as soon as one site votes so, without the others', async () => {

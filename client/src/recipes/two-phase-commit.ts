@@ -167,17 +167,28 @@ export class TwoPhaseCommit {
 
   /** False if a site joined meanwhile; it will find the decision. */
   async #isRemoved(within: Within): Promise<boolean> {
+    await ensureGone(this.#client, joinPath(this.path, COORDINATOR), within);
     try {
-      await ensureGone(this.#client, joinPath(this.path, COORDINATOR), within);
       await ensureGone(this.#client, this.path, within);
       return true;
     } catch (error) {
       if (!(error instanceof NotEmptyError)) throw error;
+      const names = await this.#children(within);
+      if (names.some((name) => !this.#isOurs(name))) throw error;
+      return false;
+    }
+  }
+
+  /** None where somebody else has removed the transaction. */
+  async #children(within: Within): Promise<readonly string[]> {
+    try {
       const { children } = await persist(this.#client, within, () =>
         this.#client.getChildren(this.path, bounds(within)),
       );
-      if (children.some((name) => !this.#isOurs(name))) throw error;
-      return false;
+      return children;
+    } catch (error) {
+      if (error instanceof NoNodeError) return [];
+      throw error;
     }
   }
 
