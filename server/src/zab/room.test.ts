@@ -66,6 +66,8 @@ describe('a leader', () => {
     readonly member: Member;
     readonly learners: Learners;
     readonly room: LeadersRoom;
+    /** Learners of which nothing is heard any more. */
+    readonly silent = new Set<PeerId>();
 
     constructor(size: number) {
       const members = Array.from({ length: size }, (_, index) => index + 1);
@@ -96,6 +98,9 @@ describe('a leader', () => {
 
     at(nowMs: number) {
       this.member.nowMs = nowMs;
+      for (const link of this.member.links.values()) {
+        if (!this.silent.has(link.peer)) link.heardAtMs = nowMs;
+      }
       this.room.judge();
       const { spares, refuses, full, mayHandOver } = this.room;
       return { spares, refuses, full, mayHandOver };
@@ -144,6 +149,21 @@ describe('a leader', () => {
     leader.stepOut(2);
     leader.fill(3);
     expect(leader.at(20_001)).toEqual({ ...NOTHING, refuses: true, full: [3] });
+  });
+
+  it('asks for a full member again while another has been silent for half of H', () => {
+    const leader = new TestLeader(3);
+    leader.fill(2);
+    leader.at(20_000);
+    leader.stepOut(2);
+    leader.silent.add(3);
+    expect(leader.at(20_000 + H_MS / 2)).toEqual({ ...NOTHING, spares: [2] });
+    expect(leader.at(20_001 + H_MS / 2)).toEqual(NOTHING);
+    leader.join(2);
+    leader.fill(2);
+    expect(leader.at(20_002 + H_MS / 2)).toEqual({ ...NOTHING, refuses: true, full: [2] });
+    leader.silent.clear();
+    expect(leader.at(22_500 + H_MS / 2)).toEqual({ ...NOTHING, spares: [2] });
   });
 
   it('refuses nothing while nobody who would write it is full', () => {

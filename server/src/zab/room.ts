@@ -71,14 +71,20 @@ export class LeadersRoom {
     this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)) : [];
   }
 
-  /** Whether this leader and its synced learners with room, since then or before, are a quorum. */
+  /**
+   * Whether this leader and its synced learners with room, since then or before, are a quorum. A
+   * learner that is silent does not count: if it is lost, a full member has to be back before the
+   * leader steps down for want of a quorum.
+   */
   #haveRoom(sinceMs: number): boolean {
-    const { id: own, isFull: isOwnFull, roomSinceMs, quorums } = this.#member;
+    const { id: own, nowMs, isFull: isOwnFull, roomSinceMs, quorums, options } = this.#member;
+    const heardSinceMs = nowMs - options.peerTimeoutMs / 2;
     return quorums.isQuorum((id) => {
       if (id === own) return !isOwnFull && roomSinceMs <= sinceMs;
       const learner = this.#learners.get(id);
       if (learner === undefined || !learner.synced) return false;
-      return hasRoom(learner.link) && learner.link.roomSinceMs <= sinceMs;
+      const { link } = learner;
+      return hasRoom(link) && link.roomSinceMs <= sinceMs && link.heardAtMs >= heardSinceMs;
     });
   }
 }
