@@ -137,17 +137,17 @@ describe('a setWatches with very many paths', () => {
     expect(ensemble.leader.pipeline.outstanding).toBe(0);
   });
 
-  it.each([
-    OpCode.setWatches,
-    OpCode.setWatches2,
-  ])('%i tells nothing to who has not proved what the member asks for', (opcode) => {
-    const ensemble = new TestEnsemble({ pipeline: { admission: new Set(['sasl'] as const) } });
-    const client = ensemble.connect();
-    send(client, opcode, { dataWatches: paths, existWatches: paths });
-    expect(client.takeSummary()).toEqual(['reply 1 -124']);
-    expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
-    expect(client.state).toBe('ended');
-  });
+  it.each([OpCode.setWatches, OpCode.setWatches2])(
+    '%i tells nothing to who has not proved what the member asks for',
+    (opcode) => {
+      const ensemble = new TestEnsemble({ pipeline: { admission: new Set(['sasl'] as const) } });
+      const client = ensemble.connect();
+      send(client, opcode, { dataWatches: paths, existWatches: paths });
+      expect(client.takeSummary()).toEqual(['reply 1 -124']);
+      expect(ensemble.leader.pipeline.watches.watchCount).toBe(0);
+      expect(client.state).toBe('ended');
+    },
+  );
 
   it('is answered -5 as a whole if it is malformed', () => {
     const { client, watches } = scene();
