@@ -304,16 +304,37 @@ describe('a member with a full disk that looks for a leader', () => {
     expect(member.role).toBe('following');
   });
 
-  it('has this patience again after a leader that did without it', () => {
+  it('follows a leader at once that no longer does without it, whoever backs that one', () => {
     const member = new TestMember([1, 2, 3]);
     member.hear(3, FOLLOWS);
     member.hear(2, { ...LEADS, spares: [1] });
     member.at(60_000);
     member.hear(2, LEADS);
+    expect([member.role, member.sparedBy]).toEqual(['following', 0]);
+  });
+
+  it('has this patience again with the next leader', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(3, FOLLOWS);
+    member.hear(2, { ...LEADS, spares: [1] });
+    member.at(60_000);
+    member.hear(2, { ...FOLLOWS, leader: 3 });
+    member.hear(3, { ...LEADS, leader: 3 });
     member.at(60_000 + PATIENCE_MS);
     expect(member.role).toBe('looking');
     member.at(60_001 + PATIENCE_MS);
     expect(member.role).toBe('following');
+  });
+
+  it('has this patience again with a leader on a new connection', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(3, FOLLOWS);
+    member.hear(2, { ...LEADS, spares: [1] });
+    member.at(60_000);
+    member.connect(2, ROOM_SINCE + 1);
+    member.hear(2, LEADS);
+    member.at(60_000 + PATIENCE_MS);
+    expect(member.role).toBe('looking');
   });
 
   it.each([

@@ -15,6 +15,7 @@ import { type PeerId, ROOM_SINCE, type VoteMessage } from '@rookery/protocol';
 import { counts, type Electorate } from './electorate.js';
 import type { Learners } from './learner.js';
 import type { Link, Member } from './member.js';
+import type { LinkId } from './types.js';
 
 /** Longer than members that share a disk can differ: each measures it once a second. */
 export const LASTING_MS = 1_500;
@@ -100,6 +101,8 @@ export class Standby {
   #sinceMs: number;
   /** The leader that does without this member; 0 for none. */
   sparedBy: PeerId = 0;
+  /** The link on which a leader has said last that it does without this member. */
+  #sparedOn: LinkId | null = null;
 
   constructor(member: Member) {
     this.#member = member;
@@ -119,11 +122,15 @@ export class Standby {
   #isSparedBy({ leader, founded, spares }: VoteMessage): boolean {
     const { id: own, nowMs, isFull: isOwnFull, quorums } = this.#member;
     if (!isOwnFull || !founded) return false;
+    const on = this.#member.linkOf(leader)?.link ?? null;
     if (spares?.includes(own)) {
       this.#member.followedInVain = 0;
+      this.#sparedOn = on;
       this.#sinceMs = nowMs;
       return true;
     }
+    // The leader did without this member, and no longer does: it needs it now, whoever backs it.
+    if (on !== null && on === this.#sparedOn) return false;
     this.#member.countByAll();
     return this.#isPatient && quorums.isQuorum((id) => this.#backs(id, leader));
   }

@@ -86,6 +86,26 @@ export const roomMutants: readonly NamedMutant[] = [
     scenario: trace('full-follower-steps-out'),
   },
   {
+    name: 'room-of-the-silent',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: ' && link.heardAtMs >= heardSinceMs',
+    replace: '',
+    breaks: 'a leader does not rely on the room of a member that may be lost',
+    scenario: rule('asks for a full member again while another has been silent for half of H'),
+  },
+  {
+    name: 'room-patient-with-who-needs-it',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'if (on !== null && on === this.#sparedOn) return false;',
+    replace: '',
+    breaks: 'a full member is back as soon as its leader no longer does without it',
+    scenario: rule(
+      'follows a leader at once that no longer does without it, whoever backs that one',
+    ),
+  },
+  {
     name: 'room-patient-for-ever',
     area: 'named',
     file: 'zab/room.ts',
