@@ -62,7 +62,9 @@ export const architectureMutants: readonly Mutant[] = [
     breaks: 'a member has a vote once it has durably synchronized with its ensemble (invariant 9)',
     file: 'zab/electorate.ts',
     find: "    return { kind: 'none', reason: wipedText(member) };",
-    replace: "    return { kind: 'members' };",
+    replace:
+      "    if (member.id > 0) return { kind: 'members' };\n" +
+      "    return { kind: 'none', reason: wipedText(member) };",
     also: [
       {
         file: 'zab/electorate.ts',
