@@ -4,6 +4,7 @@
  * Method: whole members; a byte of a record changes on the disk of one while it runs.
  */
 import { describe, expect, it } from 'vitest';
+import { damageRecords, ensembleWithCheckpoints } from './damaged-disk.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
 import {
   connected,
@@ -12,39 +13,26 @@ import {
   follower,
   names,
   notesOf,
-  serving,
   write,
 } from './scenario.js';
 
-const TUNING = { checkpointLogBytes: 1_000, checkpointBlockBytes: 500 };
-
-/** One byte of a block of records of the newest generation is another one. */
-function damage(ensemble: MemoryEnsemble, id: number): void {
-  const tree = ensemble.treeOf(id);
-  const name = tree.names().findLast((one) => one.startsWith('tree-')) ?? '';
-  tree.tamper(name, (entries) => {
-    const key = [...entries.keys()].find((one) => one.startsWith('p')) ?? '';
-    const value = Uint8Array.from(entries.get(key) ?? []);
-    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
-    entries.set(key, value);
-  });
-}
-
-async function filled(tuning: object = {}): Promise<MemoryEnsemble> {
-  const ensemble = await serving({ tuning: { ...TUNING, ...tuning } });
-  await write(ensemble, await connected(ensemble, ensemble.leader), names('a', 200));
-  await ensemble.timers.advance(2_000);
-  return ensemble;
+/** Its disk is sound: a start finds all that it had, and has a vote. */
+async function expectSoundStart(ensemble: MemoryEnsemble, id: number): Promise<void> {
+  await ensemble.stop(id);
+  await ensemble.start(id);
+  await everyoneServes(ensemble);
+  await expectEqual(ensemble);
+  expect(ensemble.lines.filter((line) => line.includes('server.damaged')).length).toBe(0);
 }
 
 describe('damage of a serving member', () => {
   it('that a snapshot for a learner meets is repaired, and the learner joins', async () => {
-    const ensemble = await filled();
+    const ensemble = await ensembleWithCheckpoints();
     const { leader } = ensemble;
     const id = follower(ensemble);
     await ensemble.stop(id);
     ensemble.wipe(id);
-    damage(ensemble, leader);
+    damageRecords(ensemble, leader);
     await ensemble.start(id);
     await everyoneServes(ensemble);
     await expectEqual(ensemble);
@@ -54,12 +42,12 @@ describe('damage of a serving member', () => {
   });
 
   it('is not repaired from a memory that differs from a quorum', async () => {
-    const ensemble = await filled({ scrubRestMs: 1_000 });
+    const ensemble = await ensembleWithCheckpoints({ scrubRestMs: 1_000 });
     const id = follower(ensemble);
     const { tree, lastZxid, lastTime } = ensemble.member(id).state;
     const op = { kind: 'setData', path: '/a-3', data: Buffer.from('x'), version: 1 } as const;
     tree.setData(tree.find('/a-3'), op, { zxid: lastZxid, time: lastTime, session: 0 });
-    damage(ensemble, id);
+    damageRecords(ensemble, id);
     const repairs = () => ensemble.lines.filter((line) => line.includes('disk.repaired'));
     // Nothing is written that a quorum could compare, so the repair waits.
     await ensemble.timers.advance(5_000);
@@ -73,24 +61,19 @@ describe('damage of a serving member', () => {
   });
 
   it.each(['leader', 'follower'])('at a %s is found by the scrub', async (where) => {
-    const ensemble = await filled({ scrubRestMs: 1_000 });
+    const ensemble = await ensembleWithCheckpoints({ scrubRestMs: 1_000 });
     const id = where === 'leader' ? ensemble.leader : follower(ensemble);
-    damage(ensemble, id);
+    damageRecords(ensemble, id);
     const repaired = () => ensemble.lines.some((line) => line.includes('disk.repaired'));
     await ensemble.until(repaired, 'was it repaired');
     await write(ensemble, await connected(ensemble, id), names('b', 50));
     await ensemble.timers.advance(3_000);
     expect(ensemble.lines.filter((line) => line.includes('disk.damaged')).length).toBe(1);
-    // It is sound: a start finds all that it had, and has a vote.
-    await ensemble.stop(id);
-    await ensemble.start(id);
-    await everyoneServes(ensemble);
-    await expectEqual(ensemble);
-    expect(ensemble.lines.filter((line) => line.includes('server.damaged')).length).toBe(0);
+    await expectSoundStart(ensemble, id);
   });
 
   it.each(['leader', 'follower'])('in the record of epochs of a %s is repaired', async (where) => {
-    const ensemble = await filled({ scrubRestMs: 1_000 });
+    const ensemble = await ensembleWithCheckpoints({ scrubRestMs: 1_000 });
     const id = where === 'leader' ? ensemble.leader : follower(ensemble);
     const tree = ensemble.treeOf(id);
     tree.tamper('meta', (entries) => {
@@ -100,10 +83,6 @@ describe('damage of a serving member', () => {
     await ensemble.until(repaired, 'was it repaired');
     await ensemble.timers.advance(5_000);
     expect(ensemble.lines.filter((line) => line.includes('disk.damaged')).length).toBe(1);
-    await ensemble.stop(id);
-    await ensemble.start(id);
-    await everyoneServes(ensemble);
-    await expectEqual(ensemble);
-    expect(ensemble.lines.filter((line) => line.includes('server.damaged')).length).toBe(0);
+    await expectSoundStart(ensemble, id);
   });
 });

@@ -6,6 +6,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import { DamagedError, StorageFault } from '../storage/errors.js';
+import { damageRecords, ensembleWithCheckpoints, liveTree } from './damaged-disk.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
 import {
   connected,
@@ -14,41 +15,14 @@ import {
   follower,
   names,
   notesOf,
-  serving,
   write,
 } from './scenario.js';
 
-const TUNING = { checkpointLogBytes: 1_000, checkpointBlockBytes: 500, scrubRestMs: 1_000 };
+const TUNING = { scrubRestMs: 1_000 };
 const ROLES = ['leader', 'follower'] as const;
-
-async function filled(): Promise<MemoryEnsemble> {
-  const ensemble = await serving({ tuning: TUNING });
-  await write(ensemble, await connected(ensemble, ensemble.leader), names('a', 200));
-  await ensemble.timers.advance(2_000);
-  return ensemble;
-}
 
 function memberOf(ensemble: MemoryEnsemble, role: (typeof ROLES)[number]): number {
   return role === 'leader' ? ensemble.leader : follower(ensemble);
-}
-
-function liveTree(ensemble: MemoryEnsemble, id: number): string {
-  return (
-    ensemble
-      .treeOf(id)
-      .names()
-      .findLast((one) => one.startsWith('tree-')) ?? ''
-  );
-}
-
-/** One byte of a block of records is another one. */
-function damage(ensemble: MemoryEnsemble, id: number): void {
-  ensemble.treeOf(id).tamper(liveTree(ensemble, id), (entries) => {
-    const key = [...entries.keys()].find((one) => one.startsWith('p')) ?? '';
-    const value = Uint8Array.from(entries.get(key) ?? []);
-    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
-    entries.set(key, value);
-  });
 }
 
 const told = (ensemble: MemoryEnsemble, event: string) => (id: number) =>
@@ -74,7 +48,7 @@ async function expectWhole(ensemble: MemoryEnsemble, leader: number): Promise<vo
 
 describe.each(ROLES)('a repair of a %s', (role) => {
   it.each([1, 2, 3])('goes on after the disk was full at its change %i', async (at) => {
-    const ensemble = await filled();
+    const ensemble = await ensembleWithCheckpoints(TUNING);
     const { leader } = ensemble;
     const id = memberOf(ensemble, role);
     const live = liveTree(ensemble, id);
@@ -85,7 +59,7 @@ describe.each(ROLES)('a repair of a %s', (role) => {
       changes += 1;
       if (changes >= at) throw new StorageFault('disk full', 'no space left', null);
     });
-    damage(ensemble, id);
+    damageRecords(ensemble, id);
     const failed = told(ensemble, '"disk.repair_failed');
     await ensemble.until(() => failed(id) > 0, 'did the repair fail');
     const client = await connected(ensemble, id);
@@ -97,7 +71,7 @@ describe.each(ROLES)('a repair of a %s', (role) => {
   });
 
   it('begins where a compaction of LevelDB meets damage', async () => {
-    const ensemble = await filled();
+    const ensemble = await ensembleWithCheckpoints(TUNING);
     const { leader } = ensemble;
     const id = memberOf(ensemble, role);
     const live = liveTree(ensemble, id);
@@ -114,10 +88,10 @@ describe.each(ROLES)('a repair of a %s', (role) => {
   });
 
   it('begins where a backup meets damage, and the next backup is whole', async () => {
-    const ensemble = await filled();
+    const ensemble = await ensembleWithCheckpoints(TUNING);
     const { leader } = ensemble;
     const id = memberOf(ensemble, role);
-    damage(ensemble, id);
+    damageRecords(ensemble, id);
     await expect(read(ensemble, id)).rejects.toThrow(DamagedError);
     await untilRepaired(ensemble, [id]);
     expect(await read(ensemble, id)).toBeGreaterThan(0);
@@ -126,14 +100,14 @@ describe.each(ROLES)('a repair of a %s', (role) => {
 
   it('may be cut short by a crash at any moment, and the member comes back', async () => {
     for (let at = 1; at < 20; at += 3) {
-      const ensemble = await filled();
+      const ensemble = await ensembleWithCheckpoints(TUNING);
       const id = memberOf(ensemble, role);
       const live = liveTree(ensemble, id);
       let changes = 0;
       ensemble.beforeChange(id, (name) => {
         if (name !== live) changes += 1;
       });
-      damage(ensemble, id);
+      damageRecords(ensemble, id);
       const repaired = told(ensemble, '"disk.repaired');
       const isDue = () => changes >= at || repaired(id) > 0;
       await ensemble.until(isDue, `was change ${at} made`);
@@ -148,10 +122,10 @@ describe.each(ROLES)('a repair of a %s', (role) => {
 });
 
 it('two members that are damaged at once, the leader among them, both repair their disks', async () => {
-  const ensemble = await filled();
+  const ensemble = await ensembleWithCheckpoints(TUNING);
   const { leader } = ensemble;
   const ids = [leader, follower(ensemble)];
-  for (const id of ids) damage(ensemble, id);
+  for (const id of ids) damageRecords(ensemble, id);
   await write(ensemble, await connected(ensemble, leader), names('b', 50));
   await untilRepaired(ensemble, ids);
   await expectWhole(ensemble, leader);
