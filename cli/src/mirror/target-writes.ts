@@ -10,6 +10,7 @@
  */
 import { type Acl, type Client, NoAuthError, Perms, TransactionError } from '@rookery/client';
 import { type Change, OWN_ENTRY } from '../own-access.js';
+import { UNKNOWN_STAT } from '../unknown-stat.js';
 import type { WritableEnds } from './ends.js';
 import {
   hidesDigests,
@@ -34,19 +35,7 @@ const UNSEEN: MirroredNode = {
   data: null,
   acl: [],
   ttlMs: 0,
-  stat: {
-    czxid: 0n,
-    mzxid: 0n,
-    pzxid: 0n,
-    ctime: 0,
-    mtime: 0,
-    ephemeralOwner: 0n,
-    version: 0,
-    cversion: 0,
-    aversion: 0,
-    dataLength: 0,
-    numChildren: 0,
-  },
+  stat: UNKNOWN_STAT,
 };
 
 export class TargetWrites {

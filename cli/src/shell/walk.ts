@@ -7,6 +7,7 @@
  */
 import { type Client, NoAuthError, NoNodeError, type Stat } from '@rookery/client';
 import { joinPath } from '@rookery/protocol';
+import { UNKNOWN_STAT } from '../unknown-stat.js';
 
 export interface Walked {
   readonly path: string;
@@ -90,29 +91,15 @@ async function visit(options: WalkOptions, path: string, depth: number): Promise
   }
   const stat = await statOf(options, path);
   if (stat === null) return null;
-  const isClosed = withData || stat === UNKNOWN;
+  const isClosed = withData || stat === UNKNOWN_STAT;
   return withData ? { path, depth, stat, data: null, isClosed } : { path, depth, stat, isClosed };
 }
-
-const UNKNOWN: Stat = {
-  czxid: 0n,
-  mzxid: 0n,
-  pzxid: 0n,
-  ctime: 0,
-  mtime: 0,
-  ephemeralOwner: 0n,
-  version: 0,
-  cversion: 0,
-  aversion: 0,
-  dataLength: 0,
-  numChildren: 0,
-};
 
 async function statOf({ client, signal }: WalkOptions, path: string): Promise<Stat | null> {
   try {
     return await client.exists(path, { signal });
   } catch (error) {
-    if (error instanceof NoAuthError) return UNKNOWN;
+    if (error instanceof NoAuthError) return UNKNOWN_STAT;
     throw error;
   }
 }
