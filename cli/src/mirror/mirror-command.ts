@@ -202,8 +202,8 @@ async function compared(ends: WritableEnds, how: ReconcilerOptions): Promise<Tal
 }
 
 /**
- * Says what will be refused. Znodes that exist at the target may be somebody's data, so they are
- * not removed without being asked.
+ * Reports what the target will refuse. Extra znodes at the target may be data in use, so they are
+ * deleted only with `--delete`.
  */
 function tellBefore({ extras, refused, sequences, sequenceSteps }: Tally): void {
   sayTroubles('will be refused', refused);
@@ -246,7 +246,7 @@ async function requireApart({ source, target }: Ends): Promise<void> {
 
 interface EndOptions {
   readonly option: string;
-  /** What the names of its environment variables begin with. */
+  /** The prefix of its environment variables. */
   readonly variables: string;
   readonly signal: AbortSignal;
 }

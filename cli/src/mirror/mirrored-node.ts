@@ -53,7 +53,10 @@ export function sameAcl(one: MirroredNode, other: MirroredNode): boolean {
   return aclText(one.acl.map(withoutDigest)) === aclText(other.acl.map(withoutDigest));
 }
 
-/** Servers show digests only to whoever may change the ACL: such a list would match nobody. */
+/**
+ * Whether the server has hidden the digests, as it does from clients that may not change the ACL. A
+ * copy of such an ACL would match no user.
+ */
 export function hidesDigests(acl: readonly Acl[]): boolean {
   return acl.some(({ scheme, id }) => scheme === 'digest' && id.endsWith(HIDDEN_DIGEST));
 }
