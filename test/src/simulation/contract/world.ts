@@ -111,7 +111,7 @@ export interface World {
   isLastStartKnown(id: PeerId): boolean;
   /**
    * Only while it is down: its directories become the copy that was put aside. False if there is
-   * none.
+   * none, or if it is from before the directory was last emptied or given up.
    */
   restoreCopy(id: PeerId): boolean;
 

@@ -132,10 +132,17 @@ const FAVORED = [
   ['overtaken-leader', 0.95],
 ] as const;
 
+/** Kinds that seldom lead to what they alone can show are in this many times as many seeds. */
+const FREQUENT: Readonly<Record<string, number>> = {
+  'low-disk': 3,
+  'wall-clock': 3,
+  'flip-bit': 3,
+};
+
 function drawKinds(random: Random, durationMs: number) {
   const all = [...FAULT_KINDS.keys()];
   const inAll = random.pick([0.05, 0.1, 0.1, 0.3, 1]);
-  const drawn = all.filter(() => random.chance(inAll));
+  const drawn = all.filter((kind) => random.chance(inAll * (FREQUENT[kind] ?? 1)));
   const dealt = drawn.length > 0 ? drawn : [random.pick(all)];
   // Once for certain, and then as often as all others together.
   const certain = FAVORED.filter(([, share]) => random.chance(share)).map(([kind]) => kind);

@@ -106,9 +106,9 @@ export class SimulatedDisk {
     this.#log = this.#log.crash(LOSES_NOTHING);
   }
 
-  /** False if nothing was kept. */
+  /** False if nothing was kept, or if the directory was emptied since: nobody notices that. */
   restoreCopy(): boolean {
-    if (this.#copy === null) return false;
+    if (this.#copy === null || !isSameDirectory(this.#copy.tree, this.#tree)) return false;
     this.#tree = this.#copy.tree.crash(LOSES_NOTHING);
     this.#log = this.#copy.log.crash(LOSES_NOTHING);
     this.#copy = null;
@@ -117,12 +117,7 @@ export class SimulatedDisk {
 
   /** The start of its directory that the disk records; null for none. */
   get start(): StartOnDisk | null {
-    const found = metaRecords(this.#tree).map((text) => {
-      const [, incarnation, count] =
-        /"start":\{"incarnation":"([^"]*)","count":(\d+)/.exec(text) ?? [];
-      return incarnation === undefined ? null : { incarnation, count: Number(count) };
-    });
-    return found[0] ?? null;
+    return startsIn(this.#tree)[0] ?? null;
   }
 
   /** Whether both meta records contain this start of that member. */
@@ -166,8 +161,8 @@ export class SimulatedDisk {
    * write.
    */
   flipBit([whichStore, whichRecord, whichBit]: Dice): boolean {
-    if (whichStore > 0.9) return this.#storedLog().loseHeader(whichRecord);
-    if (whichStore > 0.75) return this.#storedLog().loseSectors(whichRecord, whichBit);
+    if (whichStore > 0.85) return this.#storedLog().loseHeader(whichRecord);
+    if (whichStore > 0.7) return this.#storedLog().loseSectors(whichRecord, whichBit);
     if (whichStore >= 0.5) return this.#storedLog().flipBit(whichRecord, whichBit);
     const records = recordsOf(this.#tree);
     return flipBitOf(this.#tree, records[Math.floor(whichRecord * records.length)], whichBit);
@@ -288,6 +283,21 @@ function numbersInMeta(tree: MemoryStore, name: string): readonly number[] {
     return digits === undefined ? -1 : Number(digits);
   });
   return found.length > 0 ? found : [-1];
+}
+
+/** In both records. */
+function startsIn(tree: MemoryStore): readonly StartOnDisk[] {
+  return metaRecords(tree).flatMap((text) => {
+    const [, incarnation, count] =
+      /"start":\{"incarnation":"([^"]*)","count":(\d+)/.exec(text) ?? [];
+    return incarnation === undefined ? [] : [{ incarnation, count: Number(count) }];
+  });
+}
+
+/** Whether it was neither emptied nor given up between the two. */
+function isSameDirectory(earlier: MemoryStore, later: MemoryStore): boolean {
+  const starts = [...startsIn(earlier), ...startsIn(later)];
+  return new Set(starts.map(({ incarnation }) => incarnation)).size <= 1;
 }
 
 /** Both records, as text; none for a disk that was never used. */
