@@ -36,5 +36,5 @@ function withoutZone(address: string): string {
 }
 
 function groupsOf(text: string): string[] {
-  return text === '' ? [] : text.split(':').map((group) => group.replace(/^0+(?=.)/, ''));
+  return text === '' ? [] : text.split(':').map((group) => group.replace(/^0+/, '') || '0');
 }

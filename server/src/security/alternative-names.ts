@@ -18,12 +18,14 @@ const EXTENSIONS = 0xa3;
 const OCTETS = 0x04;
 
 /** No subject of a certificate has either form, because it has a `=` before any `:`. */
-const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]{1,2048}$/;
+const URI = /^[A-Za-z][A-Za-z0-9+.-]*:[\x21-\x7e]+$/;
+const URI_CHARACTERS_MAX = 2_048;
 const DNS = /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*)(?:\.[a-z0-9_-]+)*$/;
 
 /** Whether the text has the form of such a name. */
 export function isAlternativeName(kind: NameKind, text: string): boolean {
-  return (kind === 'uri' ? URI : DNS).test(text);
+  if (kind === 'dns') return DNS.test(text);
+  return text.length <= URI_CHARACTERS_MAX && URI.test(text);
 }
 
 /** Empty for a certificate without any. Throws DerError for what is no certificate. */
