@@ -76,18 +76,18 @@ describe('a document', () => {
     expect(unknown).toEqual([]);
   });
 
-  it('lists the files that a setData passes, which exist and are as many as it says', () => {
+  it('lists files that a setData passes, which exist', () => {
     const page = all.find(({ path }) => path === 'docs/architecture/life-of-a-request.md');
     const section = (page?.text ?? '').split('### Files and copies of a setData')[1] ?? '';
-    const [table = '', rest = ''] = section.split(/^A setData passes /m);
+    const [table = ''] = section.split(/^A setData is copied /m);
     const spans = codeSpansOf(table.slice(table.indexOf('|')));
     const names = new Set(spans.filter((span) => /^[a-z]+\/[a-z-]+$|^framing$/.test(span)));
     const bases = ['server/src', 'protocol/src'];
     const unknown = [...names].filter(
       (name) => !bases.some((base) => existsSync(join(root, base, `${name}.ts`))),
     );
+    expect(names.size).toBeGreaterThan(0);
     expect(unknown).toEqual([]);
-    expect(names.size).toBe(Number.parseInt(rest, 10));
   });
 
   it('names events of the log that the server writes', () => {
