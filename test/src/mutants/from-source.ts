@@ -16,6 +16,13 @@ const OVERTAKEN = [
   'clients.readShare=0.2',
 ] as const;
 
+/** Watches are set and removed while others write. */
+const REMOVALS = [
+  ...BRIEF,
+  'clients.works=["removals","registers","families"]',
+  'clients.count=6',
+] as const;
+
 /** Sessions with more ephemerals than one transaction deletes end all the time. */
 const ENDS_IN_PARTS = [
   ...BRIEF,
@@ -186,6 +193,45 @@ export const sourceMutants: readonly Mutant[] = [
     this.tree.setAcl(`,
     replace: `    if (op.version > 1) this.#capture.beforeChange(node);
     this.tree.setAcl(`,
+  },
+  {
+    name: 'removal-of-all-leaves-one',
+    area: 'pipeline',
+    breaks: 'a removal of all watches of a path removes the persistent one, too',
+    aim: REMOVALS,
+    file: 'pipeline/watch-requests.ts',
+    find: "[WatcherType.any, ['data', 'child', 'persistent', 'recursive']],",
+    replace: "[WatcherType.any, ['data', 'child', 'recursive']],",
+  },
+  {
+    name: 'removal-takes-a-neighbour',
+    area: 'pipeline',
+    breaks: 'a removal of child watches leaves the data watch of the path',
+    aim: REMOVALS,
+    file: 'pipeline/watch-requests.ts',
+    find: "[WatcherType.children, ['child']],",
+    replace: "[WatcherType.children, ['child', 'data']],",
+  },
+  {
+    name: 'refused-read-ends-the-others',
+    area: 'pipeline',
+    breaks: 'each read of a multiRead is answered by itself',
+    aim: [...BRIEF, 'clients.works=["readsAtOnce","registers"]'],
+    file: 'pipeline/special-reads.ts',
+    find: 'if (refused !== ErrorCode.ok) return { opcode: OpCode.error, error: refused };',
+    replace: `if (refused !== ErrorCode.ok) {
+      work = MULTI_READ_WORK_MAX + 1;
+      return { opcode: OpCode.error, error: refused };
+    }`,
+  },
+  {
+    name: 'ephemerals-below-the-prefix-alone',
+    area: 'pipeline',
+    breaks: 'a prefix of ephemerals is one of characters, not of segments',
+    aim: [...BRIEF, 'clients.works=["ownEphemerals"]'],
+    file: 'pipeline/special-reads.ts',
+    find: 'path.startsWith(prefix))',
+    replace: "path.startsWith(prefix.concat('/')))",
   },
   {
     name: 'acl-version-is-not-checked',

@@ -59,6 +59,12 @@ interface Asked {
   readonly op: ZnodeOp;
 }
 
+/** What a read shows of one path. */
+interface Shown {
+  readonly path: string;
+  readonly result: ZnodeResult;
+}
+
 /** For a contradiction: the last of the operations that show it. */
 const LINES_MAX = 16;
 const SEQUENCE = /\d{10}$/;
@@ -104,21 +110,22 @@ class LinearizableHistory implements Checker {
   onReply({ invocation, result, order }: Reply): void {
     const { operation, connection } = invocation;
     const isWell = result.error === ErrorCode.ok;
-    if (operation.kind === 'get' || operation.kind === 'exists') {
-      const data = operation.kind === 'get' ? (result.data ?? undefined) : undefined;
-      if (data !== undefined) this.#found(operation.path, data);
-      const calledAt = this.#floors.get(connection);
-      if (calledAt === undefined) return;
-      const shown = { error: result.error, data, version: result.stat?.version };
-      const answer = { at: order, result: shown };
-      const { client } = invocation;
-      this.#add(operation.path, { op: { kind: 'get' }, calledAt, answer, client }, order);
+    const shown = shownIn(operation, result);
+    if (shown !== null) {
+      for (const one of shown) this.#onShown(invocation, one, order);
       return;
     }
     this.#settle(invocation, order, result);
     if (!isWell) return;
     if (operation.kind === 'sync') this.#floors.set(connection, invocation.order);
     else if (isWrite(operation)) this.#outOfDoubt(invocation.session, connection);
+  }
+
+  #onShown({ connection, client }: Invocation, { path, result }: Shown, at: number): void {
+    if (result.data !== undefined) this.#found(path, result.data);
+    const calledAt = this.#floors.get(connection);
+    if (calledAt === undefined) return;
+    this.#add(path, { op: { kind: 'get' }, calledAt, answer: { at, result }, client }, at);
   }
 
   onApplied({ txn }: Applied): void {
@@ -296,4 +303,20 @@ function textOf({ op, calledAt, answer }: Operation<ZnodeOp, ZnodeResult>): stri
   const { kind, ...of } = op;
   const came = answer === null ? 'unanswered' : JSON.stringify(answer.result);
   return `${kind} ${JSON.stringify(of)} -> ${came} [${calledAt}-${answer?.at ?? ''}]`;
+}
+
+/** Null for what is no read of single znodes. */
+function shownIn(asked: Invocation['operation'], result: Result): readonly Shown[] | null {
+  if (asked.kind === 'multiRead') {
+    return asked.reads.flatMap(({ kind, path }, at) => {
+      const read = result.reads?.[at];
+      return kind !== 'get' || read === undefined ? [] : [{ path, result: resultOf(read) }];
+    });
+  }
+  if (asked.kind !== 'get' && asked.kind !== 'exists') return null;
+  return [{ path: asked.path, result: resultOf(result) }];
+}
+
+function resultOf({ error, data, stat }: Pick<Result, 'error' | 'data' | 'stat'>): ZnodeResult {
+  return { error, data: data ?? undefined, version: stat?.version };
 }

@@ -86,16 +86,17 @@ describe('simulated clients', () => {
     const { clients, seen, recorder } = await run({}, 3_000);
     const kinds = new Set(seen.replies.map(({ invocation }) => invocation.operation.kind));
     expect([...kinds].sort()).toEqual([
-      ...['addWatch', 'children', 'create', 'delete', 'exists', 'get', 'multi', 'ping', 'set'],
-      ...['setAcl', 'sync'],
+      ...['addWatch', 'children', 'create', 'delete', 'ephemerals', 'exists', 'get', 'multi'],
+      ...['multiRead', 'ping', 'removeWatches', 'set', 'setAcl', 'sync'],
     ]);
     expect(seen.replies).toHaveLength(clients.requests);
     expect(recorder.counts.unanswered).toBe(0);
     expect(seen.sessions.map((session) => session.change)).toEqual(Array(4).fill('opened'));
     expect(seen.events.length).toBeGreaterThan(10);
     const errors = new Set(seen.replies.map(({ result }) => result.error));
-    // No node, bad version, node exists, has children: all of these occur, and nothing unexpected.
-    expect([...errors].sort()).toEqual([-101, -103, -110, -111, 0]);
+    // No node, bad version, node exists, has children, no such watch: all of these occur, and
+    // nothing unexpected.
+    expect([...errors].sort()).toEqual([-101, -103, -110, -111, -121, 0]);
   });
 
   it('resume their sessions after moving, and set their watches again', async () => {

@@ -5,7 +5,7 @@
  * whose reply was lost never existed. One-shot watches are removed by their event.
  */
 import { ErrorCode, EventType } from '@rookery/protocol';
-import type { Operation, Result } from '../contract/history.js';
+import type { Operation, RemovedWatches, Result } from '../contract/history.js';
 
 export interface WatchLists {
   readonly data: readonly string[];
@@ -21,6 +21,14 @@ const EXIST = 2;
 const CHILD = 4;
 const PERSISTENT = 8;
 const RECURSIVE = 16;
+
+const REMOVED: Readonly<Record<RemovedWatches, number>> = {
+  data: DATA | EXIST,
+  children: CHILD,
+  persistent: PERSISTENT,
+  recursive: RECURSIVE,
+  any: DATA | EXIST | CHILD | PERSISTENT | RECURSIVE,
+};
 
 export class HeldWatches {
   readonly #held = new Map<string, number>();
@@ -50,15 +58,22 @@ export class HeldWatches {
         if (result.error !== ErrorCode.ok) return;
         this.#add(operation.path, operation.mode === 'persistent' ? PERSISTENT : RECURSIVE);
         return;
+      case 'removeWatches':
+        if (result.error === ErrorCode.ok) this.#remove(operation.path, REMOVED[operation.type]);
+        return;
       default:
         return;
     }
   }
 
   onEvent(type: number, path: string): void {
+    this.#remove(path, firedBy(type));
+  }
+
+  #remove(path: string, removed: number): void {
     const bits = this.#held.get(path);
     if (bits === undefined) return;
-    const left = bits & ~firedBy(type);
+    const left = bits & ~removed;
     if (left === 0) this.#held.delete(path);
     else this.#held.set(path, left);
   }

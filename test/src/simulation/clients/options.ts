@@ -17,8 +17,14 @@ export const WORKS = [
   'syncs',
   'families',
   'acls',
+  'readsAtOnce',
+  'ownEphemerals',
+  'removals',
 ] as const;
 export type Work = (typeof WORKS)[number];
+
+/** Those that came later are drawn by themselves, so that nothing else that is drawn changes. */
+const FIRST_WORKS = 9;
 
 export interface ClientOptions {
   readonly count: number;
@@ -62,7 +68,8 @@ export interface ClientOptions {
 }
 
 export function drawClientOptions(random: Random): ClientOptions {
-  const works = WORKS.filter(() => random.chance(0.7));
+  const drawn = WORKS.slice(0, FIRST_WORKS).filter(() => random.chance(0.7));
+  const later = WORKS.slice(FIRST_WORKS).filter((work) => random.fork(work).chance(0.3));
   const timeoutMinMs = random.pick([1_000, 2_000, 4_000]);
   const isCrowd = random.fork('crowd').chance(0.05);
   return {
@@ -74,7 +81,7 @@ export function drawClientOptions(random: Random): ClientOptions {
     timeoutMinMs,
     timeoutMaxMs: timeoutMinMs * random.pick([1, 2, 5]),
     registers: (random.fork('registers').chance(0.05) ? 400 : 1) + random.below(5),
-    works: works.length > 0 ? works : ['registers'],
+    works: [...(drawn.length > 0 ? drawn : (['registers'] as const)), ...later],
     vanishEveryMs: random.pick([0, 2_000, 10_000]),
     moveEveryMs: random.pick([0, 1_000, 10_000]),
     closeEveryMs: random.pick([0, 5_000, 20_000]),

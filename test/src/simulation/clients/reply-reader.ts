@@ -5,7 +5,7 @@
  * that with the end of the frame. Throws MarshallingError for a malformed reply.
  */
 import { type JuteReader, MarshallingError, OpCode, unreachable } from '@rookery/protocol';
-import type { Operation, PartResult, Result, StatSeen } from '../contract/history.js';
+import type { Operation, PartResult, ReadResult, Result, StatSeen } from '../contract/history.js';
 import { asksForStat } from './request-writer.js';
 
 export interface ReplyHead {
@@ -48,9 +48,15 @@ export function readResult(reader: JuteReader, head: ReplyHead, operation: Opera
       case 'addWatch':
         if (reader.int() !== 0) throw new MarshallingError('addWatch is answered by an error 0');
         break;
+      case 'multiRead':
+        return { error, zxid, path, data, stat, children, parts, reads: readReads(reader) };
+      case 'ephemerals':
+        children = readTexts(reader);
+        break;
       case 'sync':
         path = readText(reader);
         break;
+      case 'removeWatches':
       case 'delete':
       case 'ping':
         break;
@@ -100,6 +106,30 @@ function readTexts(reader: JuteReader): string[] {
   const texts: string[] = [];
   for (let read = 0; read < count; read++) texts.push(readText(reader));
   return texts;
+}
+
+function readReads(reader: JuteReader): ReadResult[] {
+  const reads: ReadResult[] = [];
+  for (;;) {
+    const type = reader.int();
+    const isDone = reader.bool();
+    const error = reader.int();
+    if (isDone) return reads;
+    let data: string | null = null;
+    let stat: StatSeen | null = null;
+    let children: readonly string[] | null = null;
+    if (type === OpCode.error) {
+      if (reader.int() !== error) throw new MarshallingError('a failed read has two errors');
+    } else if (type === OpCode.getData) {
+      data = reader.string();
+      stat = readStat(reader);
+    } else if (type === OpCode.getChildren) {
+      children = readTexts(reader);
+    } else {
+      throw new MarshallingError(`a read of type ${type}`);
+    }
+    reads.push({ error, data, stat, children });
+  }
 }
 
 function readParts(reader: JuteReader): PartResult[] {

@@ -14,8 +14,9 @@ import {
   OpCode,
   SET_WATCHES_XID,
   unreachable,
+  WatcherType,
 } from '@rookery/protocol';
-import type { CreateMode, MultiPart, Operation } from '../contract/history.js';
+import type { CreateMode, MultiPart, Operation, RemovedWatches } from '../contract/history.js';
 import type { WatchLists } from './held-watches.js';
 
 const ALL = { perms: 31 } as const;
@@ -29,6 +30,14 @@ const FLAGS: Readonly<Record<CreateMode, number>> = {
   ephemeralSequential: CreateFlag.ephemeralSequential,
   ttl: CreateFlag.persistentWithTtl,
   container: CreateFlag.container,
+};
+
+const WATCHER_TYPES: Readonly<Record<RemovedWatches, WatcherType>> = {
+  data: WatcherType.data,
+  children: WatcherType.children,
+  persistent: WatcherType.persistent,
+  recursive: WatcherType.persistentRecursive,
+  any: WatcherType.any,
 };
 
 /** Often enough written to again, and short enough to expire in most runs. */
@@ -53,14 +62,10 @@ export function writeRequest(writer: JuteWriter, xid: number, operation: Operati
     case 'multi':
       writer.int(OpCode.multi);
       for (const part of operation.parts) {
-        writer.int(opcodeOf(part, 1));
-        writer.bool(false);
-        writer.int(-1);
+        writePartHeader(writer, opcodeOf(part, 1));
         writePart(writer, part);
       }
-      writer.int(-1);
-      writer.bool(true);
-      writer.int(-1);
+      writeEndOfParts(writer);
       break;
     case 'setAcl':
       writer.int(OpCode.setAcl);
@@ -86,6 +91,24 @@ export function writeRequest(writer: JuteWriter, xid: number, operation: Operati
           : AddWatchMode.persistentRecursive,
       );
       break;
+    case 'removeWatches':
+      writer.int(OpCode.removeWatches);
+      writer.string(operation.path);
+      writer.int(WATCHER_TYPES[operation.type]);
+      break;
+    case 'multiRead':
+      writer.int(OpCode.multiRead);
+      for (const { kind, path } of operation.reads) {
+        writePartHeader(writer, kind === 'get' ? OpCode.getData : OpCode.getChildren);
+        writer.string(path);
+        writer.bool(false);
+      }
+      writeEndOfParts(writer);
+      break;
+    case 'ephemerals':
+      writer.int(OpCode.getEphemerals);
+      writer.string(operation.path);
+      break;
     case 'sync':
       writer.int(OpCode.sync);
       writer.string(operation.path);
@@ -97,6 +120,18 @@ export function writeRequest(writer: JuteWriter, xid: number, operation: Operati
       unreachable(operation);
   }
   writer.endFrame();
+}
+
+function writePartHeader(writer: JuteWriter, opcode: number): void {
+  writer.int(opcode);
+  writer.bool(false);
+  writer.int(-1);
+}
+
+function writeEndOfParts(writer: JuteWriter): void {
+  writer.int(-1);
+  writer.bool(true);
+  writer.int(-1);
 }
 
 export function writeCloseSession(writer: JuteWriter, xid: number): void {

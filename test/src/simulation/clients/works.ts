@@ -7,7 +7,7 @@
  * with their children. The five directories are never deleted, so sequence numbers below them never
  * begin again.
  */
-import type { MultiPart, Operation } from '../contract/history.js';
+import type { MultiPart, Operation, ReadPart, RemovedWatches } from '../contract/history.js';
 import type { Random } from '../random.js';
 import type { ClientOptions, Work } from './options.js';
 
@@ -37,6 +37,9 @@ export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
   syncs,
   families,
   acls,
+  readsAtOnce,
+  ownEphemerals,
+  removals,
 };
 
 /** The nodes of one client in a directory. */
@@ -44,6 +47,11 @@ const OWN_NODES = 4;
 /** The number of sequential nodes that a client keeps. */
 const NAMES_KEPT = 3;
 const FAMILIES = 2;
+/** No more than members allow in any run. */
+const READS_AT_ONCE_MAX = 6;
+const REMOVABLE: readonly RemovedWatches[] = [
+  ...(['data', 'children', 'persistent', 'recursive', 'any', 'any'] as const),
+];
 const ANY_VERSION = -1;
 
 /** The requests of a client that never writes and never waits for a quorum. */
@@ -180,6 +188,45 @@ function acls(scene: Scene): void {
   const version = random.chance(0.7) ? ANY_VERSION : random.below(3);
   scene.push({ kind: 'setAcl', path, acl: scene.text(), version });
   if (random.chance(0.5)) scene.push({ kind: 'exists', path, watch: false });
+}
+
+/** Reads whose answers must all be of one zxid, of znodes that others write together. */
+function readsAtOnce(scene: Scene): void {
+  const { random, options } = scene;
+  const reads = Array.from({ length: 1 + random.below(READS_AT_ONCE_MAX) }, (): ReadPart => {
+    const dice = random.next();
+    if (dice < 0.5) return { kind: 'get', path: random.pick(scene.registers) };
+    if (dice < 0.7) return { kind: 'get', path: `/m/${random.below(OWN_NODES)}` };
+    if (dice < 0.8) return { kind: 'children', path: random.pick(CANNOT_FAIL) };
+    if (dice < 0.9) return { kind: 'children', path: `/m/f${random.below(FAMILIES)}` };
+    const client = 1 + random.below(options.count);
+    return { kind: 'get', path: `/e/${client}-${random.below(OWN_NODES)}` };
+  });
+  scene.push({ kind: 'multiRead', reads });
+}
+
+/** What this session has created and not deleted, between creations and deletions. */
+function ownEphemerals(scene: Scene): void {
+  const { random, client } = scene;
+  const path = `/e/${client}-${random.below(OWN_NODES)}`;
+  const dice = random.next();
+  if (dice < 0.3) scene.push({ kind: 'create', path, data: scene.text(), mode: 'ephemeral' });
+  else if (dice < 0.4) scene.push({ kind: 'delete', path, version: ANY_VERSION });
+  if (dice < 0.7) scene.push({ kind: 'ephemerals', path: random.pick(['/', '/e', '/q', path]) });
+  else scene.push({ kind: 'ephemerals', path: '/' });
+}
+
+/** Watches that are set and removed again, while others write what they watch. */
+function removals(scene: Scene): void {
+  const { random } = scene;
+  const path = random.pick([random.pick(scene.registers), '/r', '/e', '/m']);
+  const dice = random.next();
+  if (dice < 0.2) scene.push({ kind: 'exists', path, watch: true });
+  else if (dice < 0.35) list(scene, path, true);
+  else if (dice < 0.5) scene.push({ kind: 'addWatch', path, mode: 'persistent' });
+  else if (dice < 0.6) scene.push({ kind: 'addWatch', path, mode: 'recursive' });
+  const type = random.pick(REMOVABLE);
+  if (random.chance(0.6)) scene.push({ kind: 'removeWatches', path, type });
 }
 
 /** Parents that all clients delete while others create children below them. */

@@ -40,6 +40,15 @@ export interface SetAclOperation {
   readonly version: number;
 }
 
+/** One of the reads of a multiRead. */
+export interface ReadPart {
+  readonly kind: 'get' | 'children';
+  readonly path: string;
+}
+
+/** Which of the watches on a path; `any` stands for all. */
+export type RemovedWatches = 'data' | 'children' | 'persistent' | 'recursive' | 'any';
+
 export type Operation =
   | WriteOperation
   | SetAclOperation
@@ -48,6 +57,10 @@ export type Operation =
   | { readonly kind: 'exists'; readonly path: string; readonly watch: boolean }
   | { readonly kind: 'children'; readonly path: string; readonly watch: boolean }
   | { readonly kind: 'addWatch'; readonly path: string; readonly mode: 'persistent' | 'recursive' }
+  | { readonly kind: 'removeWatches'; readonly path: string; readonly type: RemovedWatches }
+  | { readonly kind: 'multiRead'; readonly reads: readonly ReadPart[] }
+  /** The ephemerals of the session whose paths begin with this one. */
+  | { readonly kind: 'ephemerals'; readonly path: string }
   | { readonly kind: 'sync'; readonly path: string }
   | { readonly kind: 'ping' };
 
@@ -70,6 +83,15 @@ export interface PartResult {
   readonly stat: StatSeen | null;
 }
 
+/** The answer to one of the reads of a multiRead. */
+export interface ReadResult {
+  readonly error: number;
+  readonly data: string | null;
+  /** For a get. */
+  readonly stat: StatSeen | null;
+  readonly children: readonly string[] | null;
+}
+
 export interface Result {
   /** ErrorCode of the protocol; 0 is ok. For a multi: that of the part that failed. */
   readonly error: number;
@@ -79,9 +101,12 @@ export interface Result {
   readonly path: string | null;
   readonly data: string | null;
   readonly stat: StatSeen | null;
+  /** For `ephemerals`, whole paths. */
   readonly children: readonly string[] | null;
   /** For a multi. */
   readonly parts: readonly PartResult[] | null;
+  /** For a multiRead. */
+  readonly reads?: readonly ReadResult[];
 }
 
 export interface Invocation {

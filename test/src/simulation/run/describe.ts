@@ -29,7 +29,7 @@ export function invocation(seen: Seen.Invocation): string {
 
 export function reply(seen: Seen.Reply): string {
   const { invocation, result } = seen;
-  const { error, zxid, path, data, stat, children, parts } = result;
+  const { error, zxid, path, data, stat, children, parts, reads } = result;
   const facts = [
     `error ${error}`,
     `zxid ${formatZxid(zxid)}`,
@@ -37,6 +37,7 @@ export function reply(seen: Seen.Reply): string {
     ...(data === null ? [] : [JSON.stringify(data)]),
     ...(stat === null ? [] : [`mzxid ${formatZxid(stat.mzxid)} version ${stat.version}`]),
     ...(children === null ? [] : [`children ${children.join(',')}`]),
+    ...(reads === undefined ? [] : [`reads ${reads.map((read) => read.error).join(',')}`]),
     ...(parts === null ? [] : [`parts ${parts.map((part) => part.error).join(',')}`]),
   ];
   const asked = `${operation(invocation.operation)} of ${invocation.order}`;
@@ -124,9 +125,13 @@ export function broken(error: PropertyBroken): string {
 export function operation(asked: Seen.Operation | Seen.MultiPart): string {
   if (asked.kind === 'multi') return `multi[${asked.parts.map(operation).join('; ')}]`;
   if (asked.kind === 'ping') return 'ping';
+  if (asked.kind === 'multiRead') {
+    return `multiRead[${asked.reads.map(({ kind, path }) => `${kind} ${path}`).join('; ')}]`;
+  }
   const facts = [
     'version' in asked ? `version ${asked.version}` : '',
     'mode' in asked ? asked.mode : '',
+    'type' in asked ? asked.type : '',
     'data' in asked ? JSON.stringify(asked.data) : '',
     'watch' in asked && asked.watch ? 'and watches' : '',
   ].filter((fact) => fact !== '');

@@ -5,8 +5,10 @@
  * each run counts these events as its observations pass, and a long campaign that lacks one of them
  * fails. It is a listener like the checkers, and never breaks a property.
  */
+import { ErrorCode } from '@rookery/protocol';
 import type { ZabOutput } from '../../simulated.js';
 import type { Checker } from '../contract/checker.js';
+import type { Reply } from '../contract/history.js';
 import type {
   Applied,
   ClockSet,
@@ -46,6 +48,10 @@ export const MARKS = {
   'wrong-clock': 'the wall clock of a member is set to a wrong time',
   'clock-contradicted': 'the clocks of most members contradict that of a member',
   'acl-changed': 'the ACL of a znode is replaced',
+  'reads-at-once': 'several reads are answered together, of one zxid',
+  'ephemerals-listed': 'a session asks for its ephemerals and has some',
+  'watch-removed': 'a client removes a watch that would have reported a change',
+  'no-watch-removed': 'a client removes a watch that has fired, or was never set',
   'container-created': 'a container is created, which is removed once its last child is gone',
   'session-expired': 'a leader ends a session of which nothing is heard',
   'closing-in-parts': 'a session ends whose ephemerals take several transactions',
@@ -104,6 +110,24 @@ export class Marks implements Checker {
     this.#struck.add(member);
     if (how === 'wiped') this.#add('wiped-disk');
     if (how === 'restored') this.#add('restored-copy');
+  }
+
+  onReply({ invocation, result }: Reply): void {
+    const { error, children, reads } = result;
+    switch (invocation.operation.kind) {
+      case 'multiRead':
+        if (reads !== undefined && reads.length > 1) this.#add('reads-at-once');
+        return;
+      case 'ephemerals':
+        if (children !== null && children.length > 0) this.#add('ephemerals-listed');
+        return;
+      case 'removeWatches':
+        if (error === ErrorCode.ok) this.#add('watch-removed');
+        else if (error === ErrorCode.noWatcher) this.#add('no-watch-removed');
+        return;
+      default:
+        return;
+    }
   }
 
   onClockSet({ errorMs }: ClockSet): void {

@@ -113,6 +113,8 @@ export class Recorder {
     if ('data' in operation) digest.text(operation.data);
     if ('acl' in operation) digest.text(operation.acl);
     if ('parts' in operation) digest.number(operation.parts.length);
+    if ('reads' in operation) digest.number(operation.reads.length);
+    if ('type' in operation) digest.text(operation.type);
     this.#tell(this.#listeners.invocation, full);
     this.#trace?.(describe.invocation(full));
     return full;
@@ -130,6 +132,10 @@ export class Recorder {
     if (result.data !== null) digest.text(result.data);
     if (result.stat !== null) digest.number(result.stat.mzxid);
     if (result.children !== null) digest.number(result.children.length);
+    for (const { error, data: shown } of result.reads ?? []) {
+      digest.number(error);
+      if (shown !== null) digest.text(shown);
+    }
     this.#tell(this.#listeners.reply, full);
     this.#trace?.(describe.reply(full));
   }

@@ -39,6 +39,8 @@ export class CommittedTree {
   readonly #closing = new Set<number>();
   readonly #paths = new Map<string, PathHistory>();
   readonly #ephemerals = new Map<number, Set<PathHistory>>();
+  /** By session, all paths that it has ever owned. */
+  readonly #owned = new Map<number, Set<PathHistory>>();
   /** In order of their zxids. */
   #commits: Commit[] = [];
   /** Every change of the remembered commits, in order. */
@@ -101,6 +103,16 @@ export class CommittedTree {
   /** Returns the changes after `zxid`, oldest first. */
   changesSince(zxid: number): readonly NodeState[] {
     return this.#changes.slice(firstAbove(this.#changes, zxid));
+  }
+
+  /** The paths that the session owned right after `zxid`, which is not below `floorZxid`. */
+  ephemeralsAt(session: number, zxid: number): readonly string[] {
+    return [...(this.#owned.get(session) ?? [])]
+      .filter((history) => {
+        const state = history.at(zxid);
+        return state.exists && state.owner === session;
+      })
+      .map(({ path }) => path);
   }
 
   /** Replays the next transaction. */
@@ -191,7 +203,10 @@ export class CommittedTree {
     state.owner = owner;
     state.data = textOf(op.data);
     this.#push(state);
-    if (owner !== 0) this.#ephemeralsOf(owner).add(history);
+    if (owner !== 0) {
+      setOf(this.#ephemerals, owner).add(history);
+      setOf(this.#owned, owner).add(history);
+    }
     this.#childChanged(parent, history, 1, zxid);
     return state;
   }
@@ -200,7 +215,7 @@ export class CommittedTree {
     const history = before.of;
     if (before.childCount > 0) this.#misfit(zxid, `deletes ${history.path}, which has children`);
     if (history.parent === null) return this.#misfit(zxid, 'deletes the root');
-    if (before.owner !== 0) this.#ephemeralsOf(before.owner).delete(history);
+    if (before.owner !== 0) setOf(this.#ephemerals, before.owner).delete(history);
     this.#push(new NodeState(history, zxid, EventType.deleted));
     this.#deleted.push(history);
     this.#childChanged(this.#existing(zxid, history.parent.path), history, -1, zxid);
@@ -258,15 +273,6 @@ export class CommittedTree {
     this.#misfit(zxid, `is done for session ${formatZxid(session)}, which is not open`);
   }
 
-  #ephemeralsOf(session: number): Set<PathHistory> {
-    let paths = this.#ephemerals.get(session);
-    if (paths === undefined) {
-      paths = new Set();
-      this.#ephemerals.set(session, paths);
-    }
-    return paths;
-  }
-
   /** Forgets the older half, and the paths that have not existed since. */
   #forget(): void {
     this.#commits = this.#commits.slice(-COMMITS_MIN);
@@ -280,11 +286,23 @@ export class CommittedTree {
       else if (!isParent) this.#paths.delete(path);
     }
     this.#deleted = stillKnown;
+    for (const session of this.#owned.keys()) {
+      if (!this.sessions.has(session)) this.#owned.delete(session);
+    }
   }
 
   #misfit(zxid: number, what: string): never {
     throw new PropertyBroken(REPLAYS, `transaction ${formatZxid(zxid)} ${what}`);
   }
+}
+
+function setOf(sets: Map<number, Set<PathHistory>>, session: number): Set<PathHistory> {
+  let paths = sets.get(session);
+  if (paths === undefined) {
+    paths = new Set();
+    sets.set(session, paths);
+  }
+  return paths;
 }
 
 /** Returns the index of the first entry above `zxid`. */

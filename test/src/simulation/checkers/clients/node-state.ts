@@ -58,6 +58,9 @@ export class NodeState {
 export interface Watcher {
   /** Bits of the modes that are set. */
   armed: number;
+  /** The changes that fired its last watch of the data and of the children. */
+  dataFired: NodeState | null;
+  childFired: NodeState | null;
   /** Changes of which the connection must be notified, in order. */
   readonly due: NodeState[];
 }

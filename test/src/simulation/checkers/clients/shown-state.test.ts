@@ -71,3 +71,54 @@ describe('reads', () => {
     expect(() => begun().done(operation, result)).toThrow(property);
   });
 });
+
+describe('reads at once', () => {
+  const ASKED: Operation = {
+    kind: 'multiRead',
+    reads: [
+      { kind: 'get', path: '/a' },
+      { kind: 'children', path: '/a' },
+      { kind: 'get', path: '/none' },
+    ],
+  };
+  const none = { error: -101, data: null, stat: null, children: null };
+  const data = { ...none, error: 0, data: 'y', stat: NOW };
+  const children = { ...none, error: 0, children: ['b'] };
+
+  it('are all of the zxid of their reply', () => {
+    const history = begun();
+    history.done(ASKED, { zxid: 4, reads: [data, children, none] });
+    const old = { ...data, data: 'x', stat: BEFORE };
+    const mixed = () => history.done(ASKED, { zxid: 4, reads: [old, children, none] });
+    expect(mixed).toThrow(/read 0, get \/a: the Stat is/);
+    const later = { ...children, children: [] };
+    const empty = () => history.done(ASKED, { zxid: 4, reads: [data, later, none] });
+    expect(empty).toThrow(/read 1, children \/a: 0 children are not the 1 it had/);
+  });
+
+  it('are as many as were asked for, and none is refused', () => {
+    const history = begun();
+    const few = () => history.done(ASKED, { zxid: 4, reads: [data, children] });
+    expect(few).toThrow(/2 reads were answered/);
+    const throttled = { ...none, error: -127 };
+    const refused = () => history.done(ASKED, { zxid: 4, reads: [data, throttled, none] });
+    expect(refused).toThrow(/read 1, children \/a: where it existed/);
+    expect(() => history.done(ASKED, { zxid: 4, error: -5 })).toThrow(/error -5/);
+  });
+});
+
+describe('a list of ephemerals', () => {
+  const ASKED: Operation = { kind: 'ephemerals', path: '/a' };
+
+  it('has those of the session that asks, at the zxid of the reply', () => {
+    const history = begun();
+    history.done(ASKED, { zxid: 4, children: ['/a/b'] });
+    history.done(ASKED, { zxid: 3, children: [] }, { connection: 2 });
+    history.done({ ...ASKED, path: '/b' }, { zxid: 4, children: [] });
+    history.done(ASKED, { zxid: 4, children: [] }, { client: 2, session: 2, connection: 3 });
+    const lacks = () => history.done(ASKED, { zxid: 4, children: [] });
+    expect(lacks).toThrow(/its ephemerals are \[\], they were \[\/a\/b\]/);
+    history.applied(5, CLOSE);
+    expect(() => history.done(ASKED, { zxid: 5, children: ['/a/b'] })).toThrow(/they were \[\]/);
+  });
+});

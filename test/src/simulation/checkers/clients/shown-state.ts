@@ -4,15 +4,19 @@
  * not what was committed.
  *
  * This is the strongest property: every read is compared with the replay of the committed
- * transactions: its data, every returned part of the Stat and the set of children.
+ * transactions: its data, every returned part of the Stat and the set of children. All reads of a
+ * multiRead are of the one zxid that its reply names, and a list of ephemerals has all those of the
+ * session that asks, and no others.
  */
 import { ErrorCode, formatZxid } from '@rookery/protocol';
 import { PropertyBroken } from '../../contract/checker.js';
-import type { Reply, Result } from '../../contract/history.js';
+import type { Operation, ReadPart, ReadResult, Reply, Result } from '../../contract/history.js';
 import type { CommittedTree } from './committed-tree.js';
 import { hashOf, type NodeState } from './node-state.js';
 import { asked, type NewPart, type Part } from './part.js';
 import { statDifference } from './stat-of.js';
+
+type Shows = 'get' | 'exists' | 'children';
 
 class ShownState implements Part {
   readonly property = 'a read shows the state at the zxid of its reply';
@@ -28,22 +32,65 @@ class ShownState implements Part {
     const { zxid } = result;
     if (zxid > this.#tree.lastZxid) this.#fail(reply, 'which nobody has applied');
     if (zxid < this.#tree.floorZxid) return;
-    const { kind } = operation;
-    if (kind !== 'get' && kind !== 'exists' && kind !== 'children') {
-      const mayFail = kind !== 'ping' && kind !== 'sync' && kind !== 'addWatch';
-      if (result.error !== ErrorCode.ok && !mayFail) this.#fail(reply, `error ${result.error}`);
-      return;
-    }
-    const state = this.#tree.known(operation.path)?.at(zxid);
-    if (state?.exists !== true) {
-      if (result.error !== ErrorCode.noNode) this.#fail(reply, 'where the znode did not exist');
-      return;
-    }
-    if (result.error !== ErrorCode.ok) {
-      this.#fail(reply, `where it existed since ${formatZxid(state.czxid)}: ${result.error}`);
-    }
-    const difference = contentDifference(kind, result, state);
+    const difference = this.#difference(operation, result, invocation.session);
     if (difference !== null) this.#fail(reply, difference);
+  }
+
+  #difference(operation: Operation, result: Result, session: number): string | null {
+    const { error, zxid } = result;
+    switch (operation.kind) {
+      case 'get':
+      case 'exists':
+      case 'children':
+        return this.#readDifference(operation, result, zxid);
+      case 'multiRead':
+        return error === ErrorCode.ok
+          ? this.#readsDifference(operation.reads, result)
+          : `error ${error}`;
+      case 'ephemerals': {
+        if (error !== ErrorCode.ok) return `error ${error}`;
+        const owned = this.#tree.ephemeralsAt(session, zxid);
+        const begins = owned.filter((path) => path.startsWith(operation.path));
+        const [told, had] = [
+          [...(result.children ?? [])].sort().join(' '),
+          begins.sort().join(' '),
+        ];
+        return told === had ? null : `its ephemerals are [${told}], they were [${had}]`;
+      }
+      case 'ping':
+      case 'sync':
+      case 'addWatch':
+        return error === ErrorCode.ok ? null : `error ${error}`;
+      default:
+        return null;
+    }
+  }
+
+  #readsDifference(reads: readonly ReadPart[], { reads: told = [], zxid }: Result): string | null {
+    if (told.length !== reads.length) return `${told.length} reads were answered`;
+    for (const [at, read] of reads.entries()) {
+      const answer = told[at];
+      if (answer === undefined) continue;
+      const difference = this.#readDifference(read, answer, zxid);
+      if (difference !== null) return `read ${at}, ${read.kind} ${read.path}: ${difference}`;
+    }
+    return null;
+  }
+
+  #readDifference(
+    { kind, path }: { readonly kind: Shows; readonly path: string },
+    result: ReadResult,
+    zxid: number,
+  ): string | null {
+    const { error } = result;
+    const state = this.#tree.known(path)?.at(zxid);
+    if (state?.exists !== true) {
+      return error === ErrorCode.noNode ? null : 'where the znode did not exist';
+    }
+    if (error !== ErrorCode.ok) {
+      return `where it existed since ${formatZxid(state.czxid)}: ${error}`;
+    }
+    return contentDifference(kind, result, state);
   }
 
   #fail({ invocation, result, order }: Reply, what: string): never {
@@ -53,13 +100,13 @@ class ShownState implements Part {
 }
 
 function contentDifference(
-  kind: 'get' | 'exists' | 'children',
-  result: Result,
+  kind: Shows,
+  { stat, data, children }: ReadResult,
   state: NodeState,
 ): string | null {
-  const { stat, data, children } = result;
-  if (stat === null) return 'it has no Stat';
-  const difference = statDifference(stat, state);
+  // The children of a multiRead come without a Stat.
+  if (stat === null && (kind !== 'children' || children === null)) return 'it has no Stat';
+  const difference = stat === null ? null : statDifference(stat, state);
   if (difference !== null) return difference;
   if (kind === 'get' && data !== state.data && !isSystemPath(state.of.path)) {
     return `the data are ${data}, they were ${state.data}`;

@@ -3,7 +3,7 @@
  */
 import { EventType } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { Operation } from '../../contract/history.js';
+import type { Operation, RemovedWatches } from '../../contract/history.js';
 import { ClientView } from './client-view.js';
 import { createOp, GET, OPEN, SmallHistory, STAT, setOp } from './small-history.js';
 
@@ -278,5 +278,80 @@ describe('after a reconnect', () => {
     history.event(dataChanged, '/a', -1, { connection: 3 });
     history.session('reset', { connection: 3, zxid: 3 });
     expect(() => history.event(dataChanged, '/a', 3, { connection: 3 })).toThrow(PROPERTY);
+  });
+});
+
+describe('a removed watch', () => {
+  const REMOVE = (type: RemovedWatches, path = '/a'): Operation => {
+    return { kind: 'removeWatches', path, type };
+  };
+
+  it('is silent from the answer on, whatever its kind', () => {
+    const history = begun();
+    history.done(GET('/a', true), FRESH);
+    history.done(ADD('persistent'), { zxid: 2 });
+    history.done(ADD('recursive'), { zxid: 2 });
+    history.done(REMOVE('any'), { zxid: 2 });
+    set(history, 3);
+    history.done(PING, { zxid: 3 });
+    expect(() => history.event(dataChanged, '/a', 3)).toThrow(/for which no watch stood/);
+  });
+
+  it('does not report what others have applied, and its member had not when it answered', () => {
+    const history = begun();
+    history.done(GET('/a', true), FRESH);
+    const removal = history.ask(REMOVE('data'));
+    set(history, 3);
+    history.answer(removal, { zxid: 2 });
+    history.done(PING, { zxid: 3 });
+    expect(() => history.event(dataChanged, '/a', 3)).toThrow(/for which no watch stood/);
+  });
+
+  it('leaves those of other kinds, which report what it would have', () => {
+    const history = begun();
+    history.done(GET('/a', true), FRESH);
+    history.done(CHILDREN, { zxid: 2, children: [], stat: A });
+    history.done(ADD('persistent'), { zxid: 2 });
+    const removal = history.ask(REMOVE('data'));
+    set(history, 3);
+    history.answer(removal, { zxid: 2 });
+    expect(() => history.done(PING, { zxid: 3 })).toThrow(
+      /before the event dataChanged \/a of 0x3/,
+    );
+    const other = begun();
+    other.done(CHILDREN, { zxid: 2, children: [], stat: A });
+    other.done(GET('/a', true), FRESH);
+    const removes = other.ask(REMOVE('children'));
+    create(other, 3, '/a/b');
+    remove(other, 4, '/a/b');
+    other.applied(5, setOp('/a', 1), NOBODY);
+    other.answer(removes, { zxid: 2 });
+    other.event(dataChanged, '/a', 5);
+    other.done(PING, { zxid: 5 });
+  });
+
+  it('must have been there, and must be missing otherwise', () => {
+    const history = begun();
+    history.done(REMOVE('any'), { zxid: 2, error: -121 });
+    expect(() => history.done(REMOVE('any'), { zxid: 2 })).toThrow(/with 0, not -121/);
+    history.done(GET('/a', true), FRESH);
+    history.done(REMOVE('children'), { zxid: 2, error: -121 });
+    const missing = () => history.done(REMOVE('data'), { zxid: 2, error: -121 });
+    expect(missing).toThrow(/with -121, not 0/);
+    set(history, 3);
+    history.event(dataChanged, '/a', 3);
+    expect(() => history.done(REMOVE('data'), { zxid: 3 })).toThrow(PROPERTY);
+  });
+
+  it('is not set again at the next member', () => {
+    const history = begun();
+    history.done(GET('/a', true), FRESH);
+    history.done(ADD('recursive'), { zxid: 2 });
+    history.done(REMOVE('data'), { zxid: 2 });
+    history.session('disconnected');
+    set(history, 3);
+    history.session('resumed', { connection: 2, zxid: 2 });
+    // It would have reported the change; the recursive one does not.
+    history.session('reset', { connection: 2, zxid: 3 });
   });
 });

@@ -7,15 +7,18 @@
  * them by the replay of the committed transactions, and so knows which events are due on which
  * connection. An event that arrives must be due, no older one may be missing, and no reply may name
  * a zxid at which one is still due. After setWatches2 exactly the missed changes must be reported,
- * with zxid -1.
+ * with zxid -1. A removal is answered well if and only if there was such a watch, which then reports
+ * nothing more.
  */
 import { ErrorCode, EventType, formatZxid } from '@rookery/protocol';
 import { PropertyBroken } from '../../contract/checker.js';
-import type { Reply, SessionSeen, WatchEventSeen } from '../../contract/history.js';
+import type { Operation, Reply, SessionSeen, WatchEventSeen } from '../../contract/history.js';
 import type { CommittedTree } from './committed-tree.js';
 import type { NodeState, PathHistory, Watcher } from './node-state.js';
 import { asked, type NewPart, type Part } from './part.js';
-import { BIT, bitSetBy, catchUpOf, firedBy } from './watch-rules.js';
+import { BIT, bitSetBy, catchUpOf, firedBy, REMOVED } from './watch-rules.js';
+
+type Removal = Operation & { readonly kind: 'removeWatches' };
 
 /** The watches that a client believes to be set; its next connection sets them again. */
 type Told = Map<PathHistory, number>;
@@ -86,6 +89,7 @@ class WatchOrder implements Part {
       this.#fail(open, `${replyText(reply)} before the watches were set again`);
     }
     const { operation } = invocation;
+    if (operation.kind === 'removeWatches') return this.#onRemoval(open, reply, operation);
     const bit = bitSetBy(operation, result);
     if (bit === 0 || !('path' in operation)) return;
     const history = this.#tree.history(operation.path);
@@ -156,18 +160,45 @@ class WatchOrder implements Part {
     this.#fail(open, `was told [${told}] of what it missed ${when}, not [${missed}]`);
   }
 
+  #onRemoval(open: Connection, reply: Reply, { path, type }: Removal): void {
+    const { zxid, error } = reply.result;
+    const history = this.#tree.history(path);
+    const watcher = open.watchers.get(history);
+    const removed = REMOVED[type];
+    const had = watcher === undefined ? 0 : standingAt(watcher, zxid) & removed;
+    const expected = had === 0 ? ErrorCode.noWatcher : ErrorCode.ok;
+    if (error !== expected && zxid >= this.#tree.floorZxid) {
+      this.#fail(open, `${replyText(reply)} with ${error}, not ${expected}`);
+    }
+    if (error !== ErrorCode.ok || watcher === undefined) return;
+    this.#untell(open.client, history, removed);
+    if ((watcher.armed & removed & BIT.recursive) !== 0) this.#recursive -= 1;
+    watcher.armed &= ~removed;
+    if ((removed & BIT.data) !== 0) watcher.dataFired = null;
+    if ((removed & BIT.child) !== 0) watcher.childFired = null;
+    const index = watcher.armed === 0 ? history.watchers.indexOf(watcher) : -1;
+    if (index >= 0) history.watchers.splice(index, 1);
+    // The replay may be ahead of the reply: what only these watches would have reported is not due.
+    const still = open.due.filter((state) => isConcerned(open, state));
+    open.due.splice(0, open.due.length, ...still);
+  }
+
   /** The watch was set at `zxid`: what has happened since then has already fired it. */
   #arm(open: Connection, history: PathHistory, bit: number, zxid: number): void {
     if (zxid < this.#tree.floorZxid) return;
     let watcher = open.watchers.get(history);
     if (watcher === undefined) {
-      watcher = { armed: 0, due: open.due };
+      watcher = { armed: 0, dataFired: null, childFired: null, due: open.due };
       open.watchers.set(history, watcher);
     }
     if ((watcher.armed & bit) !== 0) return;
     if (bit === BIT.data || bit === BIT.child) {
       const first = history.since(zxid).find(({ type }) => (firedBy(type) & bit) !== 0);
-      if (first !== undefined) return addDue(open.due, first);
+      if (first !== undefined) {
+        if (bit === BIT.data) watcher.dataFired = first;
+        else watcher.childFired = first;
+        return addDue(open.due, first);
+      }
     } else if (bit === BIT.persistent) {
       for (const state of history.since(zxid)) addDue(open.due, state);
     } else {
@@ -201,10 +232,15 @@ class WatchOrder implements Part {
 
   #forgetTold(client: number, type: number, path: string): void {
     const history = this.#tree.known(path);
+    if (history === undefined) return;
+    this.#untell(client, history, firedBy(type) & ~(BIT.persistent | BIT.recursive));
+  }
+
+  #untell(client: number, history: PathHistory, removed: number): void {
     const told = this.#told.get(client);
-    const bits = history === undefined ? undefined : told?.get(history);
-    if (history === undefined || told === undefined || bits === undefined) return;
-    const left = bits & (BIT.persistent | BIT.recursive | ~firedBy(type));
+    const bits = told?.get(history);
+    if (told === undefined || bits === undefined) return;
+    const left = bits & ~removed;
     if (left === 0) told.delete(history);
     else told.set(history, left);
   }
@@ -220,9 +256,33 @@ function fire(watchers: Watcher[], state: NodeState, fired: number): void {
     const watcher = watchers[at];
     if (watcher === undefined || (watcher.armed & fired) === 0) continue;
     expect(watcher.due, state);
+    if ((watcher.armed & fired & BIT.data) !== 0) watcher.dataFired = state;
+    if ((watcher.armed & fired & BIT.child) !== 0) watcher.childFired = state;
     watcher.armed &= ~fired | BIT.persistent | BIT.recursive;
     if (watcher.armed === 0) watchers.splice(at, 1);
   }
+}
+
+/** The watches that stood right after `zxid`, which is not older than the last reply. */
+function standingAt({ armed, dataFired, childFired }: Watcher, zxid: number): number {
+  const data = dataFired !== null && dataFired.zxid > zxid ? BIT.data : 0;
+  const child = childFired !== null && childFired.zxid > zxid ? BIT.child : 0;
+  return armed | data | child;
+}
+
+/** Whether a watch of the connection reports this change, after all removals so far. */
+function isConcerned({ watchers }: Connection, state: NodeState): boolean {
+  const fired = firedBy(state.type);
+  const own = watchers.get(state.of);
+  if (own !== undefined) {
+    if (own.dataFired === state || own.childFired === state) return true;
+    if ((own.armed & fired & (BIT.persistent | BIT.recursive)) !== 0) return true;
+  }
+  if ((fired & BIT.recursive) === 0) return false;
+  for (let at = state.of.parent; at !== null; at = at.parent) {
+    if (((watchers.get(at)?.armed ?? 0) & BIT.recursive) !== 0) return true;
+  }
+  return false;
 }
 
 /** One change is reported to one connection once. */

@@ -6,7 +6,7 @@
  * that persistent watches missed are not reported.
  */
 import { ErrorCode, EventType } from '@rookery/protocol';
-import type { Operation, Result } from '../../contract/history.js';
+import type { Operation, RemovedWatches, Result } from '../../contract/history.js';
 import type { NodeState } from './node-state.js';
 
 export const BIT = {
@@ -36,6 +36,15 @@ export function bitSetBy(operation: Operation, { error }: Result): number {
       return 0;
   }
 }
+
+/** Which watches a removal of this type removes. */
+export const REMOVED: Readonly<Record<RemovedWatches, number>> = {
+  data: BIT.data | BIT.exist,
+  children: BIT.child,
+  persistent: BIT.persistent,
+  recursive: BIT.recursive,
+  any: BIT.data | BIT.exist | BIT.child | BIT.persistent | BIT.recursive,
+};
 
 /** The watches on the path itself to which an event of this type applies. */
 export function firedBy(type: number): number {
