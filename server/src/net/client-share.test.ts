@@ -14,6 +14,7 @@ import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { MemoryNetwork } from '../simulated/net/memory-transport.js';
 import type { ClientConnection } from './client-connection.js';
 import { CLIENT_PORT_DEFAULTS, ClientPort } from './client-port.js';
+import { SHARE_LIMITS, type ShareLimits } from './client-share.js';
 import { FourLetterWhitelist } from './four-letter/words.js';
 import { ServerStats } from './server-stats.js';
 
@@ -29,7 +30,9 @@ class SlowTimers extends ManualTimers {
   }
 }
 
-async function bench(clients: number) {
+const SHARE: ShareLimits = { outputBytesMax: 500_000, durationMsMax: 20 };
+
+async function bench(clients: number, share = SHARE) {
   const timers = new SlowTimers();
   const network = new MemoryNetwork(timers);
   const handler = new RecordingHandler();
@@ -38,7 +41,7 @@ async function bench(clients: number) {
       ...CLIENT_PORT_DEFAULTS,
       address: ADDRESS,
       whitelist: new FourLetterWhitelist('*'),
-      share: { outputBytesMax: 500_000, durationMsMax: 20 },
+      share,
     },
     transport: network.transport('server'),
     timers,
@@ -262,6 +265,27 @@ it('work that is done in parts has a part of each turn, although it writes nothi
   const turns = await allSend('begin');
   const parts = turns.map((turn) => turn.filter((event) => event.startsWith('part')).length);
   expect(parts.filter((count) => count > 0)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+});
+
+it('work in parts of a millisecond holds a member for 11 ms at most', async () => {
+  const { timers, handler, note, allSend } = await bench(2, SHARE_LIMITS);
+  await allSend('hello');
+  const left = new Map([1, 2].map((id) => [id, 50]));
+  const work = (connection: ClientConnection): void => {
+    connection.release('room');
+    for (let parts = left.get(connection.id) ?? 0; parts > 0; parts--) {
+      if (connection.isFullFor(LARGE_BYTES)) return connection.hold('room', LARGE_BYTES);
+      left.set(connection.id, parts - 1);
+      note('part');
+      timers.lateMs += 1;
+    }
+  };
+  handler.onFrameDo = work;
+  handler.onRoomDo = work;
+  const turns = await allSend('begin');
+  const parts = turns.map((turn) => turn.filter((event) => event === 'part').length);
+  expect(parts.reduce((sum, count) => sum + count, 0)).toBe(100);
+  expect(Math.max(...parts)).toBeLessThanOrEqual(11);
 });
 
 it('a turn that took too long has no room for answers that can wait', async () => {

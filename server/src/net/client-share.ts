@@ -1,12 +1,12 @@
 /**
  * The share of one turn that clients may use, so that peers and timers get theirs.
  *
- * One frame may cost a quarter of a second (the children of a huge directory), and with many such
- * clients in one turn the member would miss its heartbeats. Once the frames of a turn have produced
- * `outputBytesMax` or taken `durationMsMax`, further deliveries are deferred to the next turn, in
- * their order. Connections whose last answer was large, or whose next will be, wait in the heavy
- * queue, which is served behind the light one of all others, but not for ever. Owned by the client
- * port, which renews it at each flush; asked by its connections.
+ * With many costly frames in one turn the member would miss its heartbeats, and others would wait
+ * several times: a write passes through three turns of the member that its client uses. Once the
+ * frames of a turn have produced `outputBytesMax` or taken `durationMsMax`, further deliveries are
+ * deferred to the next turn, in their order. Connections whose last answer was large, or whose next
+ * will be, wait in the heavy queue, which is served behind the light one of all others, but not for
+ * ever. Owned by the client port, which renews it at each flush; asked by its connections.
  */
 import type { Timers } from './timers.js';
 
@@ -15,7 +15,7 @@ export interface ShareLimits {
   readonly durationMsMax: number;
 }
 
-export const SHARE_LIMITS: ShareLimits = { outputBytesMax: 4 << 20, durationMsMax: 25 };
+export const SHARE_LIMITS: ShareLimits = { outputBytesMax: 4 << 20, durationMsMax: 10 };
 
 /** A connection whose last answer, or the one that waits, has at least this size is heavy. */
 export const LARGE_ANSWER_BYTES = 64 << 10;
