@@ -3,6 +3,7 @@
  * ends neither the member nor its term.
  * Method: whole members; a byte of a record changes on the disk of one while it runs.
  */
+import { counterOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { damageRecords, ensembleWithCheckpoints } from './damaged-disk.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
@@ -54,6 +55,31 @@ describe('damage of a serving member', () => {
     expect(ensemble.lines.some((line) => line.includes('disk.damaged'))).toBe(true);
     expect(repairs()).toEqual([]);
     await write(ensemble, await connected(ensemble, ensemble.leader), names('b', 200));
+    await ensemble.until(() => repairs().length > 0, 'was it repaired');
+    expect(repairs().map((line) => JSON.parse(line).from)).toEqual(['snapshot']);
+    await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+  });
+
+  it('is not repaired by what a quorum has confirmed of an earlier state', async () => {
+    const ensemble = await ensembleWithCheckpoints({ scrubRestMs: 1_000 });
+    const id = follower(ensemble);
+    const client = await connected(ensemble, ensemble.leader);
+    await write(ensemble, client, names('b', 1));
+    const { tree, lastZxid, lastTime } = ensemble.member(id).state;
+    const op = { kind: 'setData', path: '/a-3', data: Buffer.from('x'), version: 1 } as const;
+    tree.setData(tree.find('/a-3'), op, { zxid: lastZxid, time: lastTime, session: 0 });
+    damageRecords(ensemble, id);
+    const repairs = () => ensemble.lines.filter((line) => line.includes('disk.repaired'));
+    // It is never quiet, and reaches no zxid at which all report.
+    for (let count = 0; count < 40; count++) {
+      await write(ensemble, client, names(`c${count}`, 1));
+      await ensemble.timers.advance(40);
+    }
+    expect(counterOf(ensemble.member(id).state.lastZxid)).toBeLessThan(256);
+    expect(ensemble.lines.some((line) => line.includes('disk.damaged'))).toBe(true);
+    expect(repairs()).toEqual([]);
+    await write(ensemble, client, names('d', 200));
     await ensemble.until(() => repairs().length > 0, 'was it repaired');
     expect(repairs().map((line) => JSON.parse(line).from)).toEqual(['snapshot']);
     await everyoneServes(ensemble);

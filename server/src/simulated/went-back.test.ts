@@ -12,6 +12,7 @@ import {
   expectEqual,
   names,
   notes,
+  notesOf,
   oldCopyOf,
   serving,
   write,
@@ -103,6 +104,33 @@ describe('a directory that went back in time', () => {
     await ensemble.until(() => notes(ensemble, 'directory.went_back') > 0, 'was it told');
     await ensemble.until(() => notes(ensemble, 'peer.went_back') > 0, 'did the other one say so');
     await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+  });
+
+  it('has no vote once somebody tells it, though it leads or follows and does not serve yet', async () => {
+    const ensemble = await serving();
+    const knows = ensemble.leader;
+    const [wentBack = 0, lags = 0] = [1, 2, 3].filter((id) => id !== knows);
+    await ensemble.stop(lags);
+    await ensemble.stop(wentBack);
+    const copy = ensemble.copyOf(wentBack);
+    await ensemble.start(wentBack);
+    await serve(ensemble, knows, wentBack);
+    await write(ensemble, await connected(ensemble, ensemble.leader), names('kept', 20));
+    await ensemble.stop(knows);
+    await ensemble.stop(wentBack);
+    ensemble.restore(wentBack, copy);
+    const attempts = () => notesOf(ensemble, wentBack, 'role.following', 'role.leading');
+    const before = attempts();
+    await ensemble.start(wentBack, lags);
+    await ensemble.until(() => attempts() > before, 'did it attempt to serve');
+    ensemble.hang(wentBack);
+    await ensemble.start(knows);
+    await ensemble.until(() => notes(ensemble, 'directory.went_back') > 0, 'was it told');
+    expect(ensemble.serves(wentBack)).toBe(false);
+    ensemble.unhang(wentBack);
+    await everyoneServes(ensemble);
+    expect(await countOf(ensemble, names('kept', 20))).toBe(20);
     await expectEqual(ensemble);
   });
 });

@@ -181,4 +181,18 @@ export const identityMutants: readonly NamedMutant[] = [
       name: 'may be so far ahead that elections fail for days, and no further',
     },
   },
+  {
+    name: 'old-copy-trusted-once-it-follows',
+    area: 'named',
+    file: 'driver/driver.ts',
+    find: `    const isServing = this.shown.role !== 'looking';
+    const distrust`,
+    replace: `    const isServing = this.#zab.role !== 'looking';
+    const distrust`,
+    breaks: 'a directory that went back keeps its vote only as part of a quorum that serves',
+    scenario: {
+      file: WENT_BACK,
+      name: 'has no vote once somebody tells it, though it leads or follows and does not serve yet',
+    },
+  },
 ];

@@ -17,6 +17,20 @@ export const repairMutants: readonly NamedMutant[] = [
     },
   },
   {
+    name: 'repair-proved-by-an-earlier-state',
+    area: 'named',
+    file: 'driver/damage-repair.ts',
+    find: `    if (confirmed === null || confirmed.zxid < zxid) return false;
+    return confirmed.zxid > zxid || confirmed.digest === digest;`,
+    replace: `    if (confirmed === null) return false;
+    return confirmed.zxid !== zxid || confirmed.digest === digest;`,
+    breaks: 'a repair from memory is proved by its own state or by one that was made from it',
+    scenario: {
+      file: SERVING,
+      name: 'is not repaired by what a quorum has confirmed of an earlier state',
+    },
+  },
+  {
     name: 'leader-ends-on-damage',
     area: 'named',
     file: 'driver/transfers.ts',

@@ -41,6 +41,15 @@ export const roomMutants: readonly NamedMutant[] = [
     ),
   },
   {
+    name: 'room-of-the-full-leader',
+    area: 'named',
+    file: 'zab/room.ts',
+    find: 'if (id === own) return !isOwnFull && roomSinceMs <= sinceMs;',
+    replace: 'if (id === own) return isOwnFull || roomSinceMs <= sinceMs;',
+    breaks: 'a leader with a full disk is not among those with room',
+    scenario: rule('alone refuses while its disk is full'),
+  },
+  {
     name: 'room-refuses-nothing',
     area: 'named',
     file: 'zab/room.ts',
