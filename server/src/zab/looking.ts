@@ -62,9 +62,10 @@ export class Looking implements Role {
     this.#standby = new Standby(member);
   }
 
-  /** The leader that does without this member, whose disk is full; 0 for none. */
+  /** The leader that says that it does without this member, whose disk is full; 0 for none. */
   get sparedBy(): PeerId {
-    return this.#standby.sparedBy;
+    const leader = this.#establishedLeader();
+    return leader !== null && this.#standby.isSparedBy(leader) ? leader.leader : 0;
   }
 
   /**
@@ -148,7 +149,6 @@ export class Looking implements Role {
   #evaluate(tell = false): void {
     const leader = this.#establishedLeader();
     if (leader !== null) return this.#maybeFollow(leader, tell);
-    this.#standby.sparedBy = 0;
     this.#reason = '';
     this.#member.countByAll();
     const electorate = electorateOf(this.#member);

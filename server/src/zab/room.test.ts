@@ -222,6 +222,8 @@ describe('a leader', () => {
 /** The core of member 1 with a full disk, whose writes are done at once. */
 class TestMember {
   readonly outputs: ZabOutput[] = [];
+  /** Whether the disk completes nothing. */
+  isStuck = false;
   readonly #zab: Zab;
   #nowMs = 0;
 
@@ -237,6 +239,9 @@ class TestMember {
   }
   get sparedBy(): PeerId {
     return this.#zab.sparedBy;
+  }
+  get waitsFor(): string | null {
+    return this.#zab.waitsFor;
   }
   /** The member for which its last vote is. */
   get votesFor(): PeerId | null {
@@ -269,7 +274,7 @@ class TestMember {
   step(input: ZabInput): void {
     for (const output of this.#zab.step(input)) {
       this.outputs.push(output);
-      if ('ticket' in output) this.step({ kind: 'persisted', ticket: output.ticket });
+      if ('ticket' in output && !this.isStuck) this.step({ kind: 'persisted', ticket: output.ticket });
     }
   }
 }
@@ -287,6 +292,35 @@ describe('a member with a full disk that looks for a leader', () => {
     expect([member.role, member.sparedBy]).toEqual(['following', 0]);
   });
 
+  it('is spared from the announcement of its leader to the end of that leadership', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(3, FOLLOWS);
+    member.hear(2, LEADS);
+    expect(member.sparedBy).toBe(0);
+    member.hear(2, { ...LEADS, spares: [3] });
+    expect(member.sparedBy, 'another one is spared').toBe(0);
+    member.hear(2, { ...LEADS, spares: [1] });
+    expect(member.sparedBy).toBe(2);
+    member.connect(2, ROOM_SINCE + 1);
+    expect(member.sparedBy, 'nothing is heard on the new connection yet').toBe(0);
+    member.hear(2, { ...LEADS, spares: [1] });
+    expect(member.sparedBy).toBe(2);
+    member.hear(2, { leader: 2, spares: [] });
+    expect([member.role, member.sparedBy], 'it leads no longer').toEqual(['looking', 0]);
+  });
+
+  it('is spared although its disk still writes what came before', () => {
+    const member = new TestMember([1, 2, 3]);
+    member.hear(2, LEADS);
+    expect(member.role).toBe('following');
+    member.isStuck = true;
+    const link = 100 * ROOM_SINCE + 2;
+    const newEpoch = { kind: 'newEpoch', epoch: 6, established: true } as const;
+    member.step({ kind: 'message', peer: 2, link, message: newEpoch });
+    member.hear(2, { ...LEADS, spares: [1] });
+    expect([member.role, member.sparedBy]).toEqual(['looking', 2]);
+  });
+
   it('follows that leader as soon as it has room', () => {
     const member = new TestMember([1, 2, 3]);
     member.hear(2, { ...LEADS, spares: [1] });
@@ -299,7 +333,9 @@ describe('a member with a full disk that looks for a leader', () => {
     member.hear(3, FOLLOWS);
     member.hear(2, LEADS);
     member.at(10_000 + PATIENCE_MS);
-    expect([member.role, member.sparedBy]).toEqual(['looking', 2]);
+    // Nobody has said yet that the ensemble goes on without it.
+    expect([member.role, member.sparedBy]).toEqual(['looking', 0]);
+    expect(member.waitsFor).toBe('the disk is full, and leader 2 may do without this member');
     member.at(10_001 + PATIENCE_MS);
     expect(member.role).toBe('following');
   });

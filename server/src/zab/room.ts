@@ -99,8 +99,6 @@ export class Standby {
   readonly #member: Member;
   /** Since when no leader has spared this member, in ms. */
   #sinceMs: number;
-  /** The leader that does without this member; 0 for none. */
-  sparedBy: PeerId = 0;
   /** The link on which a leader has said last that it does without this member. */
   #sparedOn: LinkId | null = null;
 
@@ -111,24 +109,36 @@ export class Standby {
 
   /** Why this member does not follow the leader whose vote it is; null if it does. */
   declines(vote: VoteMessage): string | null {
-    this.sparedBy = this.#isSparedBy(vote) ? vote.leader : 0;
-    if (this.sparedBy !== 0) return `the disk is full, and leader ${vote.leader} does without it`;
+    const { leader } = vote;
+    if (this.isSparedBy(vote)) {
+      this.#onSpared(leader);
+      return `the disk is full, and leader ${leader} does without this member`;
+    }
+    if (this.#mayBeSparedBy(vote)) {
+      return `the disk is full, and leader ${leader} may do without this member`;
+    }
     const { nowMs, isFull: isOwnFull, gaveUpAtMs } = this.#member;
     const isTooSoon = isOwnFull && nowMs - gaveUpAtMs < TRY_AGAIN_MS;
     return isTooSoon ? 'there was no room for a snapshot: the next attempt follows' : null;
   }
 
-  /** A new leader spares nobody at first, so it counts whether it may. A founding needs all. */
-  #isSparedBy({ leader, founded, spares }: VoteMessage): boolean {
-    const { id: own, nowMs, isFull: isOwnFull, quorums } = this.#member;
+  /** Whether the leader whose vote this is has announced that it does without this member. */
+  isSparedBy({ founded, spares }: VoteMessage): boolean {
+    const { id: own, isFull: isOwnFull } = this.#member;
+    return isOwnFull && founded && spares?.includes(own) === true;
+  }
+
+  #onSpared(leader: PeerId): void {
+    this.#member.followedInVain = 0;
+    this.#sparedOn = this.#member.linkOf(leader)?.link ?? null;
+    this.#sinceMs = this.#member.nowMs;
+  }
+
+  /** A new leader spares nobody at first, so it is waited for. A founding needs all members. */
+  #mayBeSparedBy({ leader, founded }: VoteMessage): boolean {
+    const { isFull: isOwnFull, quorums } = this.#member;
     if (!isOwnFull || !founded) return false;
     const on = this.#member.linkOf(leader)?.link ?? null;
-    if (spares?.includes(own)) {
-      this.#member.followedInVain = 0;
-      this.#sparedOn = on;
-      this.#sinceMs = nowMs;
-      return true;
-    }
     // The leader did without this member, and no longer does: it needs it now, whoever backs it.
     if (on !== null && on === this.#sparedOn) return false;
     this.#member.countByAll();
