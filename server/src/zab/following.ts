@@ -21,6 +21,7 @@ import {
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
+import type { Transfer } from './given-up.js';
 import type { Link, Member } from './member.js';
 import type { Role, Transitions } from './role.js';
 
@@ -48,6 +49,10 @@ export class Following implements Role {
   #snapshotLineage: readonly LeadershipOf[] = [];
   /** Whether the leader has announced that it leads. If it then looks again, its term is over. */
   #sawLeading = false;
+  /** Whether the leader had a quorum without this member when it offered its epoch. */
+  #isEstablished = false;
+  /** Whether the disk was not full when the leader began to bring this member up to date. */
+  #hadRoom = false;
 
   constructor(member: Member, transitions: Transitions, leader: PeerId) {
     this.#member = member;
@@ -189,7 +194,7 @@ export class Following implements Role {
 
   onRoom(): void {
     this.#member.sendToAll(this.vote());
-    if (this.#phase === 'snapshot' && this.#member.room === 'scarce') this.#giveUpSnapshot();
+    if (this.#phase === 'snapshot' && this.#member.room === 'scarce') this.#giveUp('snapshot');
   }
 
   onProgress(): void {
@@ -223,6 +228,7 @@ export class Following implements Role {
       return;
     }
     this.#phase = 'accepted';
+    this.#isEstablished = message.established;
     const ticket = this.#member.acceptEpoch(message.epoch, this.#leader);
     this.#member.tickets.after(ticket, () => this.#member.send(link, this.#ackEpoch()));
   }
@@ -244,11 +250,12 @@ export class Following implements Role {
   #onSyncStart(message: SyncStart): void {
     if (this.#phase !== 'accepted') return this.#violation('syncStart');
     const { history, delivered, sound } = this.#member;
+    this.#hadRoom = !this.#member.isFull;
     if (message.mode === 'snap') {
-      if (message.diverged && sound) this.#giveUp(message.after);
+      if (this.#member.room === 'scarce') return this.#giveUp('snapshot');
+      if (message.diverged && sound) this.#discardHistory(message.after);
       this.#snapshotLineage = message.lineage;
       this.#phase = 'snapshot';
-      if (this.#member.room === 'scarce') this.#giveUpSnapshot();
       return;
     }
     // A damaged disk has no log from which anything could continue.
@@ -269,8 +276,8 @@ export class Following implements Role {
     this.#phase = 'syncing';
   }
 
-  /** Discards this history: a snapshot of the leader may be older than what is applied here. */
-  #giveUp(after: Zxid): void {
+  /** A snapshot of the leader may be older than what is applied here. */
+  #discardHistory(after: Zxid): void {
     this.#noteDiverged(after);
     this.#member.giveUp(`what follows ${formatZxid(after)} is not the ensemble's history`, after);
   }
@@ -302,6 +309,10 @@ export class Following implements Role {
       const what = `propose of ${formatZxid(batch.first)}`;
       return this.#violation(`${what} after ${formatZxid(history.last)}`);
     }
+    // A leader that needs this member for its quorum gets its acknowledgement while that can be
+    // written, as in broadcast.
+    const isSpare = this.#phase === 'syncing' && this.#isEstablished;
+    if (isSpare && this.#member.room === 'scarce') return this.#giveUp('log');
     this.#member.append(batch);
   }
 
@@ -383,7 +394,7 @@ export class Following implements Role {
     this.onTick();
     if (this.#member.linkOf(this.#leader) === undefined) return;
     this.#phase = 'active';
-    this.#member.followedInVain = 0;
+    this.#member.onServing();
     const epoch = this.#member.currentEpoch;
     this.#member.emit({ kind: 'role', role: 'following', leader: this.#leader, epoch });
     // The others learn that this member has an ensemble id and counts in elections from now on.
@@ -392,17 +403,23 @@ export class Following implements Role {
 
   /** Others with room are a quorum, so this member logs and acknowledges nothing any more. */
   #stepOut(): void {
+    if (this.#phase === 'snapshot') this.#noteGivenUp('snapshot');
     this.#member.note('disk.stepped_out', { leader: this.#leader });
     this.#transitions.look(`the disk is full, and leader ${this.#leader} does without this member`);
   }
 
-  /** What is left is for the log: a snapshot would take it, and end this process. */
-  #giveUpSnapshot(): void {
+  /** The transfer would take what is left of the disk, and end this process. */
+  #giveUp(transfer: Transfer): void {
     const link = this.#member.linkOf(this.#leader);
-    const reason = `no room for the snapshot of leader ${this.#leader}`;
-    this.#member.gaveUpAtMs = this.#member.nowMs;
+    const reason = `no room for the ${transfer} of leader ${this.#leader}`;
+    this.#noteGivenUp(transfer);
     if (link !== undefined) this.#member.drop(link, reason);
     this.#transitions.look(reason);
+  }
+
+  #noteGivenUp(transfer: Transfer): void {
+    const attempt = { transfer, atMs: this.#member.nowMs, hadRoom: this.#hadRoom };
+    this.#member.givenUp.onGivenUp(this.#leader, attempt);
   }
 
   /** Drops the link after a message that the protocol does not allow now, and looks again. */

@@ -343,7 +343,7 @@ export class Leading implements Role {
     const { id, history, delivered } = this.#member;
     if (this.#phase !== 'delivery' || delivered < history.last) return;
     this.#enterPhase('broadcast');
-    this.#member.followedInVain = 0;
+    this.#member.onServing();
     this.#member.emit({ kind: 'role', role: 'leading', leader: id, epoch: this.#epoch });
     for (const learner of this.#learners.synced()) this.#sendUpToDate(learner);
     this.#member.sendToAll(this.vote());

@@ -15,6 +15,7 @@ import {
   type VoteMessage,
   type Zxid,
 } from '@rookery/protocol';
+import { GivenUp } from './given-up.js';
 import { History } from './history.js';
 import { Lineage } from './lineage.js';
 import { majorityOf, Quorums } from './quorum.js';
@@ -72,8 +73,7 @@ export class Member {
   roomSinceMs = Number.NEGATIVE_INFINITY;
   /** When this member last ended its own leadership for want of room, in ms. */
   handedOverAtMs = Number.NEGATIVE_INFINITY;
-  /** When it last gave up a snapshot for want of room, in ms. */
-  gaveUpAtMs = Number.NEGATIVE_INFINITY;
+  readonly givenUp = new GivenUp();
   /** How often it has begun to follow since it last served, or was spared for want of room. */
   followedInVain = 0;
   /** Since when storage has had work without completing any, in ms; otherwise null. */
@@ -154,6 +154,12 @@ export class Member {
   }
   get delivered(): Zxid {
     return this.#delivered;
+  }
+
+  /** This member begins to serve clients, as a leader or a follower. */
+  onServing(): void {
+    this.followedInVain = 0;
+    this.givenUp.onServing();
   }
 
   /** Whether a zxid that a peer names is part of this history. */

@@ -5,13 +5,21 @@
  * Method: the rules of a leader are asked directly; the rest is the core of member 1 alone, which
  * is told what the others say. H is 1,000 ms.
  */
-import { makeZxid, type PeerId, ROOM_SINCE, type VoteMessage } from '@rookery/protocol';
+import {
+  type CoreMessage,
+  makeZxid,
+  type PeerId,
+  ProposalBatch,
+  ROOM_SINCE,
+  type VoteMessage,
+} from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { TRY_AGAIN_MS } from './given-up.js';
 import { Learner, Learners } from './learner.js';
 import type { Link } from './member.js';
 import { Member } from './member.js';
-import { LASTING_MS, LeadersRoom, TRY_AGAIN_MS } from './room.js';
-import type { ZabInput, ZabOutput } from './types.js';
+import { LASTING_MS, LeadersRoom } from './room.js';
+import type { DiskRoom, ZabInput, ZabOutput } from './types.js';
 import { Zab } from './zab.js';
 
 const H_MS = 1_000;
@@ -274,7 +282,8 @@ class TestMember {
   step(input: ZabInput): void {
     for (const output of this.#zab.step(input)) {
       this.outputs.push(output);
-      if ('ticket' in output && !this.isStuck) this.step({ kind: 'persisted', ticket: output.ticket });
+      if ('ticket' in output && !this.isStuck)
+        this.step({ kind: 'persisted', ticket: output.ticket });
     }
   }
 }
@@ -461,22 +470,193 @@ describe('a member that follows', () => {
     expect([member.role, member.sparedBy]).toEqual(['looking', 2]);
   });
 
-  it('gives up a snapshot for which there is no room, for a minute', () => {
-    const member = following();
-    const link = 100 * ROOM_SINCE + 2;
-    const hear = (message: Extract<ZabInput, { kind: 'message' }>['message']) =>
-      member.step({ kind: 'message', peer: 2, link, message });
-    hear({ kind: 'newEpoch', epoch: 6, established: true });
-    hear({ kind: 'syncStart', mode: 'snap', after: 0, lineage: [], diverged: false });
-    expect(member.role).toBe('following');
-    member.step({ kind: 'room', room: 'scarce' });
-    expect(member.role).toBe('looking');
-    expect(member.outputs).toContainEqual(expect.objectContaining({ kind: 'disconnect', peer: 2 }));
-    member.connect(2, ROOM_SINCE + 1);
-    member.hear(2, { state: 'leading', leader: 2 });
-    member.at(10_000 + TRY_AGAIN_MS - 1);
-    expect([member.role, member.sparedBy]).toEqual(['looking', 0]);
-    member.at(10_000 + TRY_AGAIN_MS);
-    expect(member.role).toBe('following');
+  describe('whose transfer lacks room', () => {
+    const LEADS = { state: 'leading', leader: 2 } as const;
+    const NEW_EPOCH = { kind: 'newEpoch', epoch: 6, established: true } as const;
+    const SNAP = {
+      kind: 'syncStart',
+      mode: 'snap',
+      after: 0,
+      lineage: [],
+      diverged: false,
+    } as const;
+    const DIFF = { ...SNAP, mode: 'diff', after: makeZxid(5, 0) } as const;
+
+    /** It follows whoever leads, and hears from it what is to come. */
+    class Learning extends TestMember {
+      #version = ROOM_SINCE;
+      #leader: PeerId = 2;
+
+      constructor(room: DiskRoom, disk: Partial<typeof DISK> = {}) {
+        super([1, 2, 3], disk);
+        this.step({ kind: 'room', room });
+      }
+
+      /** Leads on a new connection, as after each transfer that was given up. */
+      hearLeader(leader: PeerId = 2): void {
+        this.#leader = leader;
+        this.#version += 1;
+        this.connect(leader, this.#version);
+        this.hear(leader, { ...LEADS, leader });
+      }
+
+      hearMessage(message: CoreMessage): void {
+        const link = 100 * this.#version + this.#leader;
+        this.step({ kind: 'message', peer: this.#leader, link, message });
+      }
+
+      begin(start: typeof SNAP | typeof DIFF, newEpoch: CoreMessage = NEW_EPOCH): void {
+        expect(this.role).toBe('following');
+        this.hearMessage(newEpoch);
+        this.hearMessage(start);
+      }
+
+      hearProposal(counter = 1): void {
+        const zxid = makeZxid(5, counter);
+        const body = Buffer.from('x');
+        const batch = ProposalBatch.of([{ zxid, previous: makeZxid(5, counter - 1), body }]);
+        this.hearMessage({ kind: 'propose', batch });
+      }
+
+      get hasAppended(): boolean {
+        return this.outputs.some(({ kind }) => kind === 'append');
+      }
+    }
+
+    /** A snapshot of member 2 that was given up at 10,000 ms. */
+    function withoutRoom(disk: Partial<typeof DISK> = {}): Learning {
+      const member = new Learning('full', disk);
+      member.hearLeader();
+      member.begin(SNAP);
+      expect(member.role).toBe('following');
+      member.step({ kind: 'room', room: 'scarce' });
+      expect(member.role).toBe('looking');
+      return member;
+    }
+
+    it('gives up a snapshot for which there is no room, for a minute', () => {
+      const member = withoutRoom();
+      const dropped = expect.objectContaining({ kind: 'disconnect', peer: 2 });
+      expect(member.outputs).toContainEqual(dropped);
+      member.hearLeader();
+      member.step({ kind: 'room', room: 'full' });
+      member.at(10_000 + TRY_AGAIN_MS - 1);
+      expect([member.role, member.sparedBy]).toEqual(['looking', 0]);
+      member.at(10_000 + TRY_AGAIN_MS);
+      expect(member.role).toBe('following');
+    });
+
+    it('gives it up before it discards a history for it', () => {
+      const member = new Learning('scarce');
+      member.hearLeader();
+      member.hearMessage(NEW_EPOCH);
+      member.hearMessage({ ...SNAP, diverged: true });
+      expect(member.role).toBe('looking');
+      expect(member.outputs.some(({ kind }) => kind === 'giveUp')).toBe(false);
+    });
+
+    it('lets another leader try at once, which may do without a snapshot', () => {
+      const member = withoutRoom();
+      member.hearLeader(3);
+      member.begin(DIFF);
+      expect(member.role).toBe('following');
+    });
+
+    it('lets no other leader try while it needs a snapshot from any', () => {
+      const member = withoutRoom({ sound: false });
+      member.hearLeader(3);
+      expect(member.role).toBe('looking');
+      expect(member.waitsFor).toContain('there was no room for the snapshot of a leader');
+    });
+
+    it('takes the snapshot as soon as there is room, however often it had none before', () => {
+      const member = withoutRoom();
+      for (let minute = 1; minute <= 3; minute += 1) {
+        member.hearLeader();
+        member.at(10_000 + minute * TRY_AGAIN_MS);
+        member.begin(SNAP);
+        expect(member.role).toBe('looking');
+      }
+      member.hearLeader();
+      member.step({ kind: 'room', room: 'enough' });
+      member.begin(SNAP);
+      expect(member.role).toBe('following');
+    });
+
+    it.each([
+      ['room gets scarce', (member: Learning) => member.step({ kind: 'room', room: 'scarce' })],
+      [
+        'its leader goes on without it',
+        (member: Learning) => {
+          member.step({ kind: 'room', room: 'full' });
+          member.hear(2, { ...LEADS, spares: [1] });
+        },
+      ],
+    ])('waits for a minute once two snapshots that began with room ended since %s', (_, end) => {
+      const member = new Learning('enough');
+      for (let attempt = 1; attempt <= 2; attempt += 1) {
+        member.hearLeader();
+        member.begin(SNAP);
+        end(member);
+        expect(member.role).toBe('looking');
+        // The snapshot has been removed.
+        member.step({ kind: 'room', room: 'enough' });
+      }
+      member.hearLeader();
+      expect(member.role).toBe('looking');
+      member.at(10_000 + TRY_AGAIN_MS);
+      expect(member.role).toBe('following');
+    });
+
+    it('gives up a log whose leader has a quorum without it, until room is scarce no more', () => {
+      const member = new Learning('scarce');
+      member.hearLeader();
+      member.begin(DIFF);
+      expect(member.role).toBe('following');
+      member.hearProposal();
+      expect([member.role, member.hasAppended]).toEqual(['looking', false]);
+      member.hearLeader();
+      member.at(10_000 + TRY_AGAIN_MS - 1);
+      expect(member.role).toBe('looking');
+      expect(member.waitsFor).toContain('there was no room for the log of a leader');
+      member.step({ kind: 'room', room: 'full' });
+      member.begin(DIFF);
+      member.hearProposal();
+      expect([member.role, member.hasAppended]).toEqual(['following', true]);
+    });
+
+    it('gives up a log in the middle, and tries again after a minute', () => {
+      const member = new Learning('full');
+      member.hearLeader();
+      member.begin(DIFF);
+      member.hearProposal(1);
+      member.step({ kind: 'room', room: 'scarce' });
+      expect(member.role).toBe('following');
+      member.hearProposal(2);
+      expect(member.role).toBe('looking');
+      member.hearLeader();
+      member.at(10_000 + TRY_AGAIN_MS);
+      expect(member.role).toBe('following');
+    });
+
+    it('takes the log of a leader that needs it for a quorum', () => {
+      const member = new Learning('scarce');
+      member.hearLeader();
+      member.begin(DIFF, { ...NEW_EPOCH, established: false });
+      member.hearProposal();
+      expect([member.role, member.hasAppended]).toEqual(['following', true]);
+    });
+
+    it('forgets what it gave up once it serves', () => {
+      const member = withoutRoom();
+      member.hearLeader(3);
+      member.begin(DIFF);
+      const [epoch, last] = [6, makeZxid(5, 0)];
+      member.hearMessage({ kind: 'newLeader', epoch, last, ensembleId: 'E', leaseMs: H_MS });
+      member.hearMessage({ kind: 'upToDate', committed: last });
+      member.hear(3, { state: 'looking', leader: 3 });
+      member.hearLeader(2);
+      expect(member.role).toBe('following');
+    });
   });
 });

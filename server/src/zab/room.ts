@@ -13,14 +13,13 @@
  */
 import { type PeerId, ROOM_SINCE, type VoteMessage } from '@rookery/protocol';
 import { counts, type Electorate } from './electorate.js';
+import { TRY_AGAIN_MS } from './given-up.js';
 import type { Learners } from './learner.js';
 import type { Link, Member } from './member.js';
 import type { LinkId } from './types.js';
 
 /** Longer than members that share a disk can differ: each measures it once a second. */
 export const LASTING_MS = 1_500;
-/** How long a leader that could not hand over waits, or a member that gave up a snapshot. */
-export const TRY_AGAIN_MS = 60_000;
 /**
  * How often a member with a full disk begins to follow in vain before it stands itself. Those with
  * room may not reach each other, and whoever of them is elected may lack what this member knows.
@@ -117,9 +116,11 @@ export class Standby {
     if (this.#mayBeSparedBy(vote)) {
       return `the disk is full, and leader ${leader} may do without this member`;
     }
-    const { nowMs, isFull: isOwnFull, gaveUpAtMs } = this.#member;
-    const isTooSoon = isOwnFull && nowMs - gaveUpAtMs < TRY_AGAIN_MS;
-    return isTooSoon ? 'there was no room for a snapshot: the next attempt follows' : null;
+    const { nowMs, room, sound, history, givenUp } = this.#member;
+    const needsSnapshot = !sound || history.last === 0;
+    const transfer = givenUp.waitsFor(leader, { nowMs, room, needsSnapshot });
+    if (transfer === null) return null;
+    return `there was no room for the ${transfer} of a leader: it tries again within a minute`;
   }
 
   /** Whether the leader whose vote this is has announced that it does without this member. */
