@@ -36,6 +36,8 @@ export const OpCode = {
   whoAmI: 107,
   /** Not ZooKeeper's: a page of a directory's names. */
   getChildrenPage: 10001,
+  /** Not ZooKeeper's: raises the number of a znode's next sequential child. */
+  raiseSequence: 10002,
   createSession: -10,
   closeSession: -11,
   error: -1,
@@ -85,6 +87,9 @@ export function isTtlFlag(flags: CreateFlag): boolean {
 
 /** The longest time to live of a TTL znode, in milliseconds. */
 export const TTL_MAX_MS = 2 ** 40 - 1;
+
+/** The highest number of a sequential znode in ZooKeeper, which then refuses the next one. */
+export const SEQUENCE_MAX = 2 ** 31 - 2;
 
 /** Bits of an ACL entry's `perms`. */
 export const Perms = { read: 1, write: 2, create: 4, delete: 8, admin: 16, all: 31 } as const;

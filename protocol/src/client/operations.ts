@@ -33,6 +33,8 @@ import {
   GetEphemeralsRequest,
   GetEphemeralsResponse,
   PathRequest,
+  RaiseSequenceRequest,
+  RaiseSequenceResponse,
   ReconfigRequest,
   SaslRequest,
   SaslResponse,
@@ -88,6 +90,7 @@ export const OPERATIONS = {
   [OpCode.addWatch]: operation(AddWatchRequest, ErrorResponse),
   [OpCode.whoAmI]: operation(Empty, WhoAmIResponse),
   [OpCode.getChildrenPage]: operation(GetChildrenPageRequest, GetChildrenPageResponse),
+  [OpCode.raiseSequence]: operation(RaiseSequenceRequest, RaiseSequenceResponse),
   [OpCode.createSession]: operation(CreateSessionRequest, Empty),
   [OpCode.closeSession]: operation(Empty, Empty),
 } as const;

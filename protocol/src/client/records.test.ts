@@ -162,6 +162,7 @@ const BODIES: Bodies = {
     fc.record({ path: text, startAfter: text, limit: int, watch: fc.boolean() }),
     fc.record({ children: texts, stat, more: fc.boolean() }),
   ],
+  [OpCode.raiseSequence]: [fc.record({ path: text, atLeast: int }), fc.record({ next: int })],
   [OpCode.createSession]: [fc.record({ timeoutMs: int }), empty],
   [OpCode.closeSession]: [empty, empty],
 };

@@ -160,6 +160,24 @@ export const GetChildrenPageResponse = record({
 });
 export type GetChildrenPageResponse = Decoded<typeof GetChildrenPageResponse>;
 
+/**
+ * The next sequential child of the znode gets this number or a higher one. Nothing happens if it
+ * would anyway, so the request may be repeated. It takes CREATE and DELETE at the znode.
+ */
+export const RaiseSequenceRequest = record({
+  path: string,
+  /** From 0 to SEQUENCE_MAX, else -8. */
+  atLeast: int,
+});
+export type RaiseSequenceRequest = Decoded<typeof RaiseSequenceRequest>;
+
+/** No Stat, because that would be known without READ. */
+export const RaiseSequenceResponse = record({
+  /** The number of the next sequential child; below 0 beyond 2147483647. */
+  next: int,
+});
+export type RaiseSequenceResponse = Decoded<typeof RaiseSequenceResponse>;
+
 export const ReconfigRequest = record({
   joiningServers: nullableString,
   leavingServers: nullableString,

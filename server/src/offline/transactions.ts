@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.js';
 import { OperatorError } from '../operator-error.js';
 import { ReplicatedState } from '../state/replicated-state.js';
-import type { NodeOp, Txn, TxnOp } from '../state/txn.js';
+import type { NodeOp, RaiseSequenceOp, Txn, TxnOp } from '../state/txn.js';
 import { txnOf } from '../state/txn-codec.js';
 import { Storage } from '../storage/index.js';
 import {
@@ -38,7 +38,7 @@ export interface Transaction {
 }
 
 export interface Change {
-  readonly kind: 'create' | 'delete' | 'setData' | 'setAcl' | 'check';
+  readonly kind: (NodeOp | RaiseSequenceOp)['kind'];
   readonly path: string;
   /** Versions, sizes and modes; for people. */
   readonly detail: string;
@@ -128,13 +128,14 @@ function changesOf(op: TxnOp): readonly Change[] {
     case 'setData':
     case 'setAcl':
     case 'check':
+    case 'raiseSequence':
       return [changeOf(op)];
     default:
       return [];
   }
 }
 
-function changeOf(op: NodeOp): Change {
+function changeOf(op: NodeOp | RaiseSequenceOp): Change {
   const { kind, path } = op;
   switch (op.kind) {
     case 'create':
@@ -143,6 +144,8 @@ function changeOf(op: NodeOp): Change {
       return { kind, path, detail: `version ${op.version}, ${sizeOf(op.data)}` };
     case 'setAcl':
       return { kind, path, detail: `version ${op.version}` };
+    case 'raiseSequence':
+      return { kind, path, detail: `next number ${op.creates}` };
     default:
       return { kind, path, detail: '' };
   }

@@ -82,6 +82,9 @@ export class Applier implements ChangeSink {
       case 'multi':
         MultiResponse.write(writer, { results: resultsOf(op.ops, this.#stats ?? []) });
         break;
+      case 'raiseSequence':
+        writer.int(op.creates);
+        break;
       case 'error':
         MultiResponse.write(writer, { results: (op.codes ?? []).map(errorResult) });
         break;

@@ -1,7 +1,14 @@
 /**
  * What is audited where a client does not stay for its answer, and of what has several parts.
  */
-import { AuthPacket, ErrorCode, MultiRequest, OpCode, SetAclRequest } from '@rookery/protocol';
+import {
+  AuthPacket,
+  ErrorCode,
+  MultiRequest,
+  OpCode,
+  RaiseSequenceRequest,
+  SetAclRequest,
+} from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { TestEnsemble, type TestEnsembleOptions } from '../simulated/pipeline/test-ensemble.js';
 import type { AuditRecord } from './audit.js';
@@ -64,6 +71,20 @@ it('a write of which the member does not learn the end was invoked', () => {
       znode: '/a',
       result: 'invoked',
     },
+  ]);
+});
+
+it('raised numbers have records of their own, and so have those that are refused', () => {
+  const { ensemble, client, records } = setUp();
+  ensemble.raiseLevel();
+  client.create('/a');
+  client.send(OpCode.raiseSequence, RaiseSequenceRequest, { path: '/a', atLeast: 5 });
+  client.send(OpCode.raiseSequence, RaiseSequenceRequest, { path: '/b', atLeast: 5 });
+  ensemble.settle();
+  const operation = 'raiseSequence';
+  expect(records.slice(-2)).toMatchObject([
+    { operation, result: 'success', znode: '/a' },
+    { operation, result: 'failure', znode: '/b', error: ErrorCode.noNode },
   ]);
 });
 

@@ -9,7 +9,7 @@
  */
 import { ErrorCode, JuteReader, MarshallingError, OpCode, type Zxid } from '@rookery/protocol';
 import { plainAddress } from '../security/address-group.js';
-import type { Acl, NodeOp, SessionId, Txn } from '../state/txn.js';
+import type { Acl, NodeOp, RaiseSequenceOp, SessionId, Txn } from '../state/txn.js';
 import type { Requester } from './access.js';
 import type { QueueEntry } from './commit-queue.js';
 import type { Connection } from './connection.js';
@@ -66,6 +66,7 @@ const OPERATIONS: ReadonlyMap<number, string> = new Map([
   [OpCode.delete, 'delete'],
   [OpCode.setData, 'setData'],
   [OpCode.setAcl, 'setAcl'],
+  [OpCode.raiseSequence, 'raiseSequence'],
   [OpCode.multi, 'multiOperation'],
   [OpCode.reconfig, 'reconfig'],
   [OpCode.closeSession, 'closeSession'],
@@ -136,7 +137,7 @@ export class Auditor {
     else this.#sink.record({ ...who, operation, result: 'failure', error: ErrorCode.authFailed });
   }
 
-  #onNodeOp(who: Who, zxid: Zxid, op: NodeOp): void {
+  #onNodeOp(who: Who, zxid: Zxid, op: NodeOp | RaiseSequenceOp): void {
     // It has changed nothing, and was no write.
     if (op.kind === 'check') return;
     const line = {

@@ -36,6 +36,7 @@ const USES: ReadonlyMap<number, PathUse> = new Map([
   [OpCode.delete, 'write'],
   [OpCode.setData, 'write'],
   [OpCode.setAcl, 'write'],
+  [OpCode.raiseSequence, 'write'],
 ]);
 
 /**

@@ -28,6 +28,7 @@ const NAMES: ReadonlyMap<number, string> = new Map([
   [OpCode.getEphemerals, 'GETE'],
   [OpCode.getAllChildrenNumber, 'GETACN'],
   [OpCode.getChildrenPage, 'GETP'],
+  [OpCode.raiseSequence, 'RAIS'],
   [OpCode.setWatches, 'SETW'],
   [OpCode.createSession, 'SESS'],
   [OpCode.closeSession, 'CLOS'],

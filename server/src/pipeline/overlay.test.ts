@@ -10,6 +10,7 @@ import {
   type MultiRequestOp,
   OpCode,
   PathVersionRequest,
+  RaiseSequenceRequest,
   SetAclRequest,
   SetDataRequest,
 } from '@rookery/protocol';
@@ -18,6 +19,7 @@ import { describe, expect, it } from 'vitest';
 import { OPEN_ACL } from '../simulated/pipeline/test-client.js';
 import { decodeTxn, encodeTxn } from '../simulated/state/encoded-txn.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
+import { LEVEL } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { LOCAL_SESSION } from './local-sessions.js';
@@ -73,11 +75,18 @@ const operation: fc.Arbitrary<MultiRequestOp> = fc.oneof(
     .map((request): MultiRequestOp => ({ opcode: OpCode.setData, request })),
 );
 
+interface Raise {
+  readonly kind: 'raise';
+  readonly path: string;
+  readonly atLeast: number;
+  readonly by: number;
+}
 type Step =
   | { readonly kind: 'one'; readonly ops: readonly MultiRequestOp[]; readonly by: number }
   | { readonly kind: 'multi'; readonly ops: readonly MultiRequestOp[]; readonly by: number }
   | { readonly kind: 'own'; readonly paths: readonly string[]; readonly by: number }
   | { readonly kind: 'setAcl'; readonly path: string; readonly by: number }
+  | Raise
   | { readonly kind: 'close'; readonly by: number }
   | { readonly kind: 'expire'; readonly by: number }
   | { readonly kind: 'open'; readonly by: number }
@@ -102,6 +111,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('setAcl' as const), path, by }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('raise' as const),
+      path,
+      by,
+      atLeast: fc.integer({ min: -1, max: 9 }),
+    }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -139,6 +157,7 @@ class Leader {
   #sessions: number[] = [];
 
   constructor() {
+    this.state.finishLoad({ zxid: 0, lastTime: 0, level: LEVEL.raisedSequences });
     for (let index = 0; index < SESSIONS; index++) this.run({ kind: 'open', by: index });
     this.apply(SESSIONS);
   }
@@ -202,6 +221,10 @@ function requestOf(
       OpCode.setAcl,
       encode(SetAclRequest, { path: one.path, acl: OPEN_ACL, version: -1 }),
     );
+  }
+  if (one.kind === 'raise') {
+    const { path, atLeast } = one;
+    return made(OpCode.raiseSequence, encode(RaiseSequenceRequest, { path, atLeast }));
   }
   if (one.kind === 'multi') return made(OpCode.multi, encode(MultiRequest, { ops: one.ops }));
   const [op] = one.ops;

@@ -17,7 +17,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
-import { nextVersion } from '../state/versions.js';
+import { isRaisedTo, nextVersion } from '../state/versions.js';
 import { SessionsInFlight } from './sessions-in-flight.js';
 import { ABSENT, type NodeView, ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
 
@@ -214,6 +214,15 @@ export class Overlay {
     own.acl = acl;
     this.#add({ zxid: this.#zxid, znode: own, parent: null, by: 0, owner: 0 });
     return own.aversion;
+  }
+
+  /** The znode exists. Returns the number of its next sequential child afterwards. */
+  raiseSequence(znode: NodeView, atLeast: number): number {
+    assert(znode.exists, 'a znode whose number is raised exists');
+    const own = this.#changing(znode);
+    if (!isRaisedTo(own.creates, atLeast)) own.creates = atLeast;
+    this.#add({ zxid: this.#zxid, znode: own, parent: null, by: 0, owner: 0 });
+    return own.creates;
   }
 
   /** A transaction of its own; the session's id is the zxid given to `begin`. */

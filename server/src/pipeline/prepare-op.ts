@@ -9,13 +9,15 @@ import {
   ErrorCode,
   type PathVersionRequest,
   Perms,
+  type RaiseSequenceRequest,
+  SEQUENCE_MAX,
   type SetAclRequest,
   validatePath,
 } from '@rookery/protocol';
 import { CONFIG_NODE } from '../state/node-record.js';
 import type { CreateView, SetDataView } from '../state/op-view.js';
 import { parentViewOf, pathViewOf } from '../state/path-view.js';
-import type { NodeOp, SessionId } from '../state/txn.js';
+import type { NodeOp, RaiseSequenceOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester } from './access.js';
 import { legalAcl, type ProvenScheme } from './acl-form.js';
@@ -166,6 +168,27 @@ export function decideSetAcl(
   if (version !== ANY_VERSION && version !== node.aversion) return ErrorCode.badVersion;
   if (context.treeRoom.refusesAcl(acl)) return ErrorCode.quotaExceeded;
   return { kind: 'setAcl', path, acl, version: overlay.setAcl(node, acl) };
+}
+
+/**
+ * By creating and deleting children one could raise the number of the next one, too, so it takes
+ * what that takes: CREATE, which alone would let nobody use numbers up without a trace, and DELETE.
+ */
+export function decideRaiseSequence(
+  overlay: Overlay,
+  context: DecisionContext,
+  request: RaiseSequenceRequest,
+): RaiseSequenceOp | ErrorCode {
+  const { path, atLeast } = request;
+  if (!overlay.sessions.isLive(context.session)) return ErrorCode.sessionExpired;
+  if (validatePath(path) !== null) return ErrorCode.badArguments;
+  if (atLeast < 0 || atLeast > SEQUENCE_MAX) return ErrorCode.badArguments;
+  const node = overlay.at(pathViewOf(path));
+  if (!node.exists) return ErrorCode.noNode;
+  if (!mayDo(context, node.acl, Perms.create)) return ErrorCode.noAuth;
+  if (!mayDo(context, node.acl, Perms.delete)) return ErrorCode.noAuth;
+  if (node.owner !== 0) return ErrorCode.noChildrenForEphemerals;
+  return { kind: 'raiseSequence', path, creates: overlay.raiseSequence(node, atLeast) };
 }
 
 export function decideCheck(

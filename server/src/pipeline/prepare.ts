@@ -19,17 +19,19 @@ import {
   PathVersionRequest,
   type PeerId,
   pointAtRequest,
+  RaiseSequenceRequest,
   ReconfigRequest,
   unreachable,
   type Zxid,
 } from '@rookery/protocol';
+import { LEVEL } from '../state/level.js';
 import { parentViewOf, pathViewOf } from '../state/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Reused } from '../state/reused.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';
 import type { ReapRules } from '../state/tree-reads.js';
-import type { Acl, NodeOp, SessionId, Txn, TxnOp } from '../state/txn.js';
+import type { Acl, NodeOp, RaiseSequenceOp, SessionId, Txn, TxnOp } from '../state/txn.js';
 import { type ProvenScheme, sizeOfAcl } from './acl-form.js';
 import { multiCreateOpcode } from './create-mode.js';
 import { type EpochStart, EpochZxids } from './epoch-zxids.js';
@@ -41,6 +43,7 @@ import {
   decideCheck,
   decideCreate,
   decideDelete,
+  decideRaiseSequence,
   decideSetAcl,
   decideSetData,
 } from './prepare-op.js';
@@ -273,6 +276,8 @@ export class Prepare {
         return single(decideSetData(overlay, context, views.setData(reader)));
       case OpCode.setAcl:
         return single(decideSetAcl(overlay, context, views.setAcl(reader)));
+      case OpCode.raiseSequence:
+        return this.#raiseSequence(RaiseSequenceRequest.read(reader));
       case OpCode.multi:
         return this.#multi({
           ops: views.multi(reader, this.#rules.multiOpsMax),
@@ -324,6 +329,12 @@ export class Prepare {
     return { kind: 'multi', ops };
   }
 
+  /** Below its level it does not exist yet, as for a leader of the former release. */
+  #raiseSequence(request: RaiseSequenceRequest): TxnOp {
+    if (this.#state.level < LEVEL.raisedSequences) return failure(ErrorCode.unimplemented);
+    return single(decideRaiseSequence(this.#overlay, this.#context, request));
+  }
+
   #contextOf({ session, opcode, identities }: ForwardedRequest): DecisionContext {
     const context = this.#context;
     context.session = session;
@@ -362,7 +373,7 @@ export class Prepare {
   }
 }
 
-function single(decision: Decision): TxnOp {
+function single(decision: Decision | RaiseSequenceOp): TxnOp {
   return typeof decision === 'number' ? failure(decision) : decision;
 }
 

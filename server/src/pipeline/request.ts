@@ -42,6 +42,7 @@ export function classOf(opcode: number): RequestClass {
     case OpCode.delete:
     case OpCode.setData:
     case OpCode.setAcl:
+    case OpCode.raiseSequence:
     case OpCode.multi:
     case OpCode.reconfig:
       return 'write';

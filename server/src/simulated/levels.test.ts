@@ -4,8 +4,9 @@
  * An older release is a member whose tuning knows no higher level. Expected levels follow from the
  * rule that every configured member must be connected and agree.
  */
+import { ErrorCode, OpCode, RaiseSequenceRequest } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { LEVEL_MAX } from '../state/level.js';
+import { LEVEL, LEVEL_MAX } from '../state/level.js';
 import type { MemoryEnsemble } from './memory-ensemble.js';
 import {
   connected,
@@ -42,6 +43,15 @@ async function olderEnsemble(): Promise<MemoryEnsemble> {
   const client = await connected(ensemble, 1);
   await write(ensemble, client, ['/before']);
   return ensemble;
+}
+
+/** What a client of the member is answered that raises the number of the next znode in the root. */
+async function raised(ensemble: MemoryEnsemble, id: number): Promise<number | undefined> {
+  const client = await connected(ensemble, id);
+  const request = { path: '/', atLeast: 5_000_000 };
+  const xid = client.send(OpCode.raiseSequence, RaiseSequenceRequest, request);
+  await ensemble.until(() => client.errorOf(xid) !== undefined, `was it answered at ${id}`);
+  return client.errorOf(xid);
 }
 
 describe('the ensemble level', () => {
@@ -110,6 +120,24 @@ describe('the ensemble level', () => {
     for (const id of IDS) await restart(ensemble, id);
     await reaches(ensemble, LEVEL_MAX);
     expect(ensemble.lines.filter((line) => line.includes('level.waiting')).length).toBe(0);
+  });
+
+  it('of raised sequences is in force with the last member, and refuses them before', async () => {
+    const before = LEVEL.raisedSequences - 1;
+    const ensemble = await serving({ tuning: { levelMax: before } });
+    await reaches(ensemble, before);
+    for (const id of IDS) {
+      for (const at of IDS) expect(await raised(ensemble, at)).toBe(ErrorCode.unimplemented);
+      ensemble.tunings.set(id, { levelMax: LEVEL_MAX });
+      await restart(ensemble, id);
+    }
+    await reaches(ensemble, LEVEL_MAX);
+    for (const at of IDS) expect(await raised(ensemble, at)).toBe(ErrorCode.ok);
+    await expectEqual(ensemble);
+    for (const id of IDS) await restart(ensemble, id);
+    await expectEqual(ensemble);
+    const { tree } = ensemble.member(1).state;
+    expect(tree.creates(tree.find('/'))).toBe(5_000_000);
   });
 
   it('once raised refuses the release before, at its start', async () => {

@@ -20,6 +20,8 @@ export const LEVEL = {
   timeFalls: 4,
   /** Large values of a checkpoint are in files beside the database, which refers to them. */
   valuesInFiles: 5,
+  /** Adds `raiseSequence`. */
+  raisedSequences: 6,
 } as const;
 
 /** The highest level that this release knows. */

@@ -109,6 +109,48 @@ describe('the ensemble level', () => {
   });
 });
 
+describe('a raised sequence number', () => {
+  const raise = (creates: number) => ({
+    op: { kind: 'raiseSequence', path: '/a', creates } as const,
+  });
+
+  it('is part of the digest and of checkpoints, and moves neither pzxid nor times', () => {
+    const create = { op: createOp('/a') };
+    const { state: before } = stateWith([create]);
+    const { state } = stateWith([create, raise(5_000_000)]);
+    expect(state.digest()).not.toBe(before.digest());
+    const [was, is] = [before, state].map(({ tree }) => tree.stat(tree.find('/a')));
+    expect(is).toEqual({ ...was, cversion: 10_000_000 });
+    state.freeze(1000);
+    const loaded = new ReplicatedState();
+    while (!state.captureDone) {
+      for (const { key, value } of state.captureSome(100, 1 << 20)) {
+        if (value !== null) loaded.load(key, value);
+      }
+    }
+    loaded.finishLoad({ zxid: 2, lastTime: state.lastTime });
+    expect(loaded.digest()).toBe(state.digest());
+    expect(loaded.tree.creates(loaded.tree.find('/a'))).toBe(5_000_000);
+  });
+
+  it('is marked as changed, so that the next checkpoint has it', () => {
+    const { state } = stateWith([{ op: createOp('/a') }]);
+    state.freeze(1000);
+    while (!state.captureDone) state.captureSome(100, 1 << 20);
+    expect(state.dirtyCount).toBe(0);
+    state.apply(2, txn(raise(7).op, 1_000), IGNORE_CHANGES);
+    expect(state.dirtyCount).toBe(1);
+  });
+
+  it('is never lower than it was, as those beyond 2147483647 are counted', () => {
+    const create = { op: createOp('/a') };
+    const { tree } = stateWith([create, raise(5), raise(5), raise(2 ** 31 - 1), raise(-5)]).state;
+    expect(tree.creates(tree.find('/a'))).toBe(-5);
+    expect(() => stateWith([create, raise(5), raise(4)])).toThrow('4 is no lower number than 5');
+    expect(() => stateWith([create, raise(-5), raise(4)])).toThrow('4 is no lower number than -5');
+  });
+});
+
 describe('the time of transactions', () => {
   const at = (time: number) => txn(createOp(`/${time}`), time);
 

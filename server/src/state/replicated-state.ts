@@ -24,7 +24,7 @@ import { decodeSession, SESSION_KEY } from './session-record.js';
 import { SessionTable } from './session-table.js';
 import { type ChangePoint, type Family, NO_NODE, type RestoredZnode, Tree } from './tree.js';
 import { sessionBytes } from './tree-bytes.js';
-import type { CreateOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
+import type { CreateOp, RaiseSequenceOp, SetAclOp, SetDataOp, Txn, TxnOp } from './txn.js';
 
 export type { CheckpointRecord } from './record-blocks.js';
 
@@ -258,6 +258,9 @@ export class ReplicatedState {
       case 'closeSession':
         this.#closeSession(at, sink);
         break;
+      case 'raiseSequence':
+        this.#raiseSequence(op);
+        break;
       case 'raiseLevel':
         assert(op.level > this.#level, () => `level ${op.level} is above ${this.#level}`);
         this.#raiseLevel(op.level);
@@ -325,6 +328,12 @@ export class ReplicatedState {
     const node = this.#existing(op.path);
     this.#capture.beforeChange(node);
     this.tree.setAcl(node, op.acl, op.version);
+  }
+
+  #raiseSequence({ path, creates }: RaiseSequenceOp): void {
+    const node = this.#existing(path);
+    this.#capture.beforeChange(node);
+    this.tree.raiseSequence(node, creates);
   }
 
   #closeSession(at: ChangePoint, sink: ChangeSink): void {

@@ -6,6 +6,7 @@
  * prepare would make it, and is applied to both; everything else becomes an error transaction.
  */
 
+import { SEQUENCE_MAX } from '@rookery/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeTxn, proposalOf } from '../simulated/state/encoded-txn.js';
@@ -69,6 +70,14 @@ const wish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('openSession' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('beginClose' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('closeSession' as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('raiseSequence' as const),
+      pick,
+      atLeast: fc.constantFrom(0, 1, 5, 2 ** 30, SEQUENCE_MAX),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({

@@ -28,7 +28,7 @@ import { payloadBytes, znodeBytes } from './tree-bytes.js';
 import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';
 import type { Acl, CreateOp, SessionId, SetDataOp } from './txn.js';
-import { nextVersion } from './versions.js';
+import { isRaisedTo, nextVersion } from './versions.js';
 
 export type { Family } from './ephemeral-paths.js';
 export { NO_NODE, ROOT_NODE, TreeReads } from './tree-reads.js';
@@ -248,6 +248,15 @@ export class Tree extends TreeReads {
     this.#countInDigest(node, -1);
     this.#replaceAcl(node, this.acls.use(acl));
     this.store.setInt(node, INT.aversion, version);
+    this.#countInDigest(node, 1);
+  }
+
+  /** Neither pzxid nor times change, because no child does. */
+  raiseSequence(node: number, creates: number): void {
+    const before = this.creates(node);
+    assert(isRaisedTo(creates, before), () => `${creates} is no lower number than ${before}`);
+    this.#countInDigest(node, -1);
+    this.store.setInt(node, INT.creates, creates);
     this.#countInDigest(node, 1);
   }
 

@@ -40,6 +40,7 @@ const op: fc.Arbitrary<TxnOp> = fc.oneof(
   fc.record({ kind: fc.constant('beginClose' as const) }),
   fc.record({ kind: fc.constant('closeSession' as const) }),
   fc.record({ kind: fc.constant('raiseLevel' as const), level: count }),
+  fc.record({ kind: fc.constant('raiseSequence' as const), path, creates: int }),
 );
 const txn: fc.Arbitrary<Txn> = fc.record({
   origin: fc.nat(255),
@@ -92,6 +93,10 @@ describe('the bytes of a transaction', () => {
     const session = 0x1_0000_0001;
     const bytes = encodeTxn({ origin: 2, request: 7, session, time: 5, op: create });
     expect(Buffer.from(bytes).toString('hex')).toBe(`${head} ${fields}`.replaceAll(' ', ''));
+    const raise = { kind: 'raiseSequence' as const, path: '/a', creates: 5_000_000 };
+    const raised = encodeTxn({ origin: 2, request: 7, session, time: 5, op: raise });
+    const raisedText = `${head.replace('00000102', '00000c02')} 00000002 2f61 004c4b40`;
+    expect(Buffer.from(raised).toString('hex')).toBe(raisedText.replaceAll(' ', ''));
   });
 
   it('are not changed by encoding the next one', () => {

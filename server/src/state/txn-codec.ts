@@ -44,6 +44,7 @@ export const KIND = {
   closeSession: 9,
   raiseLevel: 10,
   beginClose: 11,
+  raiseSequence: 12,
 } as const;
 
 const RECORD = 'a transaction';
@@ -141,6 +142,10 @@ function writeOp(writer: JuteWriter, op: TxnOp): void {
     case 'beginClose':
     case 'closeSession':
       return;
+    case 'raiseSequence':
+      writer.string(op.path);
+      writer.int(op.creates);
+      return;
     case 'raiseLevel':
       writer.long(op.level);
       return;
@@ -209,6 +214,10 @@ function readOp(kind: number, reader: JuteReader): TxnOp {
       return { kind: 'beginClose' };
     case KIND.closeSession:
       return { kind: 'closeSession' };
+    case KIND.raiseSequence: {
+      const path = requiredString(reader, RECORD);
+      return { kind: 'raiseSequence', path, creates: reader.int() };
+    }
     case KIND.raiseLevel:
       return { kind: 'raiseLevel', level: requiredNatural(reader, RECORD) };
     default:

@@ -85,13 +85,23 @@ export interface BeginCloseOp {
 export interface CloseSessionOp {
   readonly kind: 'closeSession';
 }
+/**
+ * Sets the number of sequential znodes for the znode: its next sequential child gets `creates`, as
+ * if so many children had been created. Nobody watches that. Written from LEVEL.raisedSequences on.
+ */
+export interface RaiseSequenceOp {
+  readonly kind: 'raiseSequence';
+  readonly path: string;
+  /** What it is afterwards, an int32 as in versions.ts; never lower than it was. */
+  readonly creates: number;
+}
 /** Raises the ensemble level. It belongs to no session and no request. See `level.ts`. */
 export interface RaiseLevelOp {
   readonly kind: 'raiseLevel';
   readonly level: number;
 }
 export type SessionOp = CreateSessionOp | BeginCloseOp | CloseSessionOp;
-export type TxnOp = NodeOp | MultiOp | ErrorOp | SessionOp | RaiseLevelOp;
+export type TxnOp = NodeOp | MultiOp | ErrorOp | RaiseSequenceOp | SessionOp | RaiseLevelOp;
 
 export interface Txn {
   /**

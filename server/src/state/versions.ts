@@ -17,6 +17,13 @@ export function visibleCversion(creates: number, childCount: number): number {
 }
 
 /**
+ * Whether a counter is at `atLeast` or beyond; below zero it has passed 2^31.
+ */
+export function isRaisedTo(creates: number, atLeast: number): boolean {
+  return creates >>> 0 >= atLeast >>> 0;
+}
+
+/**
  * The suffix of a sequential node, formatted as Java's %010d: `creates` of its parent, before this
  * create. Past 2^31 it continues below zero, with the sign among the ten characters.
  */

@@ -63,6 +63,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   pings: 'server/src/pipeline/odd-requests.test.ts',
   'text that is not UTF-8': 'server/src/pipeline/odd-requests.test.ts',
   'opcode 10001': 'server/src/pipeline/special-reads.test.ts',
+  'opcode 10002': 'server/src/pipeline/raise-sequence.test.ts',
   disk: 'server/src/storage/storage.test.ts',
 };
 

@@ -29,7 +29,7 @@ function multi(...steps: readonly Step[]): Step {
     if (op.kind === 'multi' || op.kind === 'error') throw new Error(`no ${op.kind} in a multi`);
     if (op.kind === 'createSession' || op.kind === 'closeSession') throw new Error(op.kind);
     if (op.kind === 'raiseLevel') throw new Error(op.kind);
-    if (op.kind === 'beginClose') throw new Error(op.kind);
+    if (op.kind === 'beginClose' || op.kind === 'raiseSequence') throw new Error(op.kind);
     return op;
   });
   return { session: 0, op: { kind: 'multi', ops } };

@@ -33,11 +33,12 @@ export type Wish =
   | { kind: 'delete' | 'check'; pick: number }
   | { kind: 'setData'; pick: number; size: number | null }
   | { kind: 'setAcl'; pick: number; acl: readonly Acl[] }
+  | { kind: 'raiseSequence'; pick: number; atLeast: number }
   | { kind: 'multi'; wishes: readonly Wish[] }
   | { kind: 'openSession' | 'beginClose' | 'closeSession' };
 
 type CreateWish = Extract<Wish, { kind: 'create' }>;
-type ChangeWish = Extract<Wish, { pick: number }>;
+type ChangeWish = Exclude<Extract<Wish, { pick: number }>, { kind: 'raiseSequence' }>;
 
 export const OPEN: readonly Acl[] = [{ perms: 31, scheme: 'world', id: 'anyone' }];
 export const READ: readonly Acl[] = [{ perms: 1, scheme: 'world', id: 'anyone' }];
@@ -112,6 +113,15 @@ export class Model {
         }
         return { op: { kind: 'multi', ops }, session };
       }
+      case 'raiseSequence': {
+        const [path, node] = [...this.nodes][wish.pick % this.nodes.size] ?? [];
+        if (path === undefined || node === undefined || node.owner !== 0) {
+          return this.#refuse();
+        }
+        const isBeyond = node.cversion < 0 || node.cversion > wish.atLeast;
+        node.cversion = isBeyond ? node.cversion : wish.atLeast;
+        return { op: { kind: 'raiseSequence', path, creates: node.cversion }, session };
+      }
       default: {
         const op = this.#fulfilNode(wish, session);
         return op === null ? this.#refuse() : { op, session };
@@ -126,6 +136,7 @@ export class Model {
   #fulfilNode(wish: Wish, session: number): NodeOp | null {
     switch (wish.kind) {
       case 'multi':
+      case 'raiseSequence':
       case 'openSession':
       case 'beginClose':
       case 'closeSession':
@@ -152,7 +163,7 @@ export class Model {
     const { zxid, time } = this;
     const ttlMs = mode === 'ttl' ? 1000 + zxid : 0;
     const data = wish.size === null ? null : bytes(wish.size, zxid);
-    parent.cversion++;
+    parent.cversion = (parent.cversion + 1) | 0;
     parent.pzxid = zxid;
     this.nodes.set(path, {
       data,

@@ -87,7 +87,7 @@ describe('simulated clients', () => {
     const kinds = new Set(seen.replies.map(({ invocation }) => invocation.operation.kind));
     expect([...kinds].sort()).toEqual([
       ...['addWatch', 'children', 'create', 'delete', 'ephemerals', 'exists', 'get', 'multi'],
-      ...['multiRead', 'ping', 'removeWatches', 'set', 'setAcl', 'sync'],
+      ...['multiRead', 'ping', 'raise', 'removeWatches', 'set', 'setAcl', 'sync'],
     ]);
     expect(seen.replies).toHaveLength(clients.requests);
     expect(recorder.counts.unanswered).toBe(0);

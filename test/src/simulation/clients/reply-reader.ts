@@ -33,6 +33,9 @@ export function readResult(reader: JuteReader, head: ReplyHead, operation: Opera
       case 'exists':
         stat = readStat(reader);
         break;
+      case 'raise':
+        data = String(reader.int());
+        break;
       case 'get':
         data = reader.string();
         stat = readStat(reader);

@@ -16,7 +16,13 @@ import {
   unreachable,
   WatcherType,
 } from '@rookery/protocol';
-import type { CreateMode, MultiPart, Operation, RemovedWatches } from '../contract/history.js';
+import type {
+  CreateMode,
+  MultiPart,
+  Operation,
+  RemovedWatches,
+  SetAclOperation,
+} from '../contract/history.js';
 import type { WatchLists } from './held-watches.js';
 
 const ALL = { perms: 31 } as const;
@@ -68,12 +74,12 @@ export function writeRequest(writer: JuteWriter, xid: number, operation: Operati
       writeEndOfParts(writer);
       break;
     case 'setAcl':
-      writer.int(OpCode.setAcl);
+      writeSetAcl(writer, operation);
+      break;
+    case 'raise':
+      writer.int(OpCode.raiseSequence);
       writer.string(operation.path);
-      writer.raw(
-        encode(AclList, [...OPEN, { ...ALL, scheme: 'digest', id: `${operation.acl}:x` }]),
-      );
-      writer.int(operation.version);
+      writer.int(operation.atLeast);
       break;
     case 'get':
     case 'exists':
@@ -120,6 +126,13 @@ export function writeRequest(writer: JuteWriter, xid: number, operation: Operati
       unreachable(operation);
   }
   writer.endFrame();
+}
+
+function writeSetAcl(writer: JuteWriter, { path, acl, version }: SetAclOperation): void {
+  writer.int(OpCode.setAcl);
+  writer.string(path);
+  writer.raw(encode(AclList, [...OPEN, { ...ALL, scheme: 'digest', id: `${acl}:x` }]));
+  writer.int(version);
 }
 
 function writePartHeader(writer: JuteWriter, opcode: number): void {

@@ -46,6 +46,8 @@ export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
 const OWN_NODES = 4;
 /** The number of sequential nodes that a client keeps. */
 const NAMES_KEPT = 3;
+/** Numbers are raised up to it: so many, that most are raised by more than one. */
+const RAISED_MAX = 1_000_000;
 const FAMILIES = 2;
 /** No more than members allow in any run. */
 const READS_AT_ONCE_MAX = 6;
@@ -116,6 +118,9 @@ function ephemerals(scene: Scene): void {
 function sequentials(scene: Scene): void {
   const { random, ownNames, options } = scene;
   if (random.chance(options.readShare * 0.3)) return list(scene, '/q');
+  if (random.chance(0.05)) {
+    return scene.push({ kind: 'raise', path: '/q', atLeast: random.below(RAISED_MAX) });
+  }
   const oldest = ownNames[0];
   if (ownNames.length > NAMES_KEPT && oldest !== undefined) {
     ownNames.shift();

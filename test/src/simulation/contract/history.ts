@@ -49,9 +49,17 @@ export interface ReadPart {
 /** Which of the watches on a path; `any` stands for all. */
 export type RemovedWatches = 'data' | 'children' | 'persistent' | 'recursive' | 'any';
 
+/** The next sequential child of the path gets this number, or a higher one. */
+export interface RaiseOperation {
+  readonly kind: 'raise';
+  readonly path: string;
+  readonly atLeast: number;
+}
+
 export type Operation =
   | WriteOperation
   | SetAclOperation
+  | RaiseOperation
   | { readonly kind: 'multi'; readonly parts: readonly MultiPart[] }
   | { readonly kind: 'get'; readonly path: string; readonly watch: boolean }
   | { readonly kind: 'exists'; readonly path: string; readonly watch: boolean }
@@ -99,6 +107,7 @@ export interface Result {
   readonly zxid: number;
   /** For a create: the path with its sequence number. */
   readonly path: string | null;
+  /** For a raise: the number of the next sequential child. */
   readonly data: string | null;
   readonly stat: StatSeen | null;
   /** For `ephemerals`, whole paths. */

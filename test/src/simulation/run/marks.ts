@@ -52,6 +52,7 @@ export const MARKS = {
   'ephemerals-listed': 'a session asks for its ephemerals and has some',
   'watch-removed': 'a client removes a watch that would have reported a change',
   'no-watch-removed': 'a client removes a watch that has fired, or was never set',
+  'sequence-raised': 'the number of the next sequential child of a znode is raised',
   'container-created': 'a container is created, which is removed once its last child is gone',
   'session-expired': 'a leader ends a session of which nothing is heard',
   'closing-in-parts': 'a session ends whose ephemerals take several transactions',
@@ -140,6 +141,7 @@ export class Marks implements Checker {
     if (state.sessions.count > 24) this.#add('sessions-by-dozens');
     if (atMs > 60_000) this.#add('ran-for-a-minute');
     if (txn.op.kind === 'setAcl') this.#add('acl-changed');
+    if (txn.op.kind === 'raiseSequence') this.#add('sequence-raised');
     if (txn.op.kind === 'create' && txn.op.mode === 'container') this.#add('container-created');
     if (txn.op.kind === 'beginClose') this.#add('closing-in-parts');
     else if (txn.op.kind === 'closeSession' && txn.origin === 0) this.#add('session-expired');

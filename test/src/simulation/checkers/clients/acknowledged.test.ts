@@ -36,6 +36,30 @@ describe('acknowledged writes', () => {
     history.answer(refused, { zxid: 4, error: -101 });
   });
 
+  it('of a number are those that raise it far enough, and are told the number', () => {
+    const RAISE: Operation = { kind: 'raise', path: '/a', atLeast: 7 };
+    const begin = (creates: number, path = '/a') => {
+      const history = begun();
+      const asked = history.ask(RAISE);
+      history.applied(3, { kind: 'raiseSequence', path, creates });
+      return { history, asked };
+    };
+    const { history, asked } = begin(7);
+    const after = { ...statOf(2, 0), cversion: 14 };
+    history.answer(asked, { zxid: 3, data: '7' });
+    history.done({ kind: 'exists', path: '/a', watch: false }, { zxid: 3, stat: after });
+    const stale = { zxid: 3, stat: statOf(2, 0) };
+    expect(() => history.done({ kind: 'exists', path: '/a', watch: false }, stale)).toThrow('Stat');
+    const other = begin(9);
+    expect(() => other.history.answer(other.asked, { zxid: 3, data: '7' })).toThrow('it was 9');
+    expect(() => begin(6)).toThrow(LOST);
+    expect(() => begin(7, '/')).toThrow(LOST);
+    const lowered = begin(7).history;
+    lowered.ask({ ...RAISE, atLeast: 5 });
+    const lower = { kind: 'raiseSequence', path: '/a', creates: 5 } as const;
+    expect(() => lowered.applied(4, lower)).toThrow('makes number 5 of /a from 7');
+  });
+
   it('of an ACL are told apart by what they set, and change no data version', () => {
     const SET_ACL: Operation = { kind: 'setAcl', path: '/a', acl: '1.7', version: 0 };
     const after = { ...statOf(2, 0), aversion: 1 };

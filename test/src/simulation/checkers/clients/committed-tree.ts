@@ -8,7 +8,7 @@
  * compare what clients saw share it.
  */
 import { bufferOf, EventType, epochOf, formatZxid, parentOf } from '@rookery/protocol';
-import type { NodeOp, Txn } from '../../../simulated.js';
+import type { NodeOp, Txn, TxnOp } from '../../../simulated.js';
 import { PropertyBroken } from '../../contract/checker.js';
 import { NodeState, PathHistory } from './node-state.js';
 
@@ -19,7 +19,7 @@ export interface Commit {
   readonly zxid: number;
   readonly session: number;
   readonly txn: Txn;
-  /** For each operation that creates or sets, the node's state right after it; null for others. */
+  /** For each that creates, sets or raises: the node's state right after it; null for others. */
   readonly results: readonly (NodeState | null)[];
 }
 
@@ -149,6 +149,9 @@ export class CommittedTree {
         this.#mustMayWrite(zxid, session);
         if (session === 0) for (const part of op.ops) this.#mustBeOfAnEnd(zxid, part);
         return op.ops.map((part) => this.#change(zxid, session, part));
+      case 'raiseSequence':
+        this.#mustMayWrite(zxid, session);
+        return [this.#raise(zxid, op)];
       default:
         this.#mustMayWrite(zxid, session);
         return [this.#change(zxid, session, op)];
@@ -187,6 +190,17 @@ export class CommittedTree {
         this.#existing(zxid, op.path);
         return null;
     }
+  }
+
+  #raise(zxid: number, { path, creates }: TxnOp & { readonly kind: 'raiseSequence' }): NodeState {
+    const state = this.#existing(zxid, path).next(zxid, 0);
+    if (creates < state.creates) {
+      this.#misfit(zxid, `makes number ${creates} of ${path} from ${state.creates}`);
+    }
+    state.creates = creates;
+    // No watch hears of it.
+    state.of.push(state, this.floorZxid);
+    return state;
   }
 
   #create(zxid: number, op: NodeOp & { readonly kind: 'create' }, owner: number): NodeState {

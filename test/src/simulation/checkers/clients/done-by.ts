@@ -6,7 +6,7 @@
  */
 import { unreachable } from '@rookery/protocol';
 import type { NodeOp, TxnOp } from '../../../simulated.js';
-import type { MultiPart, SetAclOperation } from '../../contract/history.js';
+import type { MultiPart, RaiseOperation, SetAclOperation } from '../../contract/history.js';
 import { textOf } from './committed-tree.js';
 import type { Write } from './part.js';
 
@@ -18,6 +18,7 @@ export function isOfRequest(op: TxnOp): op is Exclude<TxnOp, { kind: 'error' }> 
 
 export function isDoneBy(write: Write, op: TxnOp): boolean {
   if (write.kind === 'setAcl') return isAclSetBy(write, op);
+  if (write.kind === 'raise') return isRaisedBy(write, op);
   if (write.kind !== 'multi') return isPartDoneBy(write, op);
   if (op.kind !== 'multi' || op.ops.length !== write.parts.length) return false;
   return write.parts.every((part, index) => {
@@ -30,6 +31,10 @@ function isAclSetBy({ path, acl, version }: SetAclOperation, op: TxnOp): boolean
   if (op.kind !== 'setAcl' || op.path !== path) return false;
   if (version >= 0 && op.version !== version + 1) return false;
   return op.acl.some(({ id }) => id === aclIdOf(acl));
+}
+
+function isRaisedBy({ path, atLeast }: RaiseOperation, op: TxnOp): boolean {
+  return op.kind === 'raiseSequence' && op.path === path && op.creates >= atLeast;
 }
 
 /** The identity in an ACL by which the request that set it is known. */

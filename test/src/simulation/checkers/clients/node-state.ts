@@ -3,10 +3,10 @@
  *
  * A state is immutable once made, so replies, watches and commits share it. A path has a state for
  * every change that a watch could report, itself created, deleted or set, or a child of it added or
- * removed, and for a change of its ACL.
+ * removed, and for a change of its ACL or of the number of its next sequential child.
  */
 
-/** EventType of the protocol, and 0 for the initial state of a tree and for a change of an ACL. */
+/** EventType of the protocol; 0 for the initial state of a tree, and for what no watch reports. */
 export type ChangeType = 0 | 1 | 2 | 3 | 4;
 
 export class NodeState {
@@ -19,7 +19,7 @@ export class NodeState {
   pzxid = 0;
   version = 0;
   aversion = 0;
-  /** The number of children ever created below it, which is the next sequence number. */
+  /** The next sequence number: that of children ever created below it, unless it was raised. */
   creates = 0;
   /** Its session; 0 if it is not ephemeral. */
   owner = 0;

@@ -8,6 +8,7 @@ import type { Checker } from '../../contract/checker.js';
 import type {
   Invocation,
   Operation,
+  RaiseOperation,
   SetAclOperation,
   WriteOperation,
 } from '../../contract/history.js';
@@ -21,7 +22,11 @@ export interface Part extends Checker {
 
 export type NewPart = (tree: CommittedTree) => Part;
 
-export type Write = WriteOperation | SetAclOperation | (Operation & { readonly kind: 'multi' });
+export type Write =
+  | WriteOperation
+  | SetAclOperation
+  | RaiseOperation
+  | (Operation & { readonly kind: 'multi' });
 
 export function isWrite(operation: Operation): operation is Write {
   switch (operation.kind) {
@@ -29,6 +34,7 @@ export function isWrite(operation: Operation): operation is Write {
     case 'set':
     case 'delete':
     case 'setAcl':
+    case 'raise':
     case 'multi':
       return true;
     default:

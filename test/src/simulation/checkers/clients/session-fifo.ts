@@ -93,7 +93,7 @@ class SessionFifo implements Checker {
         // A later part may have created or deleted it again.
         else session.written.delete(part.path);
       }
-    } else if ('path' in operation && operation.kind !== 'setAcl') {
+    } else if ('path' in operation && operation.kind !== 'setAcl' && operation.kind !== 'raise') {
       wrote(session, path ?? operation.path, zxid, operation.kind === 'delete');
     }
   }

@@ -39,6 +39,10 @@ function statOf(state: NodeState): StatSeen {
 /** Compares the answer to a write that was performed by this commit. */
 export function differenceOf(write: Write, result: Result, commit: Commit): string | null {
   if (write.kind === 'setAcl') return statOrNone(result.stat, commit.results[0] ?? null);
+  if (write.kind === 'raise') {
+    const next = String(commit.results[0]?.creates);
+    return result.data === next ? null : `number ${result.data} was told, it was ${next}`;
+  }
   if (write.kind !== 'multi') return partDifference(write, result, commit.results[0] ?? null);
   const { parts } = result;
   if (parts?.length !== write.parts.length) return `${parts?.length ?? 0} parts were answered`;
