@@ -234,6 +234,15 @@ export const sourceMutants: readonly Mutant[] = [
     replace: "path.startsWith(prefix.concat('/')))",
   },
   {
+    name: 'mark-spares-one-proposal',
+    area: 'storage',
+    breaks: 'a log that ends one proposal before its mark is damaged',
+    aim: [...BRIEF, 'kinds=["flip-last"]', 'members=3', 'clients.thinkMaxMs=200'],
+    file: 'storage/recovery.ts',
+    find: 'if (log.last < meta.recordedZxid) {',
+    replace: 'if (log.last + 1 < meta.recordedZxid) {',
+  },
+  {
     name: 'acl-version-is-not-checked',
     area: 'pipeline',
     breaks: 'a setAcl with a version changes only that version of the ACL',

@@ -92,6 +92,11 @@ export interface World {
    */
   flipBit(id: PeerId, dice: readonly [number, number, number]): boolean;
   /**
+   * Only while it is down: one bit of the newest write in its log changes. `dice` in [0, 1) choose
+   * the record and the bit. False if there is none.
+   */
+  flipLast(id: PeerId, dice: readonly [number, number]): boolean;
+  /**
    * Only while it is down: the newest part of its log is lost, in complete records, where the disk
    * shows that it existed. `how` in [0, 1) determines how much is left. False if the disk does not
    * show it.

@@ -116,6 +116,9 @@ export class FakeWorld implements World {
     if (full) this.full.add(id);
     else this.full.delete(id);
   }
+  flipLast(id: PeerId): boolean {
+    return this.#strike(`flip last ${id}`, id);
+  }
   wipe(id: PeerId): boolean {
     return this.#strike(`wipe ${id}`, id);
   }

@@ -13,6 +13,7 @@ import { decay } from './decay.js';
 import { delay } from './delay.js';
 import { failedSync } from './failed-sync.js';
 import { flipBit } from './flip-bit.js';
+import { flipLast } from './flip-last.js';
 import { fullDisk } from './full-disk.js';
 import { fullOnce } from './full-once.js';
 import { hangingResolver } from './hanging-resolver.js';
@@ -57,6 +58,6 @@ export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
     ...[wentBack, unequalFiles, hangingResolver],
     ...[stoppedClock],
     ...[overtakenLeader, twoLeaderships, decay, fullOnce],
-    ...[lowDisk],
+    ...[lowDisk, flipLast],
   ].map((kind) => [kind.name, kind]),
 );

@@ -5,7 +5,7 @@
  * each run counts these events as its observations pass, and a long campaign that lacks one of them
  * fails. It is a listener like the checkers, and never breaks a property.
  */
-import { ErrorCode } from '@rookery/protocol';
+import { ErrorCode, type Zxid } from '@rookery/protocol';
 import type { ZabOutput } from '../../simulated.js';
 import type { Checker } from '../contract/checker.js';
 import type { Reply } from '../contract/history.js';
@@ -44,6 +44,9 @@ export const MARKS = {
   'struck-again':
     'a disk is struck while its member, or another one, has not served since a strike',
   'wiped-disk': 'a disk is replaced with an empty one',
+  'last-record-flipped': 'the newest write in a log is damaged while its member is down',
+  'flipped-end-cut': 'a start takes a damaged end of the log for a write that never ended',
+  'flipped-end-reported': 'a start knows that the damaged end of its log was durable',
   'restored-copy': 'an old copy replaces the directories of a member',
   'wrong-clock': 'the wall clock of a member is set to a wrong time',
   'clock-contradicted': 'the clocks of most members contradict that of a member',
@@ -86,6 +89,8 @@ export class Marks implements Checker {
   readonly #serving = new Set<number>();
   /** Members that have not begun to serve since their disks were struck. */
   readonly #struck = new Set<number>();
+  /** Members whose newest write was damaged, until they start, and what may be left of the log. */
+  readonly #flipped = new Map<number, Zxid | undefined>();
 
   /** A member has logged this event, at info or above. */
   onLogged(event: string): void {
@@ -93,7 +98,11 @@ export class Marks implements Checker {
     if (mark !== undefined) this.#add(mark);
   }
 
-  onStarted({ recovered }: Started): void {
+  onStarted({ member, recovered }: Started): void {
+    const keeps = this.#flipped.get(member);
+    const wasFlipped = this.#flipped.delete(member);
+    if (wasFlipped && recovered.damaged !== null) this.#add('flipped-end-reported');
+    else if (recovered.last === keeps) this.#add('flipped-end-cut');
     const { damaged, unreadableLog, suffix, acceptedEpoch, currentEpoch } = recovered;
     if (damaged !== null) this.#add('damaged-start');
     if (unreadableLog !== undefined) this.#add('log-given-up-at-start');
@@ -106,7 +115,11 @@ export class Marks implements Checker {
     if (how === 'failed') this.#add('ended-by-its-disk');
   }
 
-  onDiskStruck({ member, how }: DiskStruck): void {
+  onDiskStruck({ member, how, keeps }: DiskStruck): void {
+    if (how === 'lastFlipped') {
+      this.#flipped.set(member, keeps);
+      this.#add('last-record-flipped');
+    }
     if (this.#struck.size > 0) this.#add('struck-again');
     this.#struck.add(member);
     if (how === 'wiped') this.#add('wiped-disk');

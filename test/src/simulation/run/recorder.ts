@@ -236,9 +236,9 @@ export class Recorder {
   }
 
   diskStruck(seen: Unstamped<Seen.DiskStruck>): void {
-    const { member, incarnation, ownMs, how } = seen;
+    const { member, incarnation, ownMs, how, keeps } = seen;
     const { order, atMs } = this.#stamp(TAG.diskStruck);
-    const full: Seen.DiskStruck = { order, atMs, member, incarnation, ownMs, how };
+    const full: Seen.DiskStruck = { order, atMs, member, incarnation, ownMs, how, keeps };
     this.#ofMember(full);
     this.#digest.text(how);
     this.#tell(this.#listeners.diskStruck, full);

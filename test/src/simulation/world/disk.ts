@@ -16,7 +16,7 @@ import {
 } from '../../simulated.js';
 import type { Random } from '../random.js';
 import { currentEpochIn, forgeHistory } from './forged-history.js';
-import { StoredLog } from './stored-log.js';
+import { type FlippedLast, StoredLog } from './stored-log.js';
 
 export interface DiskOptions {
   /** The duration of a synced change in ms; others take a tenth of it. */
@@ -166,6 +166,11 @@ export class SimulatedDisk {
     if (whichStore >= 0.5) return this.#storedLog().flipBit(whichRecord, whichBit);
     const records = recordsOf(this.#tree);
     return flipBitOf(this.#tree, records[Math.floor(whichRecord * records.length)], whichBit);
+  }
+
+  /** Changes one bit of the newest write of the log; see StoredLog. */
+  flipLast([whichRecord, whichBit]: readonly [number, number]): FlippedLast | null {
+    return this.#storedLog().flipLast(whichRecord, whichBit);
   }
 
   /** The same on a disk in use, but never in the meta record, which no running process reads. */

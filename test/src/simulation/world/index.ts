@@ -4,7 +4,7 @@
  * It implements what faults may do. It owns which members reach each other and whose disk was
  * struck; a run is the same for the same seed. It never decides what goes wrong.
  */
-import type { PeerId } from '@rookery/protocol';
+import type { PeerId, Zxid } from '@rookery/protocol';
 import { type LoggerOptions, pino } from 'pino';
 import {
   type Config,
@@ -295,6 +295,14 @@ export class SimulatedWorld implements World {
     return true;
   }
 
+  flipLast(id: PeerId, dice: readonly [number, number]): boolean {
+    const machine = this.#at(id);
+    const flipped = machine.isUp ? null : machine.disk.flipLast(dice);
+    if (flipped === null) return false;
+    this.#strike(machine, 'lastFlipped', flipped.isRecorded ? undefined : flipped.keeps);
+    return true;
+  }
+
   decay(id: PeerId, dice: readonly [number, number, number]): boolean {
     const machine = this.#at(id);
     if (machine.member === null || !machine.disk.decay(dice)) return false;
@@ -420,9 +428,9 @@ export class SimulatedWorld implements World {
     });
   }
 
-  #strike(machine: Machine, how: DiskStruck['how']): void {
+  #strike(machine: Machine, how: DiskStruck['how'], keeps?: Zxid): void {
     this.#struck.add(machine.id);
-    machine.recordDiskStruck(how);
+    machine.recordDiskStruck(how, keeps);
   }
 
   #standsStill(id: PeerId): boolean {

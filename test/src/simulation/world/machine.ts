@@ -4,7 +4,7 @@
  * It owns the lives of the process: opening, running, failing, dying. Promises of a dead process
  * never continue, and nothing of it is recorded. Only the world calls it.
  */
-import type { PeerId } from '@rookery/protocol';
+import type { PeerId, Zxid } from '@rookery/protocol';
 import type { Logger } from 'pino';
 import {
   type Config,
@@ -130,8 +130,8 @@ export class Machine {
     return this.#process.timers.wake();
   }
 
-  recordDiskStruck(how: DiskStruck['how']): void {
-    this.#parts.recorder.diskStruck({ ...this.#who(this.#incarnations), how });
+  recordDiskStruck(how: DiskStruck['how'], keeps?: Zxid): void {
+    this.#parts.recorder.diskStruck({ ...this.#who(this.#incarnations), how, keeps });
   }
 
   async #open(process: Process): Promise<void> {

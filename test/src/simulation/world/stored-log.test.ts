@@ -128,6 +128,30 @@ describe('damage of a log on a disk of the simulator', () => {
     60_000,
   );
 
+  it('is cut off at the newest write, or noticed, where a bit of that write is flipped', async () => {
+    let noticed = 0;
+    let cut = 0;
+    for (let seed = 1; seed <= 80; seed++) {
+      const life = await lived(seed);
+      const stored = new StoredLog(life.log, life.known());
+      const { last } = stored;
+      const flipped = stored.flipLast(life.random(), life.random());
+      if (flipped === null) continue;
+      const { keeps, isRecorded } = flipped;
+      expect(keeps, `seed ${seed}`).toBeLessThan(last);
+      const { recovered } = await life.start();
+      if (recovered.damaged !== null) noticed += 1;
+      else if (recovered.last === keeps) cut += 1;
+      // The bit is one between two records.
+      else expect(recovered.last, `seed ${seed}`).toBe(last);
+      if (isRecorded && recovered.last !== last) {
+        expect(recovered.damaged, `seed ${seed}`).not.toBe(null);
+      }
+    }
+    expect(noticed).toBeGreaterThan(5);
+    expect(cut).toBeGreaterThan(5);
+  }, 60_000);
+
   it('finds every record that the storage has written', async () => {
     const life = new Life(1);
     const { storage } = await life.start();

@@ -4,7 +4,8 @@
  *
  * It parses the format by itself (server/src/storage/log-record.ts defines it), because the
  * server's reader waits for a disk. Every damage done here can be told from a crash, or loses
- * nothing: it spares the newest write unless the meta record says that the log has reached it.
+ * nothing: it spares the newest write unless the meta record says that the log has reached it. Only
+ * `flipLast` does not.
  */
 import { crc32 } from 'node:zlib';
 import { ProposalBatch, type Zxid } from '@rookery/protocol';
@@ -49,6 +50,13 @@ interface Place {
   readonly name: string;
   readonly offset: number;
   readonly length: number;
+}
+
+export interface FlippedLast {
+  /** The last proposal in front of the damage. */
+  readonly keeps: Zxid;
+  /** Whether the meta record says that the log had reached what is damaged. */
+  readonly isRecorded: boolean;
 }
 
 const SECTOR_BYTES = 512;
@@ -112,13 +120,33 @@ export class StoredLog {
     const places = this.#chain.flatMap((segment) => this.#placesIn(segment));
     const place = places[Math.floor(which * places.length)];
     if (place === undefined) return false;
+    this.#flipIn(place, whichBit);
+    return true;
+  }
+
+  /** Flips one bit of a record of the newest write. Null if there is no write. */
+  flipLast(which: number, whichBit: number): FlippedLast | null {
+    const newest = this.#chain.at(-1);
+    if (newest === undefined) return null;
+    const { name, header, records } = newest;
+    const first = records.findLastIndex(({ isFirstOfWrite }) => isFirstOfWrite);
+    if (first < 0) return null;
+    const index = first + Math.floor(which * (records.length - first));
+    const record = records[index];
+    if (record === undefined) return null;
+    const { offset, end } = record;
+    this.#flipIn({ name, offset, length: end - offset }, whichBit);
+    const keeps = records[index - 1]?.batch.last ?? header.base;
+    return { keeps, isRecorded: this.#isKnown(record) };
+  }
+
+  #flipIn(place: Place, whichBit: number): void {
     const bit = Math.floor(whichBit * place.length * 8);
     this.#log.tamper(place.name, (bytes) => {
       const at = place.offset + (bit >>> 3);
       bytes[at] = (bytes[at] ?? 0) ^ (1 << (bit & 7));
       return bytes;
     });
-    return true;
   }
 
   /** Makes the header of a segment read as zeros that others follow. False if there is none. */

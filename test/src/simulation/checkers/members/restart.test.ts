@@ -94,6 +94,20 @@ describe('the checker of restarts', () => {
     dying().struck(1, 'wiped').started(1);
   });
 
+  it('accepts that a flipped bit ends the log there, and rejects that it costs more', () => {
+    const flipped = () => dying().struck(1, 'lastFlipped', zxid(1, 2));
+    flipped().started(1, found(1, 2));
+    flipped().started(1, found(2, 3));
+    flipped().started(1, { damaged: 'the log ends before its mark' });
+    expect(() => flipped().started(1, found(1, 1))).toThrow(/finds epochs/);
+    const recorded = () => dying().struck(1, 'lastFlipped').started(1, found(1, 2));
+    expect(recorded).toThrow(/finds epochs/);
+    const back = { acceptedEpoch: 0, currentEpoch: 0 };
+    expect(() => flipped().started(1, found(1, 2, back))).toThrow(/finds epochs 0\/0/);
+    const again = () => flipped().started(1, found(1, 2)).started(1, found(1, 1));
+    expect(again).toThrow(/finds epochs/);
+  });
+
   it('rejects damage of a disk that a snapshot has repaired', () => {
     const run = dying().struck(1, 'flipped').started(1, { damaged: 'a record does not check' });
     run.step(1, TICK, install(1, zxid(1, 3))).step(1, persisted(1));

@@ -6,8 +6,10 @@
  * Exactly: log and epochs are those after some number of the outputs that storage was given and had
  * not reported, in their order; the next one may have been done in part. Only a disk that was
  * struck may be found damaged or empty; one whose flipped bit goes unnoticed must contain
- * everything. Directories that were restored to an older copy contain what they contained then.
+ * everything. But what is behind a flipped bit in the newest write may be missing, as if it had
+ * never been written, where no mark in the directory says that it was. Directories that were restored to an older copy contain what they contained then.
  */
+import type { Zxid } from '@rookery/protocol';
 import type { Recovered, StorageOutput, Ticket } from '../../../simulated.js';
 import type { Checker, NewChecker } from '../../contract/checker.js';
 import type { DiskStruck, OfMember, Started, Step } from '../../contract/observation.js';
@@ -22,6 +24,8 @@ interface MemberDisk {
   mayBeDamaged: boolean;
   /** An earlier or a foreign copy replaced its directories, and it has not started since. */
   isRestored: boolean;
+  /** What a flipped bit in the newest write has left of the log; null where there is none. */
+  keeps: Zxid | null;
   /** The zxid of a snapshot that is being installed; 0 for none. */
   installing: Ticket;
 }
@@ -32,7 +36,13 @@ class Restart implements Checker {
 
   constructor(members: number) {
     this.#members = new MemberTable(members, () => {
-      return { disk: new DiskModel(), mayBeDamaged: false, isRestored: false, installing: 0 };
+      return {
+        disk: new DiskModel(),
+        mayBeDamaged: false,
+        isRestored: false,
+        keeps: null,
+        installing: 0,
+      };
     });
   }
 
@@ -41,10 +51,12 @@ class Restart implements Checker {
     if (seen.how === 'wiped') {
       member.disk.wipe();
       member.mayBeDamaged = false;
+      member.keeps = null;
     } else if (seen.how === 'restored' || seen.how === 'forged') {
       member.isRestored = true;
     } else {
       member.mayBeDamaged = true;
+      member.keeps = seen.keeps ?? null;
     }
   }
 
@@ -53,13 +65,14 @@ class Restart implements Checker {
     const { recovered } = seen;
     if (recovered.damaged === null) {
       // A snapshot that was being installed may have replaced what was damaged.
-      if (!member.isRestored) this.#mustBeExplained(seen, member.disk, recovered);
+      if (!member.isRestored) this.#mustBeExplained(seen, member, recovered);
       member.mayBeDamaged = false;
     } else if (!member.mayBeDamaged) {
       throw broken(this.property, seen, `finds its disk damaged: ${recovered.damaged}`);
     }
     member.disk.start(recovered);
     member.isRestored = false;
+    member.keeps = null;
     member.installing = 0;
   }
 
@@ -81,18 +94,19 @@ class Restart implements Checker {
     }
   }
 
-  #mustBeExplained(seen: OfMember, disk: DiskModel, recovered: Recovered): void {
+  #mustBeExplained(seen: OfMember, { disk, keeps }: MemberDisk, recovered: Recovered): void {
     const found = ZxidRanges.of(recovered.history);
+    const isLog = (log: ZxidRanges) => found.agreesWith(log) || isCut(found, log, keeps);
     const log = disk.durable.clone();
     let epochs = disk.durableEpochs;
     for (const output of disk.pending()) {
       if (isSame(recovered, epochs)) {
-        if (found.agreesWith(log) || found.agreesWith(partOf(log, output, found))) return;
+        if (isLog(log) || isLog(partOf(log, output, found))) return;
       }
       applyTo(log, output);
       if (output.kind === 'saveEpochs') epochs = output;
     }
-    if (isSame(recovered, epochs) && found.agreesWith(log)) return;
+    if (isSame(recovered, epochs) && isLog(log)) return;
     const pending = disk.pending().map(({ kind }) => kind);
     const { accepted, current } = disk.durableEpochs;
     throw broken(
@@ -114,6 +128,14 @@ function isSame(recovered: Recovered, epochs: SavedEpochs): boolean {
     recovered.ensembleId === epochs.ensembleId &&
     recovered.founded === epochs.founded
   );
+}
+
+/** Whether it is the log without some of what follows `keeps`. */
+function isCut(found: ZxidRanges, log: ZxidRanges, keeps: Zxid | null): boolean {
+  if (keeps === null || found.last < keeps) return false;
+  const rest = log.clone();
+  rest.cut(found.last);
+  return found.agreesWith(rest);
 }
 
 /** The log in which `output` was done as far as `found` shows; complete writes of it, in order. */

@@ -65,8 +65,8 @@ export class Told {
     return this;
   }
 
-  struck(member: PeerId, how: DiskStruck['how']): this {
-    this.#checker.onDiskStruck?.({ ...this.#stamp(member), how });
+  struck(member: PeerId, how: DiskStruck['how'], keeps?: Zxid): this {
+    this.#checker.onDiskStruck?.({ ...this.#stamp(member), how, keeps });
     return this;
   }
 
