@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Random } from '../simulation/random.js';
-import { dataFiles, flip, truncate, wipe } from './disks.js';
+import { dataFiles, fillToReserve, flip, truncate, wipe } from './disks.js';
 
 const LOG_BYTES = 10_000;
 const FILES = {
@@ -98,3 +98,10 @@ function changedFiles(directory: string) {
 function sizeOf(name: string): number {
   return Object.entries(FILES).find(([candidate]) => candidate === name)?.[1] ?? 0;
 }
+
+it('a disk that has less free than asked for is not filled further', async () => {
+  const directory = newDisk();
+  const before = readdirSync(directory);
+  expect(await fillToReserve(directory, Number.MAX_SAFE_INTEGER)).toBeGreaterThan(0);
+  expect(readdirSync(directory)).toEqual(before);
+});

@@ -1,5 +1,6 @@
 /**
- * Damages a member's disk. `fill` and `flip` also work while the member runs, the others not.
+ * Damages a member's disk. `fill`, `fillToReserve` and `flip` also work while the member runs, the others
+ * do not.
  *
  * It damages the files of the log and of the databases. It leaves alone the text log of LevelDB
  * (LOG), locks, spare files, and member.json, whose loss an operator has to repair. It flips bits
@@ -16,8 +17,9 @@ import {
   truncateSync,
   writeSync,
 } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, statfs } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { defaultReserve } from '../simulated.js';
 import type { Random } from '../simulation/random.js';
 
 const FILLER = 'filler';
@@ -37,6 +39,27 @@ export async function fill(directory: string): Promise<void> {
   } finally {
     await file.close();
   }
+}
+
+/**
+ * Uses all the space but a share of the default reserve of such a disk. Returns what is left, in
+ * bytes; a disk that has less already stays as it is.
+ */
+export async function fillToReserve(directory: string, share: number): Promise<number> {
+  const { blocks, bsize, bavail } = await statfs(directory);
+  const freeBytes = bavail * bsize;
+  const leftBytes = Math.floor(share * defaultReserve(blocks * bsize));
+  if (freeBytes <= leftBytes) return freeBytes;
+  const file = await open(join(directory, FILLER), 'a');
+  try {
+    const zeros = Buffer.alloc(CHUNK_BYTES);
+    for (let bytes = freeBytes - leftBytes; bytes > 0; bytes -= CHUNK_BYTES) {
+      if (!(await tryWrite(file, zeros.subarray(0, bytes)))) break;
+    }
+  } finally {
+    await file.close();
+  }
+  return leftBytes;
 }
 
 async function tryWrite(file: FileHandle, chunk: Buffer): Promise<boolean> {

@@ -4,6 +4,7 @@
 import { clockJump, clockStrobe } from './clock.js';
 import { flippedBit, flippedWhileServing, truncatedFile, wipedMember } from './damage.js';
 import { diskFull, diskFullAll } from './disk-full.js';
+import { diskLow, diskLowAll, diskLowLeader } from './disk-low.js';
 import { killAll, killInTurn, killLeader, killOne, killSome } from './kill.js';
 import type { Nemesis } from './nemesis.js';
 import {
@@ -27,6 +28,7 @@ export const NEMESES: readonly Nemesis[] = [
   ...[blindNode, blindOthers, partitionFlapping],
   ...[loss, delay, linkFlapping],
   ...[diskFull, diskFullAll],
+  ...[diskLow, diskLowLeader, diskLowAll],
   ...[flippedBit, flippedWhileServing, truncatedFile, wipedMember],
   ...[clockJump, clockStrobe],
 ];
