@@ -220,6 +220,18 @@ describe('a leader', () => {
     expect(leader.at(15_001)).toEqual(NOTHING);
   });
 
+  it('hands over again at once if it had room in between', () => {
+    const leader = new TestLeader(3);
+    leader.at(10_000);
+    leader.member.room = 'full';
+    leader.member.handedOverAtMs = 12_000;
+    expect(leader.at(13_000)).toEqual({ ...NOTHING, refuses: true });
+    leader.member.room = 'enough';
+    expect(leader.at(14_000)).toEqual(NOTHING);
+    leader.member.room = 'full';
+    expect(leader.at(14_000 + LASTING_MS)).toEqual({ ...NOTHING, mayHandOver: true });
+  });
+
   it('alone refuses while its disk is full', () => {
     const leader = new TestLeader(1);
     leader.member.room = 'full';

@@ -58,7 +58,9 @@ export class LeadersRoom {
     const hasQuorum = this.#haveRoom(nowMs);
     const hasLastingQuorum = this.#haveRoom(lastingSinceMs);
     const full = inOrder([...this.#learners.all()].map(({ link }) => link).filter(isFull));
-    const hasHandedOver = isOwnFull && nowMs - handedOverAtMs < TRY_AGAIN_MS;
+    // With room in between, a new shortage is a new reason to hand over.
+    const isSameShortage = isOwnFull && handedOverAtMs >= roomSinceMs;
+    const hasHandedOver = isSameShortage && nowMs - handedOverAtMs < TRY_AGAIN_MS;
     this.mayHandOver =
       isOwnFull && !hasHandedOver && hasLastingQuorum && roomSinceMs <= lastingSinceMs;
     const isEnough = hasQuorum && !hasHandedOver;
