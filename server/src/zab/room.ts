@@ -1,15 +1,19 @@
 /**
- * Who has room on their disk, and what follows: which members a leader does without, when it
- * refuses data or hands over, and what a member with a full disk does while it looks for a leader.
+ * Decides what a full disk means for the ensemble, on the leader and on a member that looks.
  *
- * A member whose disk is full steps out while members with room are a quorum without it: it looks,
- * and follows nobody who spares it. So it counts in no quorum and holds nothing up, and it keeps
- * its vote and its promises. The leader decides, and never the follower, since members that share a
- * disk find it full in the same second. What a vote says of a disk therefore counts for this only
- * once it has lasted. Who does not say it (an earlier wire version) has no room that counts.
+ * | situation | result |
+ * |---|---|
+ * | a quorum has room without the full member | the leader spares the member, which steps out |
+ * | the leader is full, a quorum of others has room | the leader hands over |
+ * | no quorum has room | the leader spares no member and refuses data |
+ * | a member is full while it looks | it waits for a leader with room, for a bounded time |
  *
- * Nothing here is needed for safety: a full member only abstains, for a bounded time unless an
- * established leader spares it. Called by Leading and Looking.
+ * A member that steps out looks and follows no leader that spares it, so it counts in no quorum. It
+ * keeps its vote and its promises. The leader decides, not the member, because members that share a
+ * disk find it full within the same second. For the same reason, room and shortage count only once
+ * they have lasted. A peer with an earlier wire version does not report room and has none here.
+ *
+ * Safety does not depend on this file: a full member only abstains. Used by Leading and Looking.
  */
 import { type PeerId, ROOM_SINCE, type VoteMessage } from '@rookery/protocol';
 import { counts, type Electorate } from './electorate.js';
@@ -21,8 +25,8 @@ import type { LinkId } from './types.js';
 /** Longer than members that share a disk can differ: each measures it once a second. */
 export const LASTING_MS = 1_500;
 /**
- * How often a member with a full disk begins to follow in vain before it stands itself. Those with
- * room may not reach each other, and whoever of them is elected may lack what this member knows.
+ * A full member stands for election after this many failed attempts to follow. The members with
+ * room may not reach each other, or their leader may lack history that this member has.
  */
 const IN_VAIN_MAX = 3;
 
@@ -34,15 +38,15 @@ export function hasRoom(link: Link): boolean {
   return link.version >= ROOM_SINCE && link.vote !== null && !isFull(link);
 }
 
-/** What an established leader concludes. */
+/** The decisions of an established leader. */
 export class LeadersRoom {
-  /** Members with a full disk that the others do without. */
+  /** Full members that the ensemble does without. */
   spares: readonly PeerId[] = [];
-  /** Whether data is refused, because somebody who would have to write it has no room. */
+  /** Whether writes of data are refused, because a member that must log them has no room. */
   refuses = false;
-  /** Learners with a full disk, while data is refused. */
+  /** Full learners while data is refused. */
   full: readonly PeerId[] = [];
-  /** Whether this leader has no room, and a quorum without it has. */
+  /** Whether this leader is full and a quorum without it has room. */
   mayHandOver = false;
   readonly #member: Member;
   readonly #learners: Learners;
@@ -74,9 +78,9 @@ export class LeadersRoom {
   }
 
   /**
-   * Whether this leader and its synced learners with room, since then or before, are a quorum. A
-   * learner that is silent does not count: if it is lost, a full member has to be back before the
-   * leader steps down for want of a quorum.
+   * Whether the members with room since `sinceMs` are a quorum: this leader and synced learners. A
+   * silent learner does not count, so that a full member returns before the leader loses its
+   * quorum.
    */
   #haveRoom(sinceMs: number): boolean {
     const { id: own, nowMs, isFull: isOwnFull, roomSinceMs, quorums, options } = this.#member;
@@ -92,15 +96,15 @@ export class LeadersRoom {
 }
 
 /**
- * What a member that looks does for want of room. It is patient for H and as long as it takes a new
- * leader to spare it, or until it has followed in vain. Afterwards it follows and stands as any
- * other: the others may need what it knows.
+ * The decisions of a full member that looks. It waits until a new leader can have spared it (H and
+ * `LASTING_MS`), or until it has followed in vain too often. Then it follows and stands like any
+ * other member, because the others may need its history.
  */
 export class Standby {
   readonly #member: Member;
-  /** Since when no leader has spared this member, in ms. */
+  /** When a leader last spared this member, or this search began, in ms. */
   #sinceMs: number;
-  /** The link on which a leader has said last that it does without this member. */
+  /** The link of the last leader that spared this member. */
   #sparedOn: LinkId | null = null;
 
   constructor(member: Member) {
@@ -108,7 +112,7 @@ export class Standby {
     this.#sinceMs = member.nowMs;
   }
 
-  /** Why this member does not follow the leader whose vote it is; null if it does. */
+  /** The reason not to follow the sender of this vote; null to follow it. */
   declines(vote: VoteMessage): string | null {
     const { leader } = vote;
     if (this.isSparedBy(vote)) {
@@ -125,7 +129,7 @@ export class Standby {
     return `there was no room for the ${transfer} of a leader: it tries again within a minute`;
   }
 
-  /** Whether the leader whose vote this is has announced that it does without this member. */
+  /** Whether the sender of this vote, a leader, spares this member. */
   isSparedBy({ founded, spares }: VoteMessage): boolean {
     const { id: own, isFull: isOwnFull } = this.#member;
     return isOwnFull && founded && spares?.includes(own) === true;
@@ -137,18 +141,18 @@ export class Standby {
     this.#sinceMs = this.#member.nowMs;
   }
 
-  /** A new leader spares nobody at first, so it is waited for. A founding needs all members. */
+  /** A new leader spares no member at first, so wait for it. A founding needs all members. */
   #mayBeSparedBy({ leader, founded }: VoteMessage): boolean {
     const { isFull: isOwnFull, quorums } = this.#member;
     if (!isOwnFull || !founded) return false;
     const on = this.#member.linkOf(leader)?.link ?? null;
-    // The leader did without this member, and no longer does: it needs it now, whoever backs it.
+    // This leader has stopped sparing this member, so it needs it now.
     if (on !== null && on === this.#sparedOn) return false;
     this.#member.countByAll();
     return this.#isPatient && quorums.isQuorum((id) => this.#backs(id, leader));
   }
 
-  /** Whether this member neither stands nor decides, and votes for members with room alone. */
+  /** Whether this member does not stand or decide, and votes only for members with room. */
   yields(electorate: Electorate): boolean {
     const { isFull: isOwnFull, quorums } = this.#member;
     if (!isOwnFull || electorate.kind !== 'members' || !this.#isPatient) return false;
@@ -158,7 +162,7 @@ export class Standby {
     });
   }
 
-  /** Only with a vote: a new leader needs this member if the others have none. */
+  /** Only voters count: without a quorum of them, a new leader needs this member. */
   #backs(id: PeerId, leader: PeerId): boolean {
     const link = this.#member.linkOf(id);
     if (link === undefined || !counts(this.#member, link, { kind: 'members' })) return false;
