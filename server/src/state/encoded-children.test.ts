@@ -53,6 +53,12 @@ describe('the children of a large directory', () => {
       create(`/d/n${index}é`);
     }
     for (let index = 0; index < 3; index++) expect(listed()).toEqual([...names].sort());
+    for (const length of [1, 3, 4, 15, 16, 17, 511, 512, 513, 20_000]) {
+      const name = 'x'.repeat(length);
+      names.add(name);
+      create(`/d/${name}`);
+    }
+    expect(listed()).toEqual([...names].sort());
     create('/d/e', 'ephemeral');
     expect(listed()).toEqual([...names, 'e'].sort());
     create('/d/n1é/below');

@@ -51,7 +51,7 @@ export class Listings {
     if (list === undefined) {
       const own = new JuteWriter();
       directory.encode(own);
-      list = Uint8Array.from(own.take());
+      list = new Uint8Array(own.take());
       this.#encoded.keep(directory.node, list);
     }
     writer.raw(list);

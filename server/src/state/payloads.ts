@@ -15,7 +15,7 @@ import { PayloadCompaction } from './payload-compaction.js';
 
 const ASCII_MAX = 0x7f;
 const SLASH = 0x2f;
-/** Longer data is encoded faster by `JuteWriter.buffer`, although it needs a subarray. */
+/** Longer bytes are encoded faster by `JuteWriter.buffer`, although it needs a subarray. */
 const WITHIN_BYTES_MAX = 512;
 /**
  * Up to about this size, a loop over words is faster than a call into the runtime, with the view
@@ -269,7 +269,14 @@ export class Payloads {
     }
     const location = this.#store.int(node, INT.location);
     const start = this.#slabs.offset(location);
-    writer.buffer(this.#slabs.bytes(location).subarray(start, start + nameBytesOf(shape)));
+    const size = nameBytesOf(shape);
+    const view = this.#slabs.view(location);
+    if (view === null || size > WITHIN_BYTES_MAX) {
+      writer.buffer(this.#slabs.bytes(location).subarray(start, start + size));
+      return;
+    }
+    writer.int(size);
+    writer.rawWithin(view, start, size);
   }
 
   /**
