@@ -156,6 +156,25 @@ describe('sync', () => {
     expect(client.takeSummary()).toEqual(['reply 1 0', 'reply 2 0']);
   });
 
+  it('is not answered with an earlier one that is due before it', () => {
+    const ensemble = new TestEnsemble({ size: 2 });
+    const writer = ensemble.connect(1);
+    const client = ensemble.connect(2);
+    for (const path of ['/a', '/b']) {
+      writer.create(path);
+      ensemble.forward();
+      ensemble.apply(1);
+      sync(client, path);
+      ensemble.forward();
+    }
+    client.exists('/b');
+    expect(client.take()).toEqual([]);
+    ensemble.apply(2, 1);
+    expect(client.takeSummary()).toEqual(['reply 1 0']);
+    ensemble.apply(2, 1);
+    expect(client.takeSummary()).toEqual(['reply 2 0', 'reply 3 0']);
+  });
+
   it('waits for an earlier write of its session, and answers its path', () => {
     const ensemble = new TestEnsemble();
     const client = ensemble.connect();

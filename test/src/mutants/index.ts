@@ -12,6 +12,7 @@ import { decisionMutants } from './decisions.js';
 import { directoryMutants } from './directories.js';
 import { electionMutants } from './elections.js';
 import { architectureMutants } from './from-architecture.js';
+import { outsideMutants } from './from-outside.js';
 import { sourceMutants } from './from-source.js';
 import type { Mutant } from './mutant.js';
 import { scenarioMutants } from './named/index.js';
@@ -35,6 +36,7 @@ export const seededMutants: readonly Mutant[] = [
   ...pathMutants,
   ...directoryMutants,
   ...sourceMutants,
+  ...outsideMutants,
 ];
 
 export const allMutants: readonly Mutant[] = [...seededMutants, ...scenarioMutants];

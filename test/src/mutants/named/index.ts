@@ -15,6 +15,7 @@ import { electionMutants } from './election.js';
 import { historyMutants } from './history.js';
 import { identityMutants } from './identities.js';
 import type { NamedMutant } from './named-mutant.js';
+import { outsideScenarios } from './outside.js';
 import { ownMutants } from './own.js';
 import { repairMutants } from './repairs.js';
 import { roomMutants } from './room.js';
@@ -39,6 +40,7 @@ export const scenarioMutants: readonly NamedMutant[] = [
   ...namedMutants,
   ...identityMutants,
   ...ownMutants,
+  ...outsideScenarios,
   ...repairMutants,
   ...roomMutants,
   ...treeBoundMutants,

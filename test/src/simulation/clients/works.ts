@@ -149,15 +149,16 @@ function multis(scene: Scene): void {
   };
   // A version that no register has.
   const impossible: MultiPart = { kind: 'check', path: register, version: 2_000_000_000 };
+  const again: MultiPart = { ...set, data: scene.text(), version: ANY_VERSION };
   const dice = random.below(6);
   if (dice === 0) scene.push({ kind: 'multi', parts: [check, set, create] });
   else if (dice === 1) scene.push({ kind: 'multi', parts: [set, line, line] });
   else if (dice === 2) scene.push({ kind: 'multi', parts: [create, line, set, impossible] });
   else if (dice === 3) scene.push({ kind: 'multi', parts: [remove, set] });
-  else if (dice === 4) scene.push({ kind: 'multi', parts: [create, remove] });
   else {
-    const again: MultiPart = { ...set, data: scene.text(), version: ANY_VERSION };
-    scene.push({ kind: 'multi', parts: [{ ...set, version: ANY_VERSION }, again] });
+    // Two changes of one znode, which are undone together where the multi fails.
+    const twice = dice === 4 ? [create, remove] : [{ ...set, version: ANY_VERSION }, again];
+    scene.push({ kind: 'multi', parts: random.chance(0.3) ? [...twice, impossible] : twice });
   }
   if (random.chance(0.3)) read(scene, path);
 }
@@ -174,7 +175,7 @@ function watches(scene: Scene): void {
   } else if (dice < 0.9) list(scene, random.pick(['/e', '/m', '/r', '/own']), true);
   else if (dice < 0.95) scene.push({ kind: 'addWatch', path: register, mode: 'persistent' });
   else {
-    const path = random.pick(['/r', '/e', '/m', register]);
+    const path = random.pick(['/r', '/e', '/m', register, familyOf(scene)]);
     scene.push({ kind: 'addWatch', path, mode: random.pick(['persistent', 'recursive']) });
   }
 }
@@ -237,7 +238,7 @@ function removals(scene: Scene): void {
 /** Parents that all clients delete while others create children below them. */
 function families(scene: Scene): void {
   const { random } = scene;
-  const parent = `/m/f${random.below(FAMILIES)}`;
+  const parent = familyOf(scene);
   const child = `${parent}/${random.below(OWN_NODES)}`;
   const mode = random.chance(0.3) ? 'ephemeral' : 'persistent';
   const bears = { kind: 'create', path: child, data: scene.text(), mode } as const;
@@ -253,6 +254,11 @@ function families(scene: Scene): void {
   else if (dice < 0.85) scene.push({ kind: 'multi', parts: [begins, bears] });
   else if (dice < 0.9) scene.push({ kind: 'multi', parts: [removes, ends] });
   else list(scene, parent);
+}
+
+/** A parent that is there at times. */
+function familyOf({ random }: Scene): string {
+  return `/m/f${random.below(FAMILIES)}`;
 }
 
 function read(scene: Scene, path: string): void {

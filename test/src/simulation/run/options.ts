@@ -205,6 +205,8 @@ function drawTuning(random: Random): Tuning {
     containerCheckMs: random.pick([50, 500]),
     scrubRestMs: random.fork('scrub').pick([null, 100, 1_000]),
     scrubBytesPerSecond: random.fork('scrub pace').pick([null, 20_000, 200_000]),
+    // Requests, and ends of sessions that are due, then wait for what is in flight.
+    inFlight: random.fork('in flight').pick([null, null, null, 3]),
     // At least four peer timeouts, which is less than the error of clocks under most faults.
     clockToleranceMs: random.pick([null, 0]),
   };
