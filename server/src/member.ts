@@ -94,6 +94,7 @@ export class Member {
       treeStore: surroundings.treeStore,
       logFiles: surroundings.logFiles,
       formerLog: surroundings.formerLog ?? null,
+      marks: surroundings.marks ?? [],
       randomBytes: (count) => surroundings.randomBytes(count),
       memberId: self.id,
       starts: { instance, newIncarnation: () => surroundings.uuid() },

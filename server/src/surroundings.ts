@@ -18,7 +18,7 @@ import type { AuditSink } from './pipeline/audit.js';
 import type { LoginDelays } from './security/login-delays.js';
 import type { PasswordHashes } from './security/password-hashes.js';
 import type { SaslServer } from './security/sasl.js';
-import type { KeyValueStore, LogDirectory } from './storage/index.js';
+import type { KeyValueStore, KnownRecord, LogDirectory } from './storage/index.js';
 
 /** The world that a member lives in. */
 export interface Surroundings {
@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly logFiles: LogDirectory;
   /** The store of a release that kept its log in LevelDB; null where there is none. */
   readonly formerLog?: KeyValueStore | null;
+  /** What says whose the directories are; absent where there are none. */
+  readonly marks?: readonly KnownRecord[];
   /** A random number in [0, 1), for jitter only. */
   random(): number;
   randomBytes(count: number): Uint8Array;

@@ -10,6 +10,7 @@ import { formatZxid } from '@rookery/protocol';
 import type { Timer } from '../net/timers.js';
 import { RecordDigest } from '../state/record-digest.js';
 import { DamagedError, HistoryGoneError } from '../storage/errors.js';
+import { KnownRecords } from './known-records.js';
 import type { DriverParts } from './parts.js';
 
 /**
@@ -32,6 +33,7 @@ export interface ScrubHooks {
 export class Scrub {
   readonly #parts: DriverParts;
   readonly #hooks: ScrubHooks;
+  readonly #known: KnownRecords;
   #isStopped = false;
   #timer: Timer | null = null;
   /** Ends the pause that the current round makes. */
@@ -41,6 +43,7 @@ export class Scrub {
   constructor(parts: DriverParts, hooks: ScrubHooks) {
     this.#parts = parts;
     this.#hooks = hooks;
+    this.#known = new KnownRecords(parts);
   }
 
   start(): void {
@@ -63,32 +66,12 @@ export class Scrub {
     });
   }
 
-  /**
-   * The record of identity and epochs is small and this member's own, so it is written again at
-   * once, and no quorum is asked: every change of it comes from memory, too.
-   */
-  async #scrubMeta(): Promise<void> {
-    const { counters, diskSpace, logger, storage } = this.#parts;
-    if (diskSpace.shortage !== null || storage.last === 0) return;
-    try {
-      await storage.scrubMeta();
-    } catch (error) {
-      if (!(error instanceof DamagedError) || this.#isStopped) throw error;
-      const reason = error.message;
-      counters.damagesFound += 1;
-      logger.error({ reason }, 'disk.damaged: the record of epochs is written again from memory');
-      await storage.repairMeta();
-      counters.damagesRepaired += 1;
-      logger.error({ reason, from: 'memory' }, 'disk.repaired: the record of epochs is whole');
-    }
-  }
-
   /** Never rejects. */
   async #runRound(): Promise<void> {
     const { counters, storage, timers } = this.#parts;
     try {
       if (this.#hooks.mayScrub()) {
-        await this.#scrubMeta();
+        await this.#known.scrub();
         const { generation } = storage;
         for await (const bytes of storage.scrub(new RecordDigest())) {
           counters.scrubbedBytes += bytes;

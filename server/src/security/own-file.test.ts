@@ -21,7 +21,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { keepAside } from '../keep-aside.js';
 import { writeChecksum } from '../offline/checksum-file.js';
-import { writeOwner } from '../storage/data-directory.js';
+import { OWNER_FILE, writeOwner } from '../storage/data-directory.js';
 import {
   ForeignFileError,
   openContinuedFile,
@@ -99,8 +99,8 @@ it('marks a directory past a planted link', async () => {
   const victim = newVictim(directory);
   const own = join(directory, 'own');
   mkdirSync(own);
-  for (const name of ['OWNER.new', 'owner.new']) symlinkSync(victim, join(own, name));
-  await writeOwner(own, 1);
+  symlinkSync(victim, join(own, `${OWNER_FILE}.new`));
+  await writeOwner(own, 'mine');
   expect(readFileSync(victim, 'utf8')).toBe('before');
 });
 

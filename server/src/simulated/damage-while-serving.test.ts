@@ -6,7 +6,7 @@
 import { counterOf } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { damageRecords, ensembleWithCheckpoints } from './damaged-disk.js';
-import type { MemoryEnsemble } from './memory-ensemble.js';
+import { MemoryEnsemble } from './memory-ensemble.js';
 import {
   connected,
   everyoneServes,
@@ -110,5 +110,29 @@ describe('damage of a serving member', () => {
     await ensemble.timers.advance(5_000);
     expect(ensemble.lines.filter((line) => line.includes('disk.damaged')).length).toBe(1);
     await expectSoundStart(ensemble, id);
+  });
+
+  it('in the record of epochs waits for room on a full disk', async () => {
+    const room = { freeBytes: 50e9, totalBytes: 100e9 };
+    const ensemble = new MemoryEnsemble({ size: 3, seed: 1, tuning: { scrubRestMs: 1_000 } });
+    for (const member of [1, 2, 3]) ensemble.spaces.set(member, room);
+    await ensemble.start();
+    await everyoneServes(ensemble);
+    const id = follower(ensemble);
+    ensemble.spaces.set(id, { ...room, freeBytes: 1e9 });
+    const said = (event: string) => ensemble.lines.filter((line) => line.includes(event)).length;
+    await ensemble.until(() => said('disk.stepped_out') > 0, 'was it full');
+    // From now on nothing changes the record.
+    await ensemble.timers.advance(5_000);
+    ensemble.treeOf(id).tamper('meta', (entries) => {
+      for (const [key, value] of entries) entries.set(key, value.slice(0, -1));
+    });
+    await ensemble.until(() => said('disk.damaged') > 0, 'was it found');
+    await ensemble.timers.advance(5_000);
+    expect([said('disk.damaged'), said('disk.repaired')]).toEqual([1, 0]);
+    ensemble.spaces.set(id, room);
+    await ensemble.until(() => said('disk.repaired') > 0, 'was it repaired');
+    await everyoneServes(ensemble);
+    expect([said('disk.damaged'), ensemble.failures]).toEqual([1, []]);
   });
 });

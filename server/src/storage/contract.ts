@@ -5,6 +5,7 @@ import type { HistorySummary, LeadershipOf, ProposalBatch, Zxid } from '@rookery
 import { LEVEL_MAX } from '../state/level.js';
 import type { LoadedAt } from '../state/replicated-state.js';
 import type { KeyValueStore } from './key-value.js';
+import type { KnownRecord } from './known-record.js';
 import type { LogDirectory } from './log-files.js';
 import type { StartsSetup } from './starts-record.js';
 
@@ -38,6 +39,8 @@ export interface StorageSetup {
   readonly logFiles: LogDirectory;
   /** The store of a release that kept its log in LevelDB; that log is converted. */
   readonly formerLog?: KeyValueStore | null;
+  /** What says whose the directories are; absent where there are none. */
+  readonly marks?: readonly KnownRecord[];
   readonly memberId: number;
   /** Returns random bytes, for the salts by which the log's records are recognised. */
   randomBytes(count: number): Uint8Array;

@@ -5,11 +5,11 @@
  * In the directory of the log it is the first thing that is written. In that of the tree it is the
  * last one, and says that a founding is complete there: see unfinished-founding.ts.
  */
-import { mkdir, open as openFile, readdir, readFile, rename } from 'node:fs/promises';
+import { mkdir, open as openFile, readFile, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { openNewFile } from '../security/own-file.js';
 import { codesOf, textOf } from './disk-errors.js';
-import { DirectoryError, FormatError, IdentityError } from './errors.js';
+import { DamagedError, DirectoryError, FormatError, IdentityError } from './errors.js';
 
 export const OWNER_FILE = 'member.json';
 const DIRECTORY_FORMAT = 1;
@@ -25,20 +25,30 @@ export type Founding = 'incomplete' | 'unknown' | 'complete';
  * FormatError or DirectoryError.
  */
 export async function readOwner(directory: string, memberId: number): Promise<Founding> {
+  return foundingIn(await ownerText(directory), directory, memberId);
+}
+
+/** What the file holds; null if there is none. Throws DirectoryError. */
+export async function ownerText(directory: string): Promise<string | null> {
   const path = join(directory, OWNER_FILE);
-  let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    return await readFile(path, 'utf8');
   } catch (error) {
-    if (codesOf(error).includes('ENOENT')) return 'incomplete';
+    if (codesOf(error).includes('ENOENT')) return null;
     throw new DirectoryError(`cannot read ${path}: ${textOf(error)}`);
   }
+}
+
+/** What a text of the file tells. Throws the errors of `readOwner`. */
+export function foundingIn(text: string | null, directory: string, memberId: number): Founding {
+  if (text === null) return 'incomplete';
+  const path = join(directory, OWNER_FILE);
   const match = /"rookery":(\d+),"member":(\d+)(,"complete":true)?/.exec(text);
   if (match === null) {
     throw new FormatError(
-      `${path} is ${text.trim() === '' ? 'empty' : 'damaged'}: it cannot be told whose data this is.` +
-        ` If ${directory} is that of member ${memberId}, and of no other, write this line into the` +
-        ` file and start again: ${completeLine(memberId)}`,
+      `${path} is ${text.trim() === '' ? 'empty' : 'damaged'}: it cannot be told whose data this ` +
+        `is. If ${directory} is that of member ${memberId}, and of no other, write this line into ` +
+        `the file and start again: ${completeLine(memberId).trimEnd()}`,
     );
   }
   if (Number(match[1]) !== DIRECTORY_FORMAT) {
@@ -54,21 +64,24 @@ export async function readOwner(directory: string, memberId: number): Promise<Fo
   return match[3] === undefined ? 'unknown' : 'complete';
 }
 
-/** Says whose the directory is. Durable when resolved; does nothing where the file is there. */
-export async function writeOwner(directory: string, memberId: number): Promise<void> {
-  if ((await readdir(directory)).includes(OWNER_FILE)) return;
-  await replaceOwner(directory, ownerLine(memberId));
+/** Throws DamagedError unless the file can be read and holds just this text. */
+export async function checkOwner(directory: string, text: string): Promise<void> {
+  const path = join(directory, OWNER_FILE);
+  let found: string | null;
+  try {
+    found = await ownerText(directory);
+  } catch (error) {
+    throw new DamagedError(textOf(error), { cause: error });
+  }
+  if (found === null) throw new DamagedError(`${path} is missing`);
+  if (found !== text) throw new DamagedError(`${path} is damaged: it is not what was written`);
 }
 
-/** Says that the founding is complete. Durable when resolved. */
-export async function writeComplete(directory: string, memberId: number): Promise<void> {
-  await replaceOwner(directory, completeLine(memberId));
-}
-
-async function replaceOwner(directory: string, line: string): Promise<void> {
+/** Writes the file. Durable when resolved. */
+export async function writeOwner(directory: string, text: string): Promise<void> {
   const file = await openNewFile(join(directory, `${OWNER_FILE}.new`));
   try {
-    await file.writeFile(`${line}\n`);
+    await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();
@@ -112,10 +125,12 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-function ownerLine(memberId: number): string {
-  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId}}`;
+/** The text that says whose the directory is. */
+export function ownerLine(memberId: number): string {
+  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId}}\n`;
 }
 
-function completeLine(memberId: number): string {
-  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId},"complete":true}`;
+/** The text that also says that the founding is complete. */
+export function completeLine(memberId: number): string {
+  return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId},"complete":true}\n`;
 }

@@ -31,6 +31,7 @@ export {
 } from './errors.js';
 export type { GenerationRepair } from './generation-repair.js';
 export type { KeyValueStore } from './key-value.js';
+export type { KnownRecord } from './known-record.js';
 export type { LogDirectory, LogFile } from './log-files.js';
 export { Storage } from './storage.js';
 export { StorageQueue, type StorageQueueHooks } from './storage-queue.js';

@@ -44,9 +44,10 @@ export interface KeyValueDatabase {
   snapshot(): KeyValueSnapshot;
   /**
    * Throws DamagedError for files on which the next opening would fail. Reads some of them, and of
-   * the others what is read only when they are opened.
+   * the others what is read only when they are opened. Yields after each file how many bytes of it
+   * were read.
    */
-  checkFiles(): Promise<void>;
+  checkFiles(): AsyncIterable<number>;
   /** Deletes keys, neither atomically nor durably. Only for garbage. */
   clear(range: KeyRange): Promise<void>;
   close(): Promise<void>;

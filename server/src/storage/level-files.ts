@@ -25,26 +25,40 @@ const FIRST_MANIFEST = 'MANIFEST-000001';
 
 /** Throws DamagedError or StorageFault. A database that is not there yet is sound. */
 export async function checkFiles(path: string): Promise<void> {
+  await checkNames(path);
   await guarded(path, async () => {
-    const files = await filesOf(path);
-    await checkManifest(path, files);
-    for (const file of files) {
+    for (const file of await filesOf(path)) {
       if (LOG_FILE.test(file)) await scanFile(join(path, file));
     }
   });
 }
 
+/** Whether CURRENT, the manifest that it names and what that names are there and whole. */
+export async function checkNames(path: string): Promise<void> {
+  await guarded(path, async () => await checkManifest(path, await filesOf(path)));
+}
+
+/** The names of the files that `checkFile` looks at, apart from those that `checkNames` reads. */
+export async function filesToCheck(path: string): Promise<readonly string[]> {
+  const files = await guarded(path, () => filesOf(path));
+  return files.filter((file) => LOG_FILE.test(file) || TABLE_FILE.test(file));
+}
+
 /**
- * The same for an open database, with what LevelDB has in memory of its tables. While it changes
- * its files this may fail by mistake.
+ * Looks at a write-ahead file, or at what LevelDB has in memory of a table. Returns how many bytes
+ * it has read: of a file that LevelDB has removed since it was listed, none.
  */
-export async function checkOpenFiles(path: string): Promise<void> {
-  await checkFiles(path);
-  await guarded(path, async () => {
-    for (const file of await filesOf(path)) {
-      if (TABLE_FILE.test(file)) await checkTable(join(path, file));
-    }
-  });
+export async function checkFile(path: string, file: string): Promise<number> {
+  try {
+    return await guarded(path, async () => {
+      return LOG_FILE.test(file)
+        ? await scanFile(join(path, file))
+        : await checkTable(join(path, file));
+    });
+  } catch (error) {
+    if (codesOf(error).includes('ENOENT')) return 0;
+    throw error;
+  }
 }
 
 /** Finds out whether damaged files are the reason why a database could not be opened. */
@@ -122,13 +136,16 @@ function varint(bytes: Uint8Array, start: number): number {
   return value;
 }
 
-async function scanFile(path: string): Promise<void> {
+/** Returns how many bytes it has read. */
+async function scanFile(path: string): Promise<number> {
+  let readBytes = 0;
   const scan = new WriteAheadScan();
   const buffer = new Uint8Array(READ_BYTES);
   const file = await openFile(path, 'r');
   try {
     for (let length = READ_BYTES; length === READ_BYTES; ) {
       length = await fill(file, buffer);
+      readBytes += length;
       for (let at = 0; at < length; at += BLOCK_BYTES) {
         const damage = scan.block(buffer.subarray(at, Math.min(at + BLOCK_BYTES, length)));
         if (damage === null) continue;
@@ -138,6 +155,7 @@ async function scanFile(path: string): Promise<void> {
         );
       }
     }
+    return readBytes;
   } finally {
     await file.close();
   }

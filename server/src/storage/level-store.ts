@@ -25,7 +25,7 @@ import type {
   KeyValueStore,
 } from './key-value.js';
 import { guarded } from './level-errors.js';
-import { checkFiles, checkOpenFiles } from './level-files.js';
+import { checkFile, checkFiles, checkNames, filesToCheck } from './level-files.js';
 import type { OwnedDirectory } from './owned-directory.js';
 import { ValueDatabase } from './value-database.js';
 
@@ -49,8 +49,8 @@ export class LevelStore implements KeyValueStore {
     this.#directory = directory;
   }
 
-  founding(): Promise<Founding> {
-    return this.#directory.founding();
+  async founding(): Promise<Founding> {
+    return this.#directory.founding;
   }
 
   async completeFounding(): Promise<void> {
@@ -186,11 +186,18 @@ class LevelDatabase implements KeyValueDatabase {
     };
   }
 
+  async *checkFiles(): AsyncGenerator<number> {
+    await this.#steadily(() => checkNames(this.#path));
+    for (const file of await filesToCheck(this.#path)) {
+      yield await this.#steadily(() => checkFile(this.#path, file));
+    }
+  }
+
   /** LevelDB may change its files meanwhile, so what counts is what is found each time. */
-  async checkFiles(): Promise<void> {
+  async #steadily<T>(check: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await checkOpenFiles(this.#path);
+        return await check();
       } catch (error) {
         // LevelDB may have removed a file between the listing and the reading.
         const isMissing = codesOf(error).includes('ENOENT');

@@ -2,7 +2,7 @@
  * Goal: whichever byte of a table of an open database is another, reading the database finds it, or
  * the next opening loses nothing by it.
  */
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { bufferOf } from '@rookery/protocol';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { DamagedError, StorageFault } from './errors.js';
 import type { KeyValueDatabase } from './key-value.js';
-import { checkOpenFiles } from './level-files.js';
+import { checkFile, checkFiles, filesToCheck } from './level-files.js';
 import { LevelStore } from './level-store.js';
 import { OwnedDirectory } from './owned-directory.js';
 
@@ -45,7 +45,8 @@ async function contentOf(database: KeyValueDatabase): Promise<string> {
 /** What reading says, as the scrub does it: the content, or that there is damage. */
 async function read(database: KeyValueDatabase, path: string): Promise<string> {
   try {
-    await checkOpenFiles(path);
+    await checkFiles(path);
+    for (const file of await filesToCheck(path)) await checkFile(path, file);
     return await contentOf(database);
   } catch (error) {
     if (error instanceof DamagedError || error instanceof StorageFault) return 'damaged';
@@ -89,3 +90,27 @@ it('is found while the database is open, or harms no start', async () => {
   expect(await read(database, path)).toBe(content);
   await store.close();
 }, 60_000);
+
+it('is looked for in one file after the other', async () => {
+  const starts = 3;
+  for (let start = 0; start < starts; start++) {
+    const { store, database } = await open('b');
+    for (let index = 0; index < COUNT; index++) {
+      const key = Buffer.from(`key-${start}-${index}`);
+      await database.batch([{ type: 'put', key, value: Buffer.alloc(4_000, index) }], {
+        sync: true,
+      });
+    }
+    await store.close();
+  }
+  const { store, database } = await open('b');
+  const path = join(directory, 'b', 'db');
+  const sizes = (await filesToCheck(path)).map((file) => statSync(join(path, file)).size);
+  const parts: number[] = [];
+  for await (const bytes of database.checkFiles()) parts.push(bytes);
+  expect(parts.length).toBe(sizes.length);
+  expect(parts.length).toBeGreaterThan(starts);
+  for (const [index, bytes] of parts.entries())
+    expect(bytes).toBeLessThanOrEqual(sizes[index] ?? 0);
+  await store.close();
+});

@@ -22,21 +22,24 @@ interface Handle {
   readonly length: number;
 }
 
-/** Throws DamagedError. */
-export async function checkTable(path: string): Promise<void> {
+/** Returns how many bytes it has read. Throws DamagedError. */
+export async function checkTable(path: string): Promise<number> {
   const file = await openFile(path, 'r');
   try {
     const { size } = await file.stat();
-    const table = { path, file, size };
+    const table = { path, file, size, readBytes: 0 };
     if (size < FOOTER_BYTES) throw damaged(table, 'it has no footer');
     const footer = await bytesAt(table, { offset: size - FOOTER_BYTES, length: FOOTER_BYTES });
     if (!footer.subarray(-MAGIC.length).equals(MAGIC)) throw damaged(table, 'its footer is none');
     const reader = new HandleReader(footer);
     const about = await blockAt(table, reader.next());
     await blockAt(table, reader.next());
-    if (about.type !== UNCOMPRESSED || about.bytes.length <= TRAILER_BYTES) return;
+    if (about.type !== UNCOMPRESSED || about.bytes.length <= TRAILER_BYTES) {
+      return table.readBytes;
+    }
     const filter = firstHandle(about.bytes);
     if (filter !== null) await blockAt(table, filter);
+    return table.readBytes;
   } finally {
     await file.close();
   }
@@ -46,6 +49,8 @@ interface Table {
   readonly path: string;
   readonly file: File;
   readonly size: number;
+  /** How much of it was read so far. */
+  readBytes: number;
 }
 
 async function blockAt(table: Table, { offset, length }: Handle) {
@@ -62,6 +67,7 @@ async function blockAt(table: Table, { offset, length }: Handle) {
 async function bytesAt(table: Table, { offset, length }: Handle): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   const { bytesRead } = await table.file.read(buffer, 0, length, offset);
+  table.readBytes += bytesRead;
   if (bytesRead < length) throw damaged(table, 'it is shorter than it says');
   return buffer;
 }

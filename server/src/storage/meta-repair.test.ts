@@ -13,6 +13,7 @@ import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { openToy, proposalsAfter, seededRandom } from '../simulated/storage/toy-state.js';
 import { DamagedError } from './errors.js';
 import type { KeyValueStore } from './key-value.js';
+import type { KnownRecord } from './known-record.js';
 import type { LogDirectory } from './log-files.js';
 import type { Storage } from './storage.js';
 import { openStores } from './stores.js';
@@ -25,13 +26,22 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-/** The storage of a member that has promised an epoch and logged something. */
-async function served(stores: { treeStore: KeyValueStore; logFiles: LogDirectory }) {
+/** The storage of a member that has promised an epoch and logged `count` proposals. */
+async function served(stores: { treeStore: KeyValueStore; logFiles: LogDirectory }, count = 3) {
   const { storage } = await openToy(stores);
   await storage.saveEpochs(EPOCHS);
-  await storage.append([proposalsAfter(storage.last, { epoch: 2, counter: 1, count: 3 })]);
+  if (count > 0) {
+    await storage.append([proposalsAfter(storage.last, { epoch: 2, counter: 1, count })]);
+  }
   await storage.markLogEnd();
   return storage;
+}
+
+/** The record of identity and epochs, as the scrub has it. */
+function metaOf(storage: Storage): KnownRecord {
+  const [meta] = storage.known.slice(-1);
+  if (meta === undefined) throw new Error('there is always one');
+  return meta;
 }
 
 function onFiles() {
@@ -56,11 +66,11 @@ describe('damage of meta while its member runs', () => {
     ['CURRENT', /^CURRENT$/, 2],
   ] as const)('in %s is found and repaired, and changes go on meanwhile', async (_, file, at) => {
     const storage = await served(await onFiles());
-    await storage.scrubMeta();
+    await metaOf(storage).check();
     flip(file, at);
-    await expect(storage.scrubMeta()).rejects.toThrow(DamagedError);
-    await Promise.all([storage.repairMeta(), storage.saveEpochs({ ...EPOCHS, current: 3 })]);
-    await storage.scrubMeta();
+    await expect(metaOf(storage).check()).rejects.toThrow(DamagedError);
+    await Promise.all([metaOf(storage).writeAnew(), storage.saveEpochs({ ...EPOCHS, current: 3 })]);
+    await metaOf(storage).check();
     const { last } = storage;
     await storage.close();
     const { recovered, storage: next } = await openToy(await onFiles());
@@ -68,34 +78,37 @@ describe('damage of meta while its member runs', () => {
     await next.close();
   });
 
-  it('loses no promise, whenever a crash interrupts the repair', async () => {
-    const seen = { sound: 0, damaged: 0 };
-    for (let at = 1; ; at++) {
-      const disk = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
-      const storage = await served(disk);
-      disk.treeStore.tamper('meta', (entries) => entries.delete('meta'));
-      await expect(storage.scrubMeta()).rejects.toThrow(DamagedError);
-      const before = disk.treeStore.changeCount;
-      disk.treeStore.failAt(before + at, at % 2 === 0 ? 'before' : 'after');
-      const isWhole = await ended(storage);
-      const next = {
-        treeStore: disk.treeStore.crash(seededRandom(at)),
-        logFiles: disk.logFiles.crash(seededRandom(at)),
-      };
-      const { recovered } = await openToy(next);
-      if (recovered.damaged === null) {
-        seen.sound += 1;
-        expect(recovered).toMatchObject(identity(2));
-      } else {
-        seen.damaged += 1;
+  it.each([3, 0])(
+    'loses no promise, whenever a crash interrupts the repair (%i logged)',
+    async (count) => {
+      const seen = { sound: 0, damaged: 0 };
+      for (let at = 1; ; at++) {
+        const disk = { treeStore: new MemoryStore(), logFiles: new MemoryLogDirectory() };
+        const storage = await served(disk, count);
+        disk.treeStore.tamper('meta', (entries) => entries.delete('meta'));
+        await expect(metaOf(storage).check()).rejects.toThrow(DamagedError);
+        const before = disk.treeStore.changeCount;
+        disk.treeStore.failAt(before + at, at % 2 === 0 ? 'before' : 'after');
+        const isWhole = await ended(storage);
+        const next = {
+          treeStore: disk.treeStore.crash(seededRandom(at)),
+          logFiles: disk.logFiles.crash(seededRandom(at)),
+        };
+        const { recovered } = await openToy(next);
+        if (recovered.damaged === null) {
+          seen.sound += 1;
+          expect(recovered).toMatchObject(identity(2));
+        } else {
+          seen.damaged += 1;
+        }
+        if (!isWhole) continue;
+        expect(recovered.damaged).toBe(null);
+        break;
       }
-      if (!isWhole) continue;
-      expect(recovered.damaged).toBe(null);
-      break;
-    }
-    expect(seen.sound).toBeGreaterThan(1);
-    expect(seen.damaged).toBeGreaterThan(0);
-  });
+      expect(seen.sound).toBeGreaterThan(1);
+      expect(seen.damaged).toBeGreaterThan(0);
+    },
+  );
 });
 
 function identity(currentEpoch: number) {
@@ -105,7 +118,7 @@ function identity(currentEpoch: number) {
 /** Whether the repair came to its end. */
 async function ended(storage: Storage): Promise<boolean> {
   try {
-    await storage.repairMeta();
+    await metaOf(storage).writeAnew();
     return true;
   } catch {
     // The store has died.

@@ -128,7 +128,7 @@ export class MetaStore {
 
   /** Reads all of it, while it may be written. Throws DamagedError. */
   async check(): Promise<void> {
-    await this.#database.checkFiles();
+    for await (const _ of this.#database.checkFiles());
     for await (const entries of this.#database.iterate({})) {
       for (const [key, stored] of entries) parsed(key, stored);
     }
@@ -138,8 +138,8 @@ export class MetaStore {
   }
 
   /**
-   * Puts a new database in the place of a damaged one. A crash in between leaves none: a start that
-   * finds a log or a tree beside that takes the disk for damaged.
+   * Puts a new database in the place of a damaged one. A crash in between leaves none, which
+   * a start takes for damage: see unfinished-founding.ts.
    */
   async writeAnew(meta: Meta): Promise<void> {
     await this.#database.close();

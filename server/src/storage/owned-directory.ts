@@ -7,17 +7,23 @@
  */
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { assert } from '@rookery/protocol';
 import {
+  checkOwner,
+  completeLine,
   type Founding,
+  foundingIn,
   makeDirectory,
   OWNER_FILE,
+  ownerLine,
+  ownerText,
   readOwner,
-  writeComplete,
   writeOwner,
 } from './data-directory.js';
 import { type DirectoryLock, LOCK_NAME, lockDirectory } from './directory-lock.js';
 import { faultOf, isFull, orFault, textOf } from './disk-errors.js';
 import { DirectoryError, StoreLockedError } from './errors.js';
+import type { KnownRecord } from './known-record.js';
 import { type LogDisk, SYSTEM_DISK } from './log-disk.js';
 import { Trash } from './trash.js';
 
@@ -29,13 +35,20 @@ export class OwnedDirectory {
   readonly disk: LogDisk;
   readonly #memberId: number;
   readonly #lock: DirectoryLock;
+  /** The text of the mark; null while there is none. */
+  #mark: string | null;
   readonly #trash = new Trash();
   #trashCount = 0;
 
-  private constructor(path: string, memberId: number, lock: DirectoryLock, disk: LogDisk) {
+  private constructor(
+    path: string,
+    { memberId, disk }: { readonly memberId: number; readonly disk: LogDisk },
+    { lock, mark }: { readonly lock: DirectoryLock; readonly mark: string | null },
+  ) {
     this.path = path;
     this.#memberId = memberId;
     this.#lock = lock;
+    this.#mark = mark;
     this.disk = disk;
   }
 
@@ -50,7 +63,7 @@ export class OwnedDirectory {
   ): Promise<OwnedDirectory> {
     const directory = await OwnedDirectory.openUnmarked(path, memberId, disk);
     try {
-      await usable(path, () => writeOwner(path, memberId));
+      if (directory.#mark === null) await usable(path, () => directory.#put(ownerLine(memberId)));
       return directory;
     } catch (error) {
       // Where the disk is full, the same process opens the directory again later.
@@ -70,7 +83,8 @@ export class OwnedDirectory {
       await makeDirectory(path);
       const lock = await lockDirectory(path);
       try {
-        const directory = new OwnedDirectory(path, memberId, lock, disk);
+        const mark = await ownerText(path);
+        const directory = new OwnedDirectory(path, { memberId, disk }, { lock, mark });
         await directory.#takeTrashAgain();
         return directory;
       } catch (error) {
@@ -80,14 +94,32 @@ export class OwnedDirectory {
     });
   }
 
-  /** Reads what the mark says. */
-  async founding(): Promise<Founding> {
-    return await readOwner(this.path, this.#memberId);
+  /** What the mark says. */
+  get founding(): Founding {
+    return foundingIn(this.#mark, this.path, this.#memberId);
   }
 
   /** Marks the directory as one in which a founding is complete. Durable when resolved. */
   async complete(): Promise<void> {
-    await orFault(this.path, () => writeComplete(this.path, this.#memberId));
+    await orFault(this.path, () => this.#put(completeLine(this.#memberId)));
+  }
+
+  async #put(mark: string): Promise<void> {
+    await writeOwner(this.path, mark);
+    this.#mark = mark;
+  }
+
+  /** The mark, as this process has read or written it. For a directory that is marked. */
+  get mark(): KnownRecord {
+    const text = () => {
+      assert(this.#mark !== null, () => `${this.path} is marked`);
+      return this.#mark;
+    };
+    return {
+      name: join(this.path, OWNER_FILE),
+      check: () => checkOwner(this.path, text()),
+      writeAnew: () => orFault(this.path, () => this.#put(text())),
+    };
   }
 
   /** Whether a name belongs to the directory itself and not to the store in it. */

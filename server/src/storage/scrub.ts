@@ -37,7 +37,7 @@ export async function* scrubTree(
   const { name } = tree.database;
   const open = await tree.database.acquire();
   try {
-    await open.checkFiles();
+    yield* open.checkFiles();
     let after: Uint8Array | null = null;
     do {
       const view: View = { name, after, checker: after === null ? checker : null };

@@ -34,6 +34,7 @@ import { DamagedError, HistoryGoneError, UnreadableHistoryError } from './errors
 import { GenerationRepair, type RepairLog } from './generation-repair.js';
 import { KeptMeta } from './kept-meta.js';
 import type { KeyValueOperation, KeyValueStore } from './key-value.js';
+import type { KnownRecord } from './known-record.js';
 import { refuseHigherLevel } from './level-guard.js';
 import type { LogDirectory } from './log-files.js';
 import {
@@ -62,6 +63,8 @@ export class Storage {
   readonly #meta: KeptMeta;
   /** The starts of this directory and of others, as far as they are known. */
   readonly starts: StartsRecord;
+  /** The small records that are written again at once where they are damaged. */
+  readonly known: readonly KnownRecord[];
   #live: Live | null;
   #sink: GenerationSink | null = null;
   #lastGeneration: number;
@@ -84,6 +87,7 @@ export class Storage {
     this.#options = options;
     this.#meta = new KeptMeta(from.metaStore, this.#background, from.meta, from.metaKnown);
     this.starts = new StartsRecord(this.#meta, setup.starts ?? null);
+    this.known = [...(setup.marks ?? []), this.#knownMeta()];
     this.#live = from.live;
     this.#lastGeneration = lastGeneration;
   }
@@ -358,20 +362,20 @@ export class Storage {
     }
   }
 
-  /** Reads the record of identity and epochs. Throws DamagedError. */
-  async scrubMeta(): Promise<void> {
-    await this.#meta.check();
-  }
-
   /**
-   * Writes that record again from memory, as every change of it does, into a new database. Asserts
-   * that there is a log: after a crash in between nothing else would tell the directory from an
-   * empty one. A failure is fatal.
+   * The record of identity and epochs. It is written again into a new database, from memory, as
+   * with every change of it. A crash in between leaves none, which is damage, as the directory is
+   * marked.
    */
-  async repairMeta(): Promise<void> {
-    assert(this.last > 0, 'something was logged before meta is replaced');
-    this.#background.run(() => this.#meta.writeAnew());
-    await this.#background.idle();
+  #knownMeta(): KnownRecord {
+    return {
+      name: 'the record of identity and epochs',
+      check: () => this.#meta.check(),
+      writeAnew: async () => {
+        this.#background.run(() => this.#meta.writeAnew());
+        await this.#background.idle();
+      },
+    };
   }
 
   /**

@@ -10,6 +10,7 @@ import { readOwner } from './data-directory.js';
 import { FileLogDirectory } from './file-log.js';
 import { formerGenerations } from './former-log.js';
 import type { KeyValueStore } from './key-value.js';
+import type { KnownRecord } from './known-record.js';
 import { LevelStore } from './level-store.js';
 import type { LogDirectory } from './log-files.js';
 import { OwnedDirectory } from './owned-directory.js';
@@ -22,6 +23,8 @@ export interface Stores {
    * has left a log.
    */
   readonly formerLog: KeyValueStore | null;
+  /** What says whose the directories are. */
+  readonly marks: readonly KnownRecord[];
 }
 
 /** Throws the same errors as OwnedDirectory.open. */
@@ -35,16 +38,18 @@ export async function openStores(setup: {
   const logDirectory = join(setup.dataLogDir, String(memberId), 'log');
   await readOwner(treeDirectory, memberId);
   await readOwner(logDirectory, memberId);
-  const treeStore = new LevelStore(await OwnedDirectory.openUnmarked(treeDirectory, memberId));
+  const ofTree = await OwnedDirectory.openUnmarked(treeDirectory, memberId);
+  const treeStore = new LevelStore(ofTree);
   try {
-    return { treeStore, ...(await openLog(await OwnedDirectory.open(logDirectory, memberId))) };
+    const ofLog = await OwnedDirectory.open(logDirectory, memberId);
+    return { treeStore, ...(await openLog(ofLog)), marks: [ofTree.mark, ofLog.mark] };
   } catch (error) {
     await treeStore.close();
     throw error;
   }
 }
 
-async function openLog(directory: OwnedDirectory): Promise<Omit<Stores, 'treeStore'>> {
+async function openLog(directory: OwnedDirectory): Promise<Pick<Stores, 'logFiles' | 'formerLog'>> {
   const store = new LevelStore(directory);
   try {
     const logFiles = await FileLogDirectory.open({

@@ -107,8 +107,8 @@ export class ValueDatabase implements KeyValueDatabase {
     };
   }
 
-  async checkFiles(): Promise<void> {
-    await this.#database.checkFiles();
+  checkFiles(): AsyncIterable<number> {
+    return this.#database.checkFiles();
   }
 
   async clear(range: KeyRange): Promise<void> {

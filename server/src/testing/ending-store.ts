@@ -79,19 +79,19 @@ class EndingDatabase implements KeyValueDatabase {
   }
 
   iterate(range: KeyRange): AsyncIterable<readonly Entry[]> {
-    return entriesOf(this.#database.iterate(range), this.#life);
+    return partsOf(this.#database.iterate(range), this.#life);
   }
 
   snapshot(): KeyValueSnapshot {
     const snapshot = this.#database.snapshot();
     return {
-      iterate: (range) => entriesOf(snapshot.iterate(range), this.#life),
+      iterate: (range) => partsOf(snapshot.iterate(range), this.#life),
       close: () => this.#life.run(() => snapshot.close()),
     };
   }
 
-  checkFiles(): Promise<void> {
-    return this.#life.run(() => this.#database.checkFiles());
+  checkFiles(): AsyncIterable<number> {
+    return partsOf(this.#database.checkFiles(), this.#life);
   }
 
   clear(range: KeyRange): Promise<void> {
@@ -104,11 +104,8 @@ class EndingDatabase implements KeyValueDatabase {
 }
 
 /** An iterator that the end leaves open is closed with its database. */
-async function* entriesOf(
-  entries: AsyncIterable<readonly Entry[]>,
-  life: EndingLife,
-): AsyncGenerator<readonly Entry[]> {
-  const iterator = entries[Symbol.asyncIterator]();
+async function* partsOf<Part>(parts: AsyncIterable<Part>, life: EndingLife): AsyncGenerator<Part> {
+  const iterator = parts[Symbol.asyncIterator]();
   try {
     for (;;) {
       const next = await life.run(() => iterator.next());

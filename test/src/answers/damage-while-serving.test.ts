@@ -37,6 +37,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'the manifest of meta': { pattern: /^tree\/meta\/MANIFEST-\d+$/, at: () => 8 },
   'CURRENT of meta': { pattern: /^tree\/meta\/CURRENT$/, at: () => 2 },
   'a segment of the log': { pattern: /^log\/\d+-\d+\.log$/, at: () => RECORDS_START + 40 },
+  'the mark of the tree': { pattern: /^tree\/member\.json$/, at: (size) => size >> 1 },
+  'the mark of the log': { pattern: /^log\/member\.json$/, at: (size) => size >> 1 },
 };
 
 it(

@@ -35,6 +35,11 @@ export function flipBit(member: Member, file: StruckFile): FlippedBit | null {
   return { what, undo: () => flip(path, offset) };
 }
 
+/** Whether there is such a file with anything in it. */
+export function hasBytes(member: Member, pattern: RegExp): boolean {
+  return newestOf(member, pattern) !== undefined;
+}
+
 /** How many segments of its log have records. */
 export function segmentCount(member: Member): number {
   return writtenSegments(member).length;

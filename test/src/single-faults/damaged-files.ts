@@ -9,7 +9,13 @@
  * none may find damage then.
  */
 import { fillTree, overwrite } from '../harness/bulk.js';
-import { filesBelow, flipBit, type StruckFile, segmentCount } from '../harness/flipped-bit.js';
+import {
+  filesBelow,
+  flipBit,
+  hasBytes,
+  type StruckFile,
+  segmentCount,
+} from '../harness/flipped-bit.js';
 import { scrape } from '../harness/http.js';
 import type { Member } from '../harness/member.js';
 import { until } from '../harness/wait.js';
@@ -39,15 +45,18 @@ const MORE_WRITES = 4_000;
 interface Kind {
   readonly file: StruckFile;
   /** What must happen for a member to have such a file. */
-  readonly needs?: 'a start' | 'more log';
+  readonly needs?: 'a start' | 'more log' | 'a checkpoint';
   /** A running member reads no such file, so the bit is flipped back at the end. */
   readonly isUnread?: true;
 }
 
+/** What was written since the start, or since LevelDB last made a table of it: often nothing. */
+const TREE_LOG = /^tree\/tree-\d+\/\d+\.log$/;
+
 const KINDS: Readonly<Record<string, Kind>> = {
   'a value file': { file: /^tree\/tree-\d+\/values-\d+$/ },
   'a table of the tree': { file: /^tree\/tree-\d+\/\d+\.ldb$/, needs: 'a start' },
-  'the write-ahead log of the tree': { file: /^tree\/tree-\d+\/\d+\.log$/ },
+  'the write-ahead log of the tree': { file: TREE_LOG, needs: 'a checkpoint' },
   'the manifest of the tree': { file: /^tree\/tree-\d+\/MANIFEST-\d+$/ },
   'CURRENT of the tree': { file: /^tree\/tree-\d+\/CURRENT$/ },
   'a table of meta': { file: /^tree\/meta\/\d+\.ldb$/, needs: 'a start' },
@@ -56,7 +65,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'CURRENT of meta': { file: /^tree\/meta\/CURRENT$/ },
   'the oldest segment of the log': { file: 'the oldest segment', needs: 'more log' },
   'the active segment of the log': { file: 'the active segment' },
-  'member.json': { file: /^tree\/member\.json$/, isUnread: true },
+  'member.json of the tree': { file: /^tree\/member\.json$/ },
+  'member.json of the log': { file: /^log\/member\.json$/ },
   'CURRENT of the lock': { file: /^log\/lock\/CURRENT$/, isUnread: true },
 };
 
@@ -123,12 +133,22 @@ async function withClient(stage: Stage, act: (client: WireClient) => Promise<voi
 async function prepare(stage: Stage, variant: Variant): Promise<void> {
   const needs = kindsOf(variant).map(({ needs: need }) => need);
   if (needs.includes('a start')) await restartAll(stage);
-  if (!needs.includes('more log')) return;
-  await until('every member has two segments', CHECKPOINT_DEADLINE_MS, async () => {
+  if (needs.includes('more log')) {
+    await writeUntil(stage, 'every member has two segments', (member) => segmentCount(member) > 1);
+  }
+  if (needs.includes('a checkpoint')) {
+    const what = 'every member has a checkpoint in the write-ahead log of its tree';
+    await writeUntil(stage, what, (member) => hasBytes(member, TREE_LOG));
+  }
+}
+
+/** Writes until that holds of every member. */
+async function writeUntil(stage: Stage, what: string, holds: (member: Member) => boolean) {
+  await until(what, CHECKPOINT_DEADLINE_MS, async () => {
     await withClient(stage, (client) =>
       overwrite(client, { path: '/filled', count: MORE_WRITES, bytes: DATA_BYTES }),
     );
-    return stage.ensemble.members.every((member) => segmentCount(member) > 1) ? true : undefined;
+    return stage.ensemble.members.every(holds) ? true : undefined;
   });
 }
 

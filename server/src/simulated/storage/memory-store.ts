@@ -212,9 +212,11 @@ class MemoryDatabase implements KeyValueDatabase {
     };
   }
 
-  async checkFiles(): Promise<void> {
+  /** Nothing here is a file. */
+  async *checkFiles(): AsyncGenerator<number> {
     this.#check();
     await this.#store.reading();
+    yield 0;
   }
 
   async clear(range: KeyRange): Promise<void> {
