@@ -1,6 +1,6 @@
 /**
- * Damages a member's disk. `fill`, `fillToReserve` and `flip` also work while the member runs, the others
- * do not.
+ * Damages a member's disk. `fill`, `fillToReserve` and `flip` also work while the member runs, the
+ * others do not.
  *
  * It damages the files of the log and of the databases. It leaves alone the text log of LevelDB
  * (LOG), locks, spare files, and member.json, whose loss an operator has to repair. It flips bits
