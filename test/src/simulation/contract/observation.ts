@@ -28,14 +28,15 @@ export interface Gone extends OfMember {
 /** What a fault did to a disk, mostly while its member was down. */
 export interface DiskStruck extends OfMember {
   /**
-   * `lastFlipped` is damage to the newest write of the log, and nothing else; `restored` means that an earlier copy replaced everything that was on it, `forged` that what
-   * another leadership of its newest epoch has left did, and `decayed` that it was damaged under a
-   * member that runs.
+   * `lastFlipped` is damage to the newest write of the log, and nothing else; `restored` means that
+   * an earlier copy replaced everything that was on it, `forged` that what another
+   * leadership of its newest epoch has left did, and `decayed` that it was damaged under a member
+   * that runs.
    */
   readonly how: 'wiped' | 'flipped' | 'lastFlipped' | 'restored' | 'forged' | 'decayed';
   /**
-   * For `lastFlipped`: the last proposal in front of the damage, where nothing on the disk says that
-   * what is damaged was durable.
+   * For `lastFlipped`: the last proposal in front of the damage, where nothing on the disk says
+   * that what is damaged was durable.
    */
   readonly keeps?: Zxid | undefined;
 }

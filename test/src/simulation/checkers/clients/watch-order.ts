@@ -7,8 +7,8 @@
  * them by the replay of the committed transactions, and so knows which events are due on which
  * connection. An event that arrives must be due, no older one may be missing, and no reply may name
  * a zxid at which one is still due. After setWatches2 exactly the missed changes must be reported,
- * with zxid -1. A removal is answered well if and only if there was such a watch, which then reports
- * nothing more.
+ * with zxid -1. A removal is answered well if and only if there was such a watch, which then
+ * reports nothing more.
  */
 import { ErrorCode, EventType, formatZxid } from '@rookery/protocol';
 import { PropertyBroken } from '../../contract/checker.js';

@@ -7,7 +7,8 @@
  * not reported, in their order; the next one may have been done in part. Only a disk that was
  * struck may be found damaged or empty; one whose flipped bit goes unnoticed must contain
  * everything. But what is behind a flipped bit in the newest write may be missing, as if it had
- * never been written, where no mark in the directory says that it was. Directories that were restored to an older copy contain what they contained then.
+ * never been written, where no mark in the directory says that it was. Directories that were
+ * restored to an older copy contain what they contained then.
  */
 import type { Zxid } from '@rookery/protocol';
 import type { Recovered, StorageOutput, Ticket } from '../../../simulated.js';
