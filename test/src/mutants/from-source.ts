@@ -16,6 +16,17 @@ const OVERTAKEN = [
   'clients.readShare=0.2',
 ] as const;
 
+/** Members lose their quorum for long, and offer reads. */
+const READ_ONLY = [
+  ...BRIEF,
+  'members=3',
+  'kinds=["isolate-follower","partition-halves","crash-several"]',
+  'settings.readOnlyMode=true',
+  'settings.peerTimeoutMs=200',
+  'settings.peerHeartbeatMs=20',
+  'clients.readOnlyReaders=3',
+] as const;
+
 /** Watches are set and removed while others write. */
 const REMOVALS = [
   ...BRIEF,
@@ -241,6 +252,15 @@ export const sourceMutants: readonly Mutant[] = [
     file: 'storage/recovery.ts',
     find: 'if (log.last < meta.recordedZxid) {',
     replace: 'if (log.last + 1 < meta.recordedZxid) {',
+  },
+  {
+    name: 'read-only-write-looks-lost',
+    area: 'pipeline',
+    breaks: 'a write in read-only mode is answered -119',
+    aim: READ_ONLY,
+    file: 'pipeline/requests.ts',
+    find: 'ErrorCode.notReadOnly',
+    replace: 'ErrorCode.connectionLoss',
   },
   {
     name: 'acl-version-is-not-checked',

@@ -29,6 +29,7 @@ const BUSY: ClientOptions = {
   asksOn: false,
   hoards: false,
   digs: false,
+  readOnlyReaders: 0,
   ttls: true,
 };
 

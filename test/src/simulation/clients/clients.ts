@@ -8,8 +8,9 @@
 import type { Timers, Transport } from '../../simulated.js';
 import type { Random } from '../random.js';
 import type { Recorder } from '../run/recorder.js';
-import { HANDSHAKE_TIMEOUT_MS, type Seat } from './client-parts.js';
+import { type ClientParts, HANDSHAKE_TIMEOUT_MS, type Seat } from './client-parts.js';
 import type { ClientOptions } from './options.js';
+import { ReadOnlyReader } from './read-only-reader.js';
 import { SimulatedClient } from './simulated-client.js';
 
 export interface ClientsSetup {
@@ -34,6 +35,7 @@ const ASKER_TIMEOUT_MS = 10_000;
 
 export class Clients {
   readonly #clients: SimulatedClient[];
+  readonly #readers: readonly ReadOnlyReader[];
   readonly #setup: ClientsSetup;
   #connections = 0;
 
@@ -43,6 +45,13 @@ export class Clients {
     this.#clients = Array.from({ length: options.count }, (_, index) => {
       const handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS;
       return this.#newClient({ number: index + 1, options, members, handshakeTimeoutMs });
+    });
+    this.#readers = Array.from({ length: options.readOnlyReaders }, (_, index) => {
+      // One more client may come: see ask.
+      const number = options.count + 2 + index;
+      const handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS;
+      const of = { number, options, members, handshakeTimeoutMs };
+      return new ReadOnlyReader(number, this.#randomOf(number), this.#partsOf(of));
     });
   }
 
@@ -68,6 +77,7 @@ export class Clients {
 
   start(): void {
     for (const client of this.#clients) client.start();
+    for (const reader of this.#readers) reader.start();
   }
 
   /**
@@ -76,6 +86,7 @@ export class Clients {
    */
   drain(): void {
     for (const client of this.#clients) client.drain();
+    for (const reader of this.#readers) reader.stop();
   }
 
   get isDrained(): boolean {
@@ -90,17 +101,20 @@ export class Clients {
     return this.#clients.filter((client) => client.hasLeftOneOpen).length;
   }
 
-  #newClient({ number, ...parts }: NewClient): SimulatedClient {
-    const { random, timers, recorder } = this.#setup;
+  #newClient(client: NewClient): SimulatedClient {
+    const { number } = client;
+    return new SimulatedClient(number, this.#randomOf(number), this.#partsOf(client));
+  }
+
+  #randomOf(number: number): Random {
+    return this.#setup.random.fork(`client-${number}`);
+  }
+
+  #partsOf({ number, ...parts }: NewClient): ClientParts {
+    const { timers, recorder } = this.#setup;
     const transport = this.#setup.transportOf(number);
     const nextConnection = () => ++this.#connections;
-    return new SimulatedClient(number, random.fork(`client-${number}`), {
-      timers,
-      transport,
-      recorder,
-      nextConnection,
-      ...parts,
-    });
+    return { timers, transport, recorder, nextConnection, ...parts };
   }
 
   /** The number of invocations so far. */

@@ -63,6 +63,8 @@ export interface ClientOptions {
   readonly ttls: boolean;
   /** Clients own many ephemerals and watch many paths at a time. */
   readonly hoards: boolean;
+  /** Further clients, which take the read-only sessions of members without a quorum. */
+  readonly readOnlyReaders: number;
   /** Clients create deep paths and large multis. */
   readonly digs: boolean;
 }
@@ -88,6 +90,7 @@ export function drawClientOptions(random: Random): ClientOptions {
     patienceMs: random.pick([0, 30, 150]),
     asksOn: random.chance(0.5),
     ttls: random.fork('ttls').chance(0.4),
+    readOnlyReaders: random.fork('read-only').pick([0, 0, 0, 1, 3]),
     hoards: random.chance(0.4),
     digs: random.chance(0.3),
   };

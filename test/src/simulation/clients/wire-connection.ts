@@ -25,6 +25,7 @@ export interface Welcome {
   readonly session: number;
   readonly timeoutMs: number;
   readonly password: Uint8Array;
+  readonly isReadOnly: boolean;
 }
 
 export interface ConnectionHandlers {
@@ -55,6 +56,7 @@ export class WireConnection {
   readonly #handlers: ConnectionHandlers;
   readonly #writer = new JuteWriter();
   #rest: Uint8Array = NO_BYTES;
+  #mayBeReadOnly = false;
   #isWelcome = false;
   #isLeft = false;
   #overheard: OverheardHandlers | null = null;
@@ -85,15 +87,21 @@ export class WireConnection {
     return this.#outstanding;
   }
 
-  connect(asked: { seenZxid: number; timeoutMs: number; session: Welcome | null }): void {
-    const { seenZxid, timeoutMs, session } = asked;
+  connect(asked: {
+    readonly seenZxid: number;
+    readonly timeoutMs: number;
+    readonly session: Welcome | null;
+    readonly readOnly?: true;
+  }): void {
+    const { seenZxid, timeoutMs, session, readOnly = false } = asked;
+    this.#mayBeReadOnly = readOnly;
     const body = encode(ConnectRequest, {
       protocolVersion: 0,
       lastZxidSeen: seenZxid,
       timeoutMs,
       sessionId: session?.session ?? 0,
       password: session?.password ?? NO_PASSWORD,
-      readOnly: false,
+      readOnly,
     });
     this.#writer.int(body.length);
     this.#writer.raw(body);
@@ -244,9 +252,11 @@ export class WireConnection {
     const session = readLong(reader);
     const password = reader.buffer() ?? NO_PASSWORD;
     const isReadOnly = reader.bool();
-    if (isReadOnly) throw new MarshallingError('a session is read-only that must not be');
+    if (isReadOnly && !this.#mayBeReadOnly)
+      throw new MarshallingError('a session is read-only that must not be');
     this.#isWelcome = true;
-    this.#handlers.onWelcome({ session, timeoutMs, password: Uint8Array.from(password) });
+    const copy = Uint8Array.from(password);
+    this.#handlers.onWelcome({ session, timeoutMs, password: copy, isReadOnly });
   }
 
   #onReply(reader: JuteReader, head: { xid: number; zxid: number; error: number }): void {

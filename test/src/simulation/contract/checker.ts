@@ -8,6 +8,7 @@
 import type {
   Invocation,
   Overheard,
+  ReadOnlySeen,
   Reply,
   SessionSeen,
   Unanswered,
@@ -39,6 +40,7 @@ export interface Checker {
   onUnanswered?(seen: Unanswered): void;
   onWatchEvent?(seen: WatchEventSeen): void;
   onOverheard?(seen: Overheard): void;
+  onReadOnly?(seen: ReadOnlySeen): void;
   onSession?(seen: SessionSeen): void;
   onEnd?(seen: End): void;
 }

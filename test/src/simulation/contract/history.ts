@@ -171,6 +171,20 @@ export interface Overheard {
   readonly zxid: number;
 }
 
+/**
+ * The answer of a member without a quorum, in a read-only session: it is in no transaction, and no
+ * part of the history of the clients.
+ */
+export interface ReadOnlySeen {
+  readonly order: number;
+  readonly atMs: number;
+  readonly client: number;
+  readonly connection: number;
+  readonly member: number;
+  readonly operation: Operation;
+  readonly result: Result;
+}
+
 export interface SessionSeen {
   readonly order: number;
   readonly atMs: number;

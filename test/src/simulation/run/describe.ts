@@ -61,6 +61,14 @@ export function overheard(seen: Seen.Overheard): string {
   return `${head(seen)} client ${seen.client} overhears ${zxid} ${where}`;
 }
 
+export function readOnly(seen: Seen.ReadOnlySeen): string {
+  const { client, connection, member, result } = seen;
+  const where = `by member ${member} in read-only mode, on connection ${connection}`;
+  const answer = `error ${result.error} zxid ${formatZxid(result.zxid)}`;
+  const what = `${operation(seen.operation)}: ${answer}`;
+  return `${head(seen)} reader ${client} told ${where}, ${what}`;
+}
+
 export function session(seen: Seen.SessionSeen): string {
   const { client, change, member, timeoutMs, connection } = seen;
   const where = member === 0 ? '' : ` at member ${member}`;

@@ -8,7 +8,7 @@
 import { ErrorCode, type Zxid } from '@rookery/protocol';
 import type { ZabOutput } from '../../simulated.js';
 import type { Checker } from '../contract/checker.js';
-import type { Reply } from '../contract/history.js';
+import type { ReadOnlySeen, Reply } from '../contract/history.js';
 import type {
   Applied,
   ClockSet,
@@ -56,6 +56,8 @@ export const MARKS = {
   'watch-removed': 'a client removes a watch that would have reported a change',
   'no-watch-removed': 'a client removes a watch that has fired, or was never set',
   'sequence-raised': 'the number of the next sequential child of a znode is raised',
+  'read-only-shown': 'a member without a quorum answers a read of a client that allows it',
+  'read-only-refused': 'a member without a quorum refuses a write in a read-only session',
   'container-created': 'a container is created, which is removed once its last child is gone',
   'session-expired': 'a leader ends a session of which nothing is heard',
   'closing-in-parts': 'a session ends whose ephemerals take several transactions',
@@ -142,6 +144,11 @@ export class Marks implements Checker {
       default:
         return;
     }
+  }
+
+  onReadOnly({ result }: ReadOnlySeen): void {
+    if (result.error === ErrorCode.notReadOnly) this.#add('read-only-refused');
+    else this.#add('read-only-shown');
   }
 
   onClockSet({ errorMs }: ClockSet): void {

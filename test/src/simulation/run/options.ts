@@ -26,6 +26,8 @@ export interface RunSettings {
   readonly ephemeralsPerSessionMax: number;
   /** Null: no member comes close to its bound. */
   readonly treeBytesMax: number | null;
+  /** Whether members serve reads without a quorum, to clients that allow it. */
+  readonly readOnlyMode: boolean;
   /** Whether members prove to each other that they know a secret. */
   readonly peerAuth: { readonly secretFile: string; readonly required: boolean } | null;
 }
@@ -85,7 +87,7 @@ export function drawOptions(seed: number): RunOptions {
     only: null,
     quorumFirst: random.fork('quorum').chance(0.6),
     clients,
-    settings: drawSettings(random.fork('settings')),
+    settings: drawSettings(random.fork('settings'), clients),
     tuning: drawTuning(random.fork('tuning')),
     network: drawNetwork(random.fork('network')),
     disk: random.fork('disk').pick(DISKS),
@@ -157,7 +159,7 @@ function drawKinds(random: Random, durationMs: number) {
 /** The world has no files: each of its members knows the secret. */
 const PEER_AUTH = { secretFile: 'none', required: true } as const;
 
-function drawSettings(random: Random): RunSettings {
+function drawSettings(random: Random, clients: ClientOptions): RunSettings {
   const [peerHeartbeatMs, peerTimeoutMs] = random.pick([
     [100, 1000],
     [100, 1000],
@@ -177,6 +179,7 @@ function drawSettings(random: Random): RunSettings {
     // Fewer than clients try: see digs.ts.
     multiOpsMax: random.pick([4096, 4096, 8]),
     pathDepthMax: random.pick([2000, 2000, 9]),
+    readOnlyMode: clients.readOnlyReaders > 0,
     treeBytesMax: random.pick([null, null, null, 12_000]),
     // Fewer than a hoarding client owns: see hoards.ts.
     ephemeralsPerSessionMax: random.fork('ephemerals').pick([1_000_000, 1_000_000, 7]),

@@ -53,6 +53,7 @@ const TAG = {
   note: 13,
   overheard: 14,
   clockSet: 15,
+  readOnly: 16,
 } as const;
 
 interface Listener<T> {
@@ -183,6 +184,18 @@ export class Recorder {
     this.#digest.number(zxid);
     this.#tell(this.#listeners.overheard, full);
     this.#trace?.(describe.overheard(full));
+  }
+
+  readOnly(seen: Unstamped<Seen.ReadOnlySeen>): void {
+    const { client, connection, member, operation, result } = seen;
+    const { order, atMs } = this.#stamp(TAG.readOnly);
+    const full = { order, atMs, client, connection, member, operation, result };
+    this.#digest.number(connection);
+    this.#digest.text(operation.kind);
+    this.#digest.number(result.error);
+    this.#digest.number(result.zxid);
+    this.#tell(this.#listeners.readOnly, full);
+    this.#trace?.(describe.readOnly(full));
   }
 
   session(seen: Unstamped<Seen.SessionSeen>): void {
@@ -364,6 +377,7 @@ function listenersOf(checkers: readonly Checker[]) {
       checker.onWatchEvent?.bind(checker),
     ),
     overheard: those<Seen.Overheard>(checkers, (checker) => checker.onOverheard?.bind(checker)),
+    readOnly: those<Seen.ReadOnlySeen>(checkers, (checker) => checker.onReadOnly?.bind(checker)),
     session: those<Seen.SessionSeen>(checkers, (checker) => checker.onSession?.bind(checker)),
     started: those<Seen.Started>(checkers, (checker) => checker.onStarted?.bind(checker)),
     gone: those<Seen.Gone>(checkers, (checker) => checker.onGone?.bind(checker)),

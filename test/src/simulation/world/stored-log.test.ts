@@ -128,7 +128,7 @@ describe('damage of a log on a disk of the simulator', () => {
     60_000,
   );
 
-  it('is cut off at the newest write, or noticed, where a bit of that write is flipped', async () => {
+  it('ends before a flipped bit of the newest write, or that is noticed', async () => {
     let noticed = 0;
     let cut = 0;
     for (let seed = 1; seed <= 80; seed++) {

@@ -5,12 +5,19 @@
  * It owns the replay. Each part checks a property with a name of its own.
  */
 import type { Checker } from '../../contract/checker.js';
-import type { Invocation, Reply, SessionSeen, WatchEventSeen } from '../../contract/history.js';
+import type {
+  Invocation,
+  ReadOnlySeen,
+  Reply,
+  SessionSeen,
+  WatchEventSeen,
+} from '../../contract/history.js';
 import type { Applied, End } from '../../contract/observation.js';
 import { newAcknowledged } from './acknowledged.js';
 import { newAttachments } from './attachments.js';
 import { CommittedTree, REPLAYS } from './committed-tree.js';
 import type { Part } from './part.js';
+import { newReadOnly } from './read-only.js';
 import { newShownState } from './shown-state.js';
 import { newWatchOrder } from './watch-order.js';
 
@@ -20,6 +27,7 @@ export class ClientView implements Checker {
   readonly #acknowledged: Part = newAcknowledged(this.#tree);
   readonly #attachments: Part = newAttachments();
   readonly #shown: Part = newShownState(this.#tree);
+  readonly #readOnly: Part = newReadOnly(this.#tree);
   readonly #watches: Part = newWatchOrder(this.#tree);
 
   onApplied(seen: Applied): void {
@@ -42,6 +50,10 @@ export class ClientView implements Checker {
     this.#attachments.onReply?.(reply);
     this.#shown.onReply?.(reply);
     this.#watches.onReply?.(reply);
+  }
+
+  onReadOnly(seen: ReadOnlySeen): void {
+    this.#readOnly.onReadOnly?.(seen);
   }
 
   onWatchEvent(event: WatchEventSeen): void {

@@ -32,71 +32,79 @@ class ShownState implements Part {
     const { zxid } = result;
     if (zxid > this.#tree.lastZxid) this.#fail(reply, 'which nobody has applied');
     if (zxid < this.#tree.floorZxid) return;
-    const difference = this.#difference(operation, result, invocation.session);
+    const difference = shownDifference(this.#tree, operation, result, invocation.session);
     if (difference !== null) this.#fail(reply, difference);
   }
-
-  #difference(operation: Operation, result: Result, session: number): string | null {
-    const { error, zxid } = result;
-    switch (operation.kind) {
-      case 'get':
-      case 'exists':
-      case 'children':
-        return this.#readDifference(operation, result, zxid);
-      case 'multiRead':
-        return error === ErrorCode.ok
-          ? this.#readsDifference(operation.reads, result)
-          : `error ${error}`;
-      case 'ephemerals': {
-        if (error !== ErrorCode.ok) return `error ${error}`;
-        const owned = this.#tree.ephemeralsAt(session, zxid);
-        const begins = owned.filter((path) => path.startsWith(operation.path));
-        const [told, had] = [
-          [...(result.children ?? [])].sort().join(' '),
-          begins.sort().join(' '),
-        ];
-        return told === had ? null : `its ephemerals are [${told}], they were [${had}]`;
-      }
-      case 'ping':
-      case 'sync':
-      case 'addWatch':
-        return error === ErrorCode.ok ? null : `error ${error}`;
-      default:
-        return null;
-    }
-  }
-
-  #readsDifference(reads: readonly ReadPart[], { reads: told = [], zxid }: Result): string | null {
-    if (told.length !== reads.length) return `${told.length} reads were answered`;
-    for (const [at, read] of reads.entries()) {
-      const answer = told[at];
-      if (answer === undefined) continue;
-      const difference = this.#readDifference(read, answer, zxid);
-      if (difference !== null) return `read ${at}, ${read.kind} ${read.path}: ${difference}`;
-    }
-    return null;
-  }
-
-  #readDifference(
-    { kind, path }: { readonly kind: Shows; readonly path: string },
-    result: ReadResult,
-    zxid: number,
-  ): string | null {
-    const { error } = result;
-    const state = this.#tree.known(path)?.at(zxid);
-    if (state?.exists !== true) {
-      return error === ErrorCode.noNode ? null : 'where the znode did not exist';
-    }
-    if (error !== ErrorCode.ok) {
-      return `where it existed since ${formatZxid(state.czxid)}: ${error}`;
-    }
-    return contentDifference(kind, result, state);
-  }
-
   #fail({ invocation, result, order }: Reply, what: string): never {
     const where = `${asked(invocation)}, was answered at ${formatZxid(result.zxid)} [${order}]`;
     throw new PropertyBroken(this.property, `${where}: ${what}`);
   }
+}
+
+/** How the answer differs from the state at its zxid, in words; null if it does not. */
+export function shownDifference(
+  tree: CommittedTree,
+  operation: Operation,
+  result: Result,
+  session: number,
+): string | null {
+  const { error, zxid } = result;
+  switch (operation.kind) {
+    case 'get':
+    case 'exists':
+    case 'children':
+      return readDifference(tree, operation, result, zxid);
+    case 'multiRead':
+      return error === ErrorCode.ok
+        ? readsDifference(tree, operation.reads, result)
+        : `error ${error}`;
+    case 'ephemerals': {
+      if (error !== ErrorCode.ok) return `error ${error}`;
+      const owned = tree.ephemeralsAt(session, zxid);
+      const begins = owned.filter((path) => path.startsWith(operation.path));
+      const told = [...(result.children ?? [])].sort().join(' ');
+      const had = begins.sort().join(' ');
+      return told === had ? null : `its ephemerals are [${told}], they were [${had}]`;
+    }
+    case 'ping':
+    case 'sync':
+    case 'addWatch':
+      return error === ErrorCode.ok ? null : `error ${error}`;
+    default:
+      return null;
+  }
+}
+
+function readsDifference(
+  tree: CommittedTree,
+  reads: readonly ReadPart[],
+  { reads: told = [], zxid }: Result,
+): string | null {
+  if (told.length !== reads.length) return `${told.length} reads were answered`;
+  for (const [at, read] of reads.entries()) {
+    const answer = told[at];
+    if (answer === undefined) continue;
+    const difference = readDifference(tree, read, answer, zxid);
+    if (difference !== null) return `read ${at}, ${read.kind} ${read.path}: ${difference}`;
+  }
+  return null;
+}
+
+function readDifference(
+  tree: CommittedTree,
+  { kind, path }: { readonly kind: Shows; readonly path: string },
+  result: ReadResult,
+  zxid: number,
+): string | null {
+  const { error } = result;
+  const state = tree.known(path)?.at(zxid);
+  if (state?.exists !== true) {
+    return error === ErrorCode.noNode ? null : 'where the znode did not exist';
+  }
+  if (error !== ErrorCode.ok) {
+    return `where it existed since ${formatZxid(state.czxid)}: ${error}`;
+  }
+  return contentDifference(kind, result, state);
 }
 
 function contentDifference(

@@ -12,6 +12,7 @@ import type {
   Invocation,
   Operation,
   Overheard,
+  ReadOnlySeen,
   Result,
   SessionSeen,
   StatSeen,
@@ -92,6 +93,17 @@ export class SmallHistory {
   overheard(zxid: number, by: Partial<Overheard> = {}): void {
     const plain = { client: 1, session: 1, connection: 1 };
     this.#checker.onOverheard?.({ ...this.#stamp(), ...plain, zxid, ...by });
+  }
+
+  readOnly(operation: Operation, result: Partial<Result>, by: Partial<ReadOnlySeen> = {}): void {
+    const plain = {
+      client: 9,
+      connection: 9,
+      member: 1,
+      operation,
+      result: { ...PLAIN, ...result },
+    };
+    this.#checker.onReadOnly?.({ ...this.#stamp(), ...plain, ...by });
   }
 
   session(change: SessionSeen['change'], how: Partial<SessionSeen> = {}): void {
