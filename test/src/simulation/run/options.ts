@@ -54,6 +54,8 @@ export interface RunOptions {
   readonly tuning: Tuning;
   readonly network: { readonly latencyMinMs: number; readonly latencyMaxMs: number };
   readonly disk: { readonly syncMinMs: number; readonly syncMaxMs: number };
+  /** Time that a process uses between two readings of its clock: turns take time. */
+  readonly workMs: number;
 }
 
 const MEMBERS = [1, 2, 3, 3, 3, 3, 3, 4, 5, 5, 5, 6, 7] as const;
@@ -75,6 +77,7 @@ export function drawOptions(seed: number): RunOptions {
   const isLong = random.fork('long').chance(0.03);
   const clients = isLong ? { ...drawn, thinkMaxMs: 200 } : drawn;
   const durationMs = durationOf(clients, random.fork('duration')) + (isLong ? LONG_MS : 0);
+  const workMs = random.fork('work').pick([0, 0, 0, 0.02, 0.2]);
   const { kinds, certain, faults } = drawKinds(random.fork('kinds'), durationMs);
   return {
     seed,
@@ -88,9 +91,10 @@ export function drawOptions(seed: number): RunOptions {
     quorumFirst: random.fork('quorum').chance(0.6),
     clients,
     settings: drawSettings(random.fork('settings'), clients),
-    tuning: drawTuning(random.fork('tuning')),
+    tuning: { ...drawTuning(random.fork('tuning')), ...drawTurns(workMs, random.fork('turns')) },
     network: drawNetwork(random.fork('network')),
     disk: random.fork('disk').pick(DISKS),
+    workMs,
   };
 }
 
@@ -195,9 +199,6 @@ function drawTuning(random: Random): Tuning {
     checkpointLogBytes: random.pick([null, 500, 1_000, 20_000]),
     windowBytes: random.pick([null, 0, 500, 20_000]),
     deliveryBytes: random.pick([null, 0, 1_000]),
-    // No time passes in a turn, so it would always take everything.
-    deliveryMs: 0,
-    leaderShareMs: 0,
     unwrittenBytes: random.pick([null, null, 4_000]),
     behindBytes: random.pick([null, null, 20_000]),
     firstCounter: random.chance(0.1) ? 2 ** 32 - Math.round(random.between(50, 3_000)) : null,
@@ -218,6 +219,12 @@ function drawTuning(random: Random): Tuning {
   const { checkpointSliceCount: sliceCount } = drawn;
   const packed = { ...drawn, checkpointBlockBytes: sliceCount === null ? null : 300 * sliceCount };
   return Object.fromEntries(Object.entries(packed).filter(([, value]) => value !== null));
+}
+
+/** Where no time passes in a turn, it would always take everything. */
+function drawTurns(workMs: number, random: Random): Tuning {
+  if (workMs === 0) return { deliveryMs: 0, leaderShareMs: 0 };
+  return { deliveryMs: random.pick([0, 0.5, 3]), leaderShareMs: random.pick([0, 0.5, 3]) };
 }
 
 function drawNetwork(random: Random) {

@@ -70,13 +70,14 @@ class Run {
       trace,
     });
     const random = new Random(options.seed);
-    const { members, tuning, settings, network, disk } = options;
+    const { members, tuning, settings, network, disk, workMs } = options;
     this.#world = new SimulatedWorld({
       members,
       tuning,
       settings,
       network,
       disk,
+      workMs,
       clients: options.clients.count,
       random: random.fork('world'),
       recorder: this.#recorder,

@@ -4,7 +4,8 @@
  * A machine's clocks outlive its processes: both run at its rate, and the wall clock also jumps.
  * The monotonic one can stand still for a while, as in a virtual machine that is suspended.
  * What a process has scheduled never runs after its death, nor while it is stalled: what came due
- * meanwhile runs afterwards, in order.
+ * meanwhile runs afterwards, in order. The run's clock does not move while a process works; where
+ * working is to take time, each reading of the clock by the process does.
  */
 import type { Timer, Timers } from '../../simulated.js';
 import type { Scheduler } from './scheduler.js';
@@ -12,6 +13,8 @@ import type { Scheduler } from './scheduler.js';
 export const WALL_START_MS = 1_700_000_000_000;
 /** The duration of a turn of a process: work that is cut into slices continues over many. */
 const TURN_MS = 0.7;
+/** By how much what a process reads may be ahead of the clock of its machine. */
+const AHEAD_MS_MAX = 5;
 
 export class MachineClock {
   readonly #scheduler: Scheduler;
@@ -87,14 +90,18 @@ export class MachineClock {
 export class ProcessTimers implements Timers {
   readonly #scheduler: Scheduler;
   readonly #clock: MachineClock;
+  /** How much time the process uses between two readings of its clock. */
+  readonly #workMs: number;
+  #readMs = Number.NEGATIVE_INFINITY;
   #isDead = false;
   #isStalled = false;
   /** What came due while the process was stalled, in order. */
   #held: (() => void)[] = [];
 
-  constructor(scheduler: Scheduler, clock: MachineClock) {
+  constructor(scheduler: Scheduler, clock: MachineClock, workMs = 0) {
     this.#scheduler = scheduler;
     this.#clock = clock;
+    this.#workMs = workMs;
   }
 
   get isDead(): boolean {
@@ -102,7 +109,11 @@ export class ProcessTimers implements Timers {
   }
 
   nowMs(): number {
-    return this.#clock.nowMs;
+    const { nowMs } = this.#clock;
+    if (this.#workMs === 0) return nowMs;
+    const laterMs = Math.min(this.#readMs + this.#workMs, nowMs + AHEAD_MS_MAX);
+    this.#readMs = Math.max(nowMs, laterMs);
+    return this.#readMs;
   }
 
   wallMs(): number {

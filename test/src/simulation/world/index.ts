@@ -40,6 +40,8 @@ export interface SimulatedWorldSetup {
   readonly settings: Partial<Config>;
   readonly network: { readonly latencyMinMs: number; readonly latencyMaxMs: number };
   readonly disk: DiskOptions;
+  /** Time that a process uses between two readings of its clock, in ms; 0 by default. */
+  readonly workMs?: number;
   /** Receives the members' log lines; without it they do not log. */
   readonly log?: (line: string) => void;
   /** Receives the name of each event that a member logs at info or above. */
@@ -399,6 +401,7 @@ export class SimulatedWorld implements World {
       config: this.config,
       tuning: setup.tuning,
       disk: setup.disk,
+      workMs: setup.workMs ?? 0,
       logger: pino(options, { write: (line: string) => log?.(line) }),
       transport: (timers) => {
         const isHanging = () => this.#hanging.has(host);

@@ -30,6 +30,8 @@ export interface MachineParts {
   readonly config: Config;
   readonly tuning: Tuning;
   readonly disk: DiskOptions;
+  /** Time that its process uses between two readings of its clock. */
+  readonly workMs: number;
   readonly logger: Logger;
   transport(timers: Timers): Transport;
   /** The process is gone, so its streams must be closed, too. */
@@ -88,7 +90,8 @@ export class Machine {
 
   start(): boolean {
     if (this.#process !== null) return false;
-    const timers = new ProcessTimers(this.#parts.scheduler, this.clock);
+    const { scheduler, workMs } = this.#parts;
+    const timers = new ProcessTimers(scheduler, this.clock, workMs);
     const incarnation = ++this.#incarnations;
     const process: Process = { incarnation, timers, member: null, isStopping: false };
     this.#process = process;

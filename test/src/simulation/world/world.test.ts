@@ -109,6 +109,19 @@ describe('the clocks of a machine', () => {
   });
 });
 
+describe('a process whose work takes time', () => {
+  it('reads a later time each time, never far ahead of its machine, and never an earlier one', async () => {
+    const scheduler = new Scheduler();
+    const timers = new ProcessTimers(scheduler, new MachineClock(scheduler, 1000), 2);
+    expect([timers.nowMs(), timers.nowMs(), timers.nowMs()]).toEqual([1000, 1002, 1004]);
+    expect([timers.nowMs(), timers.nowMs()]).toEqual([1005, 1005]);
+    await scheduler.advance(1);
+    expect(timers.nowMs()).toBe(1006);
+    await scheduler.advance(100);
+    expect(timers.nowMs()).toBe(1101);
+  });
+});
+
 describe('the monotonic clock of a machine that is suspended', () => {
   it('stands still, timers with it, while the wall clock goes on', async () => {
     const scheduler = new Scheduler();
