@@ -18,6 +18,7 @@ import type { Mutant } from './mutant.js';
 import { scenarioMutants } from './named/index.js';
 import { pathMutants } from './paths.js';
 import { requestMutants } from './requests.js';
+import { roomMutants } from './rooms.js';
 import { sessionEndMutants } from './session-ends.js';
 import { sessionMutants } from './sessions.js';
 import { storageMutants } from './storage.js';
@@ -37,6 +38,7 @@ export const seededMutants: readonly Mutant[] = [
   ...directoryMutants,
   ...sourceMutants,
   ...outsideMutants,
+  ...roomMutants,
 ];
 
 export const allMutants: readonly Mutant[] = [...seededMutants, ...scenarioMutants];

@@ -1,6 +1,7 @@
 /**
  * Mutants of the decisions about members without room, each with the test that states the decision.
- * They cost availability or fill disks, and no consistency, so the simulator cannot show them.
+ * They cost availability or fill disks, and no consistency; those that the simulator shows are in
+ * ../rooms.ts.
  */
 import { type NamedMutant, type Scenario, trace } from './named-mutant.js';
 

@@ -13,6 +13,7 @@ import { newLeadership } from './members/leadership.js';
 import { newPurge } from './members/purge.js';
 import { newRestart } from './members/restart.js';
 import { newRoles } from './members/roles.js';
+import { newRoom } from './members/room.js';
 import { newSameOrder } from './members/same-order.js';
 import { newSessionIds } from './members/session-ids.js';
 import { newTime } from './members/time.js';
@@ -38,4 +39,5 @@ export const MEMBER_CHECKERS: readonly NewChecker[] = [
   newTtl,
   newSessionIds,
   newKnownLeaderships,
+  newRoom,
 ];

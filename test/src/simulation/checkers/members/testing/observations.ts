@@ -70,6 +70,17 @@ export class Told {
     return this;
   }
 
+  gone(member: PeerId): this {
+    this.#checker.onGone?.({ ...this.#stamp(member), how: 'crashed' });
+    return this;
+  }
+
+  reach(member: PeerId, ...reaches: readonly PeerId[]): this {
+    const { order, atMs } = this.#stamp(member);
+    this.#checker.onReach?.({ order, atMs, member, reaches });
+    return this;
+  }
+
   step(member: PeerId, input: ZabInput, ...outputs: readonly ZabOutput[]): this {
     this.#checker.onStep?.({ ...this.#stamp(member), input, outputs });
     return this;

@@ -1,0 +1,49 @@
+/** Mutants of what members without room do, where the simulator shows them. */
+import type { Mutant } from './mutant.js';
+
+/** Disks stay below their reserves for longer than it takes to notice. */
+const LOW_DISKS = [
+  ...['durationMs=25000', 'spreadMs=25000', 'faults=8', 'kinds=["low-disk"]', 'members=3'],
+  ...['settings.peerTimeoutMs=200', 'settings.peerHeartbeatMs=20', 'clients.thinkMaxMs=100'],
+] as const;
+
+export const roomMutants: readonly Mutant[] = [
+  {
+    name: 'one-full-member-stops-all',
+    area: 'zab',
+    breaks: 'data is refused only where members with room are no quorum',
+    aim: LOW_DISKS,
+    file: 'zab/room.ts',
+    find: 'this.refuses = !isEnough && (isOwnFull || full.length > 0);',
+    replace: 'this.refuses = isOwnFull || full.length > 0;',
+  },
+  {
+    name: 'full-majority-goes-on',
+    area: 'zab',
+    breaks: 'data is refused where members with room are no quorum',
+    aim: LOW_DISKS,
+    file: 'zab/room.ts',
+    find: 'this.refuses = !isEnough && (isOwnFull || full.length > 0);',
+    replace: 'this.refuses = !isEnough && full.length > links.size;',
+  },
+  {
+    name: 'all-that-are-full-are-spared',
+    area: 'zab',
+    breaks: 'no more members are spared than a quorum leaves out',
+    aim: LOW_DISKS,
+    file: 'zab/room.ts',
+    find: 'this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)) : [];',
+    replace: 'this.spares = isEnough || spares.length > 0 ? inOrder(fullLinks) : [];',
+  },
+  {
+    name: 'spared-member-goes-on',
+    area: 'zab',
+    breaks: 'a member that its leader does without logs nothing more',
+    aim: LOW_DISKS,
+    file: 'zab/following.ts',
+    find: `    this.#transitions.look(\`the disk is full, and leader \${this.#leader} does without this member\`);
+`,
+    replace: `    this.#progressAtMs = this.#member.nowMs;
+`,
+  },
+];
