@@ -10,8 +10,8 @@ import { randomUUID } from 'node:crypto';
 import {
   type Config,
   checkChecksum,
-  exportedNodes,
   loadEnsembleConfig,
+  newestSurvivor,
   OperatorError,
   type ReadDirectory,
   type RestorePlan,
@@ -19,6 +19,7 @@ import {
   readSnapshot,
   readSnapshotFile,
   readZooKeeperDirectory,
+  recoveryPlan,
   requireRestorable,
   restoreMembers,
   SnapshotFileError,
@@ -156,21 +157,20 @@ async function snapshotSource(file: string): Promise<Source> {
 }
 
 async function survivorSource({ config, ids }: Survivors): Promise<Source> {
-  let newest: (StoppedMember & { readonly id: number }) | null = null;
+  const survivors: (StoppedMember & { readonly id: number })[] = [];
   const found: string[] = [];
   for (const id of ids) {
     const member = await readMember({ config, id });
     const { state, checkpointZxid } = member;
     const zxids = `committed for certain up to ${zxidText(checkpointZxid)}`;
     found.push(`member ${id}: logged up to ${zxidText(state.lastZxid)}, ${zxids}`);
-    if (newest === null || state.lastZxid > newest.state.lastZxid) newest = { ...member, id };
+    survivors.push({ ...member, id });
   }
+  const newest = newestSurvivor(survivors);
   if (newest === null) throw new OperatorError('name at least one member with --from');
-  const planner = new RestorePlanner();
-  for (const node of exportedNodes(newest.state)) planner.add(node);
   const { state, id } = newest;
   const facts = { survivors: found, source: `member ${id}`, zxid: zxidText(state.lastZxid) };
-  return { plan: planner.plan(BigInt(state.lastZxid)), sessions: state.sessions.count, facts };
+  return { plan: recoveryPlan(newest), sessions: state.sessions.count, facts };
 }
 
 async function zooKeeperSource({

@@ -18,6 +18,7 @@ export { checkChecksum } from './checksum-file.js';
 export { exportedNodes, exportedState } from './exported-nodes.js';
 export { lowerPriority, whileMemberWaits } from './lower-priority.js';
 export { collectRarely } from './rare-collections.js';
+export { newestSurvivor, recoveryPlan } from './recovery.js';
 export { type MembersToRestore, requireRestorable, restoreMembers } from './restore.js';
 export { type RestorePlan, RestorePlanner } from './restore-plan.js';
 export {

@@ -19,9 +19,9 @@ import { ReplicatedState } from '../state/replicated-state.js';
 import { openStores, type SnapshotSink, Storage, StorageFault } from '../storage/index.js';
 import type { RestorePlan } from './restore-plan.js';
 import { snapshotOfState } from './snapshot-of-state.js';
+import type { MemberStores } from './stopped-member.js';
 
-export interface MembersToRestore {
-  readonly config: Config;
+interface Restored {
   /** The members whose directories are on this machine. */
   readonly ids: readonly number[];
   /** The same for all members of the ensemble, wherever they are restored. */
@@ -30,16 +30,26 @@ export interface MembersToRestore {
   readonly plan: RestorePlan;
 }
 
+export interface MembersToRestore extends Restored {
+  readonly config: Config;
+}
+
+export interface StoresToRestore extends Restored {
+  /** Opens the stores of a member, which are empty. */
+  storesOf(id: number): Promise<MemberStores>;
+}
+
 /** What `server.damaged` says of a directory into which a restore was interrupted. */
 const INCOMPLETE =
   'a restore or an import has not ended: remove the directories of all members, and begin anew';
 
 /** Resolves with the digest of the state when everything is durable. Rejects with OperatorError. */
 export async function restoreMembers(setup: MembersToRestore): Promise<string> {
-  const { ids } = setup;
+  const { config, ids } = setup;
   await requireRestorable(setup);
   try {
-    return await writeAll(setup);
+    const storesOf = (memberId: number) => openStores({ ...config, memberId });
+    return await restoreStores({ ...setup, storesOf });
   } catch (error) {
     if (!(error instanceof StorageFault)) throw error;
     throw new OperatorError(
@@ -58,7 +68,8 @@ export async function requireRestorable({
   for (const id of ids) await requireEmpty(config, id);
 }
 
-async function writeAll(setup: MembersToRestore): Promise<string> {
+/** The same on stores that nothing was ever written to. */
+export async function restoreStores(setup: StoresToRestore): Promise<string> {
   const { plan } = setup;
   const { state } = plan;
   const storages: Storage[] = [];
@@ -130,12 +141,12 @@ interface OpenMember {
 
 /** Adds what it has opened to `storages`, also when it fails. */
 async function openAll(
-  { config, ids }: MembersToRestore,
+  { ids, storesOf }: StoresToRestore,
   storages: Storage[],
 ): Promise<readonly OpenMember[]> {
   const members: OpenMember[] = [];
   for (const memberId of ids) {
-    const stores = await openStores({ ...config, memberId });
+    const stores = await storesOf(memberId);
     const loader = new ReplicatedState();
     const { storage } = await Storage.open({ ...stores, memberId, randomBytes, loader });
     storages.push(storage);

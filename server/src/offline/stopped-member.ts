@@ -12,7 +12,7 @@ import { OperatorError } from '../operator-error.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { txnOf } from '../state/txn-codec.js';
-import { Storage } from '../storage/index.js';
+import { Storage, type StorageSetup } from '../storage/index.js';
 import { stoppedStores } from './stopped-stores.js';
 
 export interface StoppedMember {
@@ -22,8 +22,15 @@ export interface StoppedMember {
   readonly checkpointZxid: Zxid;
 }
 
+/** What a member keeps on its disk, open. */
+export type MemberStores = Pick<StorageSetup, 'treeStore' | 'logFiles' | 'formerLog'>;
+
 export async function readStoppedMember(config: Config, id: number): Promise<StoppedMember> {
-  const stores = await stoppedStores(config, id);
+  return await readStores(await stoppedStores(config, id), id);
+}
+
+/** The same where the stores are open already; it closes them. */
+export async function readStores(stores: MemberStores, id: number): Promise<StoppedMember> {
   const state = new ReplicatedState();
   const { storage, recovered } = await Storage.open({
     ...stores,

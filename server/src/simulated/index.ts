@@ -21,6 +21,10 @@ export type {
   OnStream,
   Transport,
 } from '../net/transport.js';
+export { exportedNodes } from '../offline/exported-nodes.js';
+export { newestSurvivor, recoveryPlan } from '../offline/recovery.js';
+export { restoreStores } from '../offline/restore.js';
+export { type MemberStores, readStores, type StoppedMember } from '../offline/stopped-member.js';
 export { nameText, x509Name } from '../security/x509-name.js';
 export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';

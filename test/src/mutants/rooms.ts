@@ -14,8 +14,8 @@ export const roomMutants: readonly Mutant[] = [
     breaks: 'data is refused only where members with room are no quorum',
     aim: LOW_DISKS,
     file: 'zab/room.ts',
-    find: 'this.refuses = !isEnough && (isOwnFull || full.length > 0);',
-    replace: 'this.refuses = isOwnFull || full.length > 0;',
+    find: 'const isEnough = hasQuorum && !hasHandedOver;',
+    replace: 'const isEnough = hasQuorum && full.length === 0 && !hasHandedOver;',
   },
   {
     name: 'full-majority-goes-on',
@@ -27,13 +27,13 @@ export const roomMutants: readonly Mutant[] = [
     replace: 'this.refuses = !isEnough && full.length > links.size;',
   },
   {
-    name: 'all-that-are-full-are-spared',
+    name: 'full-member-is-kept',
     area: 'zab',
-    breaks: 'no more members are spared than a quorum leaves out',
+    breaks: 'a leader does without a full member while those with room are a quorum',
     aim: LOW_DISKS,
     file: 'zab/room.ts',
     find: 'this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)) : [];',
-    replace: 'this.spares = isEnough || spares.length > 0 ? inOrder(fullLinks) : [];',
+    replace: 'this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)).slice(1) : [];',
   },
   {
     name: 'spared-member-goes-on',
@@ -41,9 +41,7 @@ export const roomMutants: readonly Mutant[] = [
     breaks: 'a member that its leader does without logs nothing more',
     aim: LOW_DISKS,
     file: 'zab/following.ts',
-    find: `    this.#transitions.look(\`the disk is full, and leader \${this.#leader} does without this member\`);
-`,
-    replace: `    this.#progressAtMs = this.#member.nowMs;
-`,
+    find: 'this.#transitions.look(`the disk is full, and leader',
+    replace: 'void (`the disk is full, and leader',
   },
 ];

@@ -59,6 +59,8 @@ export interface RunFacts {
   readonly reapEveryMs: number;
   /** The maximum delay of a message when nothing is held back, in ms. */
   readonly latencyMaxMs: number;
+  /** By how much faults may delay a message between members; 0 if absent. */
+  readonly delayMaxMs?: number;
   /**
    * The additional time for which the answer to a client's handshake may be held back; 0 if absent.
    */

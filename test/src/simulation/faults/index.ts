@@ -45,6 +45,10 @@ export { bothWays, cutAll } from './links.js';
 /** During these faults a client's handshake may be answered and the answer held back. */
 export const CUTS_CLIENTS: readonly string[] = [clientsCut.name, clientsFlapping.name];
 
+/** During these faults messages between members take longer, by at most this. */
+export const DELAYS: readonly string[] = [delay.name];
+export const DELAY_MS_MAX = 3_000;
+
 export const FAULT_KINDS: ReadonlyMap<string, FaultKind> = new Map(
   [
     ...[crash, crashLeader, crashSeveral, crashAtChange, restartAll, cleanStop],

@@ -66,6 +66,7 @@ export const MARKS = {
   'ran-for-a-minute': 'a run has gone on for more than a minute of simulated time',
   'link-lost': 'a member notices that its connection with a peer is gone',
   'link-dropped': 'a core disconnects a peer',
+  'majority-lost': 'a majority loses its disks, and an ensemble begins anew with what is left',
 } as const;
 
 export type Mark = keyof typeof MARKS;
@@ -93,6 +94,11 @@ export class Marks implements Checker {
   readonly #struck = new Set<number>();
   /** Members whose newest write was damaged, until they start, and what may be left of the log. */
   readonly #flipped = new Map<number, Zxid | undefined>();
+
+  /** What the run itself does. */
+  onDone(mark: Mark): void {
+    this.#add(mark);
+  }
 
   /** A member has logged this event, at info or above. */
   onLogged(event: string): void {

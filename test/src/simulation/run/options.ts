@@ -8,7 +8,7 @@
 import type { Tuning } from '../../simulated.js';
 import { type ClientOptions, drawClientOptions, HANDSHAKE_TIMEOUT_MS } from '../clients/index.js';
 import type { RunFacts } from '../contract/checker.js';
-import { CLOCK_DRIFT, CUTS_CLIENTS, FAULT_KINDS } from '../faults/index.js';
+import { CLOCK_DRIFT, CUTS_CLIENTS, DELAY_MS_MAX, DELAYS, FAULT_KINDS } from '../faults/index.js';
 import { Random } from '../random.js';
 
 /** The settings of the members' configuration that a run may change. */
@@ -49,6 +49,8 @@ export interface RunOptions {
   readonly only: readonly number[] | null;
   /** Before everything is healed, only a quorum is, and must serve. */
   readonly quorumFirst: boolean;
+  /** Instead, a majority loses its disks at last, and what is left becomes a new ensemble. */
+  readonly losesMajority: boolean;
   readonly clients: ClientOptions;
   readonly settings: RunSettings;
   readonly tuning: Tuning;
@@ -89,6 +91,7 @@ export function drawOptions(seed: number): RunOptions {
     spreadMs: durationMs,
     only: null,
     quorumFirst: random.fork('quorum').chance(0.6),
+    losesMajority: random.fork('majority').chance(0.08),
     clients,
     settings: drawSettings(random.fork('settings'), clients),
     tuning: { ...drawTuning(random.fork('tuning')), ...drawTurns(workMs, random.fork('turns')) },
@@ -113,6 +116,7 @@ export function factsOf(options: RunOptions): RunFacts {
     reapEveryMs: options.tuning.containerCheckMs ?? REAP_EVERY_MS,
     // The world rounds the end of a message's delay up to a whole millisecond.
     latencyMaxMs: Math.ceil(options.network.latencyMaxMs) + 1,
+    delayMaxMs: options.kinds.some((kind) => DELAYS.includes(kind)) ? DELAY_MS_MAX : 0,
     clientsHeldMaxMs: cutsClients ? HANDSHAKE_TIMEOUT_MS : 0,
   };
 }

@@ -79,10 +79,16 @@ export class Recorder {
   readonly #listeners;
   #nowMs: () => number = () => 0;
   #order = 0;
+  #isRetired = false;
 
   constructor({ checkers, trace }: RecorderSetup) {
     this.#trace = trace ?? null;
     this.#listeners = listenersOf(checkers);
+  }
+
+  /** No checker is told of anything from now on. */
+  retire(): void {
+    this.#isRetired = true;
   }
 
   /** The run's clock. The world sets it, once, before anything is recorded. */
@@ -349,6 +355,7 @@ export class Recorder {
   }
 
   #tell<T>(listeners: readonly Listener<T>[], seen: T): void {
+    if (this.#isRetired) return;
     for (let at = 0; at < listeners.length && this.broken === null; at++) {
       const listener = listeners[at];
       if (listener === undefined) continue;

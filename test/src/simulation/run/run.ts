@@ -6,7 +6,7 @@
  * have its answers, within a bound of simulated time. The result is a function of the options
  * alone.
  */
-import { formatZxid } from '@rookery/protocol';
+import { formatZxid, type PeerId } from '@rookery/protocol';
 import { Clients } from '../clients/index.js';
 import type { NewChecker } from '../contract/checker.js';
 import type { End } from '../contract/observation.js';
@@ -14,6 +14,7 @@ import { Random } from '../random.js';
 import { SimulatedWorld } from '../world/index.js';
 import { ALL_CHECKERS } from './checkers.js';
 import { FaultCourse } from './fault-course.js';
+import { drawLost, LOSES, LoggedHistory, NOBODY_SERVES, recover } from './lost-majority.js';
 import { Marks } from './marks.js';
 import { factsOf, type RunOptions } from './options.js';
 import { planOf } from './plan.js';
@@ -46,6 +47,11 @@ const CONVERGE_MS = 40_000;
  */
 const QUORUM_MS = 40_000;
 
+/** For how long members without a vote, and too few with one, try in vain. */
+const VOTELESS_MS = 4_000;
+/** The simulated time in which all disks are read, and written anew. */
+const RECOVERY_MS = 120_000;
+
 export async function runOne(options: RunOptions, extras: RunExtras = {}): Promise<RunResult> {
   return await new Run(options, extras).toEnd();
 }
@@ -54,6 +60,7 @@ class Run {
   readonly #options: RunOptions;
   readonly #recorder: Recorder;
   readonly #marks = new Marks();
+  readonly #history = new LoggedHistory();
   readonly #world: SimulatedWorld;
   readonly #clients: Clients;
   readonly #course: FaultCourse;
@@ -65,10 +72,9 @@ class Run {
   constructor(options: RunOptions, { checkers, trace }: RunExtras) {
     this.#options = options;
     const facts = factsOf(options);
-    this.#recorder = new Recorder({
-      checkers: [this.#marks, ...(checkers ?? ALL_CHECKERS).map((newChecker) => newChecker(facts))],
-      trace,
-    });
+    const all = (checkers ?? ALL_CHECKERS).map((newChecker) => newChecker(facts));
+    const history = options.losesMajority ? [this.#history] : [];
+    this.#recorder = new Recorder({ checkers: [this.#marks, ...history, ...all], trace });
     const random = new Random(options.seed);
     const { members, tuning, settings, network, disk, workMs } = options;
     this.#world = new SimulatedWorld({
@@ -121,7 +127,8 @@ class Run {
     };
     process.on('unhandledRejection', onRejection);
     try {
-      return (await this.#safety()) ?? (await this.#quorum()) ?? (await this.#liveness());
+      const failure = (await this.#safety()) ?? (await this.#lostMajority());
+      return failure ?? (await this.#quorum()) ?? (await this.#liveness());
     } catch (error) {
       return failureOf(error);
     } finally {
@@ -140,9 +147,58 @@ class Run {
     return null;
   }
 
+  /** See lost-majority.ts. */
+  async #lostMajority(): Promise<Failure | null> {
+    const { losesMajority, seed, kinds } = this.#options;
+    // Where a history was forged, equal zxids name unlike proposals.
+    if (!losesMajority || !this.#course.isFounded || kinds.includes('two-leaderships')) return null;
+    const random = new Random(seed).fork('majority');
+    const lost = drawLost(this.#world, random);
+    if (lost === null) return null;
+    this.#marks.onDone('majority-lost');
+    this.#recorder.retire();
+    this.#course.heal();
+    this.#recorder.note(`the disks of members ${lost.join(', ')} are lost`);
+    this.#crashAll(random);
+    for (const id of lost) this.#world.wipe(id);
+    this.#world.startAll();
+    const untilMs = this.#world.nowMs + VOTELESS_MS;
+    while (this.#world.nowMs < untilMs) {
+      const failure = await this.#advance(untilMs);
+      if (failure !== null) return failure;
+      const serving = this.#world.ids.filter((id) => this.#world.serves(id));
+      if (serving.length === 0) continue;
+      const message = `members ${serving.join(', ')} serve, and ${lost.join(', ')} were wiped`;
+      return { property: NOBODY_SERVES, message };
+    }
+    this.#crashAll(random);
+    return await this.#recovery(lost);
+  }
+
+  async #recovery(lost: readonly PeerId[]): Promise<Failure | null> {
+    const ended: (Failure | null)[] = [];
+    recover(this.#world, lost, this.#history).then(
+      (failure) => ended.push(failure),
+      (error: unknown) => ended.push(failureOf(error)),
+    );
+    const untilMs = this.#world.nowMs + RECOVERY_MS;
+    while (ended.length === 0) {
+      const failure = await this.#advance(untilMs);
+      if (failure !== null) return failure;
+      if (this.#world.nowMs < untilMs) continue;
+      return { property: LOSES, message: `it has not ended after ${RECOVERY_MS} ms` };
+    }
+    return ended[0] ?? null;
+  }
+
+  #crashAll(random: Random): void {
+    for (const id of this.#world.ids) this.#world.crash(id, { inFlight: random.chance(0.5) });
+  }
+
   /** Any majority of sound members, once they reach each other: nobody waits for the rest. */
   async #quorum(): Promise<Failure | null> {
-    if (!this.#options.quorumFirst || !this.#course.isFounded) return null;
+    const { quorumFirst, losesMajority } = this.#options;
+    if (!quorumFirst || losesMajority || !this.#course.isFounded) return null;
     const random = new Random(this.#options.seed).fork('quorum');
     const quorum = drawQuorum(this.#world, random);
     if (quorum === null) return null;

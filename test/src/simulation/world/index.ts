@@ -8,6 +8,7 @@ import type { PeerId, Zxid } from '@rookery/protocol';
 import { type LoggerOptions, pino } from 'pino';
 import {
   type Config,
+  type MemberStores,
   MemoryNetwork,
   type ReplicatedState,
   simulatedConfig,
@@ -349,6 +350,21 @@ export class SimulatedWorld implements World {
       const hasAll = applied >= last && this.#at(other).disk.currentEpoch >= currentEpoch;
       return this.serves(other) && hasAll;
     });
+  }
+
+  /** What a command does on the disks of members that are down; it takes simulated time. */
+  async offline<T>(
+    ids: readonly PeerId[],
+    work: (storesOf: (id: PeerId) => MemberStores) => Promise<T>,
+  ): Promise<T> {
+    const disks = ids.map((id) => this.#at(id).disk);
+    for (const disk of disks) disk.attach(this.timers);
+    const result = await work((id) => {
+      const { tree, log } = this.#at(id).disk;
+      return { treeStore: tree, logFiles: log };
+    });
+    for (const disk of disks) disk.detach({ inFlight: false, keepsAll: true });
+    return result;
   }
 
   forgeHistory(id: PeerId, dice: readonly [number, number]): boolean {

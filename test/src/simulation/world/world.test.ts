@@ -110,7 +110,7 @@ describe('the clocks of a machine', () => {
 });
 
 describe('a process whose work takes time', () => {
-  it('reads a later time each time, never far ahead of its machine, and never an earlier one', async () => {
+  it('reads a later time each time, and never far ahead of its machine', async () => {
     const scheduler = new Scheduler();
     const timers = new ProcessTimers(scheduler, new MachineClock(scheduler, 1000), 2);
     expect([timers.nowMs(), timers.nowMs(), timers.nowMs()]).toEqual([1000, 1002, 1004]);

@@ -46,9 +46,11 @@ function later(run: Told): Told {
 }
 
 describe('the checker of room', () => {
-  it('rejects a leader that refuses data while a quorum has room, and accepts a moment of it', () => {
+  it('rejects data refused for long while a quorum has room, and accepts a moment of it', () => {
     const refusing = () => room(led(), 3, 'full').step(1, TICK, refuses(true));
-    refusing().wait(3_000).step(1, TICK, refuses(false)).wait(LASTING_MS).step(1, TICK);
+    const accepting = refusing().wait(3_000).step(1, TICK, refuses(false), spares(3));
+    accepting.wait(LASTING_MS).step(1, TICK);
+    expect(() => later(room(led(), 3, 'full'))).toThrow('does not do without 3, which is full');
     expect(() => later(refusing())).toThrow('refused data since');
   });
 

@@ -9,6 +9,7 @@
  *   over in vain may refuse for a minute.
  * - A leader without such a quorum, one of whose members in sync is full, refuses data.
  * - No more members are spared than a quorum leaves out, and only full ones.
+ * - A full member is spared while those with room are a quorum.
  * - A spared member does not follow, and logs nothing once it has stepped out.
  */
 import type { PeerId, VoteMessage } from '@rookery/protocol';
@@ -40,8 +41,6 @@ interface MemberSeen {
 
 /** A measurement of a disk, and how long room must have lasted. */
 const NOTICES_MS = 2_500;
-/** The most by which faults delay a message, there and back. */
-const DELAYS_MS = 3_000;
 /** zab/room.ts: TRY_AGAIN_MS. */
 const TRY_AGAIN_MS = 60_000;
 
@@ -52,8 +51,8 @@ class Room implements Checker {
   /** For how long what a rule relies on must have held. */
   readonly #lastingMs: number;
 
-  constructor({ members, peerTimeoutMs, latencyMaxMs }: RunFacts) {
-    this.#lastingMs = NOTICES_MS + DELAYS_MS + 4 * peerTimeoutMs + 2 * latencyMaxMs;
+  constructor({ members, peerTimeoutMs, latencyMaxMs, delayMaxMs = 0 }: RunFacts) {
+    this.#lastingMs = NOTICES_MS + 4 * peerTimeoutMs + 2 * (latencyMaxMs + delayMaxMs);
     this.#members = new MemberTable(members, () => ({
       full: { is: null, atMs: 0 },
       leader: { is: 0, atMs: 0 },
@@ -146,25 +145,38 @@ class Room implements Checker {
       if (!this.#isInTouch(member, id, atMs)) continue;
       throw broken(this.property, step, `does without member ${id}, which has room`);
     }
-    if (!this.#isLasting(refuses, atMs) || !this.#isLasting(seen.leader, atMs)) return;
-    if (refuses.is) {
-      if (atMs - seen.handedOverAtMs <= TRY_AGAIN_MS + this.#lastingMs) return;
-      const withRoom = this.#those((id, one) => {
-        return one.full.is === false && this.#serves(id, one, member, atMs);
-      });
-      if (withRoom.length < this.#members.quorum) return;
+    if (!this.#isLasting(seen.leader, atMs)) return;
+    const inSync = this.#those((id, one) => this.#serves(id, one, member, atMs));
+    const withRoom = inSync.filter((id) => this.#members.of(id).full.is === false);
+    const full = inSync.filter((id) => this.#members.of(id).full.is === true);
+    const hasHandedOver = atMs - seen.handedOverAtMs <= TRY_AGAIN_MS + this.#lastingMs;
+    if (withRoom.length >= this.#members.quorum && !hasHandedOver) {
+      const kept = full.filter((id) => id !== member && !seen.spares.has(id));
+      if (!refuses.is || !this.#isLasting(refuses, atMs)) {
+        return this.#mustDoWithout(step, kept, withRoom);
+      }
       const what = `has refused data since ${refuses.atMs} ms; ${withRoom.join(', ')} have room`;
       throw broken(this.property, step, what);
     }
+    if (refuses.is || full.length === 0 || !this.#isLasting(refuses, atMs)) return;
     const mayHaveRoom = this.#those((_, { full }) => {
       return full.is === false || !this.#isLasting(full, atMs);
     });
     if (mayHaveRoom.length >= this.#members.quorum) return;
-    const full = this.#those((id, one) => {
-      return one.full.is === true && this.#serves(id, one, member, atMs);
-    });
-    if (full.length === 0) return;
     const what = `refuses no data; ${full.join(', ')} are full, only ${mayHaveRoom.length} are not`;
+    throw broken(this.property, step, what);
+  }
+
+  /** These had room for long, and together: a full member follows only a moment longer. */
+  #mustDoWithout(step: Step, full: readonly PeerId[], withRoom: readonly PeerId[]): void {
+    const sinceMs = Math.max(...withRoom.map((id) => this.#members.of(id).full.atMs));
+    const late = full.find((id) => {
+      const { full: disk, leader } = this.#members.of(id);
+      const fromMs = Math.max(disk.atMs, leader.atMs, sinceMs);
+      return step.atMs - fromMs >= 2 * this.#lastingMs;
+    });
+    if (late === undefined) return;
+    const what = `does not do without ${late}, which is full, and ${withRoom.join(', ')} are not`;
     throw broken(this.property, step, what);
   }
 
