@@ -27,15 +27,6 @@ export const roomMutants: readonly Mutant[] = [
     replace: 'this.refuses = !isEnough && full.length > links.size;',
   },
   {
-    name: 'full-member-is-kept',
-    area: 'zab',
-    breaks: 'a leader does without a full member while those with room are a quorum',
-    aim: LOW_DISKS,
-    file: 'zab/room.ts',
-    find: 'this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)) : [];',
-    replace: 'this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)).slice(1) : [];',
-  },
-  {
     name: 'spared-member-goes-on',
     area: 'zab',
     breaks: 'a member that its leader does without logs nothing more',
