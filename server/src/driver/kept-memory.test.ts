@@ -64,6 +64,7 @@ function write(request: number): QueueEntry {
   const more = {
     attachment: 1,
     isForwarded: true,
+    hasBegun: false,
     syncedAt: null,
     znode: null,
     sinceMs: 0,

@@ -11,7 +11,7 @@ import type { ByteStream, StreamHandlers } from './transport.js';
 
 /** The end that is not the port's. */
 export interface InnerClient {
-  /** The address of the operator, for the audit log alone. */
+  /** The address of the operator, for the audit log and for what is bounded by address. */
   readonly operatorAddress: string;
   /** A copy. */
   onData(bytes: Uint8Array): void;

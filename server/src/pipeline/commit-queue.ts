@@ -28,8 +28,10 @@ export interface QueueEntry extends ForwardedRequest {
   body: Uint8Array;
   /** The parts of a divided setWatches that come before `body` and have not run: set-watches.ts. */
   readonly partsBefore: Uint8Array[];
-  /** The size of the body and the identities; 0 once the first of several parts has run. */
-  bytes: number;
+  /** The size of the body and the identities. */
+  readonly bytes: number;
+  /** It is worked off in parts, and has been reached: nothing is ahead of it any more. */
+  hasBegun: boolean;
   /** The znode that a write names, for the audit; null where nothing is audited. */
   readonly znode: string | null;
   /** What the connection was known to be when the request came. */

@@ -6,6 +6,7 @@
  * nothing more is read from it. One that has ended is `gone`. Plain data; Pipeline changes it.
  */
 
+import { addressGroup } from '../security/address-group.js';
 import type { SaslExchange } from '../security/sasl.js';
 import type { SessionId } from '../state/txn.js';
 import type { Identities, Requester } from './access.js';
@@ -26,6 +27,11 @@ export type Phase = 'open' | 'joining' | 'live' | 'leaving' | 'gone';
 export class Connection {
   readonly id: ConnectionId;
   readonly channel: ClientChannel;
+  /**
+   * To whom it belongs where clients are bounded: its address, or its network of IPv6. One of this
+   * process belongs to the operator for whom it was opened, or to nobody else.
+   */
+  readonly group: string;
   readonly queue = new CommitQueue();
   phase: Phase = 'open';
   /** Replaced by each authentication. A request keeps the one that was valid when it came. */
@@ -62,6 +68,8 @@ export class Connection {
   ) {
     this.id = id;
     this.channel = channel;
+    const address = channel.remoteAddress || channel.operatorAddress || '';
+    this.group = address === '' ? `connection ${id}` : `address ${addressGroup(address)}`;
     this.#admission = admission;
     // A connection without an address comes from this process, which checks passwords by itself.
     this.isAdmitted = admission.size === 0 || channel.remoteAddress === '';

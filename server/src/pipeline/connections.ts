@@ -5,7 +5,6 @@
  * of the same connection. Owned by Pipeline, read by its parts.
  */
 
-import { addressGroup } from '../security/address-group.js';
 import type { SessionId } from '../state/txn.js';
 import type { ConnectionId } from './client-channel.js';
 import type { Connection } from './connection.js';
@@ -24,15 +23,12 @@ export class Connections {
     return this.#byId.has(id);
   }
 
-  /**
-   * Whom a connection belongs to, where clients are bounded: its address, or its network of IPv6,
-   * and the users that it has proved to be.
-   */
+  /** `Connection.group`, and the users that it has proved to be. */
   groupsOf(id: ConnectionId): readonly string[] {
     const connection = this.#byId.get(id);
-    const address = connection?.channel.remoteAddress ?? '';
-    const groups = [address === '' ? `connection ${id}` : `address ${addressGroup(address)}`];
-    for (const { scheme, id: user } of connection?.requester.identities ?? []) {
+    if (connection === undefined) return [`connection ${id}`];
+    const groups = [connection.group];
+    for (const { scheme, id: user } of connection.requester.identities) {
       if (scheme !== 'ip') groups.push(`${scheme}:${user}`);
     }
     return groups;

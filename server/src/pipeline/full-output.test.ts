@@ -156,7 +156,7 @@ it('reads behind a sync stop when the output is full, too', () => {
   expect(takeAll(ensemble, client)).toEqual(['reply 2 0', 'reply 3 0']);
 });
 
-it('a client that opens and closes again and again never has more on the way than the member admits', () => {
+it('a client that opens and closes again and again never has more on the way than its share', () => {
   const ensemble = new TestEnsemble({ pipeline: { outstandingBytesMax: 5_000 } });
   const { pipeline } = ensemble.leader;
   const waiting = Array.from({ length: 20 }, () => ensemble.connect());
@@ -167,5 +167,6 @@ it('a client that opens and closes again and again never has more on the way tha
     pipeline.onClosed(client.id);
     admitted += 1;
   }
-  expect(admitted).toBe(5);
+  // Half of the bound, as no other address has anything pending.
+  expect(admitted).toBe(3);
 });

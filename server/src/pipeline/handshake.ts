@@ -134,7 +134,7 @@ export class Handshake {
     const asked = this.#asked.get(request);
     if (asked === undefined) return undefined;
     this.#asked.delete(request);
-    this.#throttle.onHandshakeAnswered(asked.bytes);
+    this.#throttle.onHandshakeAnswered(asked.connection, asked.bytes);
     this.#askForThoseInLine();
     return asked.connection.phase === 'joining' ? asked.connection : undefined;
   }
@@ -180,7 +180,9 @@ export class Handshake {
 
   clear(): void {
     this.#line.clear();
-    for (const { bytes } of this.#asked.values()) this.#throttle.onHandshakeAnswered(bytes);
+    for (const { connection, bytes } of this.#asked.values()) {
+      this.#throttle.onHandshakeAnswered(connection, bytes);
+    }
     this.#asked.clear();
     this.#heldBack = [];
   }
@@ -236,7 +238,7 @@ export class Handshake {
     connection.attachment = this.#outbox.nextAttachment();
     const request = this.#outbox.nextRequest();
     this.#asked.set(request, { connection, bytes });
-    this.#throttle.onHandshakeForwarded(bytes);
+    this.#throttle.onHandshakeForwarded(connection, bytes);
     return request;
   }
 }

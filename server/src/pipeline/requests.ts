@@ -293,6 +293,7 @@ export class Requests {
       body: parts.pop() ?? body,
       partsBefore: parts,
       bytes: body.length + connection.identityBytes,
+      hasBegun: false,
       session: isLocalId(connection.session) ? LOCAL_SESSION : connection.session,
       attachment: connection.attachment,
       identities: connection.requester.identities,
@@ -357,9 +358,9 @@ export class Requests {
    * its bytes.
    */
   #begin(connection: Connection, entry: QueueEntry): void {
-    if (entry.kind !== 'read' || entry.bytes === 0) return;
+    if (entry.kind !== 'read' || entry.hasBegun) return;
     connection.channel.keep(entry.bytes);
-    this.#parts.throttle.onBegun(entry);
+    this.#parts.throttle.onBegun(connection, entry);
   }
 
   /** Runs the next part of a divided setWatches; false if the connection must end. */
@@ -376,7 +377,7 @@ export class Requests {
   #runQueued(connection: Connection, entry: QueueEntry): void {
     let isSet = true;
     while (isSet && entry.partsBefore.length > 0) isSet = this.#runPart(connection, entry);
-    if (entry.bytes === 0) connection.channel.keep(0);
+    if (entry.hasBegun) connection.channel.keep(0);
     if (isSet) this.#run(connection, entry, new JuteReader(entry.body), entry.requester);
     this.#answered(connection, entry);
   }

@@ -3,11 +3,13 @@
  *
  * It counts what waits in all queues, against two bounds for this member: requests
  * (`outstandingMax`), and their bytes, those of identities included (`outstandingBytesMax`). A
- * connection is paused when it has used its share of the requests or when a bound is reached, and
- * resumed at half of both, so that it does not flap. With n clients that have something pending,
- * the share is one part in n + 1, so there is room for one more client. At the bound of requests a
- * connection is paused only once it has queued one more, so that bound is exceeded by one request
- * for each client at most. At the bound of bytes all connections are paused at once.
+ * connection is paused when it has used its share of the requests, when its address has used its
+ * share of the bytes or when a bound is reached, and resumed at half of all that, so that it does
+ * not flap. With n clients that have something pending, the share is one part in n + 1, so there is
+ * room for one more client; of the bytes it is one part in n + 1 with n addresses (`PendingBytes`).
+ * At the bound of requests a connection is paused only once it has queued one more, so that bound
+ * is exceeded by one request for each client at most. At the bound of bytes, which addresses reach
+ * only together, all connections are paused at once.
  *
  * Handshakes count too, from the moment at which the leader is asked for the session until it has
  * answered, even if the connection is gone by then. They may be a quarter of `outstandingMax`;
@@ -19,9 +21,16 @@ import type { Connection } from './connection.js';
 import type { Connections } from './connections.js';
 import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
+import { PendingBytes } from './pending-bytes.js';
 
 /** The part of `outstandingMax` that handshakes may be. */
 const HANDSHAKES_PART = 1 / 4;
+
+/** A write whose connection is gone, and the group of that connection. */
+interface Orphan {
+  readonly entry: QueueEntry;
+  readonly group: string;
+}
 
 export class Throttle {
   readonly #options: PipelineOptions;
@@ -30,9 +39,9 @@ export class Throttle {
   readonly #throttled = new Set<Connection>();
   readonly #outbox: Outbox;
   /** Writes that were forwarded and whose connections are gone since, by their numbers. */
-  readonly #orphans = new Map<number, QueueEntry>();
+  readonly #orphans = new Map<number, Orphan>();
+  readonly #pending: PendingBytes;
   #requests = 0;
-  #bytes = 0;
   /** The number of handshakes that the leader has not answered yet. */
   #handshakes = 0;
   /** The number of connections that have requests pending. */
@@ -47,6 +56,7 @@ export class Throttle {
     this.#options = options;
     this.#connections = connections;
     this.#outbox = outbox;
+    this.#pending = new PendingBytes(options.outstandingBytesMax);
   }
 
   /**
@@ -69,50 +79,50 @@ export class Throttle {
   }
 
   /** The leader is asked for a session. */
-  onHandshakeForwarded(bytes: number): void {
+  onHandshakeForwarded({ group }: Connection, bytes: number): void {
     this.#handshakes += 1;
     this.#requests += 1;
-    this.#bytes += bytes;
+    this.#add(group, bytes);
   }
 
   /** The leader has answered, or will not: the role has ended. */
-  onHandshakeAnswered(bytes: number): void {
+  onHandshakeAnswered({ group }: Connection, bytes: number): void {
     this.#handshakes -= 1;
-    this.#subtract(bytes);
+    this.#requests -= 1;
+    this.#subtract(group, bytes);
     this.#maybeOpen();
   }
 
   /** `entry` was put into the connection's queue. */
   onQueued(connection: Connection, entry: QueueEntry): void {
-    const { outstandingMax, outstandingBytesMax } = this.#options;
     const own = connection.queue.length;
     this.#requests += 1;
-    this.#bytes += entry.bytes;
     if (own === 1) this.#pendingConnections += 1;
     connection.channel.stats.outstanding = own;
-    if (this.#requests >= outstandingMax) this.#isFull = true;
-    if (this.#bytes >= outstandingBytesMax && !this.#isFullOfBytes) this.#pauseAll();
+    if (this.#requests >= this.#options.outstandingMax) this.#isFull = true;
+    this.#add(connection.group, entry.bytes);
     if (this.#isFull || own >= this.#connectionShare) this.#pause(connection);
   }
 
   /** The connection's handshake is done: its requests are read from now on. */
   onLive(connection: Connection): void {
-    if (this.#isFullOfBytes) this.#pause(connection);
+    if (this.#isFullOfBytes || this.#pending.isFull(connection.group)) this.#pause(connection);
   }
 
   /**
-   * `entry` is worked off in parts from now on. Its bytes count no longer: they would keep all
+   * `entry` is worked off in parts from now on. Its bytes count no longer: they would keep other
    * clients waiting, and its channel counts them instead (`ClientChannel.keep`).
    */
-  onBegun(entry: QueueEntry): void {
-    this.#bytes -= entry.bytes;
-    entry.bytes = 0;
+  onBegun({ group }: Connection, entry: QueueEntry): void {
+    this.#subtract(group, pendingBytesOf(entry));
+    entry.hasBegun = true;
     this.#maybeOpen();
   }
 
   /** `entry` was answered and is out of the queue. */
   onAnswered(connection: Connection, entry: QueueEntry): void {
-    this.#subtract(entry.bytes);
+    this.#requests -= 1;
+    this.#subtract(connection.group, pendingBytesOf(entry));
     if (entry.isForwarded) this.#outbox.onAnswered(entry);
     const own = connection.queue.length;
     if (own === 0) this.#pendingConnections -= 1;
@@ -127,12 +137,17 @@ export class Throttle {
    * the way.
    */
   onConnectionGone(connection: Connection, entries: readonly QueueEntry[]): void {
+    const { group } = connection;
     this.#throttled.delete(connection);
     if (entries.length > 0) this.#pendingConnections -= 1;
     this.#outbox.onConnectionGone(connection, entries);
     for (const entry of entries) {
-      if (entry.isForwarded) this.#orphans.set(entry.request, entry);
-      else this.#subtract(entry.bytes);
+      if (entry.isForwarded) {
+        this.#orphans.set(entry.request, { entry, group });
+        continue;
+      }
+      this.#requests -= 1;
+      this.#subtract(group, pendingBytesOf(entry));
     }
     this.#maybeOpen();
   }
@@ -145,11 +160,13 @@ export class Throttle {
   takeOrphan(request: number): QueueEntry | undefined {
     const orphan = this.#orphans.get(request);
     if (orphan === undefined) return undefined;
+    const { entry, group } = orphan;
     this.#orphans.delete(request);
-    this.#subtract(orphan.bytes);
-    this.#outbox.onAnswered(orphan);
+    this.#requests -= 1;
+    this.#subtract(group, pendingBytesOf(entry));
+    this.#outbox.onAnswered(entry);
     this.#maybeOpen();
-    return orphan;
+    return entry;
   }
 
   /**
@@ -157,7 +174,7 @@ export class Throttle {
    * writes of which nobody here learns what becomes of them.
    */
   clear(): readonly QueueEntry[] {
-    const orphans = [...this.#orphans.values()];
+    const orphans = [...this.#orphans.values()].map(({ entry }) => entry);
     for (const { request } of orphans) this.takeOrphan(request);
     return orphans;
   }
@@ -175,9 +192,26 @@ export class Throttle {
     }
   }
 
-  #subtract(bytes: number): void {
-    this.#requests -= 1;
-    this.#bytes -= bytes;
+  #pauseGroup(group: string): void {
+    for (const connection of this.#connections.values()) {
+      if (connection.phase === 'live' && connection.group === group) this.#pause(connection);
+    }
+  }
+
+  #add(group: string, bytes: number): void {
+    const wasFull = this.#pending.isFull(group);
+    this.#pending.add(group, bytes);
+    if (!wasFull && this.#pending.isFull(group)) this.#pauseGroup(group);
+    const isFullOfBytes = this.#pending.bytes >= this.#options.outstandingBytesMax;
+    if (isFullOfBytes && !this.#isFullOfBytes) this.#pauseAll();
+  }
+
+  #subtract(group: string, bytes: number): void {
+    const hasRoom = this.#pending.subtract(group, bytes);
+    if (!hasRoom || this.#isFull) return;
+    for (const connection of this.#throttled) {
+      if (connection.group === group) this.#maybeResume(connection);
+    }
   }
 
   #maybeOpen(): void {
@@ -185,7 +219,7 @@ export class Throttle {
     if (!this.#isFull) return;
     // Handshakes do not count here: new ones may come all the time.
     const requests = this.#requests - this.#handshakes;
-    if (requests * 2 > outstandingMax || this.#bytes * 2 > outstandingBytesMax) return;
+    if (requests * 2 > outstandingMax || this.#pending.bytes * 2 > outstandingBytesMax) return;
     this.#isFull = false;
     this.#isFullOfBytes = false;
     for (const connection of this.#throttled) this.#maybeResume(connection);
@@ -200,8 +234,13 @@ export class Throttle {
 
   #maybeResume(connection: Connection): void {
     const own = connection.queue.length;
-    if (this.#isFull || own * 2 > Math.max(2, this.#connectionShare)) return;
+    if (this.#isFull || this.#pending.isFull(connection.group)) return;
+    if (own * 2 > Math.max(2, this.#connectionShare)) return;
     this.#throttled.delete(connection);
     connection.channel.release('outstanding');
   }
+}
+
+function pendingBytesOf({ bytes, hasBegun }: QueueEntry): number {
+  return hasBegun ? 0 : bytes;
 }
