@@ -7,7 +7,8 @@
  * | second snapshot that began with room | the same | after a minute |
  * | log | room is scarce, and the leader has a quorum already | when room is not scarce any more |
  *
- * Each row ends after a minute at the latest. The second row prevents a loop: removing the received
+ * Each row ends after a minute at the latest, and the last one with the term of the leader, which
+ * may need this member for its next quorum. The second row prevents a loop: removing the received
  * part makes room that was too little before. Another leader may try at once, because its log may
  * reach back far enough for a DIFF, unless this member needs a snapshot from any leader. The member
  * forgets all of it when it serves. Owned by `Member`.
@@ -43,6 +44,11 @@ export class GivenUp {
   onGivenUp(leader: PeerId, attempt: Omit<Attempt, 'isRepeated'>): void {
     const isRepeated = attempt.hadRoom && this.#attempts.get(leader)?.hadRoom === true;
     this.#attempts.set(leader, { ...attempt, isRepeated });
+  }
+
+  /** This peer does not lead, or does not any more. */
+  onNotLeading(peer: PeerId): void {
+    if (this.#attempts.get(peer)?.transfer === 'log') this.#attempts.delete(peer);
   }
 
   onServing(): void {

@@ -651,6 +651,20 @@ describe('a member that follows', () => {
       expect(member.role).toBe('following');
     });
 
+    it('takes the log of a leader that has lost its quorum, and needs this member for one', () => {
+      const member = new Learning('scarce');
+      member.hearLeader();
+      member.begin(DIFF);
+      member.hearProposal();
+      member.hearLeader();
+      expect(member.role).toBe('looking');
+      member.hear(2, { state: 'looking', leader: 2 });
+      member.hear(2, LEADS);
+      member.begin(DIFF, { ...NEW_EPOCH, established: false });
+      member.hearProposal();
+      expect([member.role, member.hasAppended]).toEqual(['following', true]);
+    });
+
     it('takes the log of a leader that needs it for a quorum', () => {
       const member = new Learning('scarce');
       member.hearLeader();

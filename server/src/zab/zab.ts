@@ -281,6 +281,7 @@ export class Zab {
     if (message.kind === 'vote') {
       this.#noteRoom(link, message);
       link.vote = message;
+      if (message.state !== 'leading') this.#member.givenUp.onNotLeading(peer);
       if (message.state !== 'following' || message.leader !== this.#member.id) {
         link.offeredEpoch = null;
       }

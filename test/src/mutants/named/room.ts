@@ -208,6 +208,17 @@ export const roomMutants: readonly NamedMutant[] = [
     scenario: rule('lets another leader try at once, which may do without a snapshot'),
   },
   {
+    name: 'room-log-waits-beyond-the-term',
+    area: 'named',
+    file: 'zab/zab.ts',
+    find: "      if (message.state !== 'leading') this.#member.givenUp.onNotLeading(peer);\n",
+    replace: '',
+    breaks: 'a leader that has lost its quorum gets the member that gave up its log',
+    scenario: rule(
+      'takes the log of a leader that has lost its quorum, and needs this member for one',
+    ),
+  },
+  {
     name: 'room-snapshots-in-a-loop',
     area: 'named',
     file: 'zab/given-up.ts',
