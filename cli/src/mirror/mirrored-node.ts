@@ -71,9 +71,14 @@ export function sameKind(one: MirroredNode, other: MirroredNode): boolean {
   return one.kind === other.kind && one.ttlMs === other.ttlMs;
 }
 
-/** The number of children that were ever created: sequential znodes get their numbers from it. */
-export function sequenceOf({ cversion, numChildren }: Stat): number {
-  return Math.floor((cversion + numChildren) / 2);
+/**
+ * The number of children that were ever created: sequential znodes get their numbers from it.
+ *
+ * The cversion, of 32 bits, counts creates and deletes, so it is below zero from 2^30 children on,
+ * and begins anew at 2^31: of higher numbers the remainder is returned.
+ */
+export function sequenceOf({ cversion, numChildren }: Pick<Stat, 'cversion' | 'numChildren'>) {
+  return (cversion + numChildren) >>> 1;
 }
 
 function aclText(acl: readonly Acl[]): string {
