@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { createError, dataError, opError, pathError, watcherError } from './argument-check.js';
+import {
+  createError,
+  dataError,
+  opError,
+  pathError,
+  sequenceError,
+  watcherError,
+} from './argument-check.js';
 
 /** As from JavaScript, where nobody has looked at the types. */
 function messageOf(check: (...given: never[]) => Error | null, ...given: unknown[]): string | null {
@@ -36,6 +43,13 @@ it('says what is wrong with an argument, and with which', () => {
 it('refuses a time to live that would be ignored, and a TTL znode without one', () => {
   expect(messageOf(createError, '/a', { ttlMs: 5 })).toContain('mode persistent has no ttlMs');
   expect(messageOf(createError, '/a', { mode: 'persistentWithTtl' })).toContain('needs ttlMs');
+});
+
+it('refuses a number that no sequential znode has', () => {
+  expect([0, 2 ** 31 - 2].map((number) => sequenceError('/a', number))).toEqual([null, null]);
+  for (const number of [-1, 0.5, Number.NaN, 2 ** 31 - 1, '5', undefined]) {
+    expect(messageOf(sequenceError, '/a', number)).toContain(`the number is ${number}, not`);
+  }
 });
 
 it('looks at each part of a transaction', () => {

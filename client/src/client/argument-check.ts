@@ -9,6 +9,7 @@ import {
   CreateFlag,
   isSequentialFlag,
   isTtlFlag,
+  SEQUENCE_MAX,
   validatePath,
 } from '@rookery/protocol';
 import type { TransactionOp } from '../api/transaction.js';
@@ -48,6 +49,13 @@ export function createError(path: string, create: CreateArguments): BadArguments
   }
   if (isTtlFlag(CreateFlag[mode]) === (ttlMs !== undefined)) return null;
   return bad(path, ttlMs === undefined ? `mode ${mode} needs ttlMs` : `mode ${mode} has no ttlMs`);
+}
+
+/** Returns null for a number that raiseSequence takes. */
+export function sequenceError(path: string, atLeast: unknown): BadArgumentsError | null {
+  const isNumber = Number.isInteger(atLeast) && Number(atLeast) >= 0;
+  if (isNumber && Number(atLeast) <= SEQUENCE_MAX) return null;
+  return bad(path, `the number is ${String(atLeast)}, not an integer from 0 to ${SEQUENCE_MAX}`);
 }
 
 export function watcherError(path: string, watcher: unknown): BadArgumentsError | null {

@@ -5,7 +5,12 @@
  * Its paths are those of the server; chroot and namespaces are views in front of it. Made by
  * connect().
  */
-import type { ClientInfo, WatcherType } from '@rookery/protocol';
+import {
+  type ClientInfo,
+  SessionExpiredError,
+  UnimplementedError,
+  type WatcherType,
+} from '@rookery/protocol';
 import type {
   AddWatchOptions,
   Client,
@@ -44,7 +49,8 @@ import { GuaranteedDeletions } from '../helpers/delete-guaranteed.js';
 import { fenced } from '../helpers/fenced.js';
 import { ChildLister } from '../helpers/list-children.js';
 import { namespaced } from '../helpers/namespaced-client.js';
-import { probePages } from '../helpers/page-probe.js';
+import { Offer } from '../helpers/offer.js';
+import { type Asked, type ProbeAnswer, probeOperation } from '../helpers/operation-probe.js';
 import { TransactionBuilder } from '../helpers/transaction-builder.js';
 import { credentialOf } from '../options-check.js';
 import type { SessionKeeper } from '../session/session-keeper.js';
@@ -55,7 +61,7 @@ import { watchStream } from '../watches/watch-stream.js';
 import { parseConnectString } from '../wire/connect-string.js';
 import type { Dial } from '../wire/link.js';
 import type { TlsSource } from '../wire/tls-source.js';
-import { watcherError } from './argument-check.js';
+import { pathError, sequenceError, watcherError } from './argument-check.js';
 import { Reads } from './reads.js';
 import { SessionWatchChannel } from './watch-channel.js';
 import { Writes } from './writes.js';
@@ -82,6 +88,7 @@ export class SessionClient implements Client {
   readonly #watches: WatchOperations;
   readonly #deletions: GuaranteedDeletions;
   readonly #lister: ChildLister;
+  readonly #raises: Offer;
 
   constructor(options: SessionClientOptions) {
     const { keeper, registry } = options;
@@ -93,8 +100,9 @@ export class SessionClient implements Client {
     this.#deletions = new GuaranteedDeletions(this);
     this.#lister = new ChildLister(this, {
       getPage: (page, operation) => this.#reads.childrenPage(page, operation),
-      probe: () => this.#probePages(),
+      probe: () => this.#probe('pages'),
     });
+    this.#raises = new Offer(this, () => this.#probe('raisedSequences'));
   }
 
   get state(): ClientState {
@@ -188,6 +196,22 @@ export class SessionClient implements Client {
 
   setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat> {
     return this.#writes.setAcl(path, acl, options);
+  }
+
+  raisesSequences(options?: OperationOptions): Promise<boolean> {
+    return this.#raises.ask(options);
+  }
+
+  async raiseSequence(path: string, atLeast: number, options?: OperationOptions): Promise<number> {
+    const error = pathError(path) ?? sequenceError(path, atLeast);
+    if (error !== null) throw error;
+    const { id: session } = await this.connected(options);
+    if (await this.#raises.ask(options)) {
+      // In another session the servers may be others, which would close the connection.
+      return await this.#writes.raiseSequence(path, atLeast, { ...options, session });
+    }
+    if (this.session?.id !== session) throw new SessionExpiredError(path);
+    throw new UnimplementedError(path);
   }
 
   sync(path: string, options?: OperationOptions): Promise<void> {
@@ -289,11 +313,11 @@ export class SessionClient implements Client {
     return this.#keeper.close();
   }
 
-  /** Asks the member that the client is connected to; null if that cannot be determined now. */
-  #probePages(): Promise<boolean | null> {
+  /** Asks the member that the client is connected to. */
+  #probe(asked: Asked): Promise<ProbeAnswer> {
     const { address } = this.#keeper;
-    if (address === null) return Promise.resolve(null);
+    if (address === null) return Promise.resolve('unknown');
     const { dial, connectTimeoutMs: timeoutMs } = this.#options;
-    return probePages({ address, dial, surroundings: this.surroundings, timeoutMs });
+    return probeOperation({ asked, address, dial, surroundings: this.surroundings, timeoutMs });
   }
 }

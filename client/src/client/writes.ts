@@ -93,6 +93,18 @@ export class Writes {
     });
   }
 
+  /** Only Rookery has this operation. */
+  raiseSequence(path: string, atLeast: number, options?: OperationOptions): Promise<number> {
+    return this.#submit(path, options, () => {
+      return new OperationCall(OpCode.raiseSequence, OPERATIONS[OpCode.raiseSequence], {
+        path,
+        isWrite: true,
+        body: { path, atLeast },
+        result: ({ next }) => next,
+      });
+    });
+  }
+
   sync(path: string, options?: OperationOptions): Promise<void> {
     return this.#submit(path, options, () => {
       return new OperationCall(OpCode.sync, OPERATIONS[OpCode.sync], {

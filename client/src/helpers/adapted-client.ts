@@ -95,6 +95,18 @@ class AdaptedClient extends DelegatingClient {
     return this.#again(options, (given) => this.base.setAcl(path, acl, given));
   }
 
+  override raisesSequences(options?: OperationOptions): Promise<boolean> {
+    return this.#again(options, (given) => this.base.raisesSequences(given));
+  }
+
+  override raiseSequence(
+    path: string,
+    atLeast: number,
+    options?: OperationOptions,
+  ): Promise<number> {
+    return this.#again(options, (given) => this.base.raiseSequence(path, atLeast, given));
+  }
+
   override sync(path: string, options?: OperationOptions): Promise<void> {
     return this.#again(options, (given) => this.base.sync(path, given));
   }

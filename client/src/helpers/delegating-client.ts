@@ -142,6 +142,14 @@ export abstract class DelegatingClient implements Client {
     return this.base.setAcl(path, acl, options);
   }
 
+  raisesSequences(options?: OperationOptions): Promise<boolean> {
+    return this.base.raisesSequences(options);
+  }
+
+  raiseSequence(path: string, atLeast: number, options?: OperationOptions): Promise<number> {
+    return this.base.raiseSequence(path, atLeast, options);
+  }
+
   sync(path: string, options?: OperationOptions): Promise<void> {
     return this.base.sync(path, options);
   }

@@ -12,11 +12,12 @@ import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';
 import { ChildLister, type PageRequest } from './list-children.js';
+import type { ProbeAnswer } from './operation-probe.js';
 
 const LARGE = 1_500;
 
-function setUp(options: { readonly count?: number; readonly pages?: boolean | null } = {}) {
-  const { count = LARGE, pages = true } = options;
+function setUp(options: { readonly count?: number; readonly pages?: ProbeAnswer } = {}) {
+  const { count = LARGE, pages = 'offered' } = options;
   const surroundings = new FakeSurroundings();
   const server = new FakeServer();
   const client = new FakeClient(server, { surroundings });
@@ -82,16 +83,16 @@ describe('a large directory', () => {
   });
 
   it('is listed at once where there are no pages', async () => {
-    const { list, names, asked, probes } = setUp({ pages: false });
+    const { list, names, asked, probes } = setUp({ pages: 'refused' });
     expect(await list()).toEqual(names);
     expect(await list()).toEqual(names);
     expect([asked.length, probes.count]).toEqual([0, 1]);
   });
 
   it('is listed at once when nobody can tell, who is asked again the next time', async () => {
-    const { list, names, probes } = setUp({ pages: null });
+    const { list, names, probes } = setUp({ pages: 'unknown' });
     expect(await list()).toEqual(names);
-    probes.answer = true;
+    probes.answer = 'offered';
     expect(await list()).toEqual(names);
     expect(probes.count).toBe(4);
   });

@@ -3,15 +3,16 @@
  *
  * A small directory is listed by a single getChildren, because it has fewer names than a page and
  * fits into a frame. Only before it lists a large one does the client find out whether the server
- * has pages. It does so once per session, and never on the session's own connection
- * (page-probe.ts). A server without pages is asked for all names at once, which fails if they do
- * not fit into a frame. After a lost connection, a page is requested again, because its start is
+ * has pages (offer.ts). A server without pages is asked for all names at once, which fails if they
+ * do not fit into a frame. After a lost connection, a page is requested again, because its start is
  * known. Called by `client.listChildren()`.
  */
 import { NoNodeError, OperationTimeoutError, UnimplementedError } from '@rookery/protocol';
 import type { Client, ListOptions } from '../api/client.js';
 import type { OperationOptions } from '../api/values.js';
 import { OptionError } from '../errors.js';
+import { Offer } from './offer.js';
+import type { ProbeAnswer } from './operation-probe.js';
 import { operationOptions } from './options.js';
 import { retry } from './retry.js';
 import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
@@ -30,8 +31,8 @@ export interface PageSource {
    * support it.
    */
   getPage(request: PageRequest, options: OperationOptions): Promise<ChildrenPage>;
-  /** See probePages. */
-  probe(): Promise<boolean | null>;
+  /** See probeOperation. */
+  probe(): Promise<ProbeAnswer>;
 }
 
 export interface PageRequest {
@@ -44,19 +45,18 @@ const PAGE_SIZE_DEFAULT = 10_000;
 const PAGE_SIZE_MAX = 100_000;
 /** Even with long names, fewer fit into a frame of 1 MB. */
 const LARGE_MIN = 1_000;
-const PROBES_MAX = 3;
 const POLICY = exponentialBackoff({ baseMs: 50, maxMs: 2_000, attemptsMax: 8 });
 
 /** Lists children for one client, and remembers what its servers support. */
 export class ChildLister {
   readonly #client: ListingClient;
   readonly #source: PageSource;
-  /** The session for which it is known whether its servers support pages. */
-  #known: { readonly session: bigint; readonly pages: boolean } | null = null;
+  readonly #pages: Offer;
 
   constructor(client: ListingClient, source: PageSource) {
     this.#client = client;
     this.#source = source;
+    this.#pages = new Offer(client, () => source.probe());
   }
 
   /** See `Client.listChildren`. Throws NoNodeError if there is no such znode. */
@@ -80,47 +80,29 @@ export class ChildLister {
   }
 
   async #needsPages(path: string, pageSize: number, operation: OperationOptions): Promise<boolean> {
-    const known = this.#knownPages();
-    if (known !== null) return known;
+    const { known } = this.#pages;
+    if (known !== null) return known.offered;
     const stat = await this.#read(operation, (given) => this.#client.exists(path, given));
     if (stat === null) throw new NoNodeError(path);
     if (stat.numChildren < Math.min(LARGE_MIN, pageSize)) return false;
-    return await this.#ask(operation);
-  }
-
-  /** If it cannot be determined, all names are requested at once. */
-  async #ask(operation: OperationOptions): Promise<boolean> {
-    const { signal } = operation;
-    for (let attempt = 0; attempt < PROBES_MAX; attempt++) {
-      const session = this.#client.session?.id;
-      const pages = session === undefined ? null : await this.#source.probe();
-      if (pages === null || session === undefined) {
-        await this.#client.connected({ signal });
-        continue;
-      }
-      this.#known = { session, pages };
-      return this.#knownPages() ?? false;
-    }
-    return false;
-  }
-
-  #knownPages(): boolean | null {
-    const known = this.#known;
-    return known !== null && known.session === this.#client.session?.id ? known.pages : null;
+    // If nobody can tell, all names are requested at once.
+    return await this.#pages.ask(operation);
   }
 
   /** Null if the server turns out not to support pages, or that is no longer known. */
   async #page(request: PageRequest, operation: OperationOptions): Promise<ChildrenPage | null> {
-    const session = this.#known?.session;
+    let asked: bigint | null = null;
     try {
       return await this.#read(operation, async (given) => {
-        if (this.#knownPages() !== true) return null;
-        const bound = session === undefined ? {} : { session };
-        return await this.#source.getPage(request, { ...bound, ...given });
+        const { known } = this.#pages;
+        if (known?.offered !== true) return null;
+        const { session } = known;
+        asked = session;
+        return await this.#source.getPage(request, { session, ...given });
       });
     } catch (error) {
       if (!(error instanceof UnimplementedError)) throw error;
-      if (session !== undefined) this.#known = { session, pages: false };
+      if (asked !== null) this.#pages.refused(asked);
       return null;
     }
   }

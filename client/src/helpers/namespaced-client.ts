@@ -129,6 +129,14 @@ export class NamespacedClient extends DelegatingClient {
     return this.#at(path, (full) => this.base.setAcl(full, acl, options));
   }
 
+  override raiseSequence(
+    path: string,
+    atLeast: number,
+    options?: OperationOptions,
+  ): Promise<number> {
+    return this.#at(path, (full) => this.base.raiseSequence(full, atLeast, options));
+  }
+
   override sync(path: string, options?: OperationOptions): Promise<void> {
     return this.#at(path, (full) => this.base.sync(full, options));
   }

@@ -8,6 +8,7 @@ import {
   KeeperError,
   ReconfigDisabledError,
   RuntimeInconsistencyError,
+  UnimplementedError,
   type WatcherType,
 } from '@rookery/protocol';
 import type {
@@ -193,6 +194,15 @@ export abstract class FakeOperations implements Client {
   async setAcl(path: string, acl: readonly Acl[], options: VersionOptions = {}): Promise<Stat> {
     const { version } = options;
     return await this.#write('setAcl', path, options, () => this.fake.setAcl(path, acl, version));
+  }
+
+  /** The fake server is one that does not know it. */
+  async raisesSequences(): Promise<boolean> {
+    return false;
+  }
+
+  async raiseSequence(path: string): Promise<number> {
+    throw new UnimplementedError(path);
   }
 
   async sync(path: string, options: OperationOptions = {}): Promise<void> {

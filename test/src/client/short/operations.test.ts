@@ -3,6 +3,7 @@
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
+  BadArgumentsError,
   BadVersionError,
   type Client,
   connect,
@@ -14,22 +15,31 @@ import {
   Perms,
   ReconfigDisabledError,
   TransactionError,
+  UnimplementedError,
   WatcherType,
 } from '@rookery/client';
 import { CreateFlag } from '@rookery/protocol';
 import { expect, it, onTestFinished } from 'vitest';
 import { create as createByWire } from '../../harness/operations.js';
+import { productUnderTest } from '../../harness/product.js';
 import { connectTo } from '../../harness/use-client.js';
+import { until } from '../../harness/wait.js';
 import { sharedEnsemble } from '../shared-ensemble.js';
 
+const ROOKERY = productUnderTest().name === 'rookery';
 const ensemble = sharedEnsemble();
 let tests = 0;
 
-/** A client, and a directory of its own that exists. */
-async function fixture(): Promise<{ readonly client: Client; readonly at: string }> {
+async function connected(): Promise<Client> {
   const hosts = ensemble().ports.map((port) => `127.0.0.1:${port}`);
   const client = await connect(hosts.join(','), { sessionTimeoutMs: 10_000 });
   onTestFinished(() => client.close());
+  return client;
+}
+
+/** A client, and a directory of its own that exists. */
+async function fixture(): Promise<{ readonly client: Client; readonly at: string }> {
+  const client = await connected();
   tests++;
   const { path } = await client.create(`/operations-${tests}`);
   return { client, at: path };
@@ -208,4 +218,36 @@ it('resumes the session of a client that went away without closing it', async ()
   onTestFinished(() => client.close());
   expect(client.session?.id).toBe(BigInt(id));
   expect(await client.getEphemerals(at)).toEqual([`${at}/e`]);
+});
+
+it('raises the number of the next sequential znode where that is offered', async () => {
+  const { client, at } = await fixture();
+  const named = client.namespace(at);
+  const child = (path: string) => named.create(path, '', { mode: 'persistentSequential' });
+  await expect(client.raiseSequence(at, -1)).rejects.toBeInstanceOf(BadArgumentsError);
+  if (!ROOKERY) {
+    const changes: string[] = [];
+    client.onState(({ state }) => changes.push(state));
+    expect(await client.raisesSequences()).toBe(false);
+    await expect(client.raiseSequence(at, 7)).rejects.toBeInstanceOf(UnimplementedError);
+    // Its connection was not closed, as it would be by an operation that ZooKeeper does not know.
+    expect(changes).toEqual([]);
+    expect((await child('/n-')).path).toBe('/n-0000000000');
+    return;
+  }
+  const raising = await until('all members know the request', 60_000, async () => {
+    // Each session asks once.
+    const asking = await connected();
+    if (await asking.raisesSequences()) return asking;
+    await asking.close();
+    return undefined;
+  });
+  expect(await raising.namespace(at).raiseSequence('/', 7)).toBe(7);
+  const { lastZxidSeen } = raising;
+  const numbers = Array.from({ length: 10 }, (_, index) => 10 + index);
+  await Promise.all(numbers.map((number) => raising.raiseSequence(at, number)));
+  // Its session asks once, so these are ten transactions, and few of others.
+  expect(Number(raising.lastZxidSeen - lastZxidSeen)).toBeLessThan(20);
+  expect((await child('/n-')).path).toBe('/n-0000000019');
+  await expect(raising.raiseSequence(`${at}/none`, 1)).rejects.toBeInstanceOf(NoNodeError);
 });

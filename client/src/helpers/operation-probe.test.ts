@@ -8,11 +8,12 @@ import {
   JuteReader,
   JuteWriter,
   OpCode,
+  RaiseSequenceRequest,
 } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';
 import type { LinkEvents } from '../wire/link.js';
-import { probePages } from './page-probe.js';
+import { type Asked, probeOperation } from './operation-probe.js';
 
 type Answer = (writer: JuteWriter) => void;
 /** What the server does with a request: an answer, nothing, or it closes. */
@@ -20,9 +21,10 @@ type Script = (opcode: number, xid: number) => Answer | 'silence' | 'close';
 
 const ADDRESS = { server: { host: 'h', port: 1 }, ip: '127.0.0.1' };
 
-function probe(script: Script, handshakeTimeoutMs = 4_000) {
+function probe(script: Script, handshakeTimeoutMs = 4_000, asked: Asked = 'pages') {
   const surroundings = new FakeSurroundings();
   const opcodes: number[] = [];
+  const raised: number[] = [];
   const link = { isOpen: true };
   let onClosed = () => {};
   const closed = new Promise<void>((resolve) => {
@@ -64,11 +66,13 @@ function probe(script: Script, handshakeTimeoutMs = 4_000) {
     if (opcode === OpCode.getChildrenPage) {
       expect(GetChildrenPageRequest.read(reader)).toMatchObject({ path: '/', watch: false });
     }
+    if (opcode === OpCode.raiseSequence) raised.push(RaiseSequenceRequest.read(reader).atLeast);
     const answer = script(opcode, xid);
     if (answer === 'close') close();
     else if (answer !== 'silence') send(answer);
   };
-  const result = probePages({
+  const result = probeOperation({
+    asked,
     address: ADDRESS,
     surroundings,
     timeoutMs: 1_000,
@@ -89,7 +93,7 @@ function probe(script: Script, handshakeTimeoutMs = 4_000) {
       };
     },
   });
-  return { result, opcodes, link, closed, surroundings };
+  return { result, opcodes, raised, link, closed, surroundings };
 }
 
 function header(xid: number, error: number): Answer {
@@ -107,7 +111,7 @@ it.each([
   const { result, opcodes, link, closed, surroundings } = probe((_opcode, xid) =>
     header(xid, error),
   );
-  expect(await result).toBe(true);
+  expect(await result).toBe('offered');
   await closed;
   expect(opcodes).toEqual([OpCode.getChildrenPage, OpCode.closeSession]);
   expect([link.isOpen, surroundings.timerCount]).toEqual([false, 0]);
@@ -115,25 +119,30 @@ it.each([
 
 it('a server that does not know the operation has none', async () => {
   const { result, opcodes, link } = probe((_, xid) => header(xid, -6));
-  expect(await result).toBe(false);
+  expect(await result).toBe('refused');
   expect([opcodes, link.isOpen]).toEqual([[OpCode.getChildrenPage], false]);
 });
 
 it.each<[string, Script, number?]>([
-  ['closes without an answer', () => 'close'],
   ['has no quorum and refuses the session', () => 'silence', 0],
   ['asks for credentials first', (_, xid) => header(xid, -124)],
   ['speaks another protocol', () => (writer) => writer.int(1)],
 ])('of a server that %s nothing is known', async (_, script, handshakeTimeoutMs) => {
   const { result, link, surroundings } = probe(script, handshakeTimeoutMs);
-  expect(await result).toBeNull();
+  expect(await result).toBe('unknown');
+  expect([link.isOpen, surroundings.timerCount]).toEqual([false, 0]);
+});
+
+it('a server that closes the connection when it is asked may not know the operation', async () => {
+  const { result, link, surroundings } = probe(() => 'close');
+  expect(await result).toBe('closed');
   expect([link.isOpen, surroundings.timerCount]).toEqual([false, 0]);
 });
 
 it('of a server that is silent nothing is known when the time is up', async () => {
   const { result, link, surroundings } = probe(() => 'silence');
   await surroundings.settle();
-  expect(await result).toBeNull();
+  expect(await result).toBe('unknown');
   expect([surroundings.nowMs(), link.isOpen]).toEqual([1_000, false]);
 });
 
@@ -141,7 +150,7 @@ it('has seen the page answered although the session cannot be closed', async () 
   const { result, closed } = probe((opcode, xid) =>
     opcode === OpCode.getChildrenPage ? header(xid, 0) : 'close',
   );
-  expect(await result).toBe(true);
+  expect(await result).toBe('offered');
   await closed;
 });
 
@@ -149,8 +158,22 @@ it('answers before its session is closed, and waits for that as long as the limi
   const { result, opcodes, link, surroundings } = probe((opcode, xid) =>
     opcode === OpCode.getChildrenPage ? header(xid, 0) : 'silence',
   );
-  expect(await result).toBe(true);
+  expect(await result).toBe('offered');
   expect([opcodes, link.isOpen]).toEqual([[OpCode.getChildrenPage, OpCode.closeSession], true]);
   await surroundings.settle();
   expect([surroundings.nowMs(), link.isOpen]).toEqual([1_000, false]);
+});
+
+it('asks for raised numbers by one that every server refuses, so that none is raised', async () => {
+  const ask = (error: number) => probe((_, xid) => header(xid, error), 4_000, 'raisedSequences');
+  const known = ask(-8);
+  expect(await known.result).toBe('offered');
+  await known.closed;
+  expect(known.opcodes).toEqual([OpCode.raiseSequence, OpCode.closeSession]);
+  expect(known.raised).toEqual([-1]);
+  expect(await ask(-6).result).toBe('refused');
+  // It would be a server that raises numbers without a look at them.
+  expect(await ask(0).result).toBe('unknown');
+  const older = probe(() => 'close', 4_000, 'raisedSequences');
+  expect(await older.result).toBe('closed');
 });

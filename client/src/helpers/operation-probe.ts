@@ -1,12 +1,15 @@
 /**
- * Determines, without a risk, whether a server supports pages of children's names (operation
- * 10001).
+ * Determines, without a risk, whether a server supports one of Rookery's own operations: pages of
+ * children's names (10001), and raised sequence numbers (10002).
  *
  * ZooKeeper closes the connection when it receives an unknown operation, and all requests in flight
  * fail. So the probe uses a connection and a session of its own, which owns nothing. It tries the
  * operation itself, rather than a version or a four-letter word, because those tell the name of a
  * server and may be disabled. A server that does not support the operation closes the connection
  * before the session can be closed, so that session ends by its short timeout.
+ *
+ * What is asked never changes a znode: pages are read, and the number is one that every server
+ * refuses. Called by the client's offers (offer.ts).
  */
 import {
   ConnectRequest,
@@ -19,11 +22,23 @@ import {
   JuteWriter,
   OpCode,
   PASSWORD_BYTES,
+  RaiseSequenceRequest,
 } from '@rookery/protocol';
 import type { Surroundings } from '../api/surroundings.js';
 import type { Address, Dial, Link } from '../wire/link.js';
 
+/** The operation that is asked for. */
+export type Asked = 'pages' | 'raisedSequences';
+
+/**
+ * `closed`: the server began a session, and closed the connection when it was asked, as ZooKeeper
+ * does and as a member that stops may do. `unknown`: it is unreachable, has no quorum, refuses
+ * another connection, or requires credentials first.
+ */
+export type ProbeAnswer = 'offered' | 'refused' | 'closed' | 'unknown';
+
 export interface ProbeOptions {
+  readonly asked: Asked;
   readonly address: Address;
   readonly dial: Dial;
   readonly surroundings: Surroundings;
@@ -34,15 +49,22 @@ export interface ProbeOptions {
 /** The timeout to request; servers raise it to their minimum. */
 const SESSION_TIMEOUT_MS = 1_000;
 const FRAME_BYTES_MAX = 1 << 20;
-const PAGE_XID = 1;
+const ASKED_XID = 1;
 const CLOSE_XID = 2;
+/** Refused as an argument before anything else about it is examined. */
+const NO_NUMBER = -1;
+
+/** What a server answers that knows the operation. */
+const ANSWERS = {
+  pages: [ErrorCode.ok, ErrorCode.noAuth],
+  raisedSequences: [ErrorCode.badArguments],
+} as const satisfies Record<Asked, readonly ErrorCode[]>;
 
 /**
- * Resolves with the answer of the server, or with null if there is none: the server is unreachable,
- * has no quorum, refuses another connection, or requires credentials first. The session of the
- * probe may still be being closed then, within the time limit, because nobody has to wait for that.
+ * Never rejects. The session of the probe may still be being closed when this resolves, within the
+ * time limit, because nobody has to wait for that.
  */
-export function probePages(options: ProbeOptions): Promise<boolean | null> {
+export function probeOperation(options: ProbeOptions): Promise<ProbeAnswer> {
   return new Promise((resolve) => {
     const probe = new Probe(options, { onAnswer: resolve, onEnd: () => cancel() });
     const cancel = options.surroundings.setTimer(options.timeoutMs, () => probe.end());
@@ -51,7 +73,7 @@ export function probePages(options: ProbeOptions): Promise<boolean | null> {
 
 interface ProbeEvents {
   /** Calls after the first one have no effect. */
-  onAnswer(known: boolean | null): void;
+  onAnswer(answer: ProbeAnswer): void;
   onEnd(): void;
 }
 
@@ -59,23 +81,25 @@ class Probe {
   readonly #link: Link;
   readonly #frames = new FrameReader(FRAME_BYTES_MAX);
   readonly #events: ProbeEvents;
+  readonly #asked: Asked;
   #phase: 'handshake' | 'asked' | 'ended' = 'handshake';
 
   constructor(options: ProbeOptions, events: ProbeEvents) {
     this.#events = events;
+    this.#asked = options.asked;
     this.#link = options.dial(options.address, {
       onOpen: () => this.#shakeHands(),
       onData: (chunk) => this.#onData(chunk),
-      onClose: () => this.end(),
+      onClose: () => this.end(this.#phase === 'asked' ? 'closed' : 'unknown'),
     });
   }
 
-  end(): void {
+  end(answer: ProbeAnswer = 'unknown'): void {
     if (this.#phase === 'ended') return;
     this.#phase = 'ended';
     this.#link.destroy();
     this.#events.onEnd();
-    this.#events.onAnswer(null);
+    this.#events.onAnswer(answer);
   }
 
   #shakeHands(): void {
@@ -113,7 +137,12 @@ class Probe {
     }
     this.#phase = 'asked';
     this.#send((writer) => {
-      writer.int(PAGE_XID);
+      writer.int(ASKED_XID);
+      if (this.#asked === 'raisedSequences') {
+        writer.int(OpCode.raiseSequence);
+        RaiseSequenceRequest.write(writer, { path: '/', atLeast: NO_NUMBER });
+        return;
+      }
       writer.int(OpCode.getChildrenPage);
       const request = { path: '/', startAfter: '', limit: 1, watch: false };
       GetChildrenPageRequest.write(writer, request);
@@ -124,13 +153,13 @@ class Probe {
     const xid = reader.int();
     reader.long();
     const error = reader.int();
-    if (xid === PAGE_XID && (error === ErrorCode.ok || error === ErrorCode.noAuth)) {
-      this.#events.onAnswer(true);
+    const isAnswer = xid === ASKED_XID;
+    if (isAnswer && ANSWERS[this.#asked].some((code) => code === error)) {
+      this.#events.onAnswer('offered');
       this.#closeSession();
       return;
     }
-    if (xid === PAGE_XID && error === ErrorCode.unimplemented) this.#events.onAnswer(false);
-    this.end();
+    this.end(isAnswer && error === ErrorCode.unimplemented ? 'refused' : 'unknown');
   }
 
   /** The answer to the close, or anything that comes instead, ends the probe. */
