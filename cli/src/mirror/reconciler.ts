@@ -356,7 +356,7 @@ export class Reconciler {
       if (left <= 0) return;
       try {
         await refusable('raise the number of the next sequential znode', () =>
-          this.#raise(path, left),
+          this.#raise(path, left, sequenceOf(wanted)),
         );
       } catch (error) {
         this.#refuse(path, error);
@@ -364,14 +364,14 @@ export class Reconciler {
     });
   }
 
-  async #raise(path: string, missing: number): Promise<void> {
+  async #raise(path: string, missing: number, to: number): Promise<void> {
     const { purpose, signal } = this.#options;
     if (purpose === 'apply') {
       const raising = { path, done: 0, of: missing };
       this.#tally.raising = raising;
       try {
         await this.#writes.letIn(path, () =>
-          raiseSequence(this.#ends.target, path, { by: missing, signal, raising }),
+          raiseSequence(this.#ends.target, path, { to, by: missing, signal, raising }),
         );
       } finally {
         this.#tally.raising = null;
@@ -380,7 +380,9 @@ export class Reconciler {
       await this.#writes.requireChildren(path);
     }
     this.#tally.sequences.add(path, `its next sequential znode has a number lower by ${missing}`);
-    this.#tally.sequenceSteps += missing;
+    if (purpose === 'plan' && !(await this.#ends.target.raisesSequences({ signal }))) {
+      this.#tally.sequenceSteps += missing;
+    }
   }
 
   #note({ kind, acl }: MirroredNode): void {

@@ -71,7 +71,10 @@ function isFinished({ unfinished, finished }: Tally): boolean {
 
 function sequencesOf({ sequences, sequenceSteps }: Tally): Report {
   if (sequences.count === 0) return {};
-  const cost = `it takes about ${counted(sequenceSteps, 'create')} and as many deletes`;
+  const cost =
+    sequenceSteps === 0
+      ? 'it takes one request for each'
+      : `it takes about ${counted(sequenceSteps, 'create')} and as many deletes`;
   return { ...troubles('sequences to raise', sequences), 'to raise them': cost };
 }
 

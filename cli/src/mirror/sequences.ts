@@ -1,8 +1,10 @@
 /**
- * Raises the number that the next sequential child of a znode gets. A server counts the children
- * that were ever created, so the right number of children is created and deleted.
+ * Raises the number that the next sequential child of a znode gets: at Rookery by one request. Any
+ * other server counts the children that were ever created, so the right number of children is
+ * created and deleted.
  */
-import type { Client, TransactionOp } from '@rookery/client';
+import { type Client, type TransactionOp, UnimplementedError } from '@rookery/client';
+import { SEQUENCE_MAX } from '@rookery/protocol';
 
 /** The number in one transaction, of two operations each: far below the bounds of both products. */
 const CHILDREN_AT_ONCE = 500;
@@ -20,11 +22,26 @@ export interface Raising {
 export async function raiseSequence(
   client: Client,
   path: string,
-  how: { readonly by: number; readonly signal: AbortSignal; readonly raising: Raising },
+  how: {
+    /** The number that it then is. */
+    readonly to: number;
+    readonly by: number;
+    readonly signal: AbortSignal;
+    readonly raising: Raising;
+  },
 ): Promise<void> {
-  const { by, signal, raising } = how;
+  const { to, by, signal, raising } = how;
   const child = path === '/' ? `/${NAME}` : `${path}/${NAME}`;
   let left = by;
+  try {
+    const reached = Math.min(to, SEQUENCE_MAX);
+    await client.raiseSequence(path, reached, { signal });
+    // ZooKeeper counts one further, and then gives no more numbers.
+    left = to - reached;
+    raising.done = by - left;
+  } catch (error) {
+    if (!(error instanceof UnimplementedError)) throw error;
+  }
   while (left > 0) {
     signal.throwIfAborted();
     const under: Promise<unknown>[] = [];

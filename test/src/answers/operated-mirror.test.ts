@@ -230,6 +230,64 @@ it(
   TEST_DEADLINE_MS,
 );
 
+/** Resolves once all members are known to know the request; each session asks once. */
+async function raisesSequences(hosts: string): Promise<void> {
+  await until('the level is raised', DEADLINE_MS, async () => {
+    const client = await connect(hosts);
+    try {
+      return (await client.raisesSequences()) || undefined;
+    } finally {
+      await client.close();
+    }
+  });
+}
+
+it(
+  'numbers of sequential znodes are raised by one request each, as the plan says',
+  async () => {
+    const [one, other] = await Promise.all([
+      useServingEnsemble({ size: 1 }),
+      useServingEnsemble({ size: 1 }),
+    ]);
+    await Promise.all([raisesSequences(hostsOf(one)), raisesSequences(hostsOf(other))]);
+    const source = await useConnected(hostsOf(one));
+    const target = await useConnected(hostsOf(other));
+    // A Stat counts the second below zero. ZooKeeper gives no number after the third.
+    const queues = [
+      ['/queue', 5_000_000, 'n-0005000000'],
+      ['/old', 2 ** 30 + 5, 'n-1073741829'],
+      ['/full', 2 ** 31 - 1, 'n-2147483647'],
+    ] as const;
+    for (const [path, number] of queues) {
+      await source.create(path, '');
+      await source.raiseSequence(path, Math.min(number, 2 ** 31 - 2));
+    }
+    await source.create('/full/last', '');
+    await source.delete('/full/last');
+    const ends = ['--once', '--from', hostsOf(one), '--to', hostsOf(other)];
+    const mirror = async (...options: readonly string[]) =>
+      (await run(process.execPath, [ROOKERY_MAIN, 'mirror', ...options, ...ends])).stdout;
+    for (const [path] of queues.slice(0, 2)) await target.create(path, '');
+    const stats = () => Promise.all(queues.map(([path]) => target.exists(path)));
+    const planned = await stats();
+    const plan = await mirror('--plan');
+    expect(plan).toMatch(/to raise them +it takes one request for each\n/);
+    expect(plan).toContain('"/old": its next sequential znode has a number lower by 1073741829');
+    await target.sync('/');
+    expect(await stats()).toEqual(planned);
+    const before = target.lastZxidSeen;
+    expect(await mirror()).toMatch(/^equal +true\n(?:.|\n)*sequences raised +3\n/);
+    await target.sync('/');
+    // Sessions, a znode, and the numbers: not thousands of creates and deletes.
+    expect(Number(target.lastZxidSeen - before)).toBeLessThan(30);
+    for (const [path, , name] of queues) {
+      const created = await target.create(`${path}/n-`, '', { mode: 'persistentSequential' });
+      expect(created.path).toBe(`${path}/${name}`);
+    }
+  },
+  TEST_DEADLINE_MS,
+);
+
 it(
   'what cannot be read is refused by name, and the ends do not count as equal',
   async () => {
