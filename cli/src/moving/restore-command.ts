@@ -157,16 +157,17 @@ async function snapshotSource(file: string): Promise<Source> {
 }
 
 async function survivorSource({ config, ids }: Survivors): Promise<Source> {
-  const survivors: (StoppedMember & { readonly id: number })[] = [];
+  let newest: (StoppedMember & { readonly id: number }) | null = null;
   const found: string[] = [];
   for (const id of ids) {
     const member = await readMember({ config, id });
     const { state, checkpointZxid } = member;
     const zxids = `committed for certain up to ${zxidText(checkpointZxid)}`;
     found.push(`member ${id}: logged up to ${zxidText(state.lastZxid)}, ${zxids}`);
-    survivors.push({ ...member, id });
+    // Two trees are in memory at a time, however many survive.
+    const one = { ...member, id };
+    newest = newestSurvivor(newest === null ? [one] : [newest, one]);
   }
-  const newest = newestSurvivor(survivors);
   if (newest === null) throw new OperatorError('name at least one member with --from');
   const { state, id } = newest;
   const facts = { survivors: found, source: `member ${id}`, zxid: zxidText(state.lastZxid) };
