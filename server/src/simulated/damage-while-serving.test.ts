@@ -112,7 +112,8 @@ describe('damage of a serving member', () => {
     await expectSoundStart(ensemble, id);
   });
 
-  it('in the record of epochs waits for room on a full disk', async () => {
+  /** A member whose disk is full, with damage in its record of epochs. */
+  async function damagedOnFullDisk() {
     const room = { freeBytes: 50e9, totalBytes: 100e9 };
     const ensemble = new MemoryEnsemble({ size: 3, seed: 1, tuning: { scrubRestMs: 1_000 } });
     for (const member of [1, 2, 3]) ensemble.spaces.set(member, room);
@@ -124,15 +125,37 @@ describe('damage of a serving member', () => {
     await ensemble.until(() => said('disk.stepped_out') > 0, 'was it full');
     // From now on nothing changes the record.
     await ensemble.timers.advance(5_000);
+    const sound = new Map<string, Uint8Array>();
     ensemble.treeOf(id).tamper('meta', (entries) => {
-      for (const [key, value] of entries) entries.set(key, value.slice(0, -1));
+      for (const [key, value] of entries) {
+        sound.set(key, value);
+        entries.set(key, value.slice(0, -1));
+      }
     });
     await ensemble.until(() => said('disk.damaged') > 0, 'was it found');
     await ensemble.timers.advance(5_000);
     expect([said('disk.damaged'), said('disk.repaired')]).toEqual([1, 0]);
-    ensemble.spaces.set(id, room);
+    const makeRoom = async () => {
+      ensemble.spaces.set(id, room);
+      await everyoneServes(ensemble);
+    };
+    return { ensemble, id, said, sound, makeRoom };
+  }
+
+  it('in the record of epochs waits for room on a full disk', async () => {
+    const { ensemble, said, makeRoom } = await damagedOnFullDisk();
+    await makeRoom();
     await ensemble.until(() => said('disk.repaired') > 0, 'was it repaired');
-    await everyoneServes(ensemble);
     expect([said('disk.damaged'), ensemble.failures]).toEqual([1, []]);
+  });
+
+  it('in the record of epochs is over once another write has repaired it', async () => {
+    const { ensemble, id, said, sound } = await damagedOnFullDisk();
+    ensemble.treeOf(id).tamper('meta', (entries) => {
+      for (const [key, value] of sound) entries.set(key, value);
+    });
+    await ensemble.until(() => said('disk.repaired') > 0, 'was it repaired');
+    await ensemble.timers.advance(5_000);
+    expect([said('disk.damaged'), said('disk.repaired'), ensemble.failures]).toEqual([1, 1, []]);
   });
 });
