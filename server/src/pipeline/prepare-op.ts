@@ -188,6 +188,8 @@ export function decideRaiseSequence(
   if (!mayDo(context, node.acl, Perms.create)) return ErrorCode.noAuth;
   if (!mayDo(context, node.acl, Perms.delete)) return ErrorCode.noAuth;
   if (node.owner !== 0) return ErrorCode.noChildrenForEphemerals;
+  // It makes no room, and may be repeated as often as one likes.
+  if (context.treeRoom.refusesForDisk()) return ErrorCode.quotaExceeded;
   return { kind: 'raiseSequence', path, creates: overlay.raiseSequence(node, atLeast) };
 }
 

@@ -102,6 +102,22 @@ it('changes the cversion, as that many creates and deletes would, and nothing el
   expect(stat(scene)).toEqual({ ...before, cversion: 2_000 });
 });
 
+it('makes a container one that was used, which goes when it is empty', () => {
+  const scene = newEnsemble();
+  const { ensemble, client } = scene;
+  client.create('/c', { opcode: OpCode.createContainer, flags: 4 });
+  ensemble.settle();
+  client.take();
+  const { tree } = ensemble.leader.state;
+  const ages = { ageMs: () => 0 };
+  const isReapable = () => tree.isReapable(tree.find('/c'), { ages, neverUsedMs: 0 });
+  expect(isReapable()).toBe(false);
+  expect(raised(scene, '/c', 0)).toBe(0);
+  expect(isReapable()).toBe(false);
+  expect(raised(scene, '/c', 1)).toBe(1);
+  expect(isReapable()).toBe(true);
+});
+
 it('is an event for nobody, then or in what setWatches reports', () => {
   const scene = newEnsemble();
   const { ensemble, client } = scene;

@@ -7,6 +7,7 @@ import {
   type MultiRequestOp,
   MultiResponse,
   OpCode,
+  RaiseSequenceRequest,
   SetAclRequest,
 } from '@rookery/protocol';
 import fc from 'fast-check';
@@ -168,6 +169,7 @@ describe('a full tree', () => {
 describe('while a disk is full', () => {
   it('what carries data is refused, also in a multi; deletes and checks are not', () => {
     const { bound, ensemble, answer, client } = bounded(1_000_000);
+    ensemble.raiseLevel();
     bound.isDiskFull = true;
     expect(answer((c) => c.create('/a'))).toBe(FULL);
     expect(answer((c) => c.setData('/d', 'smaller'))).toBe(FULL);
@@ -180,6 +182,8 @@ describe('while a disk is full', () => {
     };
     const acl = { path: '/d', acl: OPEN_ACL, version: -1 };
     expect(answer((c) => c.send(OpCode.setAcl, SetAclRequest, acl))).toBe(FULL);
+    const raise = { path: '/d', atLeast: 9 };
+    expect(answer((c) => c.send(OpCode.raiseSequence, RaiseSequenceRequest, raise))).toBe(FULL);
     expect(multi([createOp('/m', 0), deleteOp('/m')])).toContain(FULL);
     expect(multi([{ opcode: OpCode.check, request: { path: '/d', version: -1 } }])).toEqual([0]);
     expect(answer((c) => c.delete('/d'))).toBe(0);

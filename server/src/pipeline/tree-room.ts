@@ -83,22 +83,29 @@ export class TreeRoom {
     this.#inFlight.shift();
   }
 
+  /** Whether a disk is full. For an operation that the log alone needs room for. */
+  refusesForDisk(): boolean {
+    if (!this.#bound.isDiskFull) return false;
+    this.#refusedForDisk += 1;
+    return true;
+  }
+
   refusesCreate(op: WithPath, dataBytes: number, acl: readonly Acl[]): boolean {
-    if (this.#refusesForDisk()) return true;
+    if (this.refusesForDisk()) return true;
     const aclBytes = this.#state.tree.aclGrowth(acl);
     return this.#refuses(znodeBytes(nameBytesIn(op), dataBytes) + aclBytes);
   }
 
   /** `before` and `after` are bytes of data. */
   refusesData(op: WithPath, before: number, after: number): boolean {
-    if (this.#refusesForDisk()) return true;
+    if (this.refusesForDisk()) return true;
     if (before === after) return false;
     const nameBytes = nameBytesIn(op);
     return this.#refuses(payloadBytes(nameBytes, after) - payloadBytes(nameBytes, before));
   }
 
   refusesAcl(acl: readonly Acl[]): boolean {
-    if (this.#refusesForDisk()) return true;
+    if (this.refusesForDisk()) return true;
     return this.#refuses(this.#state.tree.aclGrowth(acl));
   }
 
@@ -118,12 +125,6 @@ export class TreeRoom {
     this.#refused = 0;
     this.#refusedForDisk = 0;
     return { count, forDisk, bytes: this.bytes, bytesMax: this.#bound.bytesMax };
-  }
-
-  #refusesForDisk(): boolean {
-    if (!this.#bound.isDiskFull) return false;
-    this.#refusedForDisk += 1;
-    return true;
   }
 
   #refuses(growth: number): boolean {
