@@ -8,7 +8,7 @@
  */
 import { open as openFile, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { codesOf } from './disk-errors.js';
+import { codesOf, textOf } from './disk-errors.js';
 import { DamagedError } from './errors.js';
 import { guarded } from './level-errors.js';
 import { checkTable } from './level-tables.js';
@@ -26,7 +26,7 @@ const FIRST_MANIFEST = 'MANIFEST-000001';
 /** Throws DamagedError or StorageFault. A database that is not there yet is sound. */
 export async function checkFiles(path: string): Promise<void> {
   await checkNames(path);
-  await guarded(path, async () => {
+  await readable(path, async () => {
     for (const file of await filesOf(path)) {
       if (LOG_FILE.test(file)) await scanFile(join(path, file));
     }
@@ -35,12 +35,12 @@ export async function checkFiles(path: string): Promise<void> {
 
 /** Whether CURRENT, the manifest that it names and what that names are there and whole. */
 export async function checkNames(path: string): Promise<void> {
-  await guarded(path, async () => await checkManifest(path, await filesOf(path)));
+  await readable(path, async () => await checkManifest(path, await filesOf(path)));
 }
 
 /** The names of the files that `checkFile` looks at, apart from those that `checkNames` reads. */
 export async function filesToCheck(path: string): Promise<readonly string[]> {
-  const files = await guarded(path, () => filesOf(path));
+  const files = await readable(path, () => filesOf(path));
   return files.filter((file) => LOG_FILE.test(file) || TABLE_FILE.test(file));
 }
 
@@ -50,7 +50,7 @@ export async function filesToCheck(path: string): Promise<readonly string[]> {
  */
 export async function checkFile(path: string, file: string): Promise<number> {
   try {
-    return await guarded(path, async () => {
+    return await readable(path, async () => {
       return LOG_FILE.test(file)
         ? await scanFile(join(path, file))
         : await checkTable(join(path, file));
@@ -70,6 +70,18 @@ export async function isDamaged(path: string): Promise<boolean> {
     if (error instanceof DamagedError) return true;
     throw error;
   }
+}
+
+/** A sector that cannot be read is damage, as where LevelDB itself reads. */
+async function readable<T>(path: string, action: () => Promise<T>): Promise<T> {
+  return await guarded(path, async () => {
+    try {
+      return await action();
+    } catch (error) {
+      if (!codesOf(error).includes('EIO')) throw error;
+      throw new DamagedError(`${path} cannot be read: ${textOf(error)}`, { cause: error });
+    }
+  });
 }
 
 async function filesOf(path: string): Promise<readonly string[]> {
