@@ -26,7 +26,7 @@ interface Attempt {
   readonly atMs: number;
   /** Whether the disk was not full when the transfer began. */
   readonly hadRoom: boolean;
-  /** Whether room did not suffice for the attempt before this one, either. */
+  /** Whether this is a second snapshot that began with room. */
   readonly isRepeated: boolean;
 }
 
@@ -42,7 +42,9 @@ export class GivenUp {
   readonly #attempts = new Map<PeerId, Attempt>();
 
   onGivenUp(leader: PeerId, attempt: Omit<Attempt, 'isRepeated'>): void {
-    const isRepeated = attempt.hadRoom && this.#attempts.get(leader)?.hadRoom === true;
+    const before = this.#attempts.get(leader);
+    const hadRoomBefore = before?.transfer === 'snapshot' && before.hadRoom;
+    const isRepeated = attempt.hadRoom && hadRoomBefore;
     this.#attempts.set(leader, { ...attempt, isRepeated });
   }
 

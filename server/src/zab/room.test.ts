@@ -620,6 +620,20 @@ describe('a member that follows', () => {
       expect(member.role).toBe('following');
     });
 
+    it('takes a snapshot at once again for which room did not suffice once, after a log', () => {
+      const member = new Learning('enough');
+      for (const start of [DIFF, SNAP]) {
+        member.hearLeader();
+        member.begin(start);
+        member.step({ kind: 'room', room: 'scarce' });
+        if (start === DIFF) member.hearProposal();
+        expect(member.role).toBe('looking');
+        member.step({ kind: 'room', room: 'enough' });
+      }
+      member.hearLeader();
+      expect(member.role).toBe('following');
+    });
+
     it('gives up a log whose leader has a quorum without it, until room is scarce no more', () => {
       const member = new Learning('scarce');
       member.hearLeader();
