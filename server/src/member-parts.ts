@@ -6,7 +6,7 @@ import type { Config, ServerAddress } from './config.js';
 import { digestOf } from './digest-of.js';
 import type { Counters } from './driver/counters.js';
 import type { FileBudget } from './file-budget.js';
-import { type DerivedLimits, derivedLimits } from './limits.js';
+import { type DerivedLimits, derivedLimits, LEFT_SESSIONS_MAX } from './limits.js';
 import {
   type MemberOptions,
   peerPortOptions,
@@ -99,6 +99,7 @@ export function newPipeline(
       maxSessionTimeoutMs: config.maxSessionTimeoutMs,
       outstandingMax: config.globalOutstandingLimit,
       outstandingBytesMax: limits.outstandingBytesMax,
+      leftSessionsMax: LEFT_SESSIONS_MAX,
       watchLimits: {
         watcherBytesMax: budget.watcherBytesMax,
         bytesMax: budget.watchBytesMax,

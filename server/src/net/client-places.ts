@@ -7,8 +7,7 @@
  * four-letter words, which take no place for long. A stream takes a place when it sends its first
  * frame. Pure; owned by the client port.
  */
-import { isLoopback } from '../addresses.js';
-import { addressGroup, plainAddress } from '../security/address-group.js';
+import { addressGroup, isLoopbackAddress } from '../security/address-group.js';
 
 /** The part of all places that one address cannot take. */
 const KEPT_PART = 1 / 8;
@@ -47,7 +46,7 @@ export class ClientPlaces {
     const { connectionsPerAddressMax: most, boundsLoopback, streamsMax } = this.#options;
     if (address === '') return null;
     const own = this.#counts.get(addressGroup(address)) ?? 0;
-    const isBound = most > 0 && (boundsLoopback || !isLoopback(plainAddress(address)));
+    const isBound = most > 0 && (boundsLoopback || !isLoopbackAddress(address));
     if (isBound && own >= most) {
       return { reason: 'too many connections from one address', maxClientCnxns: most };
     }

@@ -28,6 +28,7 @@ import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import type { SessionId } from '../state/txn.js';
 import type { Connection } from './connection.js';
+import type { LeftSessions } from './left-sessions.js';
 import { isLocalId, type LocalSessions } from './local-sessions.js';
 import type { PipelineOptions } from './options.js';
 import type { Outbox } from './outbox.js';
@@ -50,12 +51,17 @@ const WAIT: ConnectOutcome = { kind: 'wait' };
 const RESUME: ConnectOutcome = { kind: 'resume' };
 const WELCOME: ConnectOutcome = { kind: 'welcome' };
 const EXPIRED: ConnectOutcome = { kind: 'expired' };
+const TOO_MANY_LEFT: ConnectOutcome = {
+  kind: 'close',
+  reason: 'its address has left too many sessions that have not ended yet',
+};
 const NO_PASSWORD = new Uint8Array(PASSWORD_BYTES);
 
 export interface HandshakeParts {
   readonly outbox: Outbox;
   readonly local: LocalSessions;
   readonly throttle: Throttle;
+  readonly left: LeftSessions;
   readonly random16: () => Uint8Array;
 }
 
@@ -74,6 +80,7 @@ export class Handshake {
   readonly #outbox: Outbox;
   readonly #local: LocalSessions;
   readonly #throttle: Throttle;
+  readonly #left: LeftSessions;
   readonly #random16: () => Uint8Array;
   /**
    * Connections for which the leader has not been asked yet, in the order of their arrival, with
@@ -90,13 +97,18 @@ export class Handshake {
     this.#outbox = parts.outbox;
     this.#local = parts.local;
     this.#throttle = parts.throttle;
+    this.#left = parts.left;
     this.#random16 = parts.random16;
   }
 
   onConnect(
     connection: Connection,
     frame: Uint8Array,
-    at: { readonly state: ReplicatedState; readonly isReadOnly: boolean },
+    at: {
+      readonly state: ReplicatedState;
+      readonly isReadOnly: boolean;
+      readonly nowMs: number;
+    },
   ): ConnectOutcome {
     const request = readRequest(frame);
     if (request === null) return { kind: 'close', reason: 'malformed connect request' };
@@ -113,7 +125,11 @@ export class Handshake {
     connection.timeoutMs = timeoutMs;
     const session = request.sessionId;
     connection.opensSession = session === 0;
-    if (session === 0) return this.#openSession(connection, timeoutMs, at.isReadOnly);
+    if (session === 0) {
+      const { remoteAddress } = connection.channel;
+      if (this.#left.areTooMany(remoteAddress, at.nowMs)) return TOO_MANY_LEFT;
+      return this.#openSession(connection, timeoutMs, at.isReadOnly);
+    }
     const password = request.password;
     // An id that is not a safe integer was never given out here.
     if (typeof session !== 'number') return EXPIRED;
@@ -128,7 +144,7 @@ export class Handshake {
   }
 
   /**
-   * The leader has answered: returns the connection that waited for this number, if it still does.
+   * The leader has answered: returns the connection that asked by this number, which may be gone.
    */
   take(request: number): Connection | undefined {
     const asked = this.#asked.get(request);
@@ -136,7 +152,7 @@ export class Handshake {
     this.#asked.delete(request);
     this.#throttle.onHandshakeAnswered(asked.connection, asked.bytes);
     this.#askForThoseInLine();
-    return asked.connection.phase === 'joining' ? asked.connection : undefined;
+    return asked.connection;
   }
 
   /**

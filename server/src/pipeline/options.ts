@@ -27,6 +27,8 @@ export interface PipelineOptions {
    * At this bound all clients are paused.
    */
   readonly outstandingBytesMax: number;
+  /** The sessions of one address that exist without a connection: with so many, it gets no more. */
+  readonly leftSessionsMax: number;
   /** The operations of one multiRead. */
   readonly multiOpsMax: number;
   /** A watch beyond them is refused; a connection that brings too many along is closed. */

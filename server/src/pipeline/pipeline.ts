@@ -31,6 +31,7 @@ import { Connections } from './connections.js';
 import { Handshake, writeExpired, writeWelcome } from './handshake.js';
 import { HotRequests } from './hot-requests.js';
 import { Authenticator } from './identities.js';
+import { LeftSessions } from './left-sessions.js';
 import { LocalSessions } from './local-sessions.js';
 import { Logins } from './logins.js';
 import { operationName } from './operation-names.js';
@@ -55,6 +56,7 @@ export class Pipeline {
   readonly hot = new HotRequests();
   readonly #options: PipelineOptions;
   readonly #outbox: Outbox;
+  readonly #left: LeftSessions;
   readonly #handshake: Handshake;
   readonly #requests: Requests;
   readonly #auditor: Auditor | null;
@@ -81,10 +83,18 @@ export class Pipeline {
     this.#touches = new Touches(local);
     this.throttle = new Throttle(options, this.#connections, outbox);
     this.rates = new RequestRates(options.requestsPerSecondMax ?? 0);
-    this.#handshake = new Handshake(options, { outbox, local, throttle: this.throttle, random16 });
+    const { throttle } = this;
+    this.#left = new LeftSessions(options.leftSessionsMax);
+    this.#handshake = new Handshake(options, {
+      outbox,
+      local,
+      throttle,
+      left: this.#left,
+      random16,
+    });
     const authenticator = new Authenticator({ ...options, digestOf, sasl, superPassword });
     this.logins = new Logins({ authenticator, auditor, delays });
-    const { throttle, logins, watches } = this;
+    const { logins, watches } = this;
     const connections = this.#connections;
     const { multiOpsMax } = options;
     const parts = { outbox, throttle, logins, watches, connections, auditor, multiOpsMax };
@@ -132,7 +142,7 @@ export class Pipeline {
     this.#requests.nowMs = nowMs;
     this.hot.onTick(nowMs);
     const isServing = this.#serving !== 'nobody';
-    if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#disconnect(id);
+    if (isServing) for (const id of this.localSessions.expire(nowMs)) this.#onEnd(id);
     this.rates.onTick(nowMs, (connection) => this.#touches.maybeHeard(connection));
     if (!isServing) return;
     this.#requests.onTick((connection) => this.#takeEarly(connection));
@@ -171,6 +181,7 @@ export class Pipeline {
     this.#outbox.clear();
     this.#requests.clear();
     this.#touches.clear();
+    this.#left.clear();
     assert(this.throttle.requests === 0, 'nothing is outstanding when the role has ended');
     return ended;
   }
@@ -243,7 +254,7 @@ export class Pipeline {
   onAttached({ request, valid, timeoutMs }: Omit<Attached, 'kind'>, nowMs: number): void {
     this.#requests.nowMs = nowMs;
     const connection = this.#handshake.take(request);
-    if (connection === undefined) return;
+    if (connection?.phase !== 'joining') return;
     connection.timeoutMs = timeoutMs;
     if (!valid) this.#refuse(connection);
     else if (connection.session > this.#state.lastZxid) this.#handshake.holdBack(connection);
@@ -253,10 +264,14 @@ export class Pipeline {
   /** An attachment of a session is over, or does not begin: its connection is ended. */
   onDetach({ session, attachment, request }: Omit<Detach, 'kind'>): void {
     const refused = this.#handshake.take(request);
-    if (refused !== undefined) this.#end(refused);
+    if (refused?.phase === 'joining') this.#end(refused);
     for (const joining of this.#handshake.takeHeldBack(session, attachment)) this.#end(joining);
     const live = this.#connections.of(session);
-    if (live !== undefined && (attachment === 0 || live.attachment === attachment)) this.#end(live);
+    if (live !== undefined && (attachment === 0 || live.attachment === attachment)) {
+      this.#end(live);
+      // It has moved.
+      this.#left.delete(session);
+    }
     this.throttle.takeOrphan(request);
   }
 
@@ -276,7 +291,7 @@ export class Pipeline {
     const begins = txn.op.kind === 'beginClose';
     if (isOwn && !begins) this.#answerOwn(zxid, txn);
     const isAwaited = begins && isOwn && this.#requests.waits(txn);
-    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#disconnect(txn.session);
+    if ((begins || txn.op.kind === 'closeSession') && !isAwaited) this.#onEnd(txn.session);
     for (const connection of this.#handshake.takeReady(zxid)) this.#welcome(connection);
     this.#requests.runDueSyncs(zxid);
     this.#endFinished();
@@ -317,7 +332,8 @@ export class Pipeline {
 
   #onConnect(connection: Connection, frame: JuteReader): void {
     if (this.#serving === 'nobody') return this.#close(connection, 'not serving', 'state');
-    const at = { state: this.#state, isReadOnly: this.isReadOnly };
+    const { nowMs } = this.#requests;
+    const at = { state: this.#state, isReadOnly: this.isReadOnly, nowMs };
     const outcome = this.#handshake.onConnect(connection, frame.rest(), at);
     switch (outcome.kind) {
       case 'welcome':
@@ -353,7 +369,8 @@ export class Pipeline {
     const connection = this.#handshake.take(txn.request);
     if (connection === undefined) return;
     connection.session = zxid;
-    this.#welcome(connection);
+    if (connection.phase === 'joining') this.#welcome(connection);
+    else this.#onLeft(connection);
   }
 
   /**
@@ -366,6 +383,7 @@ export class Pipeline {
     if (opened === undefined) return this.#refuse(connection);
     if (this.#state.sessions.get(session)?.isClosing === true) return this.#end(connection);
     this.#disconnect(session);
+    this.#left.delete(session);
     connection.phase = 'live';
     this.#connections.bind(connection);
     writeWelcome(connection, opened, this.isReadOnly);
@@ -401,12 +419,19 @@ export class Pipeline {
     for (const connection of this.#requests.takeFinished()) {
       if (connection.hasClosedLocalSession) {
         this.localSessions.close(connection.session);
+        this.#left.delete(connection.session);
         this.#auditor?.onLocalClose(connection, this.#state.lastZxid);
       }
       if (connection.phase === 'gone') continue;
       if (connection.dropReason !== null) this.#close(connection, connection.dropReason);
       else this.#end(connection);
     }
+  }
+
+  /** The session has ended, or does nothing more. */
+  #onEnd(session: SessionId): void {
+    this.#disconnect(session);
+    this.#left.delete(session);
   }
 
   #disconnect(session: SessionId): void {
@@ -424,7 +449,17 @@ export class Pipeline {
     connection.channel.close(reason, cause);
   }
 
+  /** The connection is gone, or was before its session was opened. */
+  #onLeft({ session, timeoutMs, channel }: Connection): void {
+    const goesOn =
+      this.#state.sessions.isOpen(session) || this.localSessions.get(session) !== undefined;
+    if (!goesOn) return;
+    const untilMs = this.#requests.nowMs + timeoutMs;
+    this.#left.add(session, { address: channel.remoteAddress, untilMs });
+  }
+
   #forget(connection: Connection): void {
+    if (this.#connections.of(connection.session) === connection) this.#onLeft(connection);
     this.#connections.delete(connection);
     this.watches.removeWatcher(connection.id);
     this.#handshake.forget(connection);

@@ -7,6 +7,8 @@
  * another one. They say nothing of who somebody is. Pure.
  */
 
+import { isLoopback } from '../addresses.js';
+
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
@@ -17,6 +19,11 @@ const NETWORK_GROUPS = 4;
  */
 export function plainAddress(address: string): string {
   return MAPPED.exec(address)?.[1] ?? address;
+}
+
+/** Whether it is one of this machine, IPv4-mapped or not. */
+export function isLoopbackAddress(address: string): boolean {
+  return isLoopback(plainAddress(address));
 }
 
 /** `address` as Node writes it; any other text is a group of its own. */

@@ -14,6 +14,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   'session passwords': 'server/src/pipeline/sessions.test.ts',
   resume: 'server/src/pipeline/sessions.test.ts',
   expiry: 'server/src/pipeline/session-end.test.ts',
+  'sessions without a connection': 'server/src/pipeline/left-sessions.test.ts',
   'role change': 'server/src/pipeline/session-end.test.ts',
   founding: 'test/src/answers/wiped.test.ts',
   'top-level `check`, deleteContainer, createSession from a client':

@@ -67,6 +67,7 @@ export class TestMember {
         maxSessionTimeoutMs: 40_000,
         outstandingMax: 1_000,
         outstandingBytesMax: 64 << 20,
+        leftSessionsMax: 1_000,
         multiOpsMax: 4096,
         watchLimits: { watcherBytesMax: 1 << 20, bytesMax: 2 << 20 },
         firstRequest: FIRST_REQUEST * id,
