@@ -162,12 +162,12 @@ function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric
     ),
     counter(
       'rookery_disk_damages_found_total',
-      'Damage of its checkpoint or log that it has found by reading, and begun to repair.',
+      'Damage of its disk that it has found by reading while it served.',
       counted.damagesFound,
     ),
     counter(
       'rookery_disk_damages_repaired_total',
-      'Damage that a new generation has replaced; what is found and not repaired waits.',
+      'Damage that is repaired; what is found and not repaired waits.',
       counted.damagesRepaired,
     ),
     counter(
