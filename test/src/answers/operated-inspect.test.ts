@@ -7,13 +7,21 @@ import { execFile } from 'node:child_process';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CreateFlag, CreateRequest, OpCode, Perms } from '@rookery/protocol';
+import {
+  CreateFlag,
+  CreateRequest,
+  ErrorCode,
+  OpCode,
+  Perms,
+  RaiseSequenceRequest,
+} from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { useServingEnsemble } from '../harness/ensemble.js';
 import { mayLack } from '../harness/foreign.js';
 import { create, remove, sendCreates, sendRefusedCreate, setData } from '../harness/operations.js';
 import { productNamed, ROOKERY_MAIN } from '../harness/product.js';
 import { useClient } from '../harness/use-client.js';
+import { until } from '../harness/wait.js';
 import type { WireClient } from '../harness/wire-client.js';
 
 const TEST_DEADLINE_MS = 120_000;
@@ -110,6 +118,11 @@ it.skipIf(mayLack(ZOOKEEPER))(
     if (member === undefined) throw new Error('there is a member');
     const client = await useClient(member);
     await writeOfAllKinds(client);
+    await until('the number is raised, once the level is', TEST_DEADLINE_MS, async () => {
+      const asked = { path: '/m', atLeast: 5_000_000 };
+      const { error } = await client.request(OpCode.raiseSequence, RaiseSequenceRequest, asked);
+      return error === ErrorCode.ok || undefined;
+    });
     await member.stop();
     const config = join(ensemble.directory, `config-${member.id}.json`);
     const own = ['--config', config, '--id', `${member.id}`];
@@ -125,6 +138,8 @@ it.skipIf(mayLack(ZOOKEEPER))(
       { session, kind: 'createSession', zxid: session },
       { session, kind: 'write' },
     ]);
+    const raised = await rookery('inspect', 'log', ...own, '--path', '/m');
+    expect(raised).toMatch(/ raiseSequence "\/m" next number 5000000$/m);
     const backups = join(ensemble.directory, 'backups');
     await rookery('backup', 'save', backups, ...own);
     const [first = ''] = readdirSync(backups).filter((name) => name.endsWith('.gz'));
@@ -157,6 +172,9 @@ it.skipIf(mayLack(ZOOKEEPER))(
     const formatted = await java('server.SnapshotFormatter', '-d', file);
     const printed = await rookery('inspect', 'snapshot', file, '--format', 'zookeeper', '--data');
     expect(blocksOf(printed)).toEqual(blocksOf(formatted));
+    const ofRaised = blocksOf(formatted).find((block) => block.startsWith('/m\n'));
+    // Here it is the number of the next sequential znode.
+    expect(ofRaised).toContain('cversion = 5000000\n');
   },
   TEST_DEADLINE_MS,
 );
