@@ -34,6 +34,9 @@ const REMOVALS = [
   'clients.count=6',
 ] as const;
 
+/** Users meet znodes that are not for everybody. */
+const SECRETS = [...BRIEF, 'clients.works=["secrets"]', 'clients.count=6'] as const;
+
 /** Sessions with more ephemerals than one transaction deletes end all the time. */
 const ENDS_IN_PARTS = [
   ...BRIEF,
@@ -261,6 +264,62 @@ export const sourceMutants: readonly Mutant[] = [
     file: 'pipeline/requests.ts',
     find: 'ErrorCode.notReadOnly',
     replace: 'ErrorCode.connectionLoss',
+  },
+  {
+    name: 'reader-creates',
+    area: 'pipeline',
+    breaks: 'a create takes the permission to create below the parent',
+    aim: SECRETS,
+    file: 'pipeline/prepare-op.ts',
+    find: 'if (!mayDo(context, parent.acl, Perms.create)) return ErrorCode.noAuth;',
+    replace: 'if (!mayDo(context, parent.acl, Perms.create | Perms.read)) return ErrorCode.noAuth;',
+  },
+  {
+    name: 'acl-in-flight-permits-nothing',
+    area: 'pipeline',
+    breaks: 'a write is decided by the newest ACL, also by one that is in flight',
+    aim: [...SECRETS, 'clients.outstandingMax=32'],
+    file: 'pipeline/overlay.ts',
+    find: `    own.acl = acl;
+    this.#add(`,
+    replace: `    if (znode.acl.length === 0) own.acl = acl;
+    this.#add(`,
+  },
+  {
+    name: 'reads-at-once-show-everything',
+    area: 'pipeline',
+    breaks: 'each read of a multiRead takes the permission to read its znode',
+    aim: SECRETS,
+    file: 'pipeline/special-reads.ts',
+    find: 'return mayRead(scene, node) ? ErrorCode.ok : ErrorCode.noAuth;',
+    replace: 'return mayRead(scene, node) || node > 0 ? ErrorCode.ok : ErrorCode.noAuth;',
+  },
+  {
+    name: 'reads-go-on-as-before-the-proof',
+    area: 'pipeline',
+    breaks: 'what a connection has proven counts from its next request on',
+    aim: SECRETS,
+    file: 'pipeline/read-scene.ts',
+    find: 'const isSame = last?.watcher === watcher && last.requester === requester;',
+    replace: 'const isSame = last?.watcher === watcher;',
+  },
+  {
+    name: 'auth-means-one-user',
+    area: 'pipeline',
+    breaks: 'the entry auth stands for all that a connection has proven to be',
+    aim: SECRETS,
+    file: 'pipeline/acl-form.ts',
+    find: 'own.map((id) =>',
+    replace: 'own.slice(0, 1).map((id) =>',
+  },
+  {
+    name: 'last-entry-of-a-user-counts',
+    area: 'pipeline',
+    breaks: 'all entries of a long ACL that name a user count together',
+    aim: SECRETS,
+    file: 'pipeline/acl-grants.ts',
+    find: '(ids.get(id) ?? 0) | perms',
+    replace: 'perms',
   },
   {
     name: 'acl-version-is-not-checked',

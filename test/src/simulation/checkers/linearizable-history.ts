@@ -12,7 +12,7 @@
  * answer. (After a write it need not: the write's answer may be in flight for long. That it shows
  * the write is checked by session-fifo.) Left out are the paths of ephemeral and sequential znodes,
  * which appear and disappear without an operation that names them, and answers that depend on other
- * znodes.
+ * znodes or on permissions.
  */
 import { ErrorCode, unreachable } from '@rookery/protocol';
 import { evidenceOf } from '../../checking/by-key.js';
@@ -310,11 +310,16 @@ function shownIn(asked: Invocation['operation'], result: Result): readonly Shown
   if (asked.kind === 'multiRead') {
     return asked.reads.flatMap(({ kind, path }, at) => {
       const read = result.reads?.[at];
-      return kind !== 'get' || read === undefined ? [] : [{ path, result: resultOf(read) }];
+      return kind !== 'get' || read === undefined ? [] : shownOf(path, read);
     });
   }
   if (asked.kind !== 'get' && asked.kind !== 'exists') return null;
-  return [{ path: asked.path, result: resultOf(result) }];
+  return shownOf(asked.path, result);
+}
+
+/** What may not be read is not shown. */
+function shownOf(path: string, read: Parameters<typeof resultOf>[0]): readonly Shown[] {
+  return read.error === ErrorCode.noAuth ? [] : [{ path, result: resultOf(read) }];
 }
 
 function resultOf({ error, data, stat }: Pick<Result, 'error' | 'data' | 'stat'>): ZnodeResult {

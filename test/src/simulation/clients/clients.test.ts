@@ -95,9 +95,9 @@ describe('simulated clients', () => {
     expect(seen.sessions.map((session) => session.change)).toEqual(Array(4).fill('opened'));
     expect(seen.events.length).toBeGreaterThan(10);
     const errors = new Set(seen.replies.map(({ result }) => result.error));
-    // No node, bad version, node exists, has children, no such watch: all of these occur, and
-    // nothing unexpected.
-    expect([...errors].sort()).toEqual([-101, -103, -110, -111, -121, 0]);
+    // No node, no permission, bad version, node exists, has children, an ACL for nobody, no such
+    // watch: all of these occur, and nothing unexpected.
+    expect([...errors].sort()).toEqual([-101, -102, -103, -110, -111, -114, -121, 0]);
   });
 
   it('resume their sessions after moving, and set their watches again', async () => {

@@ -20,6 +20,7 @@ export const WORKS = [
   'readsAtOnce',
   'ownEphemerals',
   'removals',
+  'secrets',
 ] as const;
 export type Work = (typeof WORKS)[number];
 

@@ -75,6 +75,7 @@ export class ReadOnlyReader {
       },
       onEvent: ({ path }) => this.#onNonsense(`an event of ${path} in read-only mode`),
       onWatchesSet: () => undefined,
+      onAuthenticated: () => undefined,
       onSessionClosed: () => this.#lost(SERVED_PAUSE_MS),
       onLost: () => this.#lost(RETRY_MAX_MS),
       onNonsense: (what) => this.#onNonsense(what),

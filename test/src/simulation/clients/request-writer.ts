@@ -8,6 +8,7 @@
 import {
   AclList,
   AddWatchMode,
+  AUTH_XID,
   CreateFlag,
   encode,
   type JuteWriter,
@@ -16,6 +17,7 @@ import {
   unreachable,
   WatcherType,
 } from '@rookery/protocol';
+import { askedAcl, type Grant, proofOf } from '../contract/grants.js';
 import type {
   CreateMode,
   MultiPart,
@@ -25,9 +27,7 @@ import type {
 } from '../contract/history.js';
 import type { WatchLists } from './held-watches.js';
 
-const ALL = { perms: 31 } as const;
-const OPEN = [{ ...ALL, scheme: 'world', id: 'anyone' }] as const;
-const OPEN_ACL = encode(AclList, OPEN);
+const OPEN_ACL = encode(AclList, askedAcl(undefined));
 
 const FLAGS: Readonly<Record<CreateMode, number>> = {
   persistent: CreateFlag.persistent,
@@ -128,10 +128,13 @@ export function writeRequest(writer: JuteWriter, xid: number, operation: Operati
   writer.endFrame();
 }
 
-function writeSetAcl(writer: JuteWriter, { path, acl, version }: SetAclOperation): void {
+function writeSetAcl(writer: JuteWriter, asked: SetAclOperation): void {
+  const { path, acl, grants, version } = asked;
   writer.int(OpCode.setAcl);
   writer.string(path);
-  writer.raw(encode(AclList, [...OPEN, { ...ALL, scheme: 'digest', id: `${acl}:x` }]));
+  writer.raw(
+    encode(AclList, [...askedAcl(grants), { perms: 31, scheme: 'digest', id: `${acl}:x` }]),
+  );
   writer.int(version);
 }
 
@@ -145,6 +148,17 @@ function writeEndOfParts(writer: JuteWriter): void {
   writer.int(-1);
   writer.bool(true);
   writer.int(-1);
+}
+
+export function writeAuth(writer: JuteWriter, user: string): void {
+  writer.beginFrame();
+  writer.int(AUTH_XID);
+  writer.int(OpCode.auth);
+  // The type.
+  writer.int(0);
+  writer.string('digest');
+  writer.string(proofOf(user));
+  writer.endFrame();
 }
 
 export function writeCloseSession(writer: JuteWriter, xid: number): void {
@@ -189,12 +203,16 @@ function opcodeOf(part: MultiPart, xid: number): number {
   }
 }
 
+function aclBytes(grants: readonly Grant[] | undefined): Uint8Array {
+  return grants === undefined ? OPEN_ACL : encode(AclList, askedAcl(grants));
+}
+
 function writePart(writer: JuteWriter, part: MultiPart): void {
   writer.string(part.path);
   switch (part.kind) {
     case 'create':
       writer.string(part.data);
-      writer.raw(OPEN_ACL);
+      writer.raw(aclBytes(part.grants));
       writer.int(FLAGS[part.mode]);
       if (part.mode === 'ttl') writer.long(TTL_MS);
       break;

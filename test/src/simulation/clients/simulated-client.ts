@@ -18,12 +18,15 @@ import { RandomActs } from './random-acts.js';
 import { Route } from './route.js';
 import { type Welcome, WireConnection } from './wire-connection.js';
 import { Workload } from './workload.js';
+import type { Proof } from './works.js';
 
 interface Open {
   readonly number: number;
   readonly member: number;
   readonly askedAtMs: number;
   readonly wire: WireConnection;
+  /** As whom it is known: a session that moves begins anew. */
+  users?: readonly string[];
 }
 
 const DIAL_TIMEOUT_MS = 500;
@@ -137,6 +140,10 @@ export class SimulatedClient {
       onWatchesSet: (zxid) => {
         this.#hear(zxid);
         this.#tell('reset', zxid);
+        this.#afterAnswers();
+      },
+      onAuthenticated: () => {
+        this.#heardAtMs = this.#parts.timers.nowMs();
         this.#afterAnswers();
       },
       onSessionClosed: (zxid) => {
@@ -264,15 +271,17 @@ export class SimulatedClient {
     for (let sent = 0; sent < count; sent++) this.#ask(this.#workload.next());
   }
 
-  #ask(operation: Operation): void {
+  #ask(operation: Operation | Proof): void {
     const open = this.#open;
     const session = this.#session?.session;
     if (open === null || session === undefined) return;
-    this.requests += 1;
     this.#sentAtMs = this.#parts.timers.nowMs();
+    if (operation.kind === 'prove') return prove(open, operation);
+    this.requests += 1;
     const client = this.#number;
-    const connection = open.number;
-    const invocation = this.#parts.recorder.invocation({ client, session, connection, operation });
+    const { number: connection, users } = open;
+    const asked = { client, session, connection, users, operation };
+    const invocation = this.#parts.recorder.invocation(asked);
     open.wire.ask(operation, invocation);
   }
 
@@ -406,4 +415,10 @@ export class SimulatedClient {
     );
     this.#drop();
   }
+}
+
+function prove(open: Open, { user }: Proof): void {
+  const { users = [] } = open;
+  if (!users.includes(user)) open.users = [...users, user];
+  open.wire.prove(user);
 }

@@ -6,6 +6,7 @@
  * that are not a reply); the other handlers report everything else, in the order of the bytes.
  */
 import {
+  AUTH_XID,
   ConnectRequest,
   encode,
   JuteReader,
@@ -19,7 +20,7 @@ import type { ByteStream } from '../../simulated.js';
 import type { Invocation, Operation, Result } from '../contract/history.js';
 import type { WatchLists } from './held-watches.js';
 import { readLong, readResult, readText } from './reply-reader.js';
-import { writeCloseSession, writeRequest, writeSetWatches } from './request-writer.js';
+import { writeAuth, writeCloseSession, writeRequest, writeSetWatches } from './request-writer.js';
 
 export interface Welcome {
   readonly session: number;
@@ -33,6 +34,8 @@ export interface ConnectionHandlers {
   onReply(invocation: Invocation, result: Result): void;
   onEvent(event: { readonly type: number; readonly path: string; readonly zxid: number }): void;
   onWatchesSet(zxid: number): void;
+  /** The users of its proofs are accepted. */
+  onAuthenticated(): void;
   onSessionClosed(zxid: number): void;
   /** Called once; never after `leave`. */
   onLost(): void;
@@ -68,6 +71,8 @@ export class WireConnection {
   #pings: Invocation[] = [];
   #closeXid = 0;
   #setsWatches = false;
+  /** The number of proofs without an answer. */
+  #proofs = 0;
   #outstanding = 0;
 
   constructor(stream: ByteStream, handlers: ConnectionHandlers) {
@@ -117,6 +122,13 @@ export class WireConnection {
     }
     this.#outstanding += 1;
     writeRequest(this.#writer, this.#nextXid(invocation), operation);
+  }
+
+  /** What is asked from now on is asked as this user, too. */
+  prove(user: string): void {
+    this.#proofs += 1;
+    this.#outstanding += 1;
+    writeAuth(this.#writer, user);
   }
 
   setWatches(lists: WatchLists, seenZxid: number): void {
@@ -235,6 +247,11 @@ export class WireConnection {
         if (ping === undefined) throw new MarshallingError('a ping is answered that was not sent');
         return this.#answered(ping, readResult(reader, { xid, zxid, error }, ping.operation));
       }
+      case AUTH_XID:
+        if (this.#proofs === 0 || error !== 0) throw new MarshallingError(`a proof gets ${error}`);
+        this.#proofs -= 1;
+        this.#outstanding -= 1;
+        return this.#handlers.onAuthenticated();
       case SET_WATCHES_XID:
         if (!this.#setsWatches) throw new MarshallingError('no watches were set');
         this.#setsWatches = false;

@@ -11,7 +11,7 @@ import type { Random } from '../random.js';
 import { digs } from './digs.js';
 import { hoards } from './hoards.js';
 import type { ClientOptions } from './options.js';
-import { CANNOT_FAIL, readAnything, type Scene, timed, WORK_OF } from './works.js';
+import { CANNOT_FAIL, type Proof, readAnything, type Scene, timed, WORK_OF } from './works.js';
 
 /** The number of its sequential nodes; older ones are deleted. */
 const OWN_NAMES_MAX = 64;
@@ -27,7 +27,7 @@ export class Workload implements Scene {
   readonly registers: readonly string[];
   readonly isReader: boolean;
   readonly #works: readonly ((scene: Scene) => void)[];
-  readonly #due: Operation[] = [];
+  readonly #due: (Operation | Proof)[] = [];
   #texts = 0;
 
   constructor(client: number, random: Random, options: ClientOptions) {
@@ -48,14 +48,14 @@ export class Workload implements Scene {
     return `${this.client}.${this.#texts}`;
   }
 
-  push(operation: Operation): void {
-    this.#due.push(operation);
+  push(due: Operation | Proof): void {
+    this.#due.push(due);
   }
 
-  next(): Operation {
+  next(): Operation | Proof {
     for (;;) {
-      const operation = this.#due.shift();
-      if (operation !== undefined) return operation;
+      const due = this.#due.shift();
+      if (due !== undefined) return due;
       this.random.pick(this.#works)(this);
     }
   }
@@ -66,6 +66,7 @@ export class Workload implements Scene {
     if (this.isReader) return;
     for (const path of CANNOT_FAIL) this.#createIfMissing(path);
     for (const path of this.registers) this.#createIfMissing(path);
+    if (this.options.works.includes('secrets')) this.#createIfMissing('/s');
   }
 
   /**

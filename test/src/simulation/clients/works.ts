@@ -4,12 +4,21 @@
  * Paths: `/r/<n>` registers that all clients write, `/own/<client>-<n>` written by one client
  * alone, `/own/t<client>-<n>` with a time to live, `/e/<client>-<n>` ephemerals, `/q/` sequential
  * nodes, `/m/<n>` what multis create and delete, `/m/f<n>` parents that are created and deleted
- * with their children. The five directories are never deleted, so sequence numbers below them never
- * begin again.
+ * with their children, `/s/<n>` and `/s/<n>/<n>` what not everybody may read or change. No watch
+ * is set below `/s`: whether its events are withheld is no matter of these clients. The five
+ * directories are never deleted, so sequence numbers below them never begin again.
  */
+import { Perms } from '@rookery/protocol';
+import { ANYONE, type Grant, SELF, USERS } from '../contract/grants.js';
 import type { MultiPart, Operation, ReadPart, RemovedWatches } from '../contract/history.js';
 import type { Random } from '../random.js';
 import type { ClientOptions, Work } from './options.js';
+
+/** The connection proves to be this user, in addition to those that it is known as. */
+export interface Proof {
+  readonly kind: 'prove';
+  readonly user: string;
+}
 
 /** What a work needs from its client. */
 export interface Scene {
@@ -21,7 +30,7 @@ export interface Scene {
   readonly ownNames: string[];
   /** Returns a text that no other client writes. */
   text(): string;
-  push(operation: Operation): void;
+  push(due: Operation | Proof): void;
 }
 
 /** Created by every client that opens a session, and deleted by none. */
@@ -40,6 +49,7 @@ export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
   readsAtOnce,
   ownEphemerals,
   removals,
+  secrets,
 };
 
 /** The nodes of one client in a directory. */
@@ -51,6 +61,9 @@ const RAISED_MAX = 1_000_000;
 const FAMILIES = 2;
 /** No more than members allow in any run. */
 const READS_AT_ONCE_MAX = 6;
+const SECRETS = 3;
+/** More than what a member looks through without an index. */
+const GRANTS_MAX = 6;
 const REMOVABLE: readonly RemovedWatches[] = [
   ...(['data', 'children', 'persistent', 'recursive', 'any', 'any'] as const),
 ];
@@ -233,6 +246,43 @@ function removals(scene: Scene): void {
   else if (dice < 0.6) scene.push({ kind: 'addWatch', path, mode: 'recursive' });
   const type = random.pick(REMOVABLE);
   if (random.chance(0.6)) scene.push({ kind: 'removeWatches', path, type });
+}
+
+/** Znodes that some users may read, change, fill, empty or open to others. */
+function secrets(scene: Scene): void {
+  const { random } = scene;
+  const parent = `/s/${random.below(SECRETS)}`;
+  const child = `${parent}/${random.below(SECRETS)}`;
+  const path = random.chance(0.5) ? parent : child;
+  const data = scene.text();
+  const version = versionOf(scene, path);
+  const made = { kind: 'create', path, data, mode: 'persistent', grants: grants(random) } as const;
+  const dice = random.next();
+  if (dice < 0.12) scene.push({ kind: 'prove', user: random.pick(USERS) });
+  else if (dice < 0.35) scene.push(made);
+  else if (dice < 0.45) scene.push({ kind: 'set', path, data, version });
+  else if (dice < 0.57) scene.push({ kind: 'delete', path, version: ANY_VERSION });
+  else if (dice < 0.72) {
+    const acl = scene.text();
+    scene.push({ kind: 'setAcl', path, acl, grants: grants(random), version: ANY_VERSION });
+  } else if (dice < 0.82) {
+    // The second part is decided by what the first one has made.
+    const bears = { ...made, path: child, data: scene.text(), grants: grants(random) };
+    const check: MultiPart = { kind: 'check', path: child, version: ANY_VERSION };
+    scene.push({ kind: 'multi', parts: [{ ...made, path: parent }, bears, check] });
+  } else if (dice < 0.9) {
+    const list: ReadPart = { kind: 'children', path: parent };
+    scene.push({ kind: 'multiRead', reads: [{ kind: 'get', path }, list] });
+  } else list(scene, parent, false);
+  scene.push({ kind: random.chance(0.8) ? 'get' : 'exists', path, watch: false });
+}
+
+function grants(random: Random): readonly Grant[] {
+  if (random.chance(0.2)) return [{ perms: Perms.all, to: SELF }];
+  return Array.from({ length: 1 + random.below(GRANTS_MAX) }, () => {
+    const to = random.pick([ANYONE, SELF, ...USERS]);
+    return { perms: 1 + random.below(Perms.all), to };
+  });
 }
 
 /** Parents that all clients delete while others create children below them. */

@@ -6,6 +6,8 @@
  * the run's own clock, which no fault affects; `order` numbers everything in a run, from 1.
  */
 
+import type { Grant } from './grants.js';
+
 export type CreateMode =
   | 'persistent'
   | 'ephemeral'
@@ -22,6 +24,8 @@ export type WriteOperation =
       readonly path: string;
       readonly data: string;
       readonly mode: CreateMode;
+      /** Who may do what; without them, everybody may do everything. */
+      readonly grants?: readonly Grant[];
     }
   /** `version` -1 matches any version. */
   | { readonly kind: 'set'; readonly path: string; readonly data: string; readonly version: number }
@@ -31,11 +35,13 @@ export type MultiPart =
   | WriteOperation
   | { readonly kind: 'check'; readonly path: string; readonly version: number };
 
-/** Whoever may do something before still may; `acl` is a text that no other request has. */
+/** `acl` is a text that no other request has. */
 export interface SetAclOperation {
   readonly kind: 'setAcl';
   readonly path: string;
   readonly acl: string;
+  /** Who may do what from now on; without them, everybody may do everything. */
+  readonly grants?: readonly Grant[];
   /** -1 matches any version of the ACL. */
   readonly version: number;
 }
@@ -126,6 +132,8 @@ export interface Invocation {
   readonly session: number;
   /** The connection on which it was sent: numbers are never used again in a run. */
   readonly connection: number;
+  /** Those as whom its connection was known when it was sent; nobody by default. */
+  readonly users?: readonly string[] | undefined;
   readonly operation: Operation;
 }
 

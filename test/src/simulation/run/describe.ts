@@ -24,7 +24,8 @@ function ofMember(seen: Seen.OfMember): string {
 
 export function invocation(seen: Seen.Invocation): string {
   const session = formatZxid(seen.session);
-  return `${head(seen)} client ${seen.client} (${session}) asks ${operation(seen.operation)}`;
+  const as = seen.users === undefined ? '' : ` as ${seen.users.join(',')}`;
+  return `${head(seen)} client ${seen.client} (${session}) asks ${operation(seen.operation)}${as}`;
 }
 
 export function reply(seen: Seen.Reply): string {
@@ -139,6 +140,7 @@ export function operation(asked: Seen.Operation | Seen.MultiPart): string {
   const facts = [
     'version' in asked ? `version ${asked.version}` : '',
     'mode' in asked ? asked.mode : '',
+    ...('grants' in asked ? (asked.grants ?? []) : []).map(({ perms, to }) => `${to}=${perms}`),
     'type' in asked ? asked.type : '',
     'data' in asked ? JSON.stringify(asked.data) : '',
     'watch' in asked && asked.watch ? 'and watches' : '',

@@ -7,6 +7,7 @@
  */
 import { ErrorCode, type Zxid } from '@rookery/protocol';
 import type { ZabOutput } from '../../simulated.js';
+import { isWrite } from '../checkers/clients/part.js';
 import type { Checker } from '../contract/checker.js';
 import type { ReadOnlySeen, Reply } from '../contract/history.js';
 import type {
@@ -55,6 +56,9 @@ export const MARKS = {
   'ephemerals-listed': 'a session asks for its ephemerals and has some',
   'watch-removed': 'a client removes a watch that would have reported a change',
   'no-watch-removed': 'a client removes a watch that has fired, or was never set',
+  'permission-wanting': 'a write is refused, because its client lacks the permission',
+  'secret-kept': 'a read shows nothing, because its client may not read the znode',
+  'known-served': 'a connection that has proven who it is reads or changes what not all may',
   'sequence-raised': 'the number of the next sequential child of a znode is raised',
   'read-only-shown': 'a member without a quorum answers a read of a client that allows it',
   'read-only-refused': 'a member without a quorum refuses a write in a read-only session',
@@ -136,7 +140,13 @@ export class Marks implements Checker {
 
   onReply({ invocation, result }: Reply): void {
     const { error, children, reads } = result;
-    switch (invocation.operation.kind) {
+    const { operation, users } = invocation;
+    if (error === ErrorCode.noAuth) {
+      this.#add(isWrite(operation) ? 'permission-wanting' : 'secret-kept');
+    } else if (error === ErrorCode.ok && users !== undefined) {
+      if ('path' in operation && operation.path.startsWith('/s/')) this.#add('known-served');
+    }
+    switch (operation.kind) {
       case 'multiRead':
         if (reads !== undefined && reads.length > 1) this.#add('reads-at-once');
         return;

@@ -107,9 +107,9 @@ export class Recorder {
   }
 
   invocation(seen: Unstamped<Seen.Invocation>): Seen.Invocation {
-    const { client, session, connection, operation } = seen;
+    const { client, session, connection, users, operation } = seen;
     const { order, atMs } = this.#stamp(TAG.invocation);
-    const full: Seen.Invocation = { order, atMs, client, session, connection, operation };
+    const full: Seen.Invocation = { order, atMs, client, session, connection, users, operation };
     this.counts.invocations += 1;
     const digest = this.#digest;
     digest.number(client);
@@ -119,6 +119,7 @@ export class Recorder {
     if ('path' in operation) digest.text(operation.path);
     if ('data' in operation) digest.text(operation.data);
     if ('acl' in operation) digest.text(operation.acl);
+    for (const user of users ?? []) digest.text(user);
     if ('parts' in operation) digest.number(operation.parts.length);
     if ('reads' in operation) digest.number(operation.reads.length);
     if ('type' in operation) digest.text(operation.type);

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { IGNORE_CHANGES, ReplicatedState, type TxnOp } from '../../../simulated.js';
+import { OPEN_ACL } from '../../contract/grants.js';
 import type { Operation } from '../../contract/history.js';
 import { ClientView } from './client-view.js';
 import { CLOSE, createOp, OPEN, refusal, SET, SmallHistory, STAT, setOp } from './small-history.js';
@@ -69,7 +70,7 @@ describe('acknowledged writes', () => {
       history.applied(3, {
         kind: 'setAcl',
         path: '/a',
-        acl: [{ perms: 31, scheme: 'digest', id }],
+        acl: [...OPEN_ACL, { perms: 31, scheme: 'digest', id }],
         version,
       });
       return { history, asked };

@@ -13,6 +13,7 @@
 import { ErrorCode, formatZxid } from '@rookery/protocol';
 import type { ReplicatedState, TxnOp } from '../../../simulated.js';
 import { PropertyBroken } from '../../contract/checker.js';
+import { isSameAcl, textOfAcl } from '../../contract/grants.js';
 import type { Invocation, PartResult, Reply } from '../../contract/history.js';
 import type { Applied, End } from '../../contract/observation.js';
 import { type Commit, type CommittedTree, textOf } from './committed-tree.js';
@@ -153,6 +154,9 @@ class Acknowledged implements Part {
       if (aversion !== last.aversion)
         return `shows ACL ${aversion} of ${path}, not ${last.aversion}`;
       const data = textOf(tree.data(node));
+      const acl = tree.acl(node);
+      if (!isSameAcl(acl, last.acl))
+        return `permits ${textOfAcl(acl)} to do something with ${path}`;
       const isBlank = path === '/' || path.startsWith('/zookeeper');
       if (mzxid !== last.mzxid || version !== last.version || (data !== last.data && !isBlank)) {
         return `shows ${path} as of ${mzxid}, version ${version}, not of ${last.mzxid}`;

@@ -17,6 +17,7 @@ import { newAcknowledged } from './acknowledged.js';
 import { newAttachments } from './attachments.js';
 import { CommittedTree, REPLAYS } from './committed-tree.js';
 import type { Part } from './part.js';
+import { newPermissions } from './permissions.js';
 import { newReadOnly } from './read-only.js';
 import { newShownState } from './shown-state.js';
 import { newWatchOrder } from './watch-order.js';
@@ -26,6 +27,7 @@ export class ClientView implements Checker {
   readonly #tree = new CommittedTree();
   readonly #acknowledged: Part = newAcknowledged(this.#tree);
   readonly #attachments: Part = newAttachments();
+  readonly #permissions: Part = newPermissions(this.#tree);
   readonly #shown: Part = newShownState(this.#tree);
   readonly #readOnly: Part = newReadOnly(this.#tree);
   readonly #watches: Part = newWatchOrder(this.#tree);
@@ -48,6 +50,7 @@ export class ClientView implements Checker {
   onReply(reply: Reply): void {
     this.#acknowledged.onReply?.(reply);
     this.#attachments.onReply?.(reply);
+    this.#permissions.onReply?.(reply);
     this.#shown.onReply?.(reply);
     this.#watches.onReply?.(reply);
   }

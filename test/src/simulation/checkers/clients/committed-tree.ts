@@ -10,6 +10,7 @@
 import { bufferOf, EventType, epochOf, formatZxid, parentOf } from '@rookery/protocol';
 import type { NodeOp, Txn, TxnOp } from '../../../simulated.js';
 import { PropertyBroken } from '../../contract/checker.js';
+import { type AclEntry, isSameAcl, OPEN_ACL } from '../../contract/grants.js';
 import { NodeState, PathHistory } from './node-state.js';
 
 export const REPLAYS = 'transactions are decided against the state they meet';
@@ -19,7 +20,10 @@ export interface Commit {
   readonly zxid: number;
   readonly session: number;
   readonly txn: Txn;
-  /** For each that creates, sets or raises: the node's state right after it; null for others. */
+  /**
+   * For each that creates, sets (also an ACL) or raises: the node's state right after it; null for
+   * others.
+   */
   readonly results: readonly (NodeState | null)[];
 }
 
@@ -182,6 +186,7 @@ export class CommittedTree {
         if (op.version !== state.aversion) {
           this.#misfit(zxid, `makes ACL ${op.version} of ${op.path}, not ${state.aversion}`);
         }
+        state.acl = aclOf(op);
         // No watch hears of it.
         state.of.push(state, this.floorZxid);
         return state;
@@ -216,6 +221,7 @@ export class CommittedTree {
     state.pzxid = zxid;
     state.owner = owner;
     state.data = textOf(op.data);
+    state.acl = aclOf(op);
     this.#push(state);
     if (owner !== 0) {
       setOf(this.#ephemerals, owner).add(history);
@@ -329,6 +335,12 @@ function firstAbove(entries: readonly { readonly zxid: number }[], zxid: number)
     else high = middle;
   }
   return low;
+}
+
+/** A copy; one that permits everything is shared. */
+function aclOf({ acl }: { readonly acl: readonly AclEntry[] }): readonly AclEntry[] {
+  if (isSameAcl(acl, OPEN_ACL)) return OPEN_ACL;
+  return acl.map(({ perms, scheme, id }) => ({ perms, scheme, id }));
 }
 
 export function textOf(data: Uint8Array | null): string | null {

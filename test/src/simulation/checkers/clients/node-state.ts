@@ -5,6 +5,7 @@
  * every change that a watch could report, itself created, deleted or set, or a child of it added or
  * removed, and for a change of its ACL or of the number of its next sequential child.
  */
+import { type AclEntry, OPEN_ACL } from '../../contract/grants.js';
 
 /** EventType of the protocol; 0 for the initial state of a tree, and for what no watch reports. */
 export type ChangeType = 0 | 1 | 2 | 3 | 4;
@@ -27,6 +28,7 @@ export class NodeState {
   /** A hash of the children's names, independent of their order. */
   childHash = 0;
   data: string | null = null;
+  acl: readonly AclEntry[] = OPEN_ACL;
 
   constructor(of: PathHistory, zxid: number, type: ChangeType) {
     this.of = of;
@@ -50,6 +52,7 @@ export class NodeState {
     state.childCount = this.childCount;
     state.childHash = this.childHash;
     state.data = this.data;
+    state.acl = this.acl;
     return state;
   }
 }

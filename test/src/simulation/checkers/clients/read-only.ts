@@ -13,7 +13,7 @@ import { isWrite, type NewPart, type Part } from './part.js';
 import { shownDifference } from './shown-state.js';
 
 /** No session of the ensemble has this id, so it owns nothing. */
-const NO_SESSION = -1;
+const NOBODY = { session: -1 };
 
 class ReadOnly implements Part {
   readonly property = 'a member without a quorum shows one state, and refuses all else';
@@ -40,7 +40,7 @@ class ReadOnly implements Part {
     }
     if (zxid > this.#tree.lastZxid) this.#fail(seen, 'which nobody has applied');
     if (zxid < this.#tree.floorZxid) return;
-    const difference = shownDifference(this.#tree, operation, result, NO_SESSION);
+    const difference = shownDifference(this.#tree, operation, result, NOBODY);
     if (difference !== null) this.#fail(seen, difference);
   }
 

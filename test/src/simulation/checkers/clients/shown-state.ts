@@ -6,16 +6,27 @@
  * This is the strongest property: every read is compared with the replay of the committed
  * transactions: its data, every returned part of the Stat and the set of children. All reads of a
  * multiRead are of the one zxid that its reply names, and a list of ephemerals has all those of the
- * session that asks, and no others.
+ * session that asks, and no others. Whoever may not read a znode is shown nothing of it but that it
+ * exists.
  */
-import { ErrorCode, formatZxid } from '@rookery/protocol';
+import { ErrorCode, formatZxid, Perms } from '@rookery/protocol';
 import { PropertyBroken } from '../../contract/checker.js';
-import type { Operation, ReadPart, ReadResult, Reply, Result } from '../../contract/history.js';
+import { permits, textOfAcl } from '../../contract/grants.js';
+import type {
+  Invocation,
+  Operation,
+  ReadPart,
+  ReadResult,
+  Reply,
+  Result,
+} from '../../contract/history.js';
 import type { CommittedTree } from './committed-tree.js';
 import { hashOf, type NodeState } from './node-state.js';
 import { asked, type NewPart, type Part } from './part.js';
 import { statDifference } from './stat-of.js';
 
+/** The session that asks, and as whom its connection is known; nobody by default. */
+type Asker = Pick<Invocation, 'session' | 'users'>;
 type Shows = 'get' | 'exists' | 'children';
 
 class ShownState implements Part {
@@ -32,13 +43,20 @@ class ShownState implements Part {
     const { zxid } = result;
     if (zxid > this.#tree.lastZxid) this.#fail(reply, 'which nobody has applied');
     if (zxid < this.#tree.floorZxid) return;
-    const difference = shownDifference(this.#tree, operation, result, invocation.session);
+    const difference = shownDifference(this.#tree, operation, result, invocation);
     if (difference !== null) this.#fail(reply, difference);
   }
+
   #fail({ invocation, result, order }: Reply, what: string): never {
     const where = `${asked(invocation)}, was answered at ${formatZxid(result.zxid)} [${order}]`;
     throw new PropertyBroken(this.property, `${where}: ${what}`);
   }
+}
+
+interface Shown {
+  readonly result: ReadResult;
+  readonly zxid: number;
+  readonly asker: Asker;
 }
 
 /** How the answer differs from the state at its zxid, in words; null if it does not. */
@@ -46,21 +64,21 @@ export function shownDifference(
   tree: CommittedTree,
   operation: Operation,
   result: Result,
-  session: number,
+  asker: Asker,
 ): string | null {
   const { error, zxid } = result;
   switch (operation.kind) {
     case 'get':
     case 'exists':
     case 'children':
-      return readDifference(tree, operation, result, zxid);
+      return readDifference(tree, operation, { result, zxid, asker });
     case 'multiRead':
       return error === ErrorCode.ok
-        ? readsDifference(tree, operation.reads, result)
+        ? readsDifference(tree, operation.reads, { result, asker })
         : `error ${error}`;
     case 'ephemerals': {
       if (error !== ErrorCode.ok) return `error ${error}`;
-      const owned = tree.ephemeralsAt(session, zxid);
+      const owned = tree.ephemeralsAt(asker.session, zxid);
       const begins = owned.filter((path) => path.startsWith(operation.path));
       const told = [...(result.children ?? [])].sort().join(' ');
       const had = begins.sort().join(' ');
@@ -78,13 +96,14 @@ export function shownDifference(
 function readsDifference(
   tree: CommittedTree,
   reads: readonly ReadPart[],
-  { reads: told = [], zxid }: Result,
+  { result, asker }: { readonly result: Result; readonly asker: Asker },
 ): string | null {
+  const { reads: told = [], zxid } = result;
   if (told.length !== reads.length) return `${told.length} reads were answered`;
   for (const [at, read] of reads.entries()) {
     const answer = told[at];
     if (answer === undefined) continue;
-    const difference = readDifference(tree, read, answer, zxid);
+    const difference = readDifference(tree, read, { result: answer, zxid, asker });
     if (difference !== null) return `read ${at}, ${read.kind} ${read.path}: ${difference}`;
   }
   return null;
@@ -93,13 +112,15 @@ function readsDifference(
 function readDifference(
   tree: CommittedTree,
   { kind, path }: { readonly kind: Shows; readonly path: string },
-  result: ReadResult,
-  zxid: number,
+  { result, zxid, asker }: Shown,
 ): string | null {
   const { error } = result;
   const state = tree.known(path)?.at(zxid);
   if (state?.exists !== true) {
     return error === ErrorCode.noNode ? null : 'where the znode did not exist';
+  }
+  if (!permits(state.acl, asker.users ?? [], Perms.read)) {
+    return error === ErrorCode.noAuth ? null : `${error}, where ${textOfAcl(state.acl)} may read`;
   }
   if (error !== ErrorCode.ok) {
     return `where it existed since ${formatZxid(state.czxid)}: ${error}`;

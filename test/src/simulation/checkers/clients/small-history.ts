@@ -8,6 +8,7 @@
 import type { Txn, TxnOp } from '../../../simulated.js';
 import { ReplicatedState } from '../../../simulated.js';
 import type { Checker, NewChecker, RunFacts } from '../../contract/checker.js';
+import { OPEN_ACL } from '../../contract/grants.js';
 import type {
   Invocation,
   Operation,
@@ -155,8 +156,8 @@ export function createOp(
   path: string,
   data = 'x',
   mode: 'persistent' | 'ephemeral' = 'persistent',
+  acl = OPEN_ACL,
 ) {
-  const acl = [{ perms: 31, scheme: 'world', id: 'anyone' }];
   return { kind: 'create', path, data: Buffer.from(data), acl, mode, ttlMs: 0, opcode: 1 } as const;
 }
 
