@@ -273,7 +273,9 @@ export class Driver {
     }
     this.#onLeaderTick();
     this.#pipeline.onTick(nowMs);
-    if (this.shown.role === 'looking') this.#readOnly.onTick(this.shown.forMs);
+    if (this.shown.role === 'looking') {
+      this.#readOnly.onTick(this.shown.forMs, this.keeper.isInstalling);
+    }
   }
 
   #tellRoom(): void {

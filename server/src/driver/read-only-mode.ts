@@ -3,7 +3,8 @@
  *
  * It begins some time after the quorum was lost, and only if this member has taken part in its
  * ensemble and applied something: a wiped or damaged member would show a tree that never existed.
- * It ends before the state changes, so that no connection sees both the old and the new state.
+ * It ends before the state changes, so that no connection sees both the old and the new state, and
+ * does not begin while a snapshot is being installed, which replaces the state at its end.
  */
 import { formatZxid } from '@rookery/protocol';
 import type { DriverParts } from './parts.js';
@@ -16,9 +17,10 @@ export class ReadOnlyMode {
   }
 
   /** Called at each tick of a member that shows `looking`, with the time for which it has. */
-  onTick(lookingMs: number): void {
+  onTick(lookingMs: number, isInstalling: boolean): void {
     const { options, pipeline, zab, logger } = this.#parts;
     if (options.readOnlyAfterMs === null || lookingMs < options.readOnlyAfterMs) return;
+    if (isInstalling) return;
     if (pipeline.isReadOnly || zab.role !== 'looking' || zab.hasMore) return;
     if (!zab.founded || !zab.sound || zab.delivered === 0) return;
     logger.info({ zxid: formatZxid(zab.delivered) }, 'role.read_only');

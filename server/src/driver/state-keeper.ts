@@ -63,6 +63,8 @@ export class StateKeeper {
   #state: ReplicatedState;
   #checkpointer: Checkpointer;
   #verified: { readonly zxid: Zxid; readonly state: ReplicatedState } | null = null;
+  /** The newest snapshot that the core has asked to install; null once it is installed. */
+  #installing: Zxid | null = null;
   /** When the mark was last at the end of the log, or was last moved. */
   #markedAtMs: number;
   /** The error of the first write that failed, by the queue or a checkpoint; null if none has. */
@@ -101,8 +103,14 @@ export class StateKeeper {
     return this.#state;
   }
 
+  /** The core has delivered a snapshot that is not in the tree yet. */
+  get isInstalling(): boolean {
+    return this.#installing !== null;
+  }
+
   /** Carries out a storage output of the core, after those before it. */
   store(output: StorageOutput): void {
+    if (output.kind === 'installSnapshot') this.#installing = output.zxid;
     if (output.kind === 'append') this.#parts.counters.onAppended(output.batch);
     this.queue.enqueue(output);
   }
@@ -159,6 +167,7 @@ export class StateKeeper {
     const verified = this.#verified;
     this.#verified = null;
     assert(verified?.zxid === zxid, () => `the snapshot at ${formatZxid(zxid)} was verified`);
+    if (this.#installing === zxid) this.#installing = null;
     const { state } = verified;
     this.#checkpointer.abandon();
     this.repair.onReplaced();

@@ -11,8 +11,10 @@ import {
   failedAttempt,
   names,
   notes,
+  notesOf,
   oldCopyOf,
   serving,
+  TINY_LOG,
   write,
 } from './scenario.js';
 
@@ -63,4 +65,38 @@ it('ends the reads of a member that learns that its disk is an old copy', async 
   late.connect(undefined, 40_000, true);
   await ensemble.timers.advance(3_000);
   expect(late.connected).toBeNull();
+});
+
+it('begins no reads while a snapshot is being installed', async () => {
+  const ensemble = await serving({ settings: { readOnlyMode: true }, tuning: TINY_LOG });
+  const alone = [1, 2, 3].find((id) => id !== ensemble.leader) ?? 0;
+  await write(ensemble, await connected(ensemble, alone), names('kept', 1));
+  const writer = await connected(ensemble, ensemble.leader);
+  ensemble.cutOff(alone);
+  const began = () => notesOf(ensemble, alone, 'role.read_only');
+  await ensemble.until(() => began() === 1, 'were reads served');
+  for (let wave = 0; wave < 6; wave++) await write(ensemble, writer, names(`later-${wave}`, 20));
+  let isHung = false;
+  ensemble.beforeChange(alone, () => {
+    // The installation's own first change of the disk: the reads end right before it.
+    if (isHung || notesOf(ensemble, alone, 'role.read_only_ended') === 0) return;
+    isHung = true;
+    ensemble.hang(alone);
+    ensemble.cutOff(alone);
+  });
+  ensemble.heal(alone);
+  await ensemble.until(() => isHung, 'was a snapshot about to be installed');
+  await ensemble.timers.advance(10_000);
+  expect(notesOf(ensemble, alone, 'snapshot.installed')).toBe(0);
+  expect(began()).toBe(1);
+  ensemble.unhang(alone);
+  await ensemble.until(() => began() === 2, 'were reads served of the new state');
+  expect(notesOf(ensemble, alone, 'snapshot.installed')).toBe(1);
+  const reader = await readerAt(ensemble, alone);
+  const read = reader.exists('/later-0-0');
+  await ensemble.until(() => reader.errorOf(read) !== undefined, 'was a read answered');
+  expect(reader.errorOf(read)).toBe(ErrorCode.ok);
+  ensemble.heal(alone);
+  await ensemble.until(() => ensemble.serves(alone), 'did it serve again');
+  await expectEqual(ensemble);
 });
