@@ -37,6 +37,9 @@ const REMOVALS = [
 /** Users meet znodes that are not for everybody. */
 const SECRETS = [...BRIEF, 'clients.works=["secrets"]', 'clients.count=6'] as const;
 
+/** Clients create as much as quotas allow, and more. */
+const LIMITS = [...BRIEF, 'clients.works=["limits"]', 'clients.count=4'] as const;
+
 /** Sessions with more ephemerals than one transaction deletes end all the time. */
 const ENDS_IN_PARTS = [
   ...BRIEF,
@@ -320,6 +323,34 @@ export const sourceMutants: readonly Mutant[] = [
     file: 'pipeline/acl-grants.ts',
     find: '(ids.get(id) ?? 0) | perms',
     replace: 'perms',
+  },
+  {
+    name: 'shorter-data-stays-counted',
+    area: 'state',
+    breaks: 'what is set counts for the quota above it',
+    aim: LIMITS,
+    file: 'state/quotas.ts',
+    find: 'if (this.#prefixes.count > 0) this.#count(op.path, { count: 0, bytes });',
+    replace:
+      'if (this.#prefixes.count > 0 && bytes > 0) this.#count(op.path, { count: 0, bytes });',
+  },
+  {
+    name: 'quotas-are-forgotten-at-a-start',
+    area: 'state',
+    breaks: 'a member that starts knows which paths have a quota',
+    aim: [...LIMITS, 'kinds=["crash","crash-leader"]'],
+    file: 'state/quotas.ts',
+    find: 'for (const path of this.#paths()) this.#learn(limitedBy(path));',
+    replace: 'for (const path of this.#paths()) this.#learn(measuredAt(path) && null);',
+  },
+  {
+    name: 'limit-is-passed-by-one',
+    area: 'pipeline',
+    breaks: 'what is created counts before it is allowed',
+    aim: LIMITS,
+    file: 'pipeline/quota-guard.ts',
+    find: 'hard: limits.countHard, value: stats.count + count };',
+    replace: 'hard: limits.countHard, value: stats.count };',
   },
   {
     name: 'acl-version-is-not-checked',

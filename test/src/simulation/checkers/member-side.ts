@@ -11,6 +11,7 @@ import { newEpochs } from './members/epochs.js';
 import { newKnownLeaderships } from './members/known-leaderships.js';
 import { newLeadership } from './members/leadership.js';
 import { newPurge } from './members/purge.js';
+import { newQuotas } from './members/quotas.js';
 import { newRestart } from './members/restart.js';
 import { newRoles } from './members/roles.js';
 import { newRoom } from './members/room.js';
@@ -33,6 +34,7 @@ export const MEMBER_CHECKERS: readonly NewChecker[] = [
   newRoles,
   newLeadership,
   newPurge,
+  newQuotas,
   newDigest,
   newEphemerals,
   newTime,

@@ -21,6 +21,7 @@ export const WORKS = [
   'ownEphemerals',
   'removals',
   'secrets',
+  'limits',
 ] as const;
 export type Work = (typeof WORKS)[number];
 

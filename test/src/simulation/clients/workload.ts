@@ -11,7 +11,15 @@ import type { Random } from '../random.js';
 import { digs } from './digs.js';
 import { hoards } from './hoards.js';
 import type { ClientOptions } from './options.js';
-import { CANNOT_FAIL, type Proof, readAnything, type Scene, timed, WORK_OF } from './works.js';
+import {
+  CANNOT_FAIL,
+  LIMITED,
+  type Proof,
+  readAnything,
+  type Scene,
+  timed,
+  WORK_OF,
+} from './works.js';
 
 /** The number of its sequential nodes; older ones are deleted. */
 const OWN_NAMES_MAX = 64;
@@ -67,6 +75,8 @@ export class Workload implements Scene {
     for (const path of CANNOT_FAIL) this.#createIfMissing(path);
     for (const path of this.registers) this.#createIfMissing(path);
     if (this.options.works.includes('secrets')) this.#createIfMissing('/s');
+    if (!this.options.works.includes('limits')) return;
+    for (const path of LIMITED) this.#createIfMissing(path);
   }
 
   /**

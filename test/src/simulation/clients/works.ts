@@ -5,8 +5,9 @@
  * alone, `/own/t<client>-<n>` with a time to live, `/e/<client>-<n>` ephemerals, `/q/` sequential
  * nodes, `/m/<n>` what multis create and delete, `/m/f<n>` parents that are created and deleted
  * with their children, `/s/<n>` and `/s/<n>/<n>` what not everybody may read or change. No watch
- * is set below `/s`: whether its events are withheld is no matter of these clients. The five
- * directories are never deleted, so sequence numbers below them never begin again.
+ * is set below `/s`: whether its events are withheld is no matter of these clients. `/l/<n>` are
+ * what a quota of `/l` limits, where it has one. The directories are never deleted, so sequence
+ * numbers below them never begin again.
  */
 import { Perms } from '@rookery/protocol';
 import { ANYONE, type Grant, SELF, USERS } from '../contract/grants.js';
@@ -19,6 +20,9 @@ export interface Proof {
   readonly kind: 'prove';
   readonly user: string;
 }
+
+/** What quotas limit, and where its quota is. */
+export const LIMITED = ['/l', '/zookeeper/quota/l'] as const;
 
 /** What a work needs from its client. */
 export interface Scene {
@@ -50,6 +54,7 @@ export const WORK_OF: Readonly<Record<Work, (scene: Scene) => void>> = {
   ownEphemerals,
   removals,
   secrets,
+  limits,
 };
 
 /** The nodes of one client in a directory. */
@@ -64,6 +69,10 @@ const READS_AT_ONCE_MAX = 6;
 const SECRETS = 3;
 /** More than what a member looks through without an index. */
 const GRANTS_MAX = 6;
+const LIMITED_NODES = 10;
+/** Fewer, with `/l` itself; and the bytes of about as many texts, which are of about 6. */
+const LIMITED_TO = [3, 5, 8] as const;
+const BYTES_OF_TEXT = 6;
 const REMOVABLE: readonly RemovedWatches[] = [
   ...(['data', 'children', 'persistent', 'recursive', 'any', 'any'] as const),
 ];
@@ -283,6 +292,48 @@ function grants(random: Random): readonly Grant[] {
     const to = random.pick([ANYONE, SELF, ...USERS]);
     return { perms: 1 + random.below(Perms.all), to };
   });
+}
+
+/** Znodes of which there are as many, or as large ones, as the quota of their parent allows. */
+function limits(scene: Scene): void {
+  const { random } = scene;
+  const path = `/l/${random.below(LIMITED_NODES)}`;
+  const [, quota] = LIMITED;
+  const [rules, sum] = [`${quota}/zookeeper_limits`, `${quota}/zookeeper_stats`];
+  const data = scene.text() + '-'.repeat(random.below(BYTES_OF_TEXT));
+  const dice = random.next();
+  if (dice < 0.5) {
+    scene.push({ kind: 'create', path, data, mode: 'persistent' });
+  } else if (dice < 0.65) {
+    scene.push({ kind: 'set', path, data, version: ANY_VERSION });
+  } else if (dice < 0.8) scene.push({ kind: 'delete', path, version: ANY_VERSION });
+  else if (dice < 0.86) {
+    scene.push({ kind: 'set', path: rules, data: limitsText(scene), version: ANY_VERSION });
+  } else if (dice < 0.94) {
+    // Creating the second one measures what is there.
+    const limit = { kind: 'create', path: rules, data: limitsText(scene) } as const;
+    const stats = { kind: 'create', path: sum, data: scene.text() } as const;
+    const mode = 'persistent' as const;
+    const parts = [
+      { ...limit, mode },
+      { ...stats, mode },
+    ];
+    scene.push({ kind: 'multi', parts });
+  } else if (dice < 0.96) {
+    const parts = [sum, rules].map((gone) => {
+      return { kind: 'delete' as const, path: gone, version: ANY_VERSION };
+    });
+    scene.push({ kind: 'multi', parts });
+  } else list(scene, '/l', false);
+}
+
+/** As ZooKeeper has it; nobody knows what the last entry means, but whose text it is. */
+function limitsText(scene: Scene): string {
+  const { random } = scene;
+  const count = random.chance(0.8) ? random.pick(LIMITED_TO) : -1;
+  const bytes = random.chance(0.4) ? BYTES_OF_TEXT * random.pick(LIMITED_TO) : -1;
+  const hard = `byteHardLimit=${bytes};countHardLimit=${count}`;
+  return `count=-1,bytes=-1=;${hard};by=${scene.text()}`;
 }
 
 /** Parents that all clients delete while others create children below them. */

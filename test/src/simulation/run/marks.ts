@@ -59,6 +59,8 @@ export const MARKS = {
   'permission-wanting': 'a write is refused, because its client lacks the permission',
   'secret-kept': 'a read shows nothing, because its client may not read the znode',
   'known-served': 'a connection that has proven who it is reads or changes what not all may',
+  'limit-reached': 'a write is refused, because a quota has a hard limit',
+  'quota-kept': 'a write is done below a path that has a quota',
   'sequence-raised': 'the number of the next sequential child of a znode is raised',
   'read-only-shown': 'a member without a quorum answers a read of a client that allows it',
   'read-only-refused': 'a member without a quorum refuses a write in a read-only session',
@@ -146,6 +148,9 @@ export class Marks implements Checker {
     } else if (error === ErrorCode.ok && users !== undefined) {
       if ('path' in operation && operation.path.startsWith('/s/')) this.#add('known-served');
     }
+    if (operation.kind === 'create' && operation.path.startsWith('/l/')) {
+      if (error === ErrorCode.quotaExceeded) this.#add('limit-reached');
+    }
     switch (operation.kind) {
       case 'multiRead':
         if (reads !== undefined && reads.length > 1) this.#add('reads-at-once');
@@ -176,6 +181,9 @@ export class Marks implements Checker {
     if (state.tree.nodeCount > 300) this.#add('tree-of-hundreds');
     if (state.sessions.count > 24) this.#add('sessions-by-dozens');
     if (atMs > 60_000) this.#add('ran-for-a-minute');
+    if (txn.op.kind === 'create' && txn.op.path.startsWith('/l/') && hasQuota(state)) {
+      this.#add('quota-kept');
+    }
     if (txn.op.kind === 'setAcl') this.#add('acl-changed');
     if (txn.op.kind === 'raiseSequence') this.#add('sequence-raised');
     if (txn.op.kind === 'create' && txn.op.mode === 'container') this.#add('container-created');
@@ -233,4 +241,8 @@ export class Marks implements Checker {
   #add(mark: Mark): void {
     this.counts.set(mark, (this.counts.get(mark) ?? 0) + 1);
   }
+}
+
+function hasQuota({ tree }: Applied['state']): boolean {
+  return tree.find('/zookeeper/quota/l/zookeeper_limits') >= 0;
 }

@@ -26,6 +26,8 @@ export interface RunSettings {
   readonly ephemeralsPerSessionMax: number;
   /** Null: no member comes close to its bound. */
   readonly treeBytesMax: number | null;
+  /** Whether hard limits of quotas refuse writes. */
+  readonly enforceQuota: boolean;
   /** Whether members serve reads without a quorum, to clients that allow it. */
   readonly readOnlyMode: boolean;
   /** Whether members prove to each other that they know a secret. */
@@ -187,6 +189,7 @@ function drawSettings(random: Random, clients: ClientOptions): RunSettings {
     // Fewer than clients try: see digs.ts.
     multiOpsMax: random.pick([4096, 4096, 8]),
     pathDepthMax: random.pick([2000, 2000, 9]),
+    enforceQuota: true,
     readOnlyMode: clients.readOnlyReaders > 0,
     treeBytesMax: random.pick([null, null, null, 12_000]),
     // Fewer than a hoarding client owns: see hoards.ts.

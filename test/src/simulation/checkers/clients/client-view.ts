@@ -18,6 +18,7 @@ import { newAttachments } from './attachments.js';
 import { CommittedTree, REPLAYS } from './committed-tree.js';
 import type { Part } from './part.js';
 import { newPermissions } from './permissions.js';
+import { newQuotaLimits } from './quota-limits.js';
 import { newReadOnly } from './read-only.js';
 import { newShownState } from './shown-state.js';
 import { newWatchOrder } from './watch-order.js';
@@ -28,6 +29,7 @@ export class ClientView implements Checker {
   readonly #acknowledged: Part = newAcknowledged(this.#tree);
   readonly #attachments: Part = newAttachments();
   readonly #permissions: Part = newPermissions(this.#tree);
+  readonly #limits: Part = newQuotaLimits(this.#tree);
   readonly #shown: Part = newShownState(this.#tree);
   readonly #readOnly: Part = newReadOnly(this.#tree);
   readonly #watches: Part = newWatchOrder(this.#tree);
@@ -45,12 +47,14 @@ export class ClientView implements Checker {
   onInvocation(invocation: Invocation): void {
     this.#acknowledged.onInvocation?.(invocation);
     this.#attachments.onInvocation?.(invocation);
+    this.#limits.onInvocation?.(invocation);
   }
 
   onReply(reply: Reply): void {
     this.#acknowledged.onReply?.(reply);
     this.#attachments.onReply?.(reply);
     this.#permissions.onReply?.(reply);
+    this.#limits.onReply?.(reply);
     this.#shown.onReply?.(reply);
     this.#watches.onReply?.(reply);
   }
@@ -65,6 +69,7 @@ export class ClientView implements Checker {
 
   onSession(session: SessionSeen): void {
     this.#attachments.onSession?.(session);
+    this.#limits.onSession?.(session);
     this.#watches.onSession?.(session);
   }
 
