@@ -31,6 +31,8 @@ const SERVING_DEADLINE_MS = 60_000;
 const AGREEMENT_DEADLINE_MS = 30_000;
 /** How long each part of the end may take; abandoned sessions expire in it, and clients give up. */
 const END_DEADLINE_MS = 60_000;
+/** A queue grows with the run, and its end is read element by element. */
+const FINAL_READS_MS_PER_MINUTE = 15_000;
 /** Sizes so small that logs are purged all the time, and a member that was away gets a snapshot. */
 const TUNINGS = [
   { segment: 64, keep: 128, checkpoint: 64, window: 32 },
@@ -197,7 +199,8 @@ export class ChaosRun {
   async #end(): Promise<void> {
     await this.#inTime('the workloads end', this.#workloads.stop());
     await this.#inTime('the probes end', this.#probes.stop());
-    await this.#inTime('the final reads', this.#workloads.finish());
+    const readsMs = END_DEADLINE_MS + this.#setup.options.minutes * FINAL_READS_MS_PER_MINUTE;
+    await this.#inTime('the final reads', this.#workloads.finish(), readsMs);
     await this.#inTime('the members agree', this.#agree());
     await this.#inTime('the members stop', this.#members.stop());
   }
@@ -207,8 +210,8 @@ export class ChaosRun {
     if (wrong !== null) this.#onFinding(wrong);
   }
 
-  async #inTime(what: string, work: Promise<void>): Promise<void> {
-    await within(what, END_DEADLINE_MS, work).catch((error: unknown) => {
+  async #inTime(what: string, work: Promise<void>, deadlineMs = END_DEADLINE_MS): Promise<void> {
+    await within(what, deadlineMs, work).catch((error: unknown) => {
       this.#onFinding(`at the end: ${error}`);
     });
   }
