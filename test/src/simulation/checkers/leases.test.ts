@@ -71,6 +71,13 @@ class Scene {
     return this;
   }
 
+  /** The leader proposes what `expires` applies. */
+  decides(): this {
+    const batch = Object.assign(Object.create(null), { last: this.#zxid + 1 }) as never;
+    this.#step({ kind: 'tick', nowMs: this.#atMs }, [{ kind: 'append', ticket: 1, batch }]);
+    return this;
+  }
+
   /** The session's client received no answer when it tried to resume it. */
   givesUp(): this {
     return this.#seesSession('abandoned', 0);
@@ -154,6 +161,9 @@ describe('a lease', () => {
         .expires(),
     ).toThrow('since it lost the member that served it');
     expect(() => silent().loses(2).runs(DEADLINE_MS).expires()).not.toThrow();
+    // The end was decided, and rightly, before the leader lost the member.
+    const decided = soon().decides().loses(2).runs(TICK_MS);
+    expect(() => decided.expires()).not.toThrow();
     const elsewhere = () => silent().loses(3);
     expect(() =>
       elsewhere()

@@ -39,6 +39,8 @@ interface Lease {
   ledAtMs: number;
   /** When the leader lost its link with the member to which the client was connected. */
   lostAtMs: number;
+  /** What the leader had proposed by then: it decided that before it lost the link. */
+  lostAfter: Zxid;
   /** When its client last received anything. */
   quietSinceMs: number;
   /** A handshake was given up and may be carried out at any time, which renews the lease. */
@@ -53,6 +55,8 @@ interface Term {
   readonly sinceMs: number;
   /** When the member last lost a link: what it heard then counts as heard. */
   lostLinkAtMs: number;
+  /** The last transaction that the leader has proposed; 0 for none. */
+  proposed: Zxid;
 }
 
 /** Sessions expire at most this long after their deadline: pipeline/request-preparer.ts. */
@@ -104,6 +108,8 @@ class Leases implements Checker {
       const output = outputs[at];
       if (output?.kind === 'disconnect' && this.#term?.leader === member) {
         this.#term.lostLinkAtMs = atMs;
+      } else if (output?.kind === 'append' && this.#term?.leader === member) {
+        this.#term.proposed = output.batch.last;
       } else if (output?.kind === 'role') {
         if (this.#term?.leader === member) this.#term = null;
         if (output.role === 'leading') this.#onLeads(member, output.epoch, atMs);
@@ -124,6 +130,7 @@ class Leases implements Checker {
         outstanding: 0,
         ledAtMs: 0,
         lostAtMs: 0,
+        lostAfter: 0,
         heard: new LastHeard({ timeoutMs: txn.op.timeoutMs, toldWithinMs: this.#slackMs }),
         quietSinceMs: atMs,
         overdueAtMs: 0,
@@ -178,14 +185,16 @@ class Leases implements Checker {
   }
 
   #onLeads(leader: PeerId, epoch: number, atMs: number): void {
-    this.#term = { leader, epoch, sinceMs: atMs, lostLinkAtMs: atMs };
+    this.#term = { leader, epoch, sinceMs: atMs, lostLinkAtMs: atMs, proposed: 0 };
     this.#overdue.clear();
   }
 
-  #onMemberLost({ sinceMs, lostLinkAtMs }: Term, peer: PeerId): void {
+  #onMemberLost({ sinceMs, lostLinkAtMs, proposed }: Term, peer: PeerId): void {
     for (const lease of this.#leases.values()) {
       if (lease.member !== peer || lease.mayBeResumedUnseen) continue;
-      if (lease.attachedAtMs > sinceMs) lease.lostAtMs = lostLinkAtMs;
+      if (lease.attachedAtMs <= sinceMs) continue;
+      lease.lostAtMs = lostLinkAtMs;
+      lease.lostAfter = proposed;
     }
   }
 
@@ -193,13 +202,13 @@ class Leases implements Checker {
   #onExpiry(lease: Lease, zxid: Zxid, atMs: number): void {
     const term = this.#term;
     if (term?.epoch !== epochOf(zxid)) return;
-    const { timeoutMs, session, ledAtMs, lostAtMs, heard } = lease;
+    const { timeoutMs, session, ledAtMs, lostAtMs, lostAfter, heard } = lease;
     const fullMs = timeoutMs + this.#slackMs;
     if (epochOf(session) < term.epoch) {
       this.#expectRun(lease, fullMs, term.sinceMs, 'it began to lead', atMs);
     }
     if (ledAtMs > term.sinceMs) this.#expectRun(lease, fullMs, ledAtMs, 'it answered it', atMs);
-    if (lostAtMs > term.sinceMs) {
+    if (lostAtMs > term.sinceMs && zxid > lostAfter) {
       this.#expectRun(lease, fullMs, lostAtMs, 'it lost the member that served it', atMs);
     }
     if (heard.atMs <= term.sinceMs) return;
