@@ -147,6 +147,7 @@ export {
 } from './client/records.js';
 export { errorMessage } from './error-message.js';
 export { Fifo } from './fifo.js';
+export { FrameTooLargeError } from './frame-too-large-error.js';
 export { FrameError, FrameReader } from './framing.js';
 export { Glob } from './glob.js';
 export {

@@ -1,6 +1,7 @@
 /** Goal: the primitives survive any value and any garbage. Method: properties over both. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FrameTooLargeError } from '../frame-too-large-error.js';
 import { MarshallingError } from '../marshalling-error.js';
 import {
   bool,
@@ -267,5 +268,36 @@ describe('JuteWriter', () => {
 
   it('throws for an int that is not of 32 bits', () => {
     expect(() => new JuteWriter().int(2 ** 31)).toThrowError();
+  });
+});
+
+describe('a frame that is too large for its length', () => {
+  const BYTES_MAX = 1000;
+
+  it('is refused and dropped, and what is around it stays', () => {
+    for (const bytes of [BYTES_MAX, BYTES_MAX + 1, 40 * BYTES_MAX]) {
+      const writer = new JuteWriter(null, 16 * 1024, BYTES_MAX);
+      writer.beginFrame();
+      writer.raw(Buffer.alloc(2));
+      writer.endFrame();
+      const frame = () => {
+        writer.beginFrame();
+        for (let left = bytes; left > 0; left -= 100) writer.raw(Buffer.alloc(Math.min(100, left)));
+        writer.endFrame();
+      };
+      if (bytes > BYTES_MAX) expect(frame).toThrow(FrameTooLargeError);
+      else frame();
+      writer.beginFrame();
+      writer.endFrame();
+      const large = bytes > BYTES_MAX ? 0 : 4 + bytes;
+      expect(writer.take()).toHaveLength(4 + 2 + large + 4);
+    }
+  });
+
+  it('is refused before there is memory for it', () => {
+    const writer = new JuteWriter();
+    writer.beginFrame();
+    expect(() => writer.reserve(2 ** 31)).toThrow(FrameTooLargeError);
+    expect(writer.slabBytes).toBeLessThan(1 << 20);
   });
 });

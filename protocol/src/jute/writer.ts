@@ -5,13 +5,18 @@
  * slab, or in a new one if that is full. Only `recycle` overwrites bytes that were taken. A reply
  * is therefore written once and goes to the socket without a copy. Writers that share a pool hold a
  * slab only until they `release` or `recycle` it. `long` takes an Int64; `int` a signed 32-bit
- * integer; both throw on anything else.
+ * integer; both throw on anything else. A frame beyond what its length field can say is dropped,
+ * with a FrameTooLargeError, before there is memory for it.
  */
 import { assert } from '../assert.js';
+import { FrameTooLargeError } from '../frame-too-large-error.js';
 import type { Int64 } from './int64.js';
 import { newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 
 const NO_FRAME = -1;
+const LENGTH_BYTES = 4;
+/** The length field of a frame is signed. */
+const FRAME_BYTES_MAX = 2 ** 31 - 1;
 /** The first slab of a writer without a pool, which may write one short record only. */
 const FIRST_SLAB_BYTES = 256;
 const NO_SLAB = newSlab(0);
@@ -22,6 +27,7 @@ const SHORT_STRING_CHARS = 48;
 export class JuteWriter {
   readonly #pool: SlabPool | null;
   readonly #slabBytesMax: number;
+  readonly #frameBytesMax: number;
   /** The offset in the slab at which this writer began. */
   #first = 0;
   #slab: Slab = NO_SLAB;
@@ -38,10 +44,15 @@ export class JuteWriter {
    * A writer without a pool gets slabs that double in size up to `slabBytesMax`. What is larger has
    * memory of its own.
    */
-  constructor(pool: SlabPool | null = null, slabBytesMax = SLAB_BYTES) {
+  constructor(
+    pool: SlabPool | null = null,
+    slabBytesMax = SLAB_BYTES,
+    frameBytesMax = FRAME_BYTES_MAX,
+  ) {
     assert(pool === null || slabBytesMax === SLAB_BYTES, 'the slabs of a pool have one size');
     this.#pool = pool;
     this.#slabBytesMax = slabBytesMax;
+    this.#frameBytesMax = frameBytesMax;
   }
 
   /** The number of bytes that were written and not taken. */
@@ -109,6 +120,11 @@ export class JuteWriter {
     return at;
   }
 
+  /** Makes room for so many bytes: what is written then is copied no more until they are full. */
+  reserve(bytes: number): void {
+    this.#reserve(bytes);
+  }
+
   get view(): DataView {
     return this.#view;
   }
@@ -126,16 +142,17 @@ export class JuteWriter {
 
   beginFrame(): void {
     assert(this.#frame === NO_FRAME, 'frames do not nest');
-    this.#reserve(4);
+    this.#reserve(LENGTH_BYTES);
     this.#frame = this.length;
-    this.#position += 4;
+    this.#position += LENGTH_BYTES;
   }
 
-  /** Fills in the length field of the open frame. */
+  /** Fills in the length field of the open frame. Throws FrameTooLargeError. */
   endFrame(): void {
     assert(this.#frame !== NO_FRAME, 'a frame is open at endFrame');
+    this.#checkFrame(0);
     const at = this.#start + this.#frame;
-    this.#view.setInt32(at, this.#position - at - 4);
+    this.#view.setInt32(at, this.#position - at - LENGTH_BYTES);
     this.#frame = NO_FRAME;
   }
 
@@ -231,7 +248,17 @@ export class JuteWriter {
     if (this.#position + bytes > this.#buffer.length) this.#grow(bytes);
   }
 
+  /** Whether the open frame may have `bytes` more. Drops the frame and throws if it may not. */
+  #checkFrame(bytes: number): void {
+    if (this.#frame === NO_FRAME) return;
+    const frameBytes = this.length - this.#frame - LENGTH_BYTES + bytes;
+    if (frameBytes <= this.#frameBytesMax) return;
+    this.truncate(this.#frame);
+    throw new FrameTooLargeError(`a frame would have ${frameBytes} bytes`);
+  }
+
   #grow(bytes: number): void {
+    this.#checkFrame(bytes);
     const kept = this.length;
     const needed = kept + bytes;
     const slab = this.#nextSlab(needed, kept);

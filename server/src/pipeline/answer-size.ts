@@ -8,10 +8,11 @@
  */
 import { JuteReader, MarshallingError, OpCode } from '@rookery/protocol';
 import { NO_NODE, type Tree } from '../state/tree.js';
+import { LIST_BYTES_MAX } from './list-bound.js';
 
 /** The estimate for a header and a Stat: most answers have no more. */
 const SMALL_BYTES = 128;
-/** The estimate for the name of a child. */
+/** The estimate for the name of a child, which others may still create; longer ones count. */
 const NAME_BYTES = 64;
 /** The estimate for answers that may have any size and are requested rarely. */
 export const LARGE_BYTES = 1 << 20;
@@ -69,7 +70,9 @@ function dataBytes(tree: Tree, node: number): number {
 }
 
 function childrenBytes(tree: Tree, node: number): number {
-  return tree.childCount(node) * NAME_BYTES;
+  const bytes = tree.childCount(node) * NAME_BYTES;
+  if (bytes >= LIST_BYTES_MAX) return LIST_BYTES_MAX;
+  return Math.min(LIST_BYTES_MAX, Math.max(bytes, tree.listedBytes(node)));
 }
 
 function pathOf(body: Uint8Array): string | null {

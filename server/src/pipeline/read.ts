@@ -21,6 +21,7 @@ import {
 import { NO_NODE } from '../state/tree.js';
 import type { WatchKind } from '../state/watches.js';
 import { clientInfoOf } from './identities.js';
+import { isListable } from './list-bound.js';
 import { PATH_BYTES_MAX } from './path-bound.js';
 import { readAcl } from './read-acl.js';
 import { mayRead, type ReadScene } from './read-scene.js';
@@ -112,6 +113,10 @@ function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void 
   if (node !== NO_NODE && !mayRead(scene, node)) {
     return writeError(writer, { xid, zxid, code: ErrorCode.noAuth });
   }
+  if (node !== NO_NODE && listsChildren(opcode) && !isListable(state.tree, node)) {
+    // Not -127, which would say that the trouble passes.
+    return writeError(writer, { xid, zxid, code: ErrorCode.quotaExceeded });
+  }
   // Only exists watches a znode that does not exist.
   const watches = watch && (node !== NO_NODE || opcode === OpCode.exists);
   if (watches && node === NO_NODE && pathBytes > PATH_BYTES_MAX) {
@@ -132,15 +137,17 @@ function pathAt(body: JuteReader, position: number): string {
 }
 
 function watchKindOf(opcode: number): WatchKind {
-  return opcode === OpCode.getChildren || opcode === OpCode.getChildren2 ? 'child' : 'data';
+  return listsChildren(opcode) ? 'child' : 'data';
+}
+
+function listsChildren(opcode: number): boolean {
+  return opcode === OpCode.getChildren || opcode === OpCode.getChildren2;
 }
 
 function writeNode({ state, channel }: ReadScene, { opcode }: ReadHeader, node: number): void {
   const { tree } = state;
   const { writer } = channel;
   if (opcode === OpCode.getData) tree.writeData(node, writer);
-  if (opcode === OpCode.getChildren || opcode === OpCode.getChildren2) {
-    tree.writeChildren(node, writer);
-  }
+  if (listsChildren(opcode)) tree.writeChildren(node, writer);
   if (opcode !== OpCode.getChildren) tree.writeStat(node, writer);
 }

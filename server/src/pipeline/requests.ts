@@ -9,6 +9,7 @@
 import {
   assert,
   ErrorCode,
+  FrameTooLargeError,
   JuteReader,
   OpCode,
   type Synced,
@@ -29,7 +30,7 @@ import { isLocalId, LOCAL_SESSION } from './local-sessions.js';
 import { operationName } from './operation-names.js';
 import { type ReadHeader, runRead, runWatchesPart } from './read.js';
 import { isRefusedReadOnly } from './read-only.js';
-import { ReadScenes } from './read-scene.js';
+import { type ReadScene, ReadScenes } from './read-scene.js';
 import { beginReply, writeError, writeSyncReply } from './reply.js';
 import { classOf, classOfStranger, kindOf } from './request.js';
 import type { RequestsParts } from './requests-parts.js';
@@ -45,6 +46,7 @@ export const HEADER_BYTES = 8;
 const FORCED_BYTES_MAX = 8 << 20;
 const NO_PARTS: Uint8Array[] = [];
 const TOO_MANY_WATCHES = 'too many watches';
+const ANSWER_TOO_LARGE = 'the answer is larger than any frame';
 const LOGIN_NOT_KEPT =
   'its login has to wait, but too many of its address do already, or it is too long to be kept';
 
@@ -399,7 +401,17 @@ export class Requests {
       channel.writer.endFrame();
     } else {
       const scene = this.#scenes.of(state, connection, requester);
+      this.#read(connection, scene, header, body);
+    }
+  }
+
+  /** What no frame can hold ends this connection and nobody else's. */
+  #read(connection: Connection, scene: ReadScene, header: ReadHeader, body: JuteReader): void {
+    try {
       if (!runRead(scene, header, body)) this.#giveUp(connection, TOO_MANY_WATCHES);
+    } catch (error) {
+      if (!(error instanceof FrameTooLargeError)) throw error;
+      this.#giveUp(connection, ANSWER_TOO_LARGE);
     }
   }
 

@@ -22,7 +22,6 @@ import {
   readMultiReadOps,
   SaslRequest,
   SaslResponse,
-  unreachable,
   WatchesRequest,
 } from '@rookery/protocol';
 import { ephemeralPaths } from '../state/ephemeral-paths.js';
@@ -43,9 +42,9 @@ const EPHEMERALS_BYTES_MAX = 4 << 20;
 const PAGE_BYTES_MAX = 256 << 10;
 
 /**
- * In a multiRead, reads after this many bytes of answers are answered -127, which says that they
+ * In a multiRead, reads beyond this many bytes of answers are answered -127, which says that they
  * may be asked again: a frame of reads of one large znode would otherwise be answered with more
- * than any memory holds.
+ * than any memory holds. A read that has more bytes by itself is answered -125.
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
@@ -67,8 +66,6 @@ const FIND_WORK = 8;
  */
 const ERROR_BYTES = 13;
 const RESULT_BYTES = 80;
-/** The length of a string. */
-const NAME_BYTES = 4;
 
 export function runSpecialRead(
   scene: ReadScene,
@@ -108,16 +105,19 @@ function readMany(scene: ReadScene, xid: number, ops: readonly MultiReadRequestO
   let bytes = 0;
   let work = 0;
   const throttled = { opcode: OpCode.error, error: ErrorCode.throttledOp } as const;
+  const tooLarge = { opcode: OpCode.error, error: ErrorCode.quotaExceeded } as const;
   const results = ops.map((op): MultiReadResult => {
     if (bytes > MULTI_READ_BYTES_MAX || work > MULTI_READ_WORK_MAX) return throttled;
     const { node, refused, work: own } = judged(scene, op);
-    if (own > MULTI_READ_WORK_MAX) return { opcode: OpCode.error, error: ErrorCode.quotaExceeded };
+    if (own > MULTI_READ_WORK_MAX) return tooLarge;
     work += own;
     if (work > MULTI_READ_WORK_MAX) return throttled;
+    const size = refused === ErrorCode.ok ? sizeOf(scene.state.tree, op, node) : ERROR_BYTES;
+    if (size > MULTI_READ_BYTES_MAX) return tooLarge;
+    bytes += size;
+    if (bytes > MULTI_READ_BYTES_MAX) return throttled;
     if (refused !== ErrorCode.ok) return { opcode: OpCode.error, error: refused };
-    const result = readOne(scene.state.tree, op, node);
-    bytes += sizeOf(result);
-    return result;
+    return readOne(scene.state.tree, op, node);
   });
   const { writer } = scene.channel;
   beginReply(writer, xid, scene.state.lastZxid);
@@ -125,17 +125,10 @@ function readMany(scene: ReadScene, xid: number, ops: readonly MultiReadRequestO
   writer.endFrame();
 }
 
-function sizeOf(result: MultiReadResult): number {
-  switch (result.opcode) {
-    case OpCode.getData:
-      return RESULT_BYTES + (result.data?.length ?? 0);
-    case OpCode.getChildren:
-      return result.children.reduce((sum, name) => sum + NAME_BYTES + name.length, RESULT_BYTES);
-    case OpCode.error:
-      return ERROR_BYTES;
-    default:
-      return unreachable(result);
-  }
+/** What the result takes in the answer, known before anything of it is made. */
+function sizeOf(tree: Tree, { opcode }: MultiReadRequestOp, node: number): number {
+  const bytes = opcode === OpCode.getData ? tree.dataLength(node) : tree.listedBytes(node);
+  return RESULT_BYTES + bytes;
 }
 
 /** Whether the client may read it, and the work of judging that and then of listing it. */

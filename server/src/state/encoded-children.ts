@@ -36,13 +36,17 @@ export class EncodedChildren {
     return list;
   }
 
+  /** Whether a list of this size may be kept: not one that is larger than the bound of all. */
+  mayKeep(bytes: number): boolean {
+    return bytes <= this.#bytesMax;
+  }
+
   /**
-   * The cache owns `list` from now on. A list that is larger than the bound of all lists is not
-   * kept.
+   * The cache owns `list` from now on. A list that may not be kept is dropped.
    */
   keep(directory: number, list: Uint8Array): void {
     this.forget(directory);
-    if (list.length > this.#bytesMax) {
+    if (!this.mayKeep(list.length)) {
       return;
     }
     for (const [other, its] of this.#lists) {

@@ -1,15 +1,18 @@
 /**
- * Caches the listings of large directories: encoded lists, and orders for pages.
+ * Caches what listings of large directories need: encoded lists, orders for pages, and the bytes of
+ * all names.
  *
- * Both caches belong to this member alone, are bounded in bytes, and are not replicated. Called by
- * Tree, which reports when a directory changes.
+ * These caches belong to this member alone, are bounded, and are not replicated. Called by Tree,
+ * which reports when a directory changes.
  */
-import { JuteWriter } from '@rookery/protocol';
+import type { JuteWriter } from '@rookery/protocol';
 import { ChildPages } from './child-pages.js';
 import { ENCODED_FROM, EncodedChildren } from './encoded-children.js';
 import { KeyedRandom } from './keyed-random.js';
-import type { NodeNames } from './lazy-order.js';
+import { ListedBytes } from './listed-bytes.js';
+import type { NodeStore } from './node-store.js';
 import type { PathKey } from './path-hash.js';
+import type { Payloads } from './payloads.js';
 
 export interface ListingLimits {
   /** The bound for the orders that are kept for pages. */
@@ -27,14 +30,16 @@ export interface ListedDirectory {
 
 export class Listings {
   readonly pages: ChildPages;
+  readonly bytes: ListedBytes;
   readonly #encoded: EncodedChildren;
 
   constructor(
-    names: NodeNames,
+    { store, payloads }: { readonly store: NodeStore; readonly payloads: Payloads },
     pathKey: PathKey,
     { pageBytesMax, listingBytesMax }: ListingLimits = {},
   ) {
-    this.pages = new ChildPages(names, new KeyedRandom(pathKey), pageBytesMax);
+    this.pages = new ChildPages(payloads, new KeyedRandom(pathKey), pageBytesMax);
+    this.bytes = new ListedBytes(store);
     this.#encoded = new EncodedChildren(listingBytesMax);
   }
 
@@ -47,19 +52,24 @@ export class Listings {
       directory.encode(writer);
       return;
     }
-    let list = this.#encoded.get(directory.node);
-    if (list === undefined) {
-      const own = new JuteWriter();
-      directory.encode(own);
-      list = new Uint8Array(own.take());
-      this.#encoded.keep(directory.node, list);
+    const list = this.#encoded.get(directory.node);
+    if (list !== undefined) {
+      writer.raw(list);
+      return;
     }
-    writer.raw(list);
+    // Otherwise the memory would grow in steps, each of which copies what there is.
+    writer.reserve(this.bytes.of(directory.node));
+    const start = writer.length;
+    directory.encode(writer);
+    if (this.#encoded.mayKeep(writer.length - start)) {
+      this.#encoded.keep(directory.node, new Uint8Array(writer.untaken.subarray(start)));
+    }
   }
 
   /** The child was added, or is about to be removed: it has its name during the call. */
   childChanged(directory: number, child: number, exists: boolean): void {
     this.#encoded.forget(directory);
+    this.bytes.childChanged(directory, child, exists);
     if (this.pages.keeps(directory)) {
       this.pages.changed(directory, child, exists);
     }

@@ -59,7 +59,7 @@ export class TreeReads {
 
   constructor(pathKey: PathKey, limits?: ListingLimits) {
     this.paths = new PathFinder(this.store, this.payloads, pathKey);
-    this.listings = new Listings(this.payloads, pathKey, limits);
+    this.listings = new Listings({ store: this.store, payloads: this.payloads }, pathKey, limits);
   }
 
   /** Without ZooKeeper's alias of the root: 4 for a fresh tree. */
@@ -197,6 +197,14 @@ export class TreeReads {
       child = this.store.int(child, INT.nextSibling);
     }
     return names;
+  }
+  /**
+   * The bytes that `writeChildren` writes, or more if there are names that are not ASCII. For a
+   * large directory it is a pass over its rows once, and next to nothing from then on.
+   */
+  listedBytes(node: number): number {
+    this.mustLive(node);
+    return this.listings.bytes.of(node);
   }
   /** Writes the names as a jute vector of strings. */
   writeChildren(node: number, writer: JuteWriter): void {

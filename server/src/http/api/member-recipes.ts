@@ -18,6 +18,7 @@ import type { OthersFor, RemoteClient } from './other-members.js';
 import {
   awaitedAmong,
   awaitedBy,
+  CHARACTERS_MAX,
   CHILDREN_MAX,
   type Contender,
   type ContenderFacts,
@@ -181,6 +182,7 @@ function newDirectories(): (tree: Tree, node: number) => boolean {
 function contendersOf(tree: Tree, node: number) {
   const contenders: NodeContender[] = [];
   let looked = 0;
+  let characters = 0;
   tree.visitChildren(node, (child) => {
     const name = tree.name(child);
     const part = partOf(name);
@@ -189,7 +191,8 @@ function contendersOf(tree: Tree, node: number) {
       contenders.push({ ...part, name, node: child, isEphemeral, createdMs: tree.ctime(child) });
     }
     looked += 1;
-    return looked < CHILDREN_MAX;
+    characters += name.length;
+    return looked < CHILDREN_MAX && characters < CHARACTERS_MAX;
   });
   return { contenders, isTruncated: tree.childCount(node) > looked };
 }
