@@ -5,12 +5,12 @@
  * |---|---|---|
  * | `unit` | `*.test.ts` beside the sources, and in those folders of `test/src` that start no process | from the sources, without a build, in parallel; files share processes, so that each module is read once |
  * | `unit-mocked` | `*.mocked.test.ts`: tests that replace modules | as `unit`, each file in a process of its own |
- * | `alone` | `test/src/alone`: what a starved process would fail, such as sessions that must not expire | one file at a time, next to nothing else |
+ * | `one-at-a-time` | `test/src/one-at-a-time`: what a starved process would fail, such as sessions that must not expire | one file at a time, next to nothing else |
  * | `e2e` | `test/src/e2e`: whole ensembles under faults and load | together with the next four |
  * | `answers` | `test/src/answers`: what a member answers, whenever it does | together |
  * | `client` | `test/src/client`: the client and its recipes | together |
  * | `zookeeper` | the same without `rookery-only/`, against Apache ZooKeeper where Debian's package is installed | together |
- * | `proof` | `test/src/proof`: the simulator, also against mutants | together |
+ * | `simulator-runs` | `test/src/simulator-runs`: the simulator, also against mutants | together |
  *
  * All but the first two start processes from `dist`, and import the packages from there. The last
  * five share their workers: most files wait for sessions that end and members that start, while
@@ -45,7 +45,7 @@ const alias = {
   '@rookery/client': source('client/src'),
 };
 /** The folders of tests that start processes. */
-const OF_PROCESSES = ['alone', 'e2e', 'answers', 'client', 'proof'] as const;
+const OF_PROCESSES = ['one-at-a-time', 'e2e', 'answers', 'client', 'simulator-runs'] as const;
 const mocked = '{protocol,server,client,console,cli,test,bench}/src/**/*.mocked.test.ts';
 
 const isShort = process.env['ROOKERY_TESTS'] === 'short';
@@ -110,8 +110,8 @@ export default defineConfig({
       {
         test: {
           ...processes,
-          name: 'alone',
-          include: testsIn('alone'),
+          name: 'one-at-a-time',
+          include: testsIn('one-at-a-time'),
           fileParallelism: false,
           maxWorkers: 1,
           sequence: { groupOrder: 1 },
@@ -136,7 +136,7 @@ export default defineConfig({
         },
       },
       {
-        test: { ...together, name: 'proof', include: testsIn('proof') },
+        test: { ...together, name: 'simulator-runs', include: testsIn('simulator-runs') },
       },
     ],
   },

@@ -18,11 +18,11 @@ const PACKAGES = ['protocol', 'server', 'client', 'console', 'cli', 'bench', 'te
 const SEEDED = /from 'fast-check'|Random\.forTest\(|testSeed\(/;
 /**
  * Those with a name here take minutes for each seed, and the simulator makes their choices, too.
- * Those in `alone/` let nothing run beside them. What they choose at random, garbage and the order
- * of members, other tests choose, too.
+ * Those in `one-at-a-time/` let nothing run beside them. What they choose at random, garbage and the
+ * order of members, other tests choose, too.
  */
 const LEFT_OUT =
-  /\/alone\/|\/(chaos|disk-bound|mutants|caches|watch-replica|lease-chaos|operated-mirror|soak|test-seed)\.test\.ts$/;
+  /\/one-at-a-time\/|\/(chaos|disk-bound|mutants|caches|watch-replica|lease-chaos|moving\/mirror|soak|test-seed)\.test\.ts$/;
 
 const seed = process.env.ROOKERY_TEST_SEED || `${randomInt(2 ** 32)}`;
 const files = PACKAGES.flatMap(testFiles).filter(isSeeded);

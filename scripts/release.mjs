@@ -39,8 +39,8 @@ function raiseVersions() {
   const field = [/^ {2}"version": ".*"/m, `  "version": "${version}"`];
   for (const folder of ['.', 'docs', 'release']) edit(join(folder, 'package.json'), ...field);
   edit('README.md', /this is version [\d.]+/, `this is version ${version}`);
-  edit('server/src/version.ts', /RELEASE = '.*'/, `RELEASE = '${version}'`);
-  edit('server/src/version.ts', /RELEASED = '.*'/, `RELEASED = '${today} 00:00 UTC'`);
+  edit('server/src/config/version.ts', /RELEASE = '.*'/, `RELEASE = '${version}'`);
+  edit('server/src/config/version.ts', /RELEASED = '.*'/, `RELEASED = '${today} 00:00 UTC'`);
   for (const folder of ['.', 'docs', 'release']) {
     run('npm', ['install', '--package-lock-only', ...QUIET], join(root, folder));
   }

@@ -8,20 +8,21 @@
  * `main.ts`.
  */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { OperatorError, StorageFault } from '@rookery/server';
 import { Argument, Command, CommanderError } from 'commander';
-import type { FromZooCfg } from './config-command.js';
-import { type EnsembleCommand, runEnsemble } from './ensemble-command.js';
+import type { FromZooCfg } from './config/config-command.js';
+import { type EnsembleCommand, runEnsemble } from './ensemble/ensemble-command.js';
 import { addInspect } from './inspecting/commands.js';
-import { limitLookups } from './lookup-limit.js';
+import { limitLookups } from './machine/lookup-limit.js';
 import { addMirror } from './mirror/commands.js';
 import { addDataCommands } from './moving/commands.js';
-import { runServer } from './server-command.js';
+import { runServer } from './server/server-command.js';
 import { addTarget, register } from './shell/registration.js';
 import { COMMANDS } from './shell/table.js';
-import { continueWithoutErrors, endWithOutput, outputWritten } from './standard-output.js';
-import { visible } from './visible-text.js';
-import { wholeNumber } from './whole-number.js';
+import { continueWithoutErrors, endWithOutput, outputWritten } from './terminal/standard-output.js';
+import { visible } from './terminal/visible-text.js';
+import { wholeNumber } from './terminal/whole-number.js';
 
 const EXIT_FAILURE = 1;
 const EXIT_MISTAKE = 2;
@@ -82,7 +83,7 @@ export async function runProgram(): Promise<number> {
       "on a terminal: show the members' logs (default: in files of the data directory)",
     )
     .action(async (options: EnsembleCommand) => {
-      code = await runEnsemble(options);
+      code = await runEnsemble(options, entryPoint());
     });
   addStatus(program, onEnd);
   addHealth(program, onEnd);
@@ -153,8 +154,8 @@ function addStatus(program: Command, onEnd: (code: number) => void): void {
         onEnd(await runStatus({ ...from, ...how }));
         return;
       }
-      const { targetOf } = await import('./shell/target.js');
-      const { readTls } = await import('./shell/client-proofs.js');
+      const { targetOf } = await import('./command/target.js');
+      const { readTls } = await import('./command/client-proofs.js');
       const options = { connect: from.connect, context, timeoutMs: timeout, readOnly: false };
       // A chroot is of clients only.
       const target = targetOf(options, process.env);
@@ -185,7 +186,7 @@ function addHealth(program: Command, onEnd: (code: number) => void): void {
     .option('--exclude <checks>', 'checks to ignore, separated by commas')
     .option('--timeout <ms>', 'how long an answer may take', wholeNumber(1, 600_000), 1000)
     .action(async ({ live, timeout, ...options }: HealthOptions) => {
-      const { runHealth } = await import('./health-command.js');
+      const { runHealth } = await import('./status/health-command.js');
       onEnd(await runHealth({ ...options, live: live === true, timeoutMs: timeout }));
     });
 }
@@ -197,14 +198,14 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
     .description('Check rules, names, ports, directories and clocks; 0 if nothing would fail.')
     .option('--id <n>', 'the member that is to run on this machine', wholeNumber(1, 255))
     .action(async (file: string, { id = null }: { id?: number | null }) => {
-      const { runConfigCheck } = await import('./config-check.js');
+      const { runConfigCheck } = await import('./config/config-check.js');
       onEnd(await runConfigCheck({ file, id }));
     });
   config
     .command('hash-password <user>')
     .description('Hash the password on standard input for adminUsers, adminReaders or superDigest.')
     .action(async (user: string) => {
-      const { runHashPassword } = await import('./hash-password-command.js');
+      const { runHashPassword } = await import('./config/hash-password-command.js');
       onEnd(await runHashPassword(user));
     });
   config
@@ -214,7 +215,7 @@ function addConfig(program: Command, onEnd: (code: number) => void): void {
     .option('--users <file>', 'the file that is made for its users of DIGEST-MD5')
     .option('--secrets <dir>', 'the directory in which files for passphrases and secrets are made')
     .action(async (file: string, options: Omit<FromZooCfg, 'file'>) => {
-      const { runFromZooCfg } = await import('./config-command.js');
+      const { runFromZooCfg } = await import('./config/config-command.js');
       onEnd(runFromZooCfg({ file, ...options }));
     });
 }
@@ -241,7 +242,7 @@ function addZk(program: Command, onEnd: (code: number) => void): void {
     .passThroughOptions();
   zk.action(async () => {
     const { runZkShell, zkStart } = await import('./shell/zk/shell.js');
-    const { targetOf } = await import('./shell/target.js');
+    const { targetOf } = await import('./command/target.js');
     const { server: connect, words, timeoutMs, readOnly } = zkStart(zk.args);
     const connectOption = '-server';
     const target = targetOf({ connect, connectOption, timeoutMs, readOnly }, process.env);
@@ -268,7 +269,7 @@ function addConsole(program: Command, onEnd: (code: number) => void): void {
   command.action(async ({ port = 0, write, ...options }: ConsoleOptions) => {
     const { runConsole } = await import('./console/console-command.js');
     const { targetOptions } = await import('./shell/one-command.js');
-    const { targetOf } = await import('./shell/target.js');
+    const { targetOf } = await import('./command/target.js');
     const target = targetOf(targetOptions(options), process.env);
     onEnd(await runConsole({ target, port, mayWrite: write }));
   });
@@ -280,7 +281,7 @@ function addCompletion(program: Command): void {
     .description('A script that completes the commands in a shell: bash, zsh or fish.')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: 'bash' | 'zsh' | 'fish') => {
-      const { completionScript } = await import('./completion-scripts.js');
+      const { completionScript } = await import('./terminal/completion-scripts.js');
       process.stdout.write(completionScript(program, shell));
     });
 }
@@ -300,6 +301,11 @@ function report(error: unknown): number {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`rookery: ${visible(text)}\n`);
   return EXIT_FAILURE;
+}
+
+/** The file that Node runs. It is beside this one, and beside the bundle that this one is in. */
+function entryPoint(): string {
+  return fileURLToPath(new URL('./main.js', import.meta.url));
 }
 
 function version(): string {

@@ -4,7 +4,7 @@
 import type { Client } from './api/client.js';
 import type { ConnectOptions } from './api/options.js';
 import { SessionClient } from './client/session-client.js';
-import { type CheckedOptions, checkedOptions } from './options-check.js';
+import { type CheckedOptions, checkedOptions } from './session/options-check.js';
 import { SessionKeeper } from './session/session-keeper.js';
 import { waitConnected } from './session/wait-connected.js';
 import { WatchRegistry } from './watches/watch-registry.js';

@@ -1,6 +1,6 @@
 /**
- * What applications import. Values and interfaces in api/, errors in errors.ts; those that cross
- * the wire come from @rookery/protocol and are given on from here.
+ * What applications import. Values, interfaces and errors are in api/; errors that cross the wire
+ * come from @rookery/protocol and are given on from here.
  */
 // Declarations use Node's types, which TypeScript 6 and later include only where they are named.
 /// <reference types="node" preserve="true" />
@@ -51,16 +51,24 @@ export {
 } from '@rookery/protocol';
 export type * from './api/client.js';
 export type * from './api/codec.js';
+export * from './api/errors.js';
 export type * from './api/lease.js';
 export type * from './api/logger.js';
 export type * from './api/options.js';
+export {
+  type BackoffOptions,
+  exponentialBackoff,
+  noRetry,
+  type RetryPolicy,
+  retryForever,
+  retryUntilElapsed,
+} from './api/retry-policy.js';
 export type * from './api/surroundings.js';
 export type * from './api/transaction.js';
 export type * from './api/values.js';
 export type * from './api/views.js';
 export { OPEN_ACL } from './client/multi.js';
 export { connect, createClient } from './connect.js';
-export * from './errors.js';
 export { bytes, json, text } from './helpers/codecs.js';
 export { type CreateRecursiveOptions, createRecursive } from './helpers/create-recursive.js';
 export { type DeleteRecursiveOptions, deleteRecursive } from './helpers/delete-recursive.js';
@@ -72,14 +80,6 @@ export {
   type Patience,
 } from './helpers/idempotent.js';
 export { type Attempt, type RetryingClient, type RetryOptions, retry } from './helpers/retry.js';
-export {
-  type BackoffOptions,
-  exponentialBackoff,
-  noRetry,
-  type RetryPolicy,
-  retryForever,
-  retryUntilElapsed,
-} from './helpers/retry-policy.js';
 export { type Upserted, type UpsertOptions, upsert } from './helpers/upsert.js';
 export { waitForData, waitForDeletion, waitForExistence } from './helpers/wait-for.js';
 export {

@@ -11,8 +11,12 @@ export {
   longAddressText,
   longHost,
   parseAddress,
-} from './addresses.js';
-export { assert, InvariantViolation, unreachable } from './assert.js';
+} from './basics/addresses.js';
+export { assert, InvariantViolation, unreachable } from './basics/assert.js';
+export { errorMessage } from './basics/error-message.js';
+export { Fifo } from './basics/fifo.js';
+export { Glob } from './basics/glob.js';
+export { NameLookups, type NameLookupsParts } from './basics/name-lookups.js';
 export { DIGEST_ALGS, type DigestAlg } from './client/digest-algs.js';
 export { digestMd5Response, digestMd5Secret } from './client/digest-md5.js';
 export {
@@ -112,6 +116,7 @@ export {
   WatcherType,
 } from './client/opcodes.js';
 export { OPERATIONS, type Operation, operationOf } from './client/operations.js';
+export { depthOf, joinPath, nameOf, parentOf, validatePath } from './client/paths.js';
 export { permsOf, permsText } from './client/perms-text.js';
 export {
   AddWatchRequest,
@@ -145,11 +150,6 @@ export {
   WatchesRequest,
   WhoAmIResponse,
 } from './client/records.js';
-export { errorMessage } from './error-message.js';
-export { Fifo } from './fifo.js';
-export { FrameTooLargeError } from './frame-too-large-error.js';
-export { FrameError, FrameReader } from './framing.js';
-export { Glob } from './glob.js';
 export {
   bool,
   buffer,
@@ -168,6 +168,8 @@ export {
   stringOrEmpty,
   vector,
 } from './jute/codec.js';
+export { FrameTooLargeError } from './jute/frame-too-large-error.js';
+export { FrameError, FrameReader } from './jute/framing.js';
 export {
   INT64_MAX,
   INT64_MIN,
@@ -176,13 +178,11 @@ export {
   plainHexId,
   toInt64,
 } from './jute/int64.js';
+export { MarshallingError } from './jute/marshalling-error.js';
 export { bufferOf, JuteReader, viewOf } from './jute/reader.js';
 export { naturalAt, requiredCount, requiredNatural, requiredString } from './jute/required.js';
 export { SlabPool } from './jute/slab-pool.js';
 export { JuteWriter, putLong } from './jute/writer.js';
-export { MarshallingError } from './marshalling-error.js';
-export { NameLookups, type NameLookupsParts } from './name-lookups.js';
-export { depthOf, joinPath, nameOf, parentOf, validatePath } from './paths.js';
 export type * from './peer/admission-messages.js';
 export {
   cutRanges,
@@ -230,4 +230,4 @@ export {
   formatZxid,
   isZxid,
   makeZxid,
-} from './zxid.js';
+} from './peer/zxid.js';

@@ -9,14 +9,18 @@ export {
   metricsHostOf,
   peerAddressOf,
   secureClientAddressOf,
-} from './addresses.js';
-export type { Config, ServerAddress } from './config.js';
-export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config.js';
-export type { LogLevel } from './config-schema.js';
-export { checkSettings } from './config-schema.js';
-export type { FourLetterWord } from './four-letter-words.js';
+} from './config/addresses.js';
+export type { Config, ServerAddress } from './config/config.js';
+export { ConfigError, loadConfig, loadEnsembleConfig, memberDirectories } from './config/config.js';
+export type { LogLevel } from './config/config-schema.js';
+export { checkSettings } from './config/config-schema.js';
+export type { FourLetterWord } from './config/four-letter-words.js';
+export { OperatorError } from './config/operator-error.js';
+export { missingPeerAuth } from './config/peer-auth-settings.js';
+export { type Tuning, tuningFromEnvironment } from './config/tuning.js';
 export { compareParts, holdersOf, partOf, recipeOf } from './http/api/recipe-names.js';
-export { type MemoryLimit, memoryLimit } from './memory-limit.js';
+export { type MemoryLimit, memoryLimit } from './member/memory-limit.js';
+export { rootAclOf } from './member/root-acl.js';
 export { certificateProblem as peerCertificateProblem } from './net/peer-certificate.js';
 export {
   type Backup,
@@ -50,17 +54,14 @@ export {
   zooKeeperTransactions,
   zxidName,
 } from './offline/index.js';
-export { OperatorError } from './operator-error.js';
-export { missingPeerAuth } from './peer-auth-settings.js';
-export { readPeerSecrets } from './peer-secrets.js';
 export { changesByEverybody } from './pipeline/open-acl.js';
-export { rootAclOf } from './root-acl.js';
 export {
   openContinuedFileSync,
   openDirectoryProblem,
   replaceOwnFile,
 } from './security/own-file.js';
 export { scryptEntry } from './security/password-hashes.js';
+export { readPeerSecrets } from './security/peer-secrets.js';
 export { revocationListEnd } from './security/revocation-list.js';
 export { readSaslUsers } from './security/sasl-users.js';
 export { readSecretFile } from './security/secret-file.js';
@@ -73,7 +74,6 @@ export {
 export type { RunningServer, ServerOptions } from './server.js';
 export { startServer } from './server.js';
 export { StorageFault } from './storage/index.js';
-export { type Tuning, tuningFromEnvironment } from './tuning.js';
 export {
   type AclEntry,
   CONTAINER_OWNER,

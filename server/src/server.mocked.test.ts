@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { loadConfig } from './config.js';
+import { loadConfig } from './config/config.js';
 import { ADDRESSES_FILE } from './net/peer-names.js';
 import { startServer } from './server.js';
 import { keptLog } from './simulated/net/fixtures.js';

@@ -7,40 +7,40 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import { AuditLog, auditFileOf, checkAuditFile } from './audit/audit-log.js';
 import {
   clientAddressOf,
   type ListenAddress,
   metricsHostOf,
   peerAddressOf,
   secureClientAddressOf,
-} from './addresses.js';
-import { AuditLog, auditFileOf, checkAuditFile } from './audit/audit-log.js';
-import { type Config, memberDirectories, type ServerAddress } from './config.js';
-import { directoryBytes } from './directory-bytes.js';
+} from './config/addresses.js';
+import { type Config, memberDirectories, type ServerAddress } from './config/config.js';
+import { OperatorError } from './config/operator-error.js';
 import type { BackupTaker } from './driver/backup-schedule.js';
 import { withRoom } from './driver/start-room.js';
-import { EventRing } from './events/event-ring.js';
-import { recordingLogger } from './events/recording-logger.js';
-import { fileBudgetOf } from './file-budget.js';
-import { keepAside } from './keep-aside.js';
-import { Member } from './member.js';
-import type { MemberOptions } from './member-options.js';
-import { MemberSecurity } from './member-security.js';
-import { memoryLimit } from './memory-limit.js';
+import { EventRing } from './measures/event-ring.js';
+import { recordingLogger } from './measures/recording-logger.js';
+import { directoryBytes } from './member/directory-bytes.js';
+import { fileBudgetOf } from './member/file-budget.js';
+import { keepAside } from './member/keep-aside.js';
+import { Member } from './member/member.js';
+import type { MemberOptions } from './member/member-options.js';
+import { MemberSecurity } from './member/member-security.js';
+import { memoryLimit } from './member/memory-limit.js';
+import { untilOwnNamesResolve, warnOfLoopback } from './member/own-names.js';
+import { rootAclOf } from './member/root-acl.js';
+import { spaceOf } from './member/space-of.js';
 import { ListenError, type PortPurpose } from './net/listen-error.js';
 import { openFilesMax } from './net/open-files.js';
 import { ADDRESSES_FILE, PeerNames } from './net/peer-names.js';
 import { TcpTransport } from './net/tcp.js';
 import { systemTimers } from './net/timers.js';
 import type { Transport } from './net/transport.js';
-import { OperatorError } from './operator-error.js';
-import { untilOwnNamesResolve, warnOfLoopback } from './own-names.js';
 import type { AuditSink } from './pipeline/audit.js';
-import { rootAclOf } from './root-acl.js';
 import type { LoginDelays } from './security/login-delays.js';
 import { openDirectoryProblem } from './security/own-file.js';
 import type { PasswordHashes } from './security/password-hashes.js';
-import { spaceOf } from './space-of.js';
 import { openStores } from './storage/index.js';
 
 export type ServerOptions = MemberOptions;
@@ -187,7 +187,7 @@ async function backupTakerOf(
   if (directory === null) return {};
   void warnOfOpenDirectory(join(directory, 'snapshot'), logger);
   const rule = { newest: config.backupsKept, days: config.backupDaysKept };
-  const { BackupKeeper } = await import('./backup-keeper.js');
+  const { BackupKeeper } = await import('./member/backup-keeper.js');
   const backupTaker = new BackupKeeper({
     id,
     directory,

@@ -41,9 +41,13 @@ describe('the rules', () => {
     const offences = (path: string, name: string) =>
       rules.directionOffences(sourceFile(path, `import { a } from '${name}';`)).length;
     expect(offences('server/src/zab/a.ts', '../state/txn.js')).toBe(1);
-    expect(offences('server/src/zab/a.ts', '../config.js')).toBe(1);
+    expect(offences('server/src/zab/a.ts', '../config/config.js')).toBe(1);
+    expect(offences('server/src/zab/a.ts', '../state/memory/hash.js')).toBe(1);
+    expect(offences('server/src/state/memory/a.ts', '../txn.js')).toBe(1);
+    expect(offences('server/src/state/a.ts', './memory/hash.js')).toBe(0);
+    expect(offences('server/src/member/a.ts', '../http/index.js')).toBe(1);
     expect(offences('server/src/storage/a.ts', '../net/tcp.js')).toBe(1);
-    expect(offences('server/src/storage/a.ts', '../operator-error.js')).toBe(0);
+    expect(offences('server/src/storage/a.ts', '../config/operator-error.js')).toBe(0);
     expect(offences('server/src/net/a.ts', '../pipeline/read.js')).toBe(0);
     expect(offences('server/src/net/a.ts', './testing/manual-timers.js')).toBe(1);
     expect(offences('protocol/src/a.ts', '@rookery/server')).toBe(1);
@@ -53,6 +57,27 @@ describe('the rules', () => {
     expect(offences('cli/src/a.ts', '@rookery/server/testing')).toBe(1);
     expect(offences('server/src/a.ts', './simulated/scenario.js')).toBe(1);
     expect(offences('client/src/a.test.ts', '@rookery/server/testing')).toBe(0);
+  });
+
+  it('find folders that import each other, directly or by way of others', () => {
+    const circle = (...imports: readonly (readonly [path: string, name: string])[]) =>
+      rules.circleOffences(
+        imports.map(([path, name]) => sourceFile(path, `import { a } from '${name}';`)),
+      );
+    expect(circle(['cli/src/a/x.ts', '../b/y.js'], ['cli/src/b/y.ts', '../c.js'])).toEqual([]);
+    expect(
+      circle(
+        ['cli/src/a/x.ts', '../b/y.js'],
+        ['cli/src/b/y.ts', '../c.js'],
+        ['cli/src/c.ts', './a/z.js'],
+      ),
+    ).toHaveLength(3);
+    expect(
+      circle(
+        ['server/src/state/x.ts', './memory/y.js'],
+        ['server/src/state/memory/y.ts', '../z.js'],
+      ),
+    ).toHaveLength(2);
   });
 
   it('refuse time, randomness, promises and built-ins in a pure folder', () => {
@@ -84,6 +109,10 @@ describe('the rules', () => {
 describe('the tree', () => {
   it('contains no import against the direction of the folders', () => {
     expect(offenders(rules.directionOffences)).toEqual([]);
+  });
+
+  it('has no folders of a package that import each other in a circle', () => {
+    expect(rules.circleOffences(files)).toEqual([]);
   });
 
   it('has no time, randomness, I/O or promise in zab, state, sessions and pipeline', () => {

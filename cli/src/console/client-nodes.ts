@@ -23,7 +23,7 @@ import {
   statFacts,
   type Versioned,
 } from '@rookery/server/http';
-import { hex, kindOf } from '../shell/values.js';
+import { hex, kindOf } from '../command/values.js';
 import type { ClientPool, Leased } from './client-pool.js';
 import { asProblem } from './keeper-problem.js';
 import { OpenListings } from './open-listings.js';

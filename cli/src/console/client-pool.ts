@@ -8,7 +8,7 @@
 import type { Client } from '@rookery/client';
 import { DIGEST_ALGS } from '@rookery/protocol';
 import { type Caller, digestOf, HttpError, type Requester } from '@rookery/server/http';
-import { openClient, type Target } from '../shell/target.js';
+import { openClient, type Target } from '../command/target.js';
 import { asProblem } from './keeper-problem.js';
 
 export const SESSIONS_MAX = 16;

@@ -17,7 +17,7 @@ import {
   type RecipesAsked,
   shownText,
 } from '@rookery/server/http';
-import { hex, kindOf } from '../shell/values.js';
+import { hex, kindOf } from '../command/values.js';
 import type { ClientPool, Leased } from './client-pool.js';
 import { type ScannedDirectory, scan, TOO_MANY } from './client-scan.js';
 import { asProblem, problemOf } from './keeper-problem.js';

@@ -16,7 +16,7 @@ import {
   type SearchAsked,
   statFacts,
 } from '@rookery/server/http';
-import { hex, kindOf } from '../shell/values.js';
+import { hex, kindOf } from '../command/values.js';
 import type { ClientPool, Leased } from './client-pool.js';
 import { asProblem, problemOf } from './keeper-problem.js';
 import { readableStat } from './readable-stat.js';

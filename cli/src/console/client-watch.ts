@@ -3,7 +3,7 @@
  */
 import type { WatchEvent } from '@rookery/client';
 import type { Hearing, OpenWatch } from '@rookery/server/http';
-import { hex } from '../shell/values.js';
+import { hex } from '../command/values.js';
 import type { ClientPool } from './client-pool.js';
 import { asProblem } from './keeper-problem.js';
 

@@ -2,7 +2,7 @@
 import { createServer, type Socket } from 'node:net';
 import { AdminAccess, ConsoleFiles, HttpError, type HttpRequest } from '@rookery/server/http';
 import { expect, it, onTestFinished } from 'vitest';
-import { addressesOf } from '../shell/addresses.js';
+import { addressesOf } from '../command/addresses.js';
 import { ClientPool } from './client-pool.js';
 import { gatewayRouter } from './gateway.js';
 import { ServerWords } from './server-words.js';

@@ -13,7 +13,7 @@ import {
   SessionExpiredError,
 } from '@rookery/client';
 import { HttpError, keeperProblem } from '@rookery/server/http';
-import { NoConnectionError } from '../shell/failures.js';
+import { NoConnectionError } from '../command/failures.js';
 
 /** Returns the error to answer with; one that is nobody's fault comes back as it is. */
 export function problemOf(error: unknown, path?: string): unknown {

@@ -6,9 +6,9 @@
  * Answers are kept for a moment, so that each server is asked once however many users look.
  */
 import type { FourLetterWord } from '@rookery/server';
-import type { NamedAddress } from '../shell/addresses.js';
+import type { NamedAddress } from '../command/addresses.js';
 import { askWord } from '../status/four-letter-word.js';
-import { type Connection, connectionsIn, ephemeralsIn, linesOf } from './word-answers.js';
+import { type Connection, connectionsIn, ephemeralsIn, linesOf } from '../status/word-answers.js';
 
 const TIMEOUT_MS = 2000;
 const MEMBERS_KEPT_MS = 1000;

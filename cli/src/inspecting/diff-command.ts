@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { SnapshotNode } from '@rookery/server';
-import { isWithin } from '../paths.js';
+import { isWithin } from '../znodes/paths.js';
 import { print } from './print.js';
 import { readState, shownPath } from './state-source.js';
 

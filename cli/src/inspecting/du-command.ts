@@ -5,7 +5,7 @@
  * Exit code 0; an error is thrown for a mistake of the caller, or damage.
  */
 import { parentOf } from '@rookery/protocol';
-import { isWithin } from '../paths.js';
+import { isWithin } from '../znodes/paths.js';
 import { print } from './print.js';
 import { readState, shownPath } from './state-source.js';
 

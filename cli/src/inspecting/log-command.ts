@@ -17,7 +17,7 @@ import {
   type Transaction,
   zooKeeperTransactions,
 } from '@rookery/server';
-import { isWithin } from '../paths.js';
+import { isWithin } from '../znodes/paths.js';
 import { print } from './print.js';
 
 export interface LogCommand {

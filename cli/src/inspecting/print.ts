@@ -3,7 +3,7 @@
  * bounded.
  */
 import { once } from 'node:events';
-import { visible } from '../visible-text.js';
+import { visible } from '../terminal/visible-text.js';
 
 export async function print(text: string): Promise<void> {
   const shown = process.stdout.isTTY ? visible(text) : text;

@@ -14,7 +14,7 @@ import {
   SnapshotFileError,
   type SnapshotNode,
 } from '@rookery/server';
-import { counted } from '../counted.js';
+import { counted } from '../terminal/counted.js';
 import { print } from './print.js';
 import { snapshotText } from './snapshot-text.js';
 

@@ -1,6 +1,6 @@
 /** The two ends of a mirror: views in which the mirrored subtree is `/`. */
 import type { Client } from '@rookery/client';
-import type { OwnAccess } from '../own-access.js';
+import type { OwnAccess } from '../znodes/own-access.js';
 
 export interface Ends {
   readonly source: Client;

@@ -18,11 +18,11 @@ import {
 } from '@rookery/client';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError, ownerKind } from '@rookery/server';
-import { counted } from '../counted.js';
-import { OwnAccess } from '../own-access.js';
-import { isWithin } from '../paths.js';
-import { clientTlsOf, credentialOf, proofsOf, tlsOfEnvironment } from '../shell/client-proofs.js';
-import { visible } from '../visible-text.js';
+import { clientTlsOf, credentialOf, proofsOf, tlsOfEnvironment } from '../command/client-proofs.js';
+import { counted } from '../terminal/counted.js';
+import { visible } from '../terminal/visible-text.js';
+import { OwnAccess } from '../znodes/own-access.js';
+import { isWithin } from '../znodes/paths.js';
 import type { Ends, WritableEnds } from './ends.js';
 import { Follower } from './follower.js';
 import { Reconciler, type ReconcilerOptions } from './reconciler.js';

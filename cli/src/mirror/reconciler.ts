@@ -16,7 +16,7 @@ import {
   type Stat,
 } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { isWithin } from '../paths.js';
+import { isWithin } from '../znodes/paths.js';
 import type { WritableEnds } from './ends.js';
 import {
   type MirroredNode,

@@ -9,8 +9,8 @@
  * refused that would be. Called by Reconciler.
  */
 import { type Acl, type Client, NoAuthError, Perms, TransactionError } from '@rookery/client';
-import { type Change, OWN_ENTRY } from '../own-access.js';
-import { UNKNOWN_STAT } from '../unknown-stat.js';
+import { type Change, OWN_ENTRY } from '../znodes/own-access.js';
+import { UNKNOWN_STAT } from '../znodes/unknown-stat.js';
 import type { WritableEnds } from './ends.js';
 import {
   hidesDigests,

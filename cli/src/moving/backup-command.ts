@@ -24,7 +24,7 @@ import {
   writeSnapshot,
   zxidName,
 } from '@rookery/server';
-import { counted } from '../counted.js';
+import { counted } from '../terminal/counted.js';
 import { fetchState, type RunningMember } from './running-member.js';
 import { type MemberOfFile, readMember } from './stopped-member.js';
 

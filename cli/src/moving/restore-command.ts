@@ -26,7 +26,7 @@ import {
   type StoppedMember,
   ZooKeeperDataError,
 } from '@rookery/server';
-import { counted } from '../counted.js';
+import { counted } from '../terminal/counted.js';
 import { readMember } from './stopped-member.js';
 
 export interface RestoreTarget {

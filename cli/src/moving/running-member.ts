@@ -7,8 +7,8 @@
 import { get, type IncomingMessage } from 'node:http';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError, readBackup, type StateHolder } from '@rookery/server';
-import { httpUrl, userHeaders } from '../http-url.js';
-import { refusal } from '../refusal.js';
+import { refusal } from '../command/refusal.js';
+import { httpUrl, userHeaders } from '../http/http-url.js';
 
 export interface RunningMember {
   /** `http://host:port` of the member's admin port. */

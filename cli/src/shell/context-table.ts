@@ -1,5 +1,5 @@
 /** The commands that keep connect strings and credentials under a name: a part of the table. */
-import type { ArgumentSpec, CommandSpec } from './command.js';
+import type { ArgumentSpec, CommandSpec } from '../command/command.js';
 import { TLS_OPTIONS } from './tls-options.js';
 
 const NAME: ArgumentSpec = { usage: '<name>', kind: 'context' };

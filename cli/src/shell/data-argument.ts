@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
-import type { Call } from './command.js';
+import type { Call } from '../command/command.js';
 
 /** Throws OperatorError for a file that cannot be read. */
 export async function dataOf(call: Call, text: string): Promise<Uint8Array> {

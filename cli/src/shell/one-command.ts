@@ -4,13 +4,13 @@
  */
 import { createInterface } from 'node:readline/promises';
 import type { Client } from '@rookery/client';
-import { isBrokenPipe, unwritable } from '../standard-output.js';
-import { tlsOfOptions } from './client-proofs.js';
-import { Call, type CommandSpec, EXIT } from './command.js';
-import { type Connected, failureOf, missingChroot } from './failures.js';
-import { FORMATS, type Format } from './format.js';
-import { Output, type Write } from './output.js';
-import { openClient, type Target, targetOf } from './target.js';
+import { tlsOfOptions } from '../command/client-proofs.js';
+import { Call, type CommandSpec, EXIT } from '../command/command.js';
+import { type Connected, failureOf, missingChroot } from '../command/failures.js';
+import { FORMATS, type Format } from '../command/format.js';
+import { Output, type Write } from '../command/output.js';
+import { openClient, type Target, targetOf } from '../command/target.js';
+import { isBrokenPipe, unwritable } from '../terminal/standard-output.js';
 
 /** The streams and variables of the process; tests pass their own. */
 export interface ProcessParts {

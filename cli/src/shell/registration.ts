@@ -3,9 +3,9 @@
  * of `rookery sh` alike, so that both accept the same words.
  */
 import { type Command, Option } from 'commander';
-import { wholeNumber } from '../whole-number.js';
-import type { CommandSpec } from './command.js';
-import { FORMATS } from './format.js';
+import type { CommandSpec } from '../command/command.js';
+import { FORMATS } from '../command/format.js';
+import { wholeNumber } from '../terminal/whole-number.js';
 import { TLS_OPTIONS } from './tls-options.js';
 
 /** Runs one command with the arguments that commander has parsed. */

@@ -2,7 +2,7 @@
  * The table of commands: what `rookery <command>`, `rookery sh`, the completion and the documents
  * know about each. The code of a command is loaded when it runs, so that a member loads none of it.
  */
-import type { ArgumentSpec, CommandSpec, OptionSpec } from './command.js';
+import type { ArgumentSpec, CommandSpec, OptionSpec } from '../command/command.js';
 import { CONTEXTS } from './context-table.js';
 
 const INT_MAX = 2 ** 31 - 1;

@@ -7,7 +7,7 @@
  */
 import { type Client, NoAuthError, NoNodeError, type Stat } from '@rookery/client';
 import { joinPath } from '@rookery/protocol';
-import { UNKNOWN_STAT } from '../unknown-stat.js';
+import { UNKNOWN_STAT } from '../znodes/unknown-stat.js';
 
 export interface Walked {
   readonly path: string;

@@ -1,6 +1,6 @@
 /** For tests: what a command is given of the world, where it may use its output and no more. */
-import type { Surroundings } from '../shell/command.js';
-import type { Output } from '../shell/output.js';
+import type { Surroundings } from '../command/command.js';
+import type { Output } from '../command/output.js';
 
 export function surroundingsOf(output: Output): Surroundings {
   const never = () => Promise.reject(new Error('the command asks for nothing else'));

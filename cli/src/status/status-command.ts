@@ -8,7 +8,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addressText, errorMessage } from '@rookery/protocol';
-import { visible } from '../visible-text.js';
+import { visible } from '../terminal/visible-text.js';
 import { askWord, type ServerToAsk } from './four-letter-word.js';
 import { type NamedServer, serversOf } from './named-servers.js';
 import {

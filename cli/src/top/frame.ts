@@ -1,5 +1,5 @@
 /** What `top` shows of the members: columns, and what fits in the terminal. Pure. */
-import { clean, hex } from '../shell/values.js';
+import { clean, hex } from '../command/values.js';
 import {
   aligned,
   type Column,

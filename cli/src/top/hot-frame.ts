@@ -1,7 +1,7 @@
 /**
  * What `top` shows of the hottest paths and clients: columns, and what fits in the terminal. Pure.
  */
-import { clean } from '../shell/values.js';
+import { clean } from '../command/values.js';
 import { aligned, type Column, decimal, headOf, sorted } from './columns.js';
 import { FIXED_LINES, fitted, footOf, type Line, type Screen, titleOf } from './frame.js';
 import type { ClientRow, Hot, PathRow } from './hot.js';

@@ -6,8 +6,8 @@
  * they are asked again after a moment.
  */
 import { z } from 'zod';
-import { pause } from '../pause.js';
-import type { AdminPort } from '../shell/admin-port.js';
+import type { AdminPort } from '../command/admin-port.js';
+import { pause } from '../machine/pause.js';
 
 /** Below this time, what members have seen says nothing. */
 const SEEN_MS_MIN = 1_000;

@@ -1,7 +1,7 @@
 /** The live view of `top`: draws the page with Ink after each look, and takes keys. */
 import { Box, render, Text, useInput } from 'ink';
 import { createElement, type ReactElement } from 'react';
-import { pause } from '../pause.js';
+import { pause } from '../machine/pause.js';
 import type { Order } from './columns.js';
 import { COLUMNS, frameOf, type Line, type Page, type Screen } from './frame.js';
 import { CLIENT_COLUMNS, clientFrame, type HotLook, PATH_COLUMNS, pathFrame } from './hot-frame.js';

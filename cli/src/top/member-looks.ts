@@ -1,6 +1,7 @@
 /** Asks all members `srvr` and `mntr`, again and again, for the rows that `top` shows of them. */
-import { messageOf } from '../error-code.js';
-import type { NamedAddress } from '../shell/addresses.js';
+
+import type { NamedAddress } from '../command/addresses.js';
+import { messageOf } from '../machine/error-code.js';
 import { askWord } from '../status/four-letter-word.js';
 import { reasonOf } from '../status/server-status.js';
 import { type Asked, type Row, rowsOf } from './rows.js';

@@ -8,12 +8,12 @@
  * the members where no others are given.
  */
 import { OperatorError } from '@rookery/server';
-import { messageOf } from '../error-code.js';
-import { pause } from '../pause.js';
-import type { NamedAddress } from '../shell/addresses.js';
-import { AdminPort } from '../shell/admin-port.js';
-import { type Call, EXIT } from '../shell/command.js';
-import { serversFor } from '../shell/servers-for.js';
+import type { NamedAddress } from '../command/addresses.js';
+import { AdminPort } from '../command/admin-port.js';
+import { type Call, EXIT } from '../command/command.js';
+import { serversFor } from '../command/servers-for.js';
+import { messageOf } from '../machine/error-code.js';
+import { pause } from '../machine/pause.js';
 import { type Column, type Order, sorted } from './columns.js';
 import { COLUMNS, PAGES, type Page, rowJson } from './frame.js';
 import { lookHot, NEEDS_URL } from './hot.js';

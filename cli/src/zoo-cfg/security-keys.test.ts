@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runFromZooCfg } from '../config-command.js';
+import { runFromZooCfg } from '../config/config-command.js';
 
 const BASE = `dataDir=/data
 clientPort=2181

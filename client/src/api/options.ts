@@ -1,6 +1,6 @@
 /**
  * The options of connect(), with their units and defaults. Types only; checked in
- * ../options-check.ts.
+ * ../session/options-check.ts.
  */
 import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from './logger.js';

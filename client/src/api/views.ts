@@ -1,8 +1,9 @@
 /**
  * The views that `client.with(...)` returns, which have their own defaults. Types only.
  */
-import type { RetryPolicy } from '../helpers/retry-policy.js';
+
 import type { Codec } from './codec.js';
+import type { RetryPolicy } from './retry-policy.js';
 import type {
   Acl,
   Created,

@@ -19,9 +19,9 @@ import {
   unreachable,
 } from '@rookery/protocol';
 import type { ReadOp, ReadResult } from '../api/client.js';
+import { TransactionError } from '../api/errors.js';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type { Acl, CreateMode } from '../api/values.js';
-import { TransactionError } from '../errors.js';
 import { bytesOf, dataOf, statOf } from './calls.js';
 
 /** Grants every permission to everybody. */

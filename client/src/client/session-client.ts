@@ -52,7 +52,7 @@ import { namespaced } from '../helpers/namespaced-client.js';
 import { Offer } from '../helpers/offer.js';
 import { type Asked, type ProbeAnswer, probeOperation } from '../helpers/operation-probe.js';
 import { TransactionBuilder } from '../helpers/transaction-builder.js';
-import { credentialOf } from '../options-check.js';
+import { credentialOf } from '../session/options-check.js';
 import type { SessionKeeper } from '../session/session-keeper.js';
 import { waitConnected } from '../session/wait-connected.js';
 import { WatchOperations } from '../watches/watch-operations.js';

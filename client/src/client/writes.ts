@@ -10,6 +10,7 @@ import {
   toInt64,
 } from '@rookery/protocol';
 import type { Reconfiguration } from '../api/client.js';
+import { TransactionError } from '../api/errors.js';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
   Acl,
@@ -22,7 +23,6 @@ import type {
   Stat,
   VersionOptions,
 } from '../api/values.js';
-import { TransactionError } from '../errors.js';
 import type { Call } from '../session/call.js';
 import type { SessionKeeper } from '../session/session-keeper.js';
 import { createError, dataError, opError, pathError } from './argument-check.js';

@@ -5,11 +5,11 @@
 import { Perms } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { InvalidDataError, OptionError } from '../errors.js';
+import { InvalidDataError, OptionError } from '../api/errors.js';
+import { exponentialBackoff } from '../api/retry-policy.js';
 import { Lock } from '../recipes/lock.js';
 import { newWorld } from '../testing/lock-world.js';
 import { json } from './codecs.js';
-import { exponentialBackoff } from './retry-policy.js';
 
 const ACL = [{ perms: Perms.all, scheme: 'digest', id: 'a:b' }];
 const retry = exponentialBackoff({ baseMs: 10, maxMs: 10, attemptsMax: 3 });

@@ -4,6 +4,7 @@
  */
 import type { ClientInfo } from '@rookery/protocol';
 import type { Client, ReadOp, ReadResult } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
@@ -19,7 +20,6 @@ import type {
   WatchedReadOptions,
 } from '../api/values.js';
 import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
-import { OptionError } from '../errors.js';
 import { DelegatingClient } from './delegating-client.js';
 import { fenced } from './fenced.js';
 import { namespaced } from './namespaced-client.js';

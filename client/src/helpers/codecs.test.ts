@@ -7,7 +7,7 @@ import * as v from 'valibot';
 import { expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { Codec, StandardSchema } from '../api/codec.js';
-import { InvalidDataError, OptionError } from '../errors.js';
+import { InvalidDataError, OptionError } from '../api/errors.js';
 import { bytes, json, text } from './codecs.js';
 
 const data = (value: unknown) => Buffer.from(JSON.stringify(value));

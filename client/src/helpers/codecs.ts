@@ -6,7 +6,7 @@
  * InvalidDataError.
  */
 import type { Codec, SchemaIssue, StandardSchema } from '../api/codec.js';
-import { type DataIssue, InvalidDataError, OptionError } from '../errors.js';
+import { type DataIssue, InvalidDataError, OptionError } from '../api/errors.js';
 
 /** Any JSON, unchecked. Null data is not JSON. */
 export function json(): Codec<unknown>;

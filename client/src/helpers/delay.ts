@@ -2,8 +2,9 @@
  * Waits for a time to pass, with the timers of the surroundings, unless a signal ends the wait. It
  * leaves neither a timer nor a listener behind. Called by the helpers that back off.
  */
-import { onAbort } from '../abort-followers.js';
+
 import type { Surroundings } from '../api/surroundings.js';
+import { onAbort } from '../calls/abort-followers.js';
 
 /** Resolves after the time. Rejects with the reason of the first of the signals to be aborted. */
 export function delay(

@@ -7,7 +7,7 @@ import {
   ThrottledOpError,
 } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { ClientClosedError, TooManyOutstandingError } from '../errors.js';
+import { ClientClosedError, TooManyOutstandingError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';

@@ -11,9 +11,9 @@
  */
 import { KeeperError, NoNodeError, NotReadOnlyError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { ClientClosedError, ClientError, TooManyOutstandingError } from '../api/errors.js';
+import { retryForever } from '../api/retry-policy.js';
 import type { ClientState } from '../api/values.js';
-import { ClientClosedError, ClientError, TooManyOutstandingError } from '../errors.js';
-import { retryForever } from './retry-policy.js';
 
 /**
  * The limit for waiting deletions that are bound to no session. Only a leak in the caller reaches

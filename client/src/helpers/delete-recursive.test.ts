@@ -1,7 +1,7 @@
 /** Deleting trees that others change meanwhile: what stays, what is asked, what is told. */
 import { BadArgumentsError, NoAuthError, NotEmptyError } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { OperationAbortedError } from '../errors.js';
+import { OperationAbortedError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';

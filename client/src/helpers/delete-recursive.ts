@@ -9,11 +9,11 @@
  */
 import { BadArgumentsError, joinPath, NoNodeError, NotEmptyError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { TransactionError } from '../api/errors.js';
+import { exponentialBackoff, type RetryPolicy } from '../api/retry-policy.js';
 import type { OperationOptions } from '../api/values.js';
-import { TransactionError } from '../errors.js';
 import { operationOptions } from './options.js';
 import { retry } from './retry.js';
-import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface DeleteRecursiveOptions extends OperationOptions {
   /** The number of deletions in one multi, 1 to 1,000; default 250. */

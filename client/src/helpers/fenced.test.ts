@@ -2,9 +2,9 @@
 import { BadVersionError, InvalidStateError, NodeExistsError } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { Client } from '../api/client.js';
+import { LeaseLostError, LeaseReleasedError, TransactionError } from '../api/errors.js';
 import type { Lease, LeaseGuard } from '../api/lease.js';
 import type { CreateMode } from '../api/values.js';
-import { LeaseLostError, LeaseReleasedError, TransactionError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 

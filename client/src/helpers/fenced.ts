@@ -19,10 +19,10 @@ import {
   SessionExpiredError,
 } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { ClientClosedError, LeaseLostError, TransactionError } from '../api/errors.js';
 import type { Lease, LeaseGuard } from '../api/lease.js';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type { OperationOptions } from '../api/values.js';
-import { ClientClosedError, LeaseLostError, TransactionError } from '../errors.js';
 
 export interface FencedTransaction {
   readonly lease: Lease;

@@ -4,11 +4,11 @@
  */
 import { BadArgumentsError, BadVersionError, NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { noRetry } from '../api/retry-policy.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';
 import { idempotentCreate, idempotentDelete, idempotentSet } from './idempotent.js';
-import { noRetry } from './retry-policy.js';
 
 function setUp() {
   const surroundings = new FakeSurroundings();

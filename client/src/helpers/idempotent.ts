@@ -25,11 +25,11 @@ import {
   NoNodeError,
 } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { exponentialBackoff, type RetryPolicy } from '../api/retry-policy.js';
 import type { Created, Data, Node, OperationOptions, Stat, VersionOptions } from '../api/values.js';
 import { type CreateRecursiveOptions, createAsAsked } from './create-recursive.js';
 import { operationOptions } from './options.js';
 import { retry } from './retry.js';
-import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface Patience {
   /** By default 10 retries with growing delays of up to 2 seconds. */

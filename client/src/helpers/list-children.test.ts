@@ -7,7 +7,7 @@ import {
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { ListOptions } from '../api/client.js';
-import { OperationAbortedError, OptionError } from '../errors.js';
+import { OperationAbortedError, OptionError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';

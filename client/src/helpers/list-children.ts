@@ -9,13 +9,13 @@
  */
 import { NoNodeError, OperationTimeoutError, UnimplementedError } from '@rookery/protocol';
 import type { Client, ListOptions } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
+import { exponentialBackoff, type RetryPolicy } from '../api/retry-policy.js';
 import type { OperationOptions } from '../api/values.js';
-import { OptionError } from '../errors.js';
 import { Offer } from './offer.js';
 import type { ProbeAnswer } from './operation-probe.js';
 import { operationOptions } from './options.js';
 import { retry } from './retry.js';
-import { exponentialBackoff, type RetryPolicy } from './retry-policy.js';
 
 export interface ChildrenPage {
   /** At most `limit` names that follow `startAfter`, in code-unit order. */

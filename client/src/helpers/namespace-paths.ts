@@ -15,9 +15,9 @@ import {
   parentOf,
   unreachable,
 } from '@rookery/protocol';
+import { OperationAbortedError, TransactionError } from '../api/errors.js';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type { CreateMode, WatchEvent } from '../api/values.js';
-import { OperationAbortedError, TransactionError } from '../errors.js';
 
 export class NamespacePaths {
   readonly prefix: string;

@@ -6,13 +6,13 @@ import {
   WatcherType,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import type { WatchEvent } from '../api/values.js';
 import {
   ClientClosedError,
   OperationAbortedError,
   OptionError,
   TransactionError,
-} from '../errors.js';
+} from '../api/errors.js';
+import type { WatchEvent } from '../api/values.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { NamespacedClient } from './namespaced-client.js';
 

@@ -10,6 +10,7 @@
  */
 import { validatePath, type WatcherType } from '@rookery/protocol';
 import type { AddWatchOptions, Client, ListOptions, ReadOp, WatchHandle } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
 import type { TransactionOp, TransactionResult } from '../api/transaction.js';
 import type {
@@ -27,7 +28,6 @@ import type {
   Watcher,
 } from '../api/values.js';
 import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
-import { OptionError } from '../errors.js';
 import { DelegatingClient } from './delegating-client.js';
 import { fenced } from './fenced.js';
 import { NamespacePaths } from './namespace-paths.js';

@@ -1,7 +1,7 @@
 // Tests who is asked whether an operation is offered, how often, and how long a caller waits.
 import { OperationTimeoutError } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';

@@ -6,10 +6,10 @@
  * others. Called by the client and by the lister of children.
  */
 import { OperationTimeoutError } from '@rookery/protocol';
-import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import type { OperationOptions } from '../api/values.js';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { onAbort } from '../calls/abort-followers.js';
 import type { ProbeAnswer } from './operation-probe.js';
 import { operationOptions } from './options.js';
 

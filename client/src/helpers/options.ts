@@ -3,7 +3,7 @@
  */
 
 import type { CreateOptions, OperationOptions } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
+import { checkCallOptions } from '../calls/call-options.js';
 
 export function operationOptions(options: OperationOptions): OperationOptions {
   checkCallOptions(options);

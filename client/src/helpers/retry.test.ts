@@ -6,18 +6,18 @@ import {
   ThrottledOpError,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
-import { FakeClient } from '../testing/fake-client.js';
-import { FakeServer } from '../testing/fake-server.js';
-import { FakeSurroundings } from '../testing/fake-surroundings.js';
-import { retry } from './retry.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import {
   exponentialBackoff,
   noRetry,
   type RetryPolicy,
   retryForever,
   retryUntilElapsed,
-} from './retry-policy.js';
+} from '../api/retry-policy.js';
+import { FakeClient } from '../testing/fake-client.js';
+import { FakeServer } from '../testing/fake-server.js';
+import { FakeSurroundings } from '../testing/fake-surroundings.js';
+import { retry } from './retry.js';
 
 const ALMOST_ONE = () => 0.999999;
 

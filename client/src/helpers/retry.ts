@@ -9,10 +9,10 @@
  */
 import { KeeperError, keeperError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { ClientClosedError, ClientError, OperationAbortedError } from '../api/errors.js';
+import type { RetryPolicy } from '../api/retry-policy.js';
 import type { OperationOptions } from '../api/values.js';
-import { ClientClosedError, ClientError, OperationAbortedError } from '../errors.js';
 import { delay } from './delay.js';
-import type { RetryPolicy } from './retry-policy.js';
 
 export interface RetryOptions {
   readonly signal?: AbortSignal | undefined;

@@ -1,6 +1,6 @@
 import { InvalidStateError } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { TransactionError } from '../errors.js';
+import { TransactionError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 
 it('commits what was collected, in order, in one multi', async () => {

@@ -1,7 +1,7 @@
 /** Waits against whatever may happen meanwhile; none may be missed and nothing may stay behind. */
 import { OperationTimeoutError, SessionExpiredError, WatcherType } from '@rookery/protocol';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';

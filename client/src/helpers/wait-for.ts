@@ -13,8 +13,9 @@ import {
   SessionExpiredError,
   unreachable,
 } from '@rookery/protocol';
-import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
+import { retryForever } from '../api/retry-policy.js';
 import type {
   Node,
   OperationOptions,
@@ -23,10 +24,9 @@ import type {
   WatchedReadOptions,
   Watcher,
 } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { onAbort } from '../calls/abort-followers.js';
+import { checkCallOptions } from '../calls/call-options.js';
 import { retry } from './retry.js';
-import { retryForever } from './retry-policy.js';
 
 /**
  * Resolves with the Stat as soon as a znode exists at the path, at once if it does. Here and below,

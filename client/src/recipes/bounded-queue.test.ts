@@ -2,7 +2,7 @@
 
 import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { OperationAbortedError } from '../errors.js';
+import { OperationAbortedError } from '../api/errors.js';
 import { namesIn, newClient, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
 import { BoundedQueue } from './bounded-queue.js';

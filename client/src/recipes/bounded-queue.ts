@@ -15,8 +15,8 @@
  */
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { OptionError, TransactionError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
-import { OptionError, TransactionError } from '../errors.js';
 import { Lock } from './lock.js';
 import { commitOnce } from './queues/commit-once.js';
 import { CURATOR_ENTRY, PlainLayout } from './queues/entry-names.js';

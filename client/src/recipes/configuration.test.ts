@@ -1,6 +1,6 @@
 import { ConnectionLossError, NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';

@@ -16,7 +16,7 @@
 import type { Client } from '../api/client.js';
 import type { Codec } from '../api/codec.js';
 import type { Acl, Node } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
+import { checkCallOptions } from '../calls/call-options.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { CompareAndSet } from './shared/compare-and-set.js';

@@ -10,8 +10,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../api/client.js';
+import { LeaseLostError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
-import { LeaseLostError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';
 import { FakeSurroundings } from '../testing/fake-surroundings.js';

@@ -12,7 +12,7 @@
  * entry is put.
  */
 import type { Client } from '../api/client.js';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 import { DelayLayout, delayHead } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
 import type { RawItem } from './queues/item-format.js';

@@ -1,7 +1,7 @@
 import { SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { ClientClosedError, LeaseLostError, OperationAbortedError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
-import { ClientClosedError, LeaseLostError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';

@@ -20,9 +20,9 @@
  */
 import { joinPath, nameOf, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { LeaseLostError, OptionError } from '../api/errors.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, Data, Stat } from '../api/values.js';
-import { LeaseLostError, OptionError } from '../errors.js';
 import { abandonContender, createContender } from './shared/contender.js';
 import { localAddress } from './shared/curator.js';
 import { BarrierLeaveError, RecipeStateError, WaitTimeoutError } from './shared/errors.js';

@@ -1,6 +1,6 @@
 import { NoAuthError, NotReadOnlyError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, LeaseReleasedError, OperationAbortedError } from '../errors.js';
+import { ClientClosedError, LeaseReleasedError, OperationAbortedError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { lossCauseOf, namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';

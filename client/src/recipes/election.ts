@@ -18,11 +18,11 @@
  * term and its acknowledgement end; the loop continues in the client's next session.
  */
 import { joinPath, nameOf } from '@rookery/protocol';
-import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
+import { onAbort } from '../calls/abort-followers.js';
+import { checkCallOptions } from '../calls/call-options.js';
 import { acknowledgedLeader, type ElectedLeader, leaderOf } from './shared/acknowledgement.js';
 import { ElectionTerm } from './shared/election-term.js';
 import { WaitTimeoutError } from './shared/errors.js';

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../api/client.js';
-import { OperationAbortedError } from '../errors.js';
+import { OperationAbortedError } from '../api/errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { newWorld } from '../testing/lock-world.js';
 import { AtomicLong } from './atomic-long.js';

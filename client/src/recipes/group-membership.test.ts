@@ -1,6 +1,6 @@
 import { NoAuthError, WatcherType } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
-import { ClientClosedError, OptionError } from '../errors.js';
+import { ClientClosedError, OptionError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, takeAwayNextWatch, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';

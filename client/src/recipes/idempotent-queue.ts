@@ -23,9 +23,9 @@
  */
 import { joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { OptionError, TransactionError } from '../api/errors.js';
 import type { TransactionOp } from '../api/transaction.js';
 import type { Acl, Data, Session } from '../api/values.js';
-import { OptionError, TransactionError } from '../errors.js';
 import { readOrNull } from './queues/claims.js';
 import { type ConsumeOptions, consumeAll, entriesOf, inLoops } from './queues/consume.js';
 import { EntryFeed } from './queues/entry-feed.js';

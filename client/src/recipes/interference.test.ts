@@ -6,7 +6,7 @@
  * finds a recipe without a scene.
  */
 import { describe, expect, it } from 'vitest';
-import { LeaseLostError } from '../errors.js';
+import { LeaseLostError } from '../api/errors.js';
 import * as library from '../index.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { FakeServer } from '../testing/fake-server.js';

@@ -1,8 +1,8 @@
 /** Tests named by an issue are of a race that Curator's LeaderLatch had. */
 import { NoAuthError, NotReadOnlyError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { lossCauseOf, namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';

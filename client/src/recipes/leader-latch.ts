@@ -20,10 +20,11 @@
  * Connection events and watches only end what the task waits for, so they cannot race with each
  * other.
  */
-import { onAbort } from '../abort-followers.js';
+
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, OperationOptions } from '../api/values.js';
+import { onAbort } from '../calls/abort-followers.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { untilAborted } from './shared/changes.js';
 import { contestantsIn } from './shared/contestants.js';

@@ -3,7 +3,7 @@
  * moment. Tests named by an issue are of a defect that another library had.
  */
 import { describe, expect, it } from 'vitest';
-import { LeaseReleasedError } from '../errors.js';
+import { LeaseReleasedError } from '../api/errors.js';
 import { lossCauseOf, namesIn, newLocks, PATH, turns, until } from '../testing/lock-world.js';
 import { Lock } from './lock.js';
 

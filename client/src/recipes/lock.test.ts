@@ -4,8 +4,8 @@
  */
 import { NoAuthError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
-import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../errors.js';
 import { namesIn, newClient, newLocks, PATH, turns, until } from '../testing/lock-world.js';
 import { Lock } from './lock.js';
 import { LockTimeoutError } from './shared/errors.js';

@@ -23,7 +23,7 @@
 import type { Client } from '../api/client.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
+import { checkCallOptions } from '../calls/call-options.js';
 import { type Contestant, contestantsIn } from './shared/contestants.js';
 import {
   CuratorName,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { LeaseLostError, OptionError } from '../errors.js';
+import { LeaseLostError, OptionError } from '../api/errors.js';
 import { namesIn, newClient, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';
 import { LockingQueue } from './locking-queue.js';

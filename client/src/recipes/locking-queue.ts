@@ -22,8 +22,8 @@
  */
 import { joinPath, nameOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
 import type { Acl, Data } from '../api/values.js';
-import { OptionError } from '../errors.js';
 import { type ConsumeOptions, consumeAll, entriesOf, inLoops } from './queues/consume.js';
 import { EntryFeed } from './queues/entry-feed.js';
 import { KAZOO_ENTRY, KazooLayout } from './queues/entry-names.js';

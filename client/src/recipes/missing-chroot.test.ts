@@ -5,7 +5,7 @@
 import { NoNodeError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../api/client.js';
-import { TransactionError } from '../errors.js';
+import { TransactionError } from '../api/errors.js';
 import * as library from '../index.js';
 import { newWorld } from '../testing/lock-world.js';
 

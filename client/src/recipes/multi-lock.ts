@@ -13,10 +13,10 @@
  * common lease is lost, and the others are released.
  */
 import { setMaxListeners } from 'node:events';
-import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
+import { LeaseReleasedError, OptionError } from '../api/errors.js';
 import type { Lease, LeaseGuard } from '../api/lease.js';
-import { LeaseReleasedError, OptionError } from '../errors.js';
+import { onAbort } from '../calls/abort-followers.js';
 import { LockTimeoutError } from './shared/errors.js';
 import { type Acquirable, type RunOptions, runWithLease } from './shared/run.js';
 import { type WaitOptions, WaitScope } from './shared/wait-scope.js';

@@ -17,9 +17,9 @@
 import { hostname } from 'node:os';
 import { joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
 import type { TransactionOp } from '../api/transaction.js';
 import type { Acl, Node } from '../api/values.js';
-import { OptionError } from '../errors.js';
 import { Lock } from './lock.js';
 import type { WaitOptions } from './shared/wait-scope.js';
 

@@ -1,6 +1,6 @@
 /** SimpleLock, RevocableLock, MultiLock and NonBlockingLease on an in-memory server. */
 import { describe, expect, it } from 'vitest';
-import { LeaseLostError, OptionError } from '../errors.js';
+import { LeaseLostError, OptionError } from '../api/errors.js';
 import {
   lossCauseOf,
   namesIn,

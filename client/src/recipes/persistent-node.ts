@@ -29,9 +29,9 @@ import {
   SessionExpiredError,
 } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { ClientClosedError } from '../api/errors.js';
+import { sessionText } from '../api/session-text.js';
 import type { Acl, Data, Node, Session, Stat } from '../api/values.js';
-import { ClientClosedError } from '../errors.js';
-import { sessionText } from '../session-text.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { unlessAway } from './shared/background.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';

@@ -1,6 +1,6 @@
 /** The three queues of Curator whose entries' names say something: priority, time, id. */
 import { describe, expect, it } from 'vitest';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
 import { randomFrom } from '../testing/random-faults.js';
 import { DelayQueue } from './delay-queue.js';

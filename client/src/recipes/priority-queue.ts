@@ -12,7 +12,7 @@
  * first. Everything else, including **suspended** and **lost**, is the same as for Queue.
  */
 import type { Client } from '../api/client.js';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 import { PriorityLayout, priorityHead } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';
 import type { RawItem } from './queues/item-format.js';

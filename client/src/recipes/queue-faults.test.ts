@@ -5,7 +5,7 @@
  */
 import { SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { LeaseLostError, LeaseReleasedError, OperationAbortedError } from '../errors.js';
+import { LeaseLostError, LeaseReleasedError, OperationAbortedError } from '../api/errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newClient, newWorld, turns } from '../testing/lock-world.js';
 import { pick, type Random, randomFrom, runToEnd, strike } from '../testing/random-faults.js';

@@ -1,6 +1,6 @@
 /** A queue when a request, a reply, a connection or a session is lost at the worst moment. */
 import { describe, expect, it } from 'vitest';
-import { OperationAbortedError } from '../errors.js';
+import { OperationAbortedError } from '../api/errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
 import { Queue } from './queue.js';

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, LeaseLostError, OperationAbortedError } from '../errors.js';
+import { ClientClosedError, LeaseLostError, OperationAbortedError } from '../api/errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { Queue } from './queue.js';

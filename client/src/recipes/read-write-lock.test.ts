@@ -1,6 +1,6 @@
 /** ReadWriteLock on an in-memory server; under random faults it is in contention.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { LeaseLostError } from '../errors.js';
+import { LeaseLostError } from '../api/errors.js';
 import { namesIn, newClient, newWorld, PATH, turns, until } from '../testing/lock-world.js';
 import { ReadWriteLock } from './read-write-lock.js';
 import { LockUpgradeError } from './shared/errors.js';

@@ -24,10 +24,10 @@
 
 import { NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { LeaseLostError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
 import type { OperationOptions } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
-import { LeaseLostError } from '../errors.js';
+import { checkCallOptions } from '../calls/call-options.js';
 import type { AcquireOptions, LockOptions } from './lock.js';
 import { type Contestant, contestantsIn } from './shared/contestants.js';
 import {

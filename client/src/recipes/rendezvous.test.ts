@@ -1,6 +1,6 @@
 import { NodeExistsError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../errors.js';
+import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
 import { Rendezvous, type RendezvousOptions } from './rendezvous.js';

@@ -17,9 +17,9 @@
 import { BadVersionError, nameOf, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
 import type { Codec } from '../api/codec.js';
+import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
 import type { Acl, Data, Node } from '../api/values.js';
-import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../errors.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { abandonContender, createContender } from './shared/contender.js';
 import { RecipeStateError, WaitTimeoutError } from './shared/errors.js';

@@ -3,7 +3,7 @@
  * its process is stopped, and goes on after a lost session. Method: two clients of one server.
  */
 import { expect, it } from 'vitest';
-import { ClientClosedError, OptionError } from '../errors.js';
+import { ClientClosedError, OptionError } from '../api/errors.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { LeaderLatch } from './leader-latch.js';
 import { type Leadership, runAsLeader } from './run-as-leader.js';

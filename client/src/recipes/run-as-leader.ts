@@ -11,12 +11,13 @@
  * **Suspended.** The same as for LeaderLatch. **Lost.** The signal of the work is aborted. Once the
  * work has settled, this process takes part again in the client's next session.
  */
-import { onAbort } from '../abort-followers.js';
+
 import type { Client } from '../api/client.js';
 import type { Lease } from '../api/lease.js';
-import { checkCallOptions, checkOptionNames } from '../call-options.js';
+import { exponentialBackoff, type RetryPolicy } from '../api/retry-policy.js';
+import { onAbort } from '../calls/abort-followers.js';
+import { checkCallOptions, checkOptionNames } from '../calls/call-options.js';
 import { delay } from '../helpers/delay.js';
-import { exponentialBackoff, type RetryPolicy } from '../helpers/retry-policy.js';
 import { LeaderLatch, type LeaderLatchOptions } from './leader-latch.js';
 
 /** The argument of the work. */

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../api/client.js';
-import { LeaseLostError } from '../errors.js';
+import { LeaseLostError } from '../api/errors.js';
 import * as library from '../index.js';
 import { newWorld } from '../testing/lock-world.js';
 import type { RunOptions } from './shared/run.js';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 import { newWorld, turns } from '../testing/lock-world.js';
 import { type JobTurn, ScheduledJob, type ScheduledJobOptions } from './scheduled-job.js';
 import { every, nextDue } from './shared/job-runs.js';

@@ -18,12 +18,12 @@
  */
 import { joinPath, NodeExistsError, NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { InvalidDataError, OptionError, TransactionError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
+import type { RetryPolicy } from '../api/retry-policy.js';
 import type { Acl, OperationOptions, Session } from '../api/values.js';
-import { InvalidDataError, OptionError, TransactionError } from '../errors.js';
 import { delay } from '../helpers/delay.js';
 import { ensurePath } from '../helpers/ensure-path.js';
-import type { RetryPolicy } from '../helpers/retry-policy.js';
 import { type Leadership, runAsLeader } from './run-as-leader.js';
 import { reasonOf } from './shared/failures.js';
 import { readChildren } from './shared/follow-children.js';

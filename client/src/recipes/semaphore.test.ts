@@ -1,6 +1,6 @@
 /** Semaphore and Mutex on an in-memory server; under random faults in contention.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 import { namesIn, newClient, newWorld, turns, until } from '../testing/lock-world.js';
 import { Mutex } from './mutex.js';
 import { Semaphore } from './semaphore.js';

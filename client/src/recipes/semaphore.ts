@@ -17,9 +17,9 @@
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
 import type { Lease, SuspendedPolicy } from '../api/lease.js';
 import type { Acl, Data, OperationOptions } from '../api/values.js';
-import { OptionError } from '../errors.js';
 import { type Contestant, contestantsIn } from './shared/contestants.js';
 import { CuratorName, curatorPrefix, localAddress } from './shared/curator.js';
 import { LeaseCount, type SharedMaximum } from './shared/lease-count.js';

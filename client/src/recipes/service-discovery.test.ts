@@ -1,6 +1,6 @@
 import { NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import type { FakeServer } from '../testing/fake-server.js';
 import { newWorld, until } from '../testing/lock-world.js';

@@ -1,6 +1,6 @@
 import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, LeaseReleasedError, OptionError } from '../errors.js';
+import { ClientClosedError, LeaseReleasedError, OptionError } from '../api/errors.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { namesIn, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, seeds, strike } from '../testing/random-faults.js';

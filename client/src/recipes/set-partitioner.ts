@@ -19,10 +19,10 @@
  */
 import { hostname } from 'node:os';
 import { joinPath, SessionExpiredError } from '@rookery/protocol';
-import { onAbort } from '../abort-followers.js';
 import type { Client } from '../api/client.js';
 import type { SuspendedPolicy } from '../api/lease.js';
 import type { Acl } from '../api/values.js';
+import { onAbort } from '../calls/abort-followers.js';
 import { Lock } from './lock.js';
 import { shallowIdentifier } from './party.js';
 import { untilAborted } from './shared/changes.js';

@@ -17,8 +17,8 @@
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { LeaseLostError, OptionError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
-import { LeaseLostError, OptionError } from '../errors.js';
 import { LeaderLatch } from './leader-latch.js';
 import { CURATOR_ENTRY } from './queues/entry-names.js';
 import { EntryQueue, type QueueOptions } from './queues/entry-queue.js';

@@ -12,8 +12,8 @@
  * again. **Lost.** The same in the next session; the count belongs to no session.
  */
 import type { Client } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
 import type { Stat } from '../api/values.js';
-import { OptionError } from '../errors.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';
 import { decodeInt32, encodeInt32 } from './shared/curator.js';
 import { CorruptDataError, NumberRangeError } from './shared/value-errors.js';

@@ -1,6 +1,6 @@
 import { ConnectionLossError, NoAuthError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError, OptionError } from '../errors.js';
+import { ClientClosedError, OptionError } from '../api/errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, strike } from '../testing/random-faults.js';

@@ -15,7 +15,7 @@
  */
 import type { Client } from '../api/client.js';
 import type { Acl, Data, Node, Stat } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
+import { checkCallOptions } from '../calls/call-options.js';
 import { upsert } from '../helpers/upsert.js';
 import { NodeCache } from './node-cache.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';

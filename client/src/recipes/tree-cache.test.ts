@@ -1,6 +1,6 @@
 import { NoAuthError, WatcherType } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { ClientClosedError } from '../errors.js';
+import { ClientClosedError } from '../api/errors.js';
 import { CacheMirror, dataOf } from '../testing/cache-mirror.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import type { FakeServer } from '../testing/fake-server.js';

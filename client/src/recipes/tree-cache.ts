@@ -19,7 +19,7 @@
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 import { PersistentWatcher } from './persistent-watcher.js';
 import { CacheBase } from './shared/cache-base.js';
 import type { CachedNode } from './shared/cache-values.js';

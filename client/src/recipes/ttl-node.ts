@@ -17,8 +17,8 @@
  */
 import { joinPath, NodeExistsError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { OptionError } from '../api/errors.js';
 import type { Acl, Data } from '../api/values.js';
-import { OptionError } from '../errors.js';
 import { PersistentNode } from './persistent-node.js';
 import { ambiguously } from './shared/ambiguous.js';
 import { BackgroundRecipe, type Supervised } from './shared/background-recipe.js';

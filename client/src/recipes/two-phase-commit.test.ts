@@ -1,6 +1,6 @@
 import { NodeExistsError, NoNodeError } from '@rookery/protocol';
 import { describe, expect, it, vi } from 'vitest';
-import { OperationAbortedError, OptionError } from '../errors.js';
+import { OperationAbortedError, OptionError } from '../api/errors.js';
 import type { FakeClient } from '../testing/fake-client.js';
 import { newClient, newWorld, turns, until } from '../testing/lock-world.js';
 import { pick, randomFrom, runToEnd, strike } from '../testing/random-faults.js';

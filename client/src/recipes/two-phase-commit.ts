@@ -22,10 +22,10 @@
 
 import { joinPath, NodeExistsError, NoNodeError, NotEmptyError, parentOf } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
+import { TransactionError } from '../api/errors.js';
 import type { TransactionOp } from '../api/transaction.js';
 import type { Acl, Node } from '../api/values.js';
-import { checkCallOptions } from '../call-options.js';
-import { TransactionError } from '../errors.js';
+import { checkCallOptions } from '../calls/call-options.js';
 import { createContainers } from './shared/container-parent.js';
 import { asDoubtful, type Doubt, persistWrite } from './shared/doubt.js';
 import { RecipeStateError } from './shared/errors.js';

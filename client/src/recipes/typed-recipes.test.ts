@@ -4,7 +4,7 @@
  */
 import { expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { InvalidDataError } from '../errors.js';
+import { InvalidDataError } from '../api/errors.js';
 import { json } from '../helpers/codecs.js';
 import { FakeClient } from '../testing/fake-client.js';
 import { newWorld, turns, until } from '../testing/lock-world.js';

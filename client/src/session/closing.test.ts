@@ -1,6 +1,6 @@
 import { OpCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { ClientClosedError } from '../errors.js';
+import { ClientClosedError } from '../api/errors.js';
 import { ScriptedClient } from '../testing/scripted-client.js';
 import { dataBody, turn } from '../testing/scripted-server.js';
 

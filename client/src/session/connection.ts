@@ -26,8 +26,8 @@ import {
   WATCH_XID,
   WatcherEvent,
 } from '@rookery/protocol';
+import { ProtocolViolationError, RequestTooLargeError } from '../api/errors.js';
 import type { Surroundings } from '../api/surroundings.js';
-import { ProtocolViolationError, RequestTooLargeError } from '../errors.js';
 import type { Address, Dial, Link } from '../wire/link.js';
 import { FrameWriter } from './frame-writer.js';
 import { Pulse } from './pulse.js';

@@ -6,7 +6,7 @@
  * encoded leaves no bytes in the buffer.
  */
 import { type Codec, JuteWriter } from '@rookery/protocol';
-import { RequestTooLargeError } from '../errors.js';
+import { RequestTooLargeError } from '../api/errors.js';
 
 /** A turn's requests beyond this size leave in several writes, so that no huge buffer is copied. */
 const FLUSH_BYTES = 256 * 1024;

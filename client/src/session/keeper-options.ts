@@ -1,10 +1,11 @@
 /**
  * The parts and the options of a session keeper. Types only.
  */
-import type { CheckedOptions } from '../options-check.js';
+
 import type { WatchRegistry } from '../watches/watch-registry.js';
 import type { HostList } from '../wire/host-list.js';
 import type { Dial } from '../wire/link.js';
+import type { CheckedOptions } from './options-check.js';
 
 /** The options of connect(), without those that only concern sockets. */
 type SessionOptions = Omit<

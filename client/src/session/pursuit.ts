@@ -12,8 +12,8 @@
  * while those who have one go on, and would add to the load with each handshake that it abandons.
  */
 import { ConnectionLossError, type ConnectRequest, type ConnectResponse } from '@rookery/protocol';
+import { ProtocolViolationError } from '../api/errors.js';
 import type { Surroundings } from '../api/surroundings.js';
-import { ProtocolViolationError } from '../errors.js';
 import { type ServerName, serverText } from '../wire/connect-string.js';
 import type { HostList } from '../wire/host-list.js';
 import type { Address, Dial } from '../wire/link.js';

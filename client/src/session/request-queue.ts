@@ -7,10 +7,10 @@
  * deadline settles before it was sent is removed at once.
  */
 
+import { OperationAbortedError, TooManyOutstandingError } from '../api/errors.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { OperationOptions } from '../api/values.js';
-import { callOptionsError } from '../call-options.js';
-import { OperationAbortedError, TooManyOutstandingError } from '../errors.js';
+import { callOptionsError } from '../calls/call-options.js';
 import type { Call } from './call.js';
 import type { Connection } from './connection.js';
 import { Deadlines } from './deadlines.js';

@@ -14,8 +14,8 @@ import {
   OperationTimeoutError,
   SessionExpiredError,
 } from '@rookery/protocol';
-import { type AbortFollower, followAbort, unfollowAbort } from '../abort-followers.js';
-import { OperationAbortedError } from '../errors.js';
+import { OperationAbortedError } from '../api/errors.js';
+import { type AbortFollower, followAbort, unfollowAbort } from '../calls/abort-followers.js';
 import type { Call } from './call.js';
 import type { Dated, DeadlineList } from './deadlines.js';
 import type { Observation } from './diagnostics.js';

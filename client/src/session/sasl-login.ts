@@ -15,7 +15,7 @@ import {
   OPERATIONS,
   OpCode,
 } from '@rookery/protocol';
-import { ProtocolViolationError } from '../errors.js';
+import { ProtocolViolationError } from '../api/errors.js';
 import type { Call } from './call.js';
 import type { Connection } from './connection.js';
 import { PendingRequest } from './request.js';

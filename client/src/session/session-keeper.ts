@@ -18,9 +18,9 @@ import {
   SessionExpiredError,
   toInt64,
 } from '@rookery/protocol';
+import { ClientClosedError } from '../api/errors.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { ClientState, OperationOptions, SessionLossCause } from '../api/values.js';
-import { ClientClosedError } from '../errors.js';
 import { REARM_PATH_BYTES_MAX } from '../watches/rearm.js';
 import { type ServerName, serverText } from '../wire/connect-string.js';
 import type { Address } from '../wire/link.js';

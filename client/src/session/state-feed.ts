@@ -5,8 +5,9 @@
  * Changes are reported in order, even if a listener causes the next one. An exception of a listener
  * is reported as uncaught and affects nobody else.
  */
-import { onAbort } from '../abort-followers.js';
+
 import type { ClientState, StateChange } from '../api/values.js';
+import { onAbort } from '../calls/abort-followers.js';
 
 export type StateListener = (change: StateChange) => void;
 

@@ -4,9 +4,9 @@
  * it.
  */
 import type { Log } from '../api/logger.js';
+import { sessionText } from '../api/session-text.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { ClientState, Session, StateChange } from '../api/values.js';
-import { sessionText } from '../session-text.js';
 import { publishState } from './diagnostics.js';
 import type { StateFeed } from './state-feed.js';
 

@@ -2,10 +2,10 @@
  * Waits for a session that is connected.
  */
 import { errorMessage, OperationTimeoutError, SessionExpiredError } from '@rookery/protocol';
-import { onAbort } from '../abort-followers.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import type { OperationOptions, Session } from '../api/values.js';
-import { timeoutError as timeoutOptionError } from '../call-options.js';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
+import { onAbort } from '../calls/abort-followers.js';
+import { timeoutError as timeoutOptionError } from '../calls/call-options.js';
 import type { SessionKeeper } from './session-keeper.js';
 
 export interface WaitOptions extends OperationOptions {

@@ -7,8 +7,8 @@ import {
   SessionExpiredError,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
+import { ClientClosedError, OperationAbortedError, TransactionError } from '../api/errors.js';
 import type { StateChange, WatchEvent } from '../api/values.js';
-import { ClientClosedError, OperationAbortedError, TransactionError } from '../errors.js';
 import { FakeClient } from './fake-client.js';
 import { FakeServer } from './fake-server.js';
 

@@ -16,6 +16,7 @@ import {
   SessionExpiredError,
 } from '@rookery/protocol';
 import type { AddWatchOptions, WatchHandle } from '../api/client.js';
+import { ClientClosedError, OperationAbortedError } from '../api/errors.js';
 import type { Log, Logger } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type {
@@ -26,8 +27,7 @@ import type {
   StateChange,
   Watcher,
 } from '../api/values.js';
-import { ClientClosedError, OperationAbortedError } from '../errors.js';
-import { ClientLog } from '../log.js';
+import { ClientLog } from '../defaults/log.js';
 import { WatchRegistry } from '../watches/watch-registry.js';
 import { caughtUp } from './fake-catch-up.js';
 import { FakeOperations, type FakeRequest, type Sent } from './fake-operations.js';

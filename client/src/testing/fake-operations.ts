@@ -20,6 +20,7 @@ import type {
   WatchHandle,
   WatchStreamOptions,
 } from '../api/client.js';
+import { TransactionError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
 import type { Log } from '../api/logger.js';
 import type { Surroundings } from '../api/surroundings.js';
@@ -42,7 +43,6 @@ import type {
   Watcher,
 } from '../api/values.js';
 import type { TypedClient, TypedViewOptions, ViewOptions } from '../api/views.js';
-import { TransactionError } from '../errors.js';
 import { adapted } from '../helpers/adapted-client.js';
 import { GuaranteedDeletions } from '../helpers/delete-guaranteed.js';
 import { fenced } from '../helpers/fenced.js';

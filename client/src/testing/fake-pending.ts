@@ -3,10 +3,10 @@
  * for tests.
  */
 import { OperationTimeoutError } from '@rookery/protocol';
-import { onAbort } from '../abort-followers.js';
+import { OperationAbortedError } from '../api/errors.js';
 import type { Surroundings } from '../api/surroundings.js';
 import type { OperationOptions } from '../api/values.js';
-import { OperationAbortedError } from '../errors.js';
+import { onAbort } from '../calls/abort-followers.js';
 import type { Sent } from './fake-operations.js';
 
 export interface Pending extends Sent {

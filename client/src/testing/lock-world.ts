@@ -3,8 +3,8 @@
  * path, and functions that wait by turns of the event loop and never by time.
  */
 import { WatcherType } from '@rookery/protocol';
+import { LeaseLostError } from '../api/errors.js';
 import type { Lease } from '../api/lease.js';
-import { LeaseLostError } from '../errors.js';
 import { Lock, type LockOptions } from '../recipes/lock.js';
 import { FakeClient } from './fake-client.js';
 import { FakeServer } from './fake-server.js';

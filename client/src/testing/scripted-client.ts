@@ -3,7 +3,7 @@
  */
 import type { ConnectOptions } from '../api/options.js';
 import { SessionClient } from '../client/session-client.js';
-import { checkedOptions } from '../options-check.js';
+import { checkedOptions } from '../session/options-check.js';
 import { SessionKeeper } from '../session/session-keeper.js';
 import { WatchRegistry } from '../watches/watch-registry.js';
 import { parseConnectString } from '../wire/connect-string.js';

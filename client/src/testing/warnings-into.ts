@@ -2,7 +2,7 @@
  * A log that collects the messages of its warnings. Only for tests.
  */
 import type { Log } from '../api/logger.js';
-import { ClientLog } from '../log.js';
+import { ClientLog } from '../defaults/log.js';
 
 export function warningsInto(warnings: string[]): Log {
   const ignore = () => undefined;

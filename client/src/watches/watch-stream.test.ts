@@ -5,8 +5,8 @@
 import { AddWatchMode, NoWatcherError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, test } from 'vitest';
 import type { AddWatchOptions, WatchHandle, WatchStreamOptions } from '../api/client.js';
+import { ClientClosedError, OptionError } from '../api/errors.js';
 import type { WatchEvent, Watcher } from '../api/values.js';
-import { ClientClosedError, OptionError } from '../errors.js';
 import { watchStream } from './watch-stream.js';
 
 class PlayedClient {

@@ -7,10 +7,10 @@
  * Used by `client.watch`, and by views through their own addWatch.
  */
 import { NoWatcherError, SessionExpiredError } from '@rookery/protocol';
-import { onAbort } from '../abort-followers.js';
 import type { Client, WatchHandle, WatchStreamOptions } from '../api/client.js';
+import { ClientClosedError, OptionError } from '../api/errors.js';
 import type { WatchEvent } from '../api/values.js';
-import { ClientClosedError, OptionError } from '../errors.js';
+import { onAbort } from '../calls/abort-followers.js';
 import { EventQueue } from './event-queue.js';
 
 const CAPACITY_DEFAULT = 1024;

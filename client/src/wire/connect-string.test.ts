@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ConnectStringError } from '../errors.js';
+import { ConnectStringError } from '../api/errors.js';
 import { parseConnectString, serverText } from './connect-string.js';
 
 it('reads hosts with and without ports, IPv6 addresses, spaces and empty items', () => {

@@ -7,7 +7,7 @@
  */
 import { isIPv6 } from 'node:net';
 import { addressText, parseAddress, validatePath } from '@rookery/protocol';
-import { ConnectStringError } from '../errors.js';
+import { ConnectStringError } from '../api/errors.js';
 
 export interface ServerName {
   readonly host: string;

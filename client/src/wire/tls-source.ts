@@ -12,9 +12,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import { errorMessage } from '@rookery/protocol';
+import { OptionError } from '../api/errors.js';
 import type { Log } from '../api/logger.js';
 import type { TlsOptions } from '../api/options.js';
-import { OptionError } from '../errors.js';
 
 export interface TlsSourceOptions {
   /** Whether the options are handed to another thread, which takes no functions. */

@@ -3,7 +3,7 @@
  * one.
  */
 import { existsSync } from 'node:fs';
-import { OptionError } from '../errors.js';
+import { OptionError } from '../api/errors.js';
 
 const REMEDY =
   "in a bundle, name one of @rookery/client/worker: new URL('./thread.js', import.meta.url)";

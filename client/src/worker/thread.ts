@@ -8,7 +8,7 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { assert, FrameReader, JuteReader, JuteWriter, OpCode, PING_XID } from '@rookery/protocol';
-import { hrtimeMs } from '../surroundings.js';
+import { hrtimeMs } from '../defaults/surroundings.js';
 import { socketDial } from '../wire/dial.js';
 import type { Link } from '../wire/link.js';
 import type { FromWorker, ToWorker } from './messages.js';

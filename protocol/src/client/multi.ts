@@ -6,11 +6,11 @@
  * decided here; anything else is malformed.
  */
 
-import { unreachable } from '../assert.js';
+import { unreachable } from '../basics/assert.js';
 import { type Codec, readString, string, vector } from '../jute/codec.js';
+import { MarshallingError } from '../jute/marshalling-error.js';
 import type { JuteReader } from '../jute/reader.js';
 import type { JuteWriter } from '../jute/writer.js';
-import { MarshallingError } from '../marshalling-error.js';
 import {
   CreateRequest,
   PathVersionRequest,

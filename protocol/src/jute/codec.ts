@@ -6,8 +6,9 @@
  * `read` of a codec throws MarshallingError for anything that is not of its type, and no other
  * error.
  */
-import { MarshallingError } from '../marshalling-error.js';
+
 import type { Int64 } from './int64.js';
+import { MarshallingError } from './marshalling-error.js';
 import { JuteReader } from './reader.js';
 import { JuteWriter } from './writer.js';
 

@@ -4,7 +4,7 @@
  * Invariant (normalized): a safe integer is always a number, any other value is a bigint. Therefore
  * `===` and `<` work as expected, and every integer that Rookery creates itself is a number.
  */
-import { assert } from '../assert.js';
+import { assert } from '../basics/assert.js';
 
 export type Int64 = number | bigint;
 

@@ -1,8 +1,6 @@
 /** Goal: the primitives survive any value and any garbage. Method: properties over both. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FrameTooLargeError } from '../frame-too-large-error.js';
-import { MarshallingError } from '../marshalling-error.js';
 import {
   bool,
   buffer,
@@ -13,7 +11,9 @@ import {
   nullableString,
   nullableVector,
 } from './codec.js';
+import { FrameTooLargeError } from './frame-too-large-error.js';
 import { INT64_MAX, INT64_MIN, type Int64, plainHexId, toInt64 } from './int64.js';
+import { MarshallingError } from './marshalling-error.js';
 import { JuteReader } from './reader.js';
 import { requiredNatural } from './required.js';
 import { JuteWriter } from './writer.js';

@@ -5,9 +5,9 @@
  * allocates. Whatever the bytes are, it returns a value or throws MarshallingError. Buffers are
  * views of the frame; a caller that keeps one longer than the frame has to copy it.
  */
-import { assert } from '../assert.js';
-import { MarshallingError } from '../marshalling-error.js';
+import { assert } from '../basics/assert.js';
 import { type Int64, int64FromHalves } from './int64.js';
+import { MarshallingError } from './marshalling-error.js';
 
 /** The shortest element of any vector of the protocol: an empty string. */
 const ELEMENT_BYTES_MIN = 4;

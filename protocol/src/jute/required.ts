@@ -4,7 +4,7 @@
  * Each throws MarshallingError and says `what` was read. Called by the codecs of transactions and
  * of forwarded requests.
  */
-import { MarshallingError } from '../marshalling-error.js';
+import { MarshallingError } from './marshalling-error.js';
 import type { JuteReader } from './reader.js';
 
 const LONG_BYTES = 8;

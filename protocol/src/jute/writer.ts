@@ -8,8 +8,8 @@
  * integer; both throw on anything else. A frame beyond what its length field can say is dropped,
  * with a FrameTooLargeError, before there is memory for it.
  */
-import { assert } from '../assert.js';
-import { FrameTooLargeError } from '../frame-too-large-error.js';
+import { assert } from '../basics/assert.js';
+import { FrameTooLargeError } from './frame-too-large-error.js';
 import type { Int64 } from './int64.js';
 import { newSlab, SLAB_BYTES, type Slab, type SlabPool } from './slab-pool.js';
 

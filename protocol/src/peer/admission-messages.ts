@@ -46,7 +46,9 @@ export interface HelloOffer {
   readonly levelAgreed: number;
   /** What the sender's memory allows the tree, bytes; 0 where it does not say. */
   readonly treeBytes: number;
-  /** Settings that members must share, by name, as text: see `server/src/shared-settings.ts`. */
+  /**
+   * Settings that members must share, by name, as text: see `server/src/member/shared-settings.ts`.
+   */
   readonly shared: readonly (readonly [name: string, value: string])[];
   /** The start of the sender. */
   readonly start: StartOf;

@@ -5,13 +5,13 @@
 import * as fc from 'fast-check';
 import { Packr } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
-import { MarshallingError } from '../marshalling-error.js';
-import { COUNTER_MAX, EPOCH_MAX } from '../zxid.js';
+import { MarshallingError } from '../jute/marshalling-error.js';
 import { decodePeerMessage, encodePeerFrame, type LinkMessage } from './codec.js';
 import type { Proposal } from './proposal.js';
 import { ProposalBatch } from './proposal-batch.js';
 import { RequestBatch } from './request-batch.js';
 import { ROOM_SINCE, WIRE_VERSION_MIN } from './wire-version.js';
+import { COUNTER_MAX, EPOCH_MAX } from './zxid.js';
 
 /** Only the synchronous overload: an asynchronous property does not compile. */
 const holds: <T>(property: fc.IProperty<T>, parameters?: fc.Parameters<T>) => void = fc.assert;

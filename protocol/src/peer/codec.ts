@@ -9,9 +9,9 @@
  * messages contain views of the frame. The link handles the length prefix of a frame.
  */
 import { Packr } from 'msgpackr';
-import { assert } from '../assert.js';
+import { assert } from '../basics/assert.js';
+import { MarshallingError } from '../jute/marshalling-error.js';
 import { bufferOf } from '../jute/reader.js';
-import { MarshallingError } from '../marshalling-error.js';
 import type { AuthenticationMessage, Hello, Refuse } from './admission-messages.js';
 import {
   added,

@@ -1,9 +1,9 @@
 /** The ranges are what a plain list of zxids says, however it came about. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { counterOf, epochOf, makeZxid } from '../zxid.js';
 import { cutRanges, extendRanges, type GrowingRanges, holds } from './epoch-ranges.js';
 import type { Zxid } from './proposal.js';
+import { counterOf, epochOf, makeZxid } from './zxid.js';
 
 const check: <T>(property: fc.IProperty<T>) => void = fc.assert;
 

@@ -4,9 +4,10 @@
  * The zxids of one epoch are consecutive, so a log consists of a few ranges. They are changed in
  * place.
  */
-import { counterOf, epochOf, makeZxid } from '../zxid.js';
+
 import type { HistorySummary } from './messages.js';
 import type { Zxid } from './proposal.js';
+import { counterOf, epochOf, makeZxid } from './zxid.js';
 
 /** In ascending order. */
 export type GrowingRanges = { epoch: number; first: number; last: number }[];

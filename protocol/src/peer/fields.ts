@@ -5,9 +5,9 @@
  * a value of its type or throws MarshallingError. Byte fields come back as views of the frame.
  * A field that a later wire version adds to a message is `added` at the end of its layout.
  */
-import { assert } from '../assert.js';
-import { MarshallingError } from '../marshalling-error.js';
-import { COUNTER_MAX, EPOCH_MAX, isZxid } from '../zxid.js';
+import { assert } from '../basics/assert.js';
+import { MarshallingError } from '../jute/marshalling-error.js';
+import { COUNTER_MAX, EPOCH_MAX, isZxid } from './zxid.js';
 
 export interface Field<T> {
   pack(value: T): unknown;

@@ -5,7 +5,7 @@
  * earlier release does not send it. Each is judged when it is read: a type, a length or a range
  * that no member sends is refused as garbage.
  */
-import { assert } from '../assert.js';
+import { assert } from '../basics/assert.js';
 import type { HelloOffer, StartOf } from './admission-messages.js';
 import { type Field, list, named, natural, pair, shortText, struct, uint } from './fields.js';
 

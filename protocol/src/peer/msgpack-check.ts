@@ -5,7 +5,7 @@
  * before it gets bytes from a peer, lengths, nesting and the end are checked here. Maps and
  * extensions are refused: no message has one. Values themselves are the codec's business.
  */
-import { MarshallingError } from '../marshalling-error.js';
+import { MarshallingError } from '../jute/marshalling-error.js';
 
 const DEPTH_MAX = 6;
 

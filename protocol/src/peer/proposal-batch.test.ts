@@ -1,12 +1,12 @@
 /** Goal: a batch is what it was made of, whichever way it was made, and its frame harms nothing. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MarshallingError } from '../jute/marshalling-error.js';
 import { JuteReader } from '../jute/reader.js';
-import { MarshallingError } from '../marshalling-error.js';
-import { epochOf, makeZxid } from '../zxid.js';
 import { decodePeerMessage, encodePeerFrame } from './codec.js';
 import type { Proposal } from './proposal.js';
 import { BatchWriter, ProposalBatch } from './proposal-batch.js';
+import { epochOf, makeZxid } from './zxid.js';
 
 const LENGTH_BYTES = 4;
 /** The frame's length, an array of two, its code, and the head of a byte string. */

@@ -8,12 +8,12 @@
  * The headroom is memory before the bytes, for the head of the one frame in which the batch is
  * sent. Invariant: a batch is not empty, and each of its proposals names the one before it.
  */
-import { assert } from '../assert.js';
+import { assert } from '../basics/assert.js';
+import { MarshallingError } from '../jute/marshalling-error.js';
 import { bufferOf, intAt, type JuteReader } from '../jute/reader.js';
 import { JuteWriter } from '../jute/writer.js';
-import { MarshallingError } from '../marshalling-error.js';
-import { EPOCH_MAX, epochOf, formatZxid } from '../zxid.js';
 import type { Proposal, Zxid } from './proposal.js';
+import { EPOCH_MAX, epochOf, formatZxid } from './zxid.js';
 
 const HEADER_BYTES = 20;
 /** The headroom of a batch that is created here. */

@@ -10,7 +10,8 @@
  * count, and scheme and id of each. A request that was read refers to the bytes of the batch,
  * because most bodies are only read in place.
  */
-import { assert } from '../assert.js';
+import { assert } from '../basics/assert.js';
+import { MarshallingError } from '../jute/marshalling-error.js';
 import { bufferOf, JuteReader } from '../jute/reader.js';
 import {
   requiredCardinal,
@@ -19,7 +20,6 @@ import {
   requiredString,
 } from '../jute/required.js';
 import { JuteWriter } from '../jute/writer.js';
-import { MarshallingError } from '../marshalling-error.js';
 
 const RECORD = 'a request';
 const ADDRESS_SCHEME = 'ip';

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { ErrorCode } from '@rookery/protocol';
 import { pino } from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 import type { AuditRecord } from '../pipeline/audit.js';
 import { AuditLog, auditFileOf, checkAuditFile } from './audit-log.js';
 

@@ -8,10 +8,10 @@
  */
 import { ErrorCode, errorMessage, formatZxid, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
+import { OperatorError } from '../config/operator-error.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 import type { Timer, Timers } from '../net/timers.js';
-import { OperatorError } from '../operator-error.js';
 import type { AuditRecord, AuditSink } from '../pipeline/audit.js';
 import { faultOf, isFull } from '../storage/disk-errors.js';
 import { AuditFile, probeAuditFile } from './audit-file.js';

@@ -2,7 +2,7 @@
 import { openSync } from 'node:fs';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 import { StorageFault } from '../storage/errors.js';
 import { checkAuditFile } from './audit-log.js';
 

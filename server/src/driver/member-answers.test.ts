@@ -1,6 +1,6 @@
 /** What a member answers to questions of other members, which come from a wire. */
 import { expect, it } from 'vitest';
-import { EventRing } from '../events/event-ring.js';
+import { EventRing } from '../measures/event-ring.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { HotReport } from '../pipeline/hot-requests.js';
 import { type AnsweringMember, type EndOutcome, memberAnswers } from './member-answers.js';

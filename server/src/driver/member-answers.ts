@@ -6,12 +6,12 @@
  * steps, because there may be many of them with many watches.
  */
 import { nameOf, parentOf } from '@rookery/protocol';
-import type { EventRing, MemberEvent } from '../events/event-ring.js';
+import { VERSION } from '../config/version.js';
+import type { EventRing, MemberEvent } from '../measures/event-ring.js';
 import type { SummaryView } from '../measures/summary.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import type { SessionId } from '../state/txn.js';
-import { VERSION } from '../version.js';
 import { type HotTeller, hotAnswer } from './hot-answer.js';
 import { ANSWER_BYTES_MAX, type Answerer, type HeldAnswer } from './peer-questions.js';
 import { type SessionTeller, sessionAnswer, WATCH_MODES } from './session-answer.js';

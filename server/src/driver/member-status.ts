@@ -3,8 +3,9 @@
  * and the HTTP ports show, and what other members ask on behalf of operators (member-answers.ts).
  */
 import { counterOf, type DigestAt, epochOf, type Identity, type Zxid } from '@rookery/protocol';
-import type { Config, ServerAddress } from '../config.js';
-import { clientsPerAddressMax, electionPortOf, memberDirectories } from '../config.js';
+import type { Config, ServerAddress } from '../config/config.js';
+import { clientsPerAddressMax, electionPortOf, memberDirectories } from '../config/config.js';
+import { VERSION } from '../config/version.js';
 import type { SummaryView } from '../measures/summary.js';
 import { counter, gauge } from '../net/figures.js';
 import { readEnvironment } from '../net/four-letter/envi.js';
@@ -32,7 +33,6 @@ import type { SessionTable } from '../state/session-table.js';
 import type { SessionId } from '../state/txn.js';
 import { watchedPaths, watchers } from '../state/watch-listing.js';
 import type { WatcherId, WatchTable } from '../state/watches.js';
-import { VERSION } from '../version.js';
 import type { Zab } from '../zab/index.js';
 import type { BackupSchedule } from './backup-schedule.js';
 import type { Counters } from './counters.js';

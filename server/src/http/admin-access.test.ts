@@ -1,6 +1,6 @@
 /** Who is let in at the admin port. */
 import { expect, it } from 'vitest';
-import { digestOf } from '../digest-of.js';
+import { digestOf } from '../config/digest-of.js';
 import { FREE_FAILURES, LoginDelays, USERS_MAX } from '../security/login-delays.js';
 import { AdminAccess } from './admin-access.js';
 import { HttpError } from './http-error.js';

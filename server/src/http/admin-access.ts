@@ -10,7 +10,7 @@
  */
 import { isIP } from 'node:net';
 import { assert } from '@rookery/protocol';
-import { isDigestOf } from '../digest-of.js';
+import { isDigestOf } from '../config/digest-of.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import { credentialsOf, passwordsOf } from './credentials.js';
 import { HttpError } from './http-error.js';

@@ -6,8 +6,8 @@
  */
 import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { Config, ServerAddress } from '../config.js';
-import type { EventRing } from '../events/event-ring.js';
+import type { Config, ServerAddress } from '../config/config.js';
+import type { EventRing } from '../measures/event-ring.js';
 import type { PasswordHashes } from '../security/password-hashes.js';
 import type { AdminAccess, Admitted } from './admin-access.js';
 import type { AdminAudit, Asker } from './admin-audit.js';

@@ -1,7 +1,7 @@
 /**
  * What a command of the admin port may look at, and what it answers.
  */
-import type { Config, ServerAddress } from '../config.js';
+import type { Config, ServerAddress } from '../config/config.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { Json } from './json-text.js';
 

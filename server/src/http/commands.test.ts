@@ -1,6 +1,6 @@
 /** What commands must not tell, and how much of a long answer is made in one turn. */
 import { expect, it } from 'vitest';
-import { checkSettings } from '../config-schema.js';
+import { checkSettings } from '../config/config-schema.js';
 import { ServerStats } from '../net/server-stats.js';
 import { memberView } from '../simulated/net/fixtures.js';
 import { commandAnswer } from './commands.js';

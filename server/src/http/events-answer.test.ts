@@ -1,6 +1,6 @@
 /** One user cannot take all the streams of events of a member, and a stream that ends frees one. */
 import { expect, it } from 'vitest';
-import { EventRing } from '../events/event-ring.js';
+import { EventRing } from '../measures/event-ring.js';
 import type { ApiCall } from './api/api-call.js';
 import { othersFor } from './api/other-members.js';
 import { EventAnswers } from './events-answer.js';

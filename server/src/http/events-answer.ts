@@ -7,7 +7,7 @@
  * `<start>-<number>` as their ids, which `Last-Event-ID` gives back. With `members=all` they are
  * those of all members: see joined-events.ts and joined-stream.ts.
  */
-import type { MemberEvent } from '../events/event-ring.js';
+import type { MemberEvent } from '../measures/event-ring.js';
 import { systemTimers } from '../net/timers.js';
 import { type ApiCall, jsonAnswer } from './api/api-call.js';
 import { oneOf, wholeNumber } from './api/api-query.js';

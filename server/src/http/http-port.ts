@@ -15,7 +15,7 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { EVERY_ADDRESS } from '../addresses.js';
+import { EVERY_ADDRESS } from '../config/addresses.js';
 import { addressGroup } from '../security/address-group.js';
 import { HttpBodies, hasBody } from './http-body.js';
 import { HttpError } from './http-error.js';

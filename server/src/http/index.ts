@@ -2,7 +2,7 @@
  * What a process loads for the ports of its operators, when one is configured, and what
  * `rookery console` makes its gateway of: `@rookery/server/http`.
  */
-export { digestOf } from '../digest-of.js';
+export { digestOf } from '../config/digest-of.js';
 export type { Requester } from '../pipeline/access.js';
 export { AdminAccess } from './admin-access.js';
 export { type ApiCall, type ApiRoutes, jsonAnswer } from './api/api-call.js';

@@ -7,7 +7,7 @@
  */
 
 import { EVENTS_PER_ANSWER, eventsAfter } from '../driver/member-answers.js';
-import type { EventRing, MemberEvent } from '../events/event-ring.js';
+import type { EventRing, MemberEvent } from '../measures/event-ring.js';
 import type { MemberEvents, OtherMembers } from './api/other-members.js';
 
 export interface Place {

@@ -7,7 +7,7 @@ import type { PeerId, PeerMessage } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import { type AnsweringMember, memberAnswers } from '../driver/member-answers.js';
 import { PeerQuestions } from '../driver/peer-questions.js';
-import { EventRing } from '../events/event-ring.js';
+import { EventRing } from '../measures/event-ring.js';
 import { ManualTimers } from '../simulated/net/manual-timers.js';
 import { OtherMembers } from './api/other-members.js';
 import type { StreamedEvent } from './event-stream.js';

@@ -2,7 +2,7 @@
  * What the metrics port answers: `/metrics`, and the probes. It can do no harm: it takes GET and
  * HEAD, changes nothing, and shows neither a path nor a session nor an address.
  */
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { WordContext } from '../net/four-letter/context.js';
 import type { FreeSpace } from './free-space.js';
 import { healthAnswer, isReady, probeOf } from './health.js';

@@ -3,8 +3,8 @@
  * metric with a type, and every name that the official alerts of ZooKeeper ask for.
  */
 import { expect, it, onTestFinished, vi } from 'vitest';
-import type { Config } from '../config.js';
-import { checkSettings } from '../config-schema.js';
+import type { Config } from '../config/config.js';
+import { checkSettings } from '../config/config-schema.js';
 import { Durations } from '../measures/durations.js';
 import { ServerStats } from '../net/server-stats.js';
 import { TlsFigures } from '../net/tls-figures.js';

@@ -7,9 +7,9 @@
  */
 import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import { clientAddressOf, listenHostsOf, metricsHostOf } from '../addresses.js';
-import type { Config, ServerAddress } from '../config.js';
-import type { EventRing } from '../events/event-ring.js';
+import { clientAddressOf, listenHostsOf, metricsHostOf } from '../config/addresses.js';
+import type { Config, ServerAddress } from '../config/config.js';
+import type { EventRing } from '../measures/event-ring.js';
 import { ListenError } from '../net/listen-error.js';
 import { RateLimitedLog } from '../net/rate-limited-log.js';
 import { systemTimers } from '../net/timers.js';

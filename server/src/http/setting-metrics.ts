@@ -6,7 +6,7 @@
  * addresses and ports are each member's own, `logLevel` is raised at one member to look at it, and
  * whatever is or names a secret is left out: whoever reaches the metrics port reads this.
  */
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import { gauges, type Metric } from './metric.js';
 
 /** A longer value, such as of a long list, is cut: it has to differ, not to be read. */

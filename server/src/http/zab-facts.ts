@@ -3,7 +3,7 @@
  * settings it was started with.
  */
 import { counterOf, epochOf, longAddressText, longHost } from '@rookery/protocol';
-import { type Config, electionPortOf, type ServerAddress } from '../config.js';
+import { type Config, electionPortOf, type ServerAddress } from '../config/config.js';
 import { formatHex } from '../net/four-letter/format.js';
 import type { CommandContext, Facts } from './command-context.js';
 import { type Json, Lines } from './json-text.js';

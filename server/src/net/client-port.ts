@@ -8,7 +8,7 @@
  */
 import { addressText, JuteReader, SlabPool } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { ListenAddress } from '../addresses.js';
+import type { ListenAddress } from '../config/addresses.js';
 import type { AuditSink } from '../pipeline/audit.js';
 import { addressGroup } from '../security/address-group.js';
 import { ClientConnection } from './client-connection.js';

@@ -3,7 +3,7 @@
  * the client port.
  */
 import type { Logger } from 'pino';
-import type { TlsSettings } from '../config-security.js';
+import type { TlsSettings } from '../config/config-security.js';
 import type { Timers } from './timers.js';
 import type { TlsAcceptor } from './tls-acceptor.js';
 import { WatchedTls } from './watched-tls.js';

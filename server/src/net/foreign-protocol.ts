@@ -4,7 +4,7 @@
  * what came and what to do, for the log. Decides nothing: the ports refuse these bytes anyway.
  * Called by the client port and by peer links.
  */
-import { isFourLetterWord } from '../four-letter-words.js';
+import { isFourLetterWord } from '../config/four-letter-words.js';
 
 /** The first bytes of a stream that tell what it is. */
 export const FOREIGN_BYTES = 8;

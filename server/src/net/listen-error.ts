@@ -5,7 +5,7 @@
  * prints the message as it is.
  */
 import { errorMessage } from '@rookery/protocol';
-import { type ListenAddress, listenHostsOf } from '../addresses.js';
+import { type ListenAddress, listenHostsOf } from '../config/addresses.js';
 
 export type PortPurpose = 'client' | 'secureClient' | 'peer' | 'metrics' | 'admin';
 

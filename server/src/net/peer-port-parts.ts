@@ -6,7 +6,7 @@
  */
 import type { Hello, PeerId, PeerMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { ListenAddress } from '../addresses.js';
+import type { ListenAddress } from '../config/addresses.js';
 import type { PeerSecurity } from './peer-admission.js';
 import type { EnsembleIdentity, OwnVersions, SharedSettings, StartsView } from './peer-hello.js';
 import type { Timers } from './timers.js';

@@ -6,7 +6,7 @@
  * close are tolerated (`echo stat | nc`). Used only by the client port.
  */
 import { unreachable } from '@rookery/protocol';
-import type { FourLetterWord } from '../four-letter-words.js';
+import type { FourLetterWord } from '../config/four-letter-words.js';
 import type { AskedWord } from './four-letter/reply.js';
 import { readFirstBytes } from './four-letter/words.js';
 import type { ByteStream } from './transport.js';

@@ -8,7 +8,7 @@
  */
 import net from 'node:net';
 import type { Logger } from 'pino';
-import { EVERY_ADDRESS, type ListenAddress, listenHostsOf } from '../addresses.js';
+import { EVERY_ADDRESS, type ListenAddress, listenHostsOf } from '../config/addresses.js';
 import { RateLimitedLog } from './rate-limited-log.js';
 import { systemTimers } from './timers.js';
 import type { Listener, StreamCount } from './transport.js';

@@ -11,7 +11,7 @@ import net from 'node:net';
 import tls from 'node:tls';
 import { addressText, errorMessage } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { ListenAddress } from '../addresses.js';
+import type { ListenAddress } from '../config/addresses.js';
 import { plainAddress } from '../security/address-group.js';
 import { speaksNoTls } from './foreign-protocol.js';
 import { lendingSocket } from './lending-socket.js';

@@ -6,7 +6,7 @@
  */
 
 import type { ConnectionOptions } from 'node:tls';
-import type { ListenAddress } from '../addresses.js';
+import type { ListenAddress } from '../config/addresses.js';
 import type { TlsAcceptor } from './tls-acceptor.js';
 
 export interface Address {

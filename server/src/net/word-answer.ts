@@ -7,7 +7,7 @@
  * stream, because no stranger's question may end the member. Run by the word scheduler; the
  * protocol sniffer reports events of the stream.
  */
-import type { FourLetterWord } from '../four-letter-words.js';
+import type { FourLetterWord } from '../config/four-letter-words.js';
 import { addressGroup } from '../security/address-group.js';
 import type { FairSlot } from './fair-slots.js';
 import type { RateLimitedLog } from './rate-limited-log.js';

@@ -7,7 +7,7 @@
  * port.
  */
 import { ErrorCode } from '@rookery/protocol';
-import { type FourLetterWord, isListing } from '../four-letter-words.js';
+import { type FourLetterWord, isListing } from '../config/four-letter-words.js';
 import type { AuditSink } from '../pipeline/audit.js';
 import { plainAddress } from '../security/address-group.js';
 import { atMost } from '../state/at-most.js';

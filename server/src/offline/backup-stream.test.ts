@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { JuteWriter, makeZxid, ProposalBatch } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { type Applied, openBackup } from '../backup-source.js';
 import { MemoryLogDirectory } from '../simulated/storage/memory-log.js';
 import { MemoryStore } from '../simulated/storage/memory-store.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { Txn, TxnOp } from '../state/txn.js';
 import { writeTxn } from '../state/txn-codec.js';
+import { type Applied, openBackup } from '../storage/backup-source.js';
 import { Checkpointer, Storage } from '../storage/index.js';
 import { encodedBackup, readBackup } from './backup-stream.js';
 

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Zxid } from '@rookery/protocol';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import { type LoadedAt, ReplicatedState } from '../state/replicated-state.js';
 import { type StateLoader, Storage } from '../storage/index.js';
 import { stoppedStores } from './stopped-stores.js';

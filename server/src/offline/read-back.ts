@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createGunzip } from 'node:zlib';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 
 /** Large chunks, because each is a wait for another thread. */
 const CHUNK_BYTES = 1 << 20;

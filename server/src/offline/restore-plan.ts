@@ -7,7 +7,7 @@
  * is written.
  */
 import { EPOCH_MAX, epochOf, makeZxid, validatePath, type Zxid } from '@rookery/protocol';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 import { LEVEL_MAX } from '../state/level.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { RestoredZnode } from '../state/tree.js';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { makeZxid } from '@rookery/protocol';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { loadEnsembleConfig } from '../config.js';
+import { loadEnsembleConfig } from '../config/config.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';

@@ -10,7 +10,7 @@ import { dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 import { openNewFile } from '../security/own-file.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { snapshotParts } from '../zookeeper-files/index.js';

@@ -7,8 +7,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Zxid } from '@rookery/protocol';
-import type { Config } from '../config.js';
-import { OperatorError } from '../operator-error.js';
+import type { Config } from '../config/config.js';
+import { OperatorError } from '../config/operator-error.js';
 import { IGNORE_CHANGES } from '../state/change-sink.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import { txnOf } from '../state/txn-codec.js';

@@ -1,7 +1,7 @@
 /** Opens what a member that does not run has on its disk, and keeps others out meanwhile. */
 import { access } from 'node:fs/promises';
-import { type Config, memberDirectories } from '../config.js';
-import { OperatorError } from '../operator-error.js';
+import { type Config, memberDirectories } from '../config/config.js';
+import { OperatorError } from '../config/operator-error.js';
 import { openStores, StoreLockedError } from '../storage/index.js';
 
 /** Rejects with OperatorError where there is no data, or where the member runs. */

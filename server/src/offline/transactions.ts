@@ -2,8 +2,8 @@
  * The transactions of a log, of either product, in one form for whoever looks at them.
  */
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config.js';
-import { OperatorError } from '../operator-error.js';
+import type { Config } from '../config/config.js';
+import { OperatorError } from '../config/operator-error.js';
 import { ReplicatedState } from '../state/replicated-state.js';
 import type { NodeOp, RaiseSequenceOp, Txn, TxnOp } from '../state/txn.js';
 import { txnOf } from '../state/txn-codec.js';

@@ -23,8 +23,8 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import type { ChangeSink } from '../state/change-sink.js';
+import type { WithPath } from '../state/memory/path-view.js';
 import { OpView } from '../state/op-view.js';
-import type { WithPath } from '../state/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE, type Tree } from '../state/tree.js';
 import type { Acl, NodeOp, Txn } from '../state/txn.js';

@@ -1,6 +1,6 @@
 import { AuthPacket, encode } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { digestOf, isDigestOf } from '../digest-of.js';
+import { digestOf, isDigestOf } from '../config/digest-of.js';
 import type { Identities } from './access.js';
 import { legalAcl } from './acl-form.js';
 import { Authenticator, clientInfoOf, identitiesOf, identityBytesOf } from './identities.js';

@@ -12,7 +12,7 @@
  * counts as absent, in the entries and in the tree.
  */
 import { assert, Fifo, formatZxid, type Zxid } from '@rookery/protocol';
-import { type PathView, pathViewOf } from '../state/path-view.js';
+import { type PathView, pathViewOf } from '../state/memory/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { OpenedSession } from '../state/session.js';
 import { NO_NODE } from '../state/tree.js';

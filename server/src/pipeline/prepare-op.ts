@@ -14,9 +14,9 @@ import {
   type SetAclRequest,
   validatePath,
 } from '@rookery/protocol';
+import { parentViewOf, pathViewOf } from '../state/memory/path-view.js';
 import { CONFIG_NODE } from '../state/node-record.js';
 import type { CreateView, SetDataView } from '../state/op-view.js';
-import { parentViewOf, pathViewOf } from '../state/path-view.js';
 import type { NodeOp, RaiseSequenceOp, SessionId } from '../state/txn.js';
 import { sequenceSuffix } from '../state/versions.js';
 import { mayDo, type Requester } from './access.js';

@@ -25,7 +25,7 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { LEVEL } from '../state/level.js';
-import { parentViewOf, pathViewOf } from '../state/path-view.js';
+import { parentViewOf, pathViewOf } from '../state/memory/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import type { Reused } from '../state/reused.js';
 import type { OpenedSession } from '../state/session.js';

@@ -7,7 +7,7 @@
  * prepare-op.
  */
 
-import type { WithPath } from '../state/path-view.js';
+import type { WithPath } from '../state/memory/path-view.js';
 import { limitsPathOf, readLimits, readStats, statsPathOf } from '../state/quota-text.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { NO_NODE } from '../state/tree.js';

@@ -12,7 +12,7 @@
  * prepare-op.
  */
 import { Fifo, type Zxid } from '@rookery/protocol';
-import type { WithPath } from '../state/path-view.js';
+import type { WithPath } from '../state/memory/path-view.js';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { nameBytesIn, payloadBytes, znodeBytes } from '../state/tree-bytes.js';
 import type { Acl } from '../state/txn.js';

@@ -18,7 +18,7 @@ import {
   WatcherEvent,
 } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
-import { digestOf } from '../digest-of.js';
+import { digestOf } from '../config/digest-of.js';
 import type { TestClient } from '../simulated/pipeline/test-client.js';
 import { TestEnsemble } from '../simulated/pipeline/test-ensemble.js';
 

@@ -2,7 +2,7 @@
 // Hashes collide on purpose, the table grows, and entries are used again.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PathView, pathViewOf } from '../state/path-view.js';
+import { type PathView, pathViewOf } from '../state/memory/path-view.js';
 import { NO_NODE } from '../state/tree.js';
 import { type ZnodeInFlight, ZnodesInFlight } from './znodes-in-flight.js';
 

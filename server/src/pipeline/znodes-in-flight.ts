@@ -9,7 +9,7 @@
  * operations that a leader may have in flight bound it.
  */
 import { assert } from '@rookery/protocol';
-import type { PathView } from '../state/path-view.js';
+import type { PathView } from '../state/memory/path-view.js';
 import { NO_NODE } from '../state/tree.js';
 import type { Acl, SessionId } from '../state/txn.js';
 

@@ -7,7 +7,7 @@
  * another one. They say nothing of who somebody is. Pure.
  */
 
-import { isLoopback } from '../addresses.js';
+import { isLoopback } from '../config/addresses.js';
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 const GROUPS = 8;

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { keepAside } from '../keep-aside.js';
+import { keepAside } from '../member/keep-aside.js';
 import { writeChecksum } from '../offline/checksum-file.js';
 import { OWNER_FILE, writeOwner } from '../storage/data-directory.js';
 import {

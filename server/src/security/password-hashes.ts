@@ -10,7 +10,7 @@
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { SCRYPT_PATTERN } from '../digest-of.js';
+import { SCRYPT_PATTERN } from '../config/digest-of.js';
 import { addressGroup } from './address-group.js';
 
 const derive = promisify<string, Uint8Array, number, object, Buffer>(scrypt);

@@ -6,7 +6,7 @@
  * reads it, so the file is a secret. Lines that are empty or begin with # do not count. Messages
  * name lines, never what they say.
  */
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 import { REALM, secretOfPassword } from './digest-md5.js';
 import { readSecretFile } from './secret-file.js';
 

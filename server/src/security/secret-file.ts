@@ -11,7 +11,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { errorMessage } from '@rookery/protocol';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 
 /** Far above any certificate chain, list of authorities or list of users. */
 const SECRET_BYTES_MAX = 1 << 20;

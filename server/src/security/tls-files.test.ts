@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 import {
   TestAuthority,
   type TestCertificate,

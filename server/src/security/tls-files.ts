@@ -10,7 +10,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { errorMessage } from '@rookery/protocol';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 import { DerError } from './der-reader.js';
 import { pemBlocks } from './pem-blocks.js';
 import { revocationListEnd } from './revocation-list.js';

@@ -5,7 +5,7 @@
  * or a write that was acknowledged and is gone, are what must never be seen.
  */
 import { describe, expect, it } from 'vitest';
-import type { ServerAddress } from '../config.js';
+import type { ServerAddress } from '../config/config.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, write } from './scenario.js';
 

@@ -2,7 +2,7 @@
 // is room. Two of three full ones stop writes that carry data at every member, and nothing else.
 import { ErrorCode, OpCode, PathVersionRequest, type PeerId, ROOM_SINCE } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import type { MemoryClient } from './memory-client.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, everyoneServes, expectEqual } from './scenario.js';

@@ -3,11 +3,14 @@
  * is not in the package that users install.
  */
 
-export type { Config } from '../config.js';
-export { settingsJsonSchema } from '../config-schema.js';
+export type { Config } from '../config/config.js';
+export { settingsJsonSchema } from '../config/config-schema.js';
+export type { Tuning } from '../config/tuning.js';
 export { defaultReserve, type Space } from '../driver/disk-space.js';
 export type { MemberObserver } from '../driver/observer.js';
-export { Member } from '../member.js';
+export { Member } from '../member/member.js';
+export { sharedSettings } from '../member/shared-settings.js';
+export type { Surroundings } from '../member/surroundings.js';
 export { PeerDialler } from '../net/peer-dialler.js';
 export { PeerNames } from '../net/peer-names.js';
 export { TcpTransport } from '../net/tcp.js';
@@ -26,7 +29,6 @@ export { newestSurvivor, recoveryPlan } from '../offline/recovery.js';
 export { restoreStores } from '../offline/restore.js';
 export { type MemberStores, readStores, type StoppedMember } from '../offline/stopped-member.js';
 export { nameText, x509Name } from '../security/x509-name.js';
-export { sharedSettings } from '../shared-settings.js';
 export { IGNORE_CHANGES } from '../state/change-sink.js';
 export { ephemeralPaths } from '../state/ephemeral-paths.js';
 export { LEVEL } from '../state/level.js';
@@ -42,8 +44,6 @@ export {
   type SegmentHeader,
 } from '../storage/log-segment.js';
 export { addChecksum } from '../storage/records.js';
-export type { Surroundings } from '../surroundings.js';
-export type { Tuning } from '../tuning.js';
 export type {
   NoteFacts,
   RoleName,

@@ -6,13 +6,13 @@
  */
 import type { PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
+import type { Tuning } from '../config/tuning.js';
 import type { Space } from '../driver/disk-space.js';
 import type { MemberObserver } from '../driver/observer.js';
-import { Member } from '../member.js';
+import { Member } from '../member/member.js';
 import type { Timers } from '../net/timers.js';
 import type { Transport } from '../net/transport.js';
-import type { Tuning } from '../tuning.js';
 import { MemoryClient } from './memory-client.js';
 import { ManualTimers } from './net/manual-timers.js';
 import { MemoryNetwork } from './net/memory-transport.js';

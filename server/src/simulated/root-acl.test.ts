@@ -4,7 +4,7 @@
  */
 import { AuthPacket, ErrorCode, OpCode } from '@rookery/protocol';
 import { expect, it } from 'vitest';
-import { digestOf } from '../digest-of.js';
+import { digestOf } from '../config/digest-of.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
 import {
   connected,

@@ -5,8 +5,8 @@
  * and with a longer peerTimeoutMs two clients can hold one lock.
  */
 import { describe, expect, it } from 'vitest';
-import type { Config } from '../config.js';
-import { sharedSettings } from '../shared-settings.js';
+import type { Config } from '../config/config.js';
+import { sharedSettings } from '../member/shared-settings.js';
 import { simulatedConfig } from './memory-ensemble.js';
 import { connected, everyoneServes, serving, write } from './scenario.js';
 

@@ -8,7 +8,7 @@
  */
 import { assert } from '@rookery/protocol';
 import { decodeAcl, encodeAcl } from './acl-codec.js';
-import { Hasher } from './hash.js';
+import { Hasher } from './memory/hash.js';
 import { aclListBytes } from './tree-bytes.js';
 import type { Acl } from './txn.js';
 

@@ -6,9 +6,9 @@
  * object for each record. Called by TreeLoader.
  */
 import { must } from './damage.js';
-import type { NameBytes } from './hash.js';
+import type { NameBytes } from './memory/hash.js';
+import { FLAG, INT, nameBytesOf, SHAPE_MASK } from './memory/node-store.js';
 import { BLOCK_FORMAT, BLOCK_HEAD, RECORD, RECORD_BITS, RECORD_HEAD } from './node-record.js';
-import { FLAG, INT, nameBytesOf, SHAPE_MASK } from './node-store.js';
 
 export class BlockReader implements NameBytes {
   readonly ints: Int32Array;

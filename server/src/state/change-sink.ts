@@ -8,7 +8,7 @@
  * listener never changes the state. Setting an ACL, a check, an error and a session that begins or
  * ends call nothing.
  */
-import type { WithPath } from './path-view.js';
+import type { WithPath } from './memory/path-view.js';
 import type { Acl } from './txn.js';
 
 export interface ChangeSink {

@@ -6,11 +6,11 @@
  * recovery). A hash has 64 bits; its two halves are summed separately, each modulo 2^32.
  */
 import type { AclTable } from './acl-table.js';
-import { Hasher } from './hash.js';
 import { LEVEL } from './level.js';
+import { Hasher } from './memory/hash.js';
+import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './memory/node-store.js';
+import type { Payloads, RecordPart } from './memory/payloads.js';
 import { CONFIG_NODE } from './node-record.js';
-import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
-import type { Payloads, RecordPart } from './payloads.js';
 import type { Session } from './session.js';
 import type { SessionId } from './txn.js';
 

@@ -3,7 +3,7 @@
  * There is no object for each node, and no entry for a session without ephemerals. Called by Tree.
  */
 import { assert } from '@rookery/protocol';
-import { INT, NONE, type NodeStore } from './node-store.js';
+import { INT, NONE, type NodeStore } from './memory/node-store.js';
 import type { SessionId } from './txn.js';
 
 interface Owned {

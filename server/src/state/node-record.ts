@@ -10,8 +10,8 @@
  * TreeLoader reads the blocks back.
  */
 import type { AclTable } from './acl-table.js';
-import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
-import type { Payloads } from './payloads.js';
+import { DIGEST_INTS, INT, NONE, type NodeStore, nameBytesOf } from './memory/node-store.js';
+import type { Payloads } from './memory/payloads.js';
 
 export const BLOCK_KEY = 0x70;
 /** Reads as another number where the byte order differs. */

@@ -8,7 +8,8 @@
  * request, that of a transaction after its batch.
  */
 import { type Int64, type JuteReader, MarshallingError } from '@rookery/protocol';
-import { NO_BYTES, NO_VIEW, PathView } from './path-view.js';
+import { NO_BYTES, NO_VIEW, PathView } from './memory/path-view.js';
+import type { DataRange } from './memory/payloads.js';
 import type { Acl, CreateOp, NodeMode, SetDataOp } from './txn.js';
 
 const NONE = -1;
@@ -19,16 +20,6 @@ const CHAR_MIN = 0x20;
 const CHAR_MAX = 0x7e;
 const PERMS_KNOWN = 32;
 const NO_ACL: readonly Acl[] = [];
-
-/** The place of the data. */
-export interface DataRange {
-  readonly source: Buffer;
-  /** A DataView of the same bytes. */
-  readonly sourceView: DataView;
-  readonly dataStart: number;
-  /** -1 for null. */
-  readonly dataBytes: number;
-}
 
 export abstract class OpView extends PathView implements DataRange {
   source: Buffer = NO_BYTES;

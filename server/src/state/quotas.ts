@@ -9,7 +9,7 @@
  * every member. Called by ReplicatedState; `governing` by the leader's prepare too.
  */
 import type { Capture } from './capture.js';
-import { beginsWith, type WithPath } from './path-view.js';
+import { beginsWith, type WithPath } from './memory/path-view.js';
 import { QuotaPrefixes } from './quota-prefixes.js';
 import {
   limitedBy,

@@ -9,8 +9,8 @@
  * against the resident memory of members (docs/architecture/performance.md, "Memory"). Called by
  * Tree, and by the leader for what is in flight.
  */
-import { slotBytesFor } from './data-slabs.js';
-import { PathView, type WithPath } from './path-view.js';
+import { slotBytesFor } from './memory/data-slabs.js';
+import { PathView, type WithPath } from './memory/path-view.js';
 
 /**
  * A row of 128 bytes, 12 for the counts below the znode, 5 to 10 in the path index, 8 for its

@@ -14,19 +14,19 @@ import {
   type Zxid,
 } from '@rookery/protocol';
 import { AclTable } from './acl-table.js';
-import type { Page, PageRequest } from './child-pages.js';
-import { dividedChildren } from './divided-children.js';
 import { type Family, familiesOf } from './ephemeral-paths.js';
 import { Ephemerals } from './ephemerals.js';
-import { type ListingLimits, Listings } from './listings.js';
+import type { Page, PageRequest } from './memory/child-pages.js';
+import { dividedChildren } from './memory/divided-children.js';
+import { type ListingLimits, Listings } from './memory/listings.js';
+import { DOUBLE, INT, modeOf, NONE, NodeStore } from './memory/node-store.js';
+import { PathFinder } from './memory/path-finder.js';
+import type { PathKey } from './memory/path-hash.js';
+import type { PathView } from './memory/path-view.js';
+import { Payloads } from './memory/payloads.js';
+import { SubtreeCounts } from './memory/subtree-counts.js';
+import { TimedNodes } from './memory/timed-nodes.js';
 import { MODE, NODE_MODES } from './modes.js';
-import { DOUBLE, INT, modeOf, NONE, NodeStore } from './node-store.js';
-import { PathFinder } from './path-finder.js';
-import type { PathKey } from './path-hash.js';
-import type { PathView } from './path-view.js';
-import { Payloads } from './payloads.js';
-import { SubtreeCounts } from './subtree-counts.js';
-import { TimedNodes } from './timed-nodes.js';
 import type { Acl, NodeMode, SessionId } from './txn.js';
 import { visibleCversion } from './versions.js';
 

@@ -10,9 +10,12 @@
  * /zookeeper/config is local: each member sets it for itself, and it is in no digest.
  */
 import { assert, parentOf, type Zxid } from '@rookery/protocol';
-import { linkChild, unlinkChild } from './child-list.js';
 import type { Digest } from './digest.js';
-import type { ListingLimits } from './listings.js';
+import { linkChild, unlinkChild } from './memory/child-list.js';
+import type { ListingLimits } from './memory/listings.js';
+import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './memory/node-store.js';
+import type { PathKey } from './memory/path-hash.js';
+import { pathHashOf, type WithPath } from './memory/path-view.js';
 import { isTimed, MODE } from './modes.js';
 import {
   type BlockContent,
@@ -20,10 +23,7 @@ import {
   CONFIG_NODE,
   nodeRecordBytes,
 } from './node-record.js';
-import { DOUBLE, FLAG, INT, makeShape, modeOf, NONE, nameBytesOf } from './node-store.js';
 import { CreateView, OpView } from './op-view.js';
-import type { PathKey } from './path-hash.js';
-import { pathHashOf, type WithPath } from './path-view.js';
 import { payloadBytes, znodeBytes } from './tree-bytes.js';
 import { type BlockToLoad, TreeLoader, type TreeParts } from './tree-loader.js';
 import { ROOT_NODE, TreeReads } from './tree-reads.js';

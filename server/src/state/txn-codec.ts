@@ -25,9 +25,9 @@ import {
   requiredString,
   unreachable,
 } from '@rookery/protocol';
+import { NO_BYTES } from './memory/path-view.js';
 import { MODE, NODE_MODES } from './modes.js';
 import { CreateView, OpView, readPathAndData, SetDataView, WorldAcls } from './op-view.js';
-import { NO_BYTES } from './path-view.js';
 import type { Reused } from './reused.js';
 import { PASSWORD_BYTES } from './session.js';
 import type { Acl, CreateOp, NodeOp, Txn, TxnOp } from './txn.js';

@@ -5,7 +5,7 @@
  * cutting their paths out of the path of the change would read every character of it once for each
  * of them. A path that is watched has its znode here as soon as both exist. Called by WatchTable.
  */
-import { NONE } from './node-store.js';
+import { NONE } from './memory/node-store.js';
 
 /** The state whose changes are reported. */
 export interface WatchedTree {

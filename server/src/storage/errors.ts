@@ -5,7 +5,7 @@
  * StorageFault is fatal, because a failed sync is never retried.
  */
 import type { Zxid } from '@rookery/protocol';
-import { OperatorError } from '../operator-error.js';
+import { OperatorError } from '../config/operator-error.js';
 
 /** Another process has the directory open. */
 export class StoreLockedError extends OperatorError {

@@ -1,8 +1,8 @@
 /**
  * What counts as an empty directory: the mark of a complete founding against what is beside it.
  *
- * Damage here is a record whose bytes do not check. test/src/answers/first-start.test.ts has the
- * files that a loss of power really leaves.
+ * Damage here is a record whose bytes do not check. test/src/answers/members/first-start.test.ts
+ * has the files that a loss of power really leaves.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Disk, failAt } from '../simulated/storage/life.js';

@@ -6,7 +6,7 @@
  * up meanwhile. Connections of clients are never held. Used by `surroundings.ts`.
  */
 
-import type { ListenAddress } from '../addresses.js';
+import type { ListenAddress } from '../config/addresses.js';
 import type { Timers } from '../net/timers.js';
 import type { Address, ByteStream, Listener, Transport } from '../net/transport.js';
 import type { HeldPort } from './held-port.js';

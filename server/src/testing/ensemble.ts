@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { errorMessage, type Int64, type PeerId } from '@rookery/protocol';
 import { pino } from 'pino';
-import type { Config } from '../config.js';
+import type { Config } from '../config/config.js';
 import { prefixedHex } from '../net/four-letter/format.js';
 import { TcpTransport } from '../net/tcp.js';
 import { SharedClock } from './ending-timers.js';

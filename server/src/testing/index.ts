@@ -1,7 +1,7 @@
 /** An ensemble for the tests of whoever uses one: `@rookery/server/testing`. */
 // Declarations use Node's types, which TypeScript 6 and later include only where they are named.
 /// <reference types="node" preserve="true" />
-export type { Tuning } from '../tuning.js';
+export type { Tuning } from '../config/tuning.js';
 export { startEnsemble, type TestEnsemble, type TestMember } from './ensemble.js';
 export { EnsembleError, type EnsembleErrorCode } from './ensemble-error.js';
 export type { TestEnsembleOptions, TestSettings } from './options.js';

@@ -5,9 +5,9 @@
  * from the product's, it is said here and why.
  */
 import type { Logger } from 'pino';
-import { type Config, ConfigError, type ServerAddress } from '../config.js';
-import { checkSettings } from '../config-schema.js';
-import type { Tuning } from '../tuning.js';
+import { type Config, ConfigError, type ServerAddress } from '../config/config.js';
+import { checkSettings } from '../config/config-schema.js';
+import type { Tuning } from '../config/tuning.js';
 import { EnsembleError } from './ensemble-error.js';
 
 /**

@@ -7,10 +7,10 @@
  */
 import { addressText, type PeerId } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { Config } from '../config.js';
-import { Member } from '../member.js';
+import type { Config } from '../config/config.js';
+import { storageTuning, type Tuning } from '../config/tuning.js';
+import { Member } from '../member/member.js';
 import type { Transport } from '../net/transport.js';
-import { storageTuning, type Tuning } from '../tuning.js';
 import type { SharedClock } from './ending-timers.js';
 import { HeldPort, HOST, type PortGuard } from './held-port.js';
 import { EndingSurroundings } from './surroundings.js';

@@ -6,10 +6,10 @@
  * any more, and nothing that it does reaches anything. Made anew for each run by `seat.ts`.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { directoryBytes } from '../directory-bytes.js';
-import { keepAside } from '../keep-aside.js';
+import { directoryBytes } from '../member/directory-bytes.js';
+import { keepAside } from '../member/keep-aside.js';
+import type { Surroundings } from '../member/surroundings.js';
 import { openStores, type Stores } from '../storage/index.js';
-import type { Surroundings } from '../surroundings.js';
 import { EndingLife } from './ending-life.js';
 import { EndingLog } from './ending-log.js';
 import { EndingStore } from './ending-store.js';

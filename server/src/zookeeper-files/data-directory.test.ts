@@ -1,6 +1,6 @@
 /**
  * A data directory of ZooKeeper, made here, from which a log is missing. Directories that a real
- * ZooKeeper wrote: answers/operated-moving.
+ * ZooKeeper wrote: answers/moving/moving.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

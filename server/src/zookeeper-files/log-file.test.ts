@@ -1,6 +1,6 @@
 /**
  * Logs of ZooKeeper made here, byte by byte: every kind of transaction, ends that a crash leaves,
- * and damage. What a real ZooKeeper writes: answers/operated-moving.
+ * and damage. What a real ZooKeeper writes: answers/moving/moving.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

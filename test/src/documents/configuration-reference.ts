@@ -4,8 +4,8 @@
  *
  * Types, ranges and defaults come from the schema that the server itself applies, the settings that
  * members must share from the list that members compare, and the explanations from the comments of
- * `Config` and `ServerAddress` in server/src/config.ts. Nothing is written twice. It is called by
- * write-configuration.ts, and by the test that the page is current.
+ * `Config` and `ServerAddress` in server/src/config/config.ts. Nothing is written twice. It is
+ * called by write-configuration.ts, and by the test that the page is current.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,8 +14,8 @@ import { settingsJsonSchema, sharedSettings } from '../simulated.js';
 import { root } from '../tidy/source.js';
 
 export const REFERENCE = 'docs/configuration.md';
-const SOURCE = 'server/src/config.ts';
-const SECURITY_SOURCE = 'server/src/config-security.ts';
+const SOURCE = 'server/src/config/config.ts';
+const SECURITY_SOURCE = 'server/src/config/config-security.ts';
 /** Settings that are objects, and the interfaces that explain theirs. */
 const PARTS = [
   ['tls', 'TlsSettings'],

@@ -1,6 +1,6 @@
 /**
  * The documents and the recorded answers name the four-letter words that exist, each as the table
- * in `server/src/four-letter-words.ts` has it. The table is in alphabetical order.
+ * in `server/src/config/four-letter-words.ts` has it. The table is in alphabetical order.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import {
   FOUR_LETTER_WORDS,
   isForStrangers,
   isListing,
-} from '../../../server/src/four-letter-words.js';
+} from '../../../server/src/config/four-letter-words.js';
 import { root } from '../tidy/source.js';
 
 /**

@@ -81,7 +81,7 @@ describe('a document', () => {
     const section = (page?.text ?? '').split('### Files and copies of a setData')[1] ?? '';
     const [table = ''] = section.split(/^A setData is copied /m);
     const spans = codeSpansOf(table.slice(table.indexOf('|')));
-    const names = new Set(spans.filter((span) => /^[a-z]+\/[a-z-]+$|^framing$/.test(span)));
+    const names = new Set(spans.filter((span) => /^[a-z]+\/(?:memory\/)?[a-z-]+$/.test(span)));
     const bases = ['server/src', 'protocol/src'];
     const unknown = [...names].filter(
       (name) => !bases.some((base) => existsSync(join(root, base, `${name}.ts`))),

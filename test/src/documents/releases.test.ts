@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { VERSION } from '../../../server/src/version.js';
+import { VERSION } from '../../../server/src/config/version.js';
 
 const PACKAGES = ['protocol', 'console', 'server', 'client', 'cli'] as const;
 const root = new URL('../../../', import.meta.url).pathname;

@@ -9,7 +9,7 @@ import { expect, it } from 'vitest';
 const DEADLINE_MS = 60_000;
 
 it('the young generation of a real process shrinks once it is quiet', async () => {
-  const module = new URL('../../../cli/dist/heap-trim.js', import.meta.url).href;
+  const module = new URL('../../../cli/dist/server/heap-trim.js', import.meta.url).href;
   const args = ['--input-type=module', '--eval', PROGRAM, module];
   const options = { timeout: DEADLINE_MS };
   const { stdout } = await promisify(execFile)(process.execPath, args, options);

@@ -20,7 +20,7 @@ import {
   SetAclRequest,
 } from '@rookery/protocol';
 import { expect } from 'vitest';
-import { FOUR_LETTER_WORDS, isForStrangers } from '../../../server/src/four-letter-words.js';
+import { FOUR_LETTER_WORDS, isForStrangers } from '../../../server/src/config/four-letter-words.js';
 import { type Ensemble, useEnsemble } from './ensemble.js';
 import type { Member } from './member.js';
 import { getChildren, getData, OperationError } from './operations.js';

@@ -16,7 +16,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   expiry: 'server/src/pipeline/session-end.test.ts',
   'sessions without a connection': 'server/src/pipeline/left-sessions.test.ts',
   'role change': 'server/src/pipeline/session-end.test.ts',
-  founding: 'test/src/answers/wiped.test.ts',
+  founding: 'test/src/answers/members/wiped.test.ts',
   'top-level `check`, deleteContainer, createSession from a client':
     'server/src/pipeline/requests.test.ts',
   'auth answers': 'server/src/pipeline/auth.test.ts',
@@ -31,7 +31,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   sasl: 'server/src/pipeline/special-reads.test.ts',
   reconfig: 'server/src/pipeline/quota-guard.test.ts',
   'local sessions': 'server/src/pipeline/local-sessions.test.ts',
-  'read-only mode': 'test/src/answers/read-only.test.ts',
+  'read-only mode': 'test/src/answers/requests/read-only.test.ts',
   'multiRead past 8 MB, or 131,072 names of children, entries of long ACLs and identities':
     'server/src/pipeline/request-bounds.test.ts',
   'multi, multiRead': 'server/src/pipeline/request-bounds.test.ts',
@@ -56,7 +56,7 @@ export const SHOWN_ELSEWHERE: Readonly<Record<string, string>> = {
   '`srvr` and `stat` of a member that does not serve': 'server/src/net/four-letter/reply.test.ts',
   '`/commands/set_trace_mask`': 'server/src/http/commands.test.ts',
   '`envi`': 'server/src/net/four-letter/reply.test.ts',
-  defaults: 'server/src/config.test.ts',
+  defaults: 'server/src/config/config.test.ts',
   'data versions': 'server/src/state/versions.test.ts',
   'sequence numbers past 2147483647': 'server/src/state/versions.test.ts',
   'null and negative lengths': 'server/src/pipeline/odd-requests.test.ts',

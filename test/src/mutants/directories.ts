@@ -33,7 +33,7 @@ export const directoryMutants: readonly Mutant[] = [
     area: 'storage',
     breaks: 'a changed list of servers needs a majority of the former one, too',
     aim: UNEQUAL,
-    file: 'served-with.ts',
+    file: 'member/served-with.ts',
     find: 'const former = before.lists.filter((one) => one.join() !== list.join());',
     replace: 'const former = before.lists.filter((one) => one.length === 0);',
   },

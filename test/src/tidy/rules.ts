@@ -11,15 +11,15 @@ import type { SourceFile } from './source.js';
 export const COLUMNS_MAX = 100;
 
 /**
- * Which folder may import from which: from folders of a lower rank, and from itself. `base` are the
- * few files at the top of the server that all but the pure folders may use.
+ * Which folder may import from which: from folders of a lower rank, and from itself. `memory` is
+ * `server/src/state/memory`, and `server` the files at the top of `server/src`.
  */
 const RANKS = {
   protocol: 0,
-  base: 1,
+  config: 1,
   measures: 1,
+  memory: 1,
   'zookeeper-files': 1,
-  events: 1,
   client: 1,
   zab: 2,
   state: 2,
@@ -32,30 +32,13 @@ const RANKS = {
   audit: 6,
   driver: 6,
   http: 7,
+  member: 7,
   server: 8,
   cli: 9,
 } as const;
 type Area = keyof typeof RANKS;
 
-const PURE: readonly Area[] = ['zab', 'state', 'sessions', 'pipeline'];
-const BASE = [
-  ...[
-    'addresses',
-    'admin-settings',
-    'audit-settings',
-    'config',
-    'config-schema',
-    'config-security',
-    'digest-of',
-    'four-letter-words',
-    'operator-error',
-    'peer-auth-settings',
-    'server-settings',
-    'setting-types',
-    'tuning',
-    'version',
-  ],
-];
+const PURE: readonly Area[] = ['zab', 'memory', 'state', 'sessions', 'pipeline'];
 
 const IMPURE_WORDS = [
   ...['async', 'await', 'Promise', 'queueMicrotask', 'EventEmitter', 'fetch', 'console'],
@@ -72,8 +55,9 @@ export function areaOf(path: string): Area | null {
   const [name = '', , folder = '', ...rest] = path.split('/');
   if (name === 'protocol' || name === 'client' || name === 'cli') return name;
   if (name !== 'server') return null;
-  if (rest.length > 0) return isArea(folder) ? folder : null;
-  return BASE.includes(folder.replace(/\.ts$/, '')) ? 'base' : 'server';
+  if (rest.length === 0) return 'server';
+  if (folder === 'state' && rest.length > 1 && rest[0] === 'memory') return 'memory';
+  return isArea(folder) ? folder : null;
 }
 
 /** Tests, and code that only tests use: our own, or those of a user who embeds an ensemble. */
@@ -97,10 +81,54 @@ export function directionOffences(file: SourceFile): string[] {
 
 function mayImport(from: Area, to: Area): boolean {
   if (from === to) return true;
-  if (to === 'base' && PURE.includes(from)) return false;
+  if (to === 'config' && PURE.includes(from)) return false;
+  // Only the state, and what stands on it, knows the memory that znodes live in.
+  if (to === 'memory' && from !== 'state' && RANKS[from] <= RANKS.state) return false;
   if (to === 'client' && RANKS[from] < RANKS.cli) return false;
   if (from === 'client') return to === 'protocol';
   return RANKS[to] < RANKS[from];
+}
+
+const WITHOUT_CIRCLES = /^(?:protocol|server|client|cli)\/src\//;
+
+/** Folders directly below a package's `src` that import themselves by way of others. */
+export function circleOffences(files: readonly SourceFile[]): string[] {
+  const imported = new Map<string, Set<string>>();
+  for (const file of files) {
+    if (!WITHOUT_CIRCLES.test(file.path) || isTest(file.path)) continue;
+    const folder = folderOf(file.path);
+    const targets = imported.get(folder) ?? new Set();
+    imported.set(folder, targets);
+    for (const name of file.imports) {
+      const target = folderOf(name);
+      if (name.includes('/src/') && !isTest(name) && target !== folder) targets.add(target);
+    }
+  }
+  return [...imported.keys()]
+    .filter((folder) => reachedFrom(folder, imported).has(folder))
+    .map((folder) => `${folder} is in a circle of imports`);
+}
+
+/** `state/memory` counts as a folder of its own. */
+function folderOf(path: string): string {
+  const [name = '', , folder = '', below = '', ...rest] = path.split('/');
+  const isMemory = folder === 'state' && below === 'memory' && rest.length > 0;
+  return isMemory ? `${name}/state/memory` : `${name}/${folder}`;
+}
+
+function reachedFrom(
+  folder: string,
+  imported: ReadonlyMap<string, ReadonlySet<string>>,
+): ReadonlySet<string> {
+  const reached = new Set<string>();
+  const pending = [folder];
+  for (let one = pending.pop(); one !== undefined; one = pending.pop()) {
+    for (const target of imported.get(one) ?? []) {
+      if (!reached.has(target)) pending.push(target);
+      reached.add(target);
+    }
+  }
+  return reached;
 }
 
 /** Parts of packages that production code may use by themselves: few processes need them. */
@@ -218,7 +246,7 @@ const OPENS_FILES: ReadonlyMap<string, string> = new Map([
   ['server/src/storage/trash.ts', 'opens files that are there, to cut them'],
   ['server/src/storage/level-files.ts', 'reads the files of a database'],
   ['server/src/storage/level-tables.ts', 'reads table files of a database'],
-  ['cli/src/config-command.ts', 'makes files exclusively, with mode 0600'],
+  ['cli/src/config/config-command.ts', 'makes files exclusively, with mode 0600'],
   ['cli/src/shell/commands/editing.ts', 'writes into a directory that it has just made'],
 ]);
 
@@ -237,7 +265,7 @@ export function fileOffences({ path, text }: SourceFile): string[] {
 
 /** Files that write and read addresses. The console imports no other package. */
 const ADDRESS_FILES: readonly string[] = [
-  'protocol/src/addresses.ts',
+  'protocol/src/basics/addresses.ts',
   'console/src/live/address-text.ts',
 ];
 const ADDRESSES_BY_HAND: readonly (readonly [pattern: RegExp, offence: string])[] = [

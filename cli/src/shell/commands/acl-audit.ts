@@ -10,8 +10,8 @@
 import { type Acl, type Client, NoAuthError, NoNodeError } from '@rookery/client';
 import { permsText } from '@rookery/protocol';
 import { changesByEverybody } from '@rookery/server';
-import { type Call, EXIT } from '../command.js';
-import { clean, countText } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { clean, countText } from '../../command/values.js';
 import { type Walked, walk } from '../walk.js';
 
 export interface AclFinding {

@@ -1,7 +1,7 @@
 /**
  * `check` against servers in this test that answer as members do: each finding, and silence where
  * all is well. Real members are in test/src/client/shell/check.test.ts, and a disk that is really
- * full in test/src/answers/operated-disk-space.test.ts.
+ * full in test/src/answers/operators/disk-space.test.ts.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -9,9 +9,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { Call } from '../../command/command.js';
+import { Output } from '../../command/output.js';
 import { surroundingsOf } from '../../simulated/surroundings.js';
-import { Call } from '../command.js';
-import { Output } from '../output.js';
 import { check } from './checking.js';
 
 interface Scripted {

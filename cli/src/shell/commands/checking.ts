@@ -15,10 +15,12 @@ import {
   OperatorError,
   type ServerAddress,
 } from '@rookery/server';
-import { clockChecks, metricsDialHost } from '../../config-checks.js';
-import { codeOf } from '../../error-code.js';
-import { textUpTo } from '../../http-text.js';
-import { pause } from '../../pause.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { serversFor } from '../../command/servers-for.js';
+import { clockChecks, metricsDialHost } from '../../config/config-checks.js';
+import { textUpTo } from '../../http/http-text.js';
+import { codeOf } from '../../machine/error-code.js';
+import { pause } from '../../machine/pause.js';
 import { askWord } from '../../status/four-letter-word.js';
 import {
   fullDiskIn,
@@ -31,8 +33,6 @@ import {
   type ServerStatus,
   saysItLacksQuorum,
 } from '../../status/server-status.js';
-import { type Call, EXIT } from '../command.js';
-import { serversFor } from '../servers-for.js';
 import {
   type Answers,
   backupFindings,

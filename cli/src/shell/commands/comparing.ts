@@ -4,8 +4,8 @@
  * It compares data and kinds, not zxids, times, versions or owners, which no copy keeps.
  */
 import type { Client } from '@rookery/client';
-import { type Call, EXIT } from '../command.js';
-import { kindOf, preview } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { kindOf, preview } from '../../command/values.js';
 import { type Walked, walk } from '../walk.js';
 
 interface Difference {

@@ -4,9 +4,9 @@
  */
 import { type Acl, type Client, Perms } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { OWN_ENTRY, OwnAccess } from '../../own-access.js';
-import { isWithin } from '../../paths.js';
-import { countText } from '../values.js';
+import { countText } from '../../command/values.js';
+import { OWN_ENTRY, OwnAccess } from '../../znodes/own-access.js';
+import { isWithin } from '../../znodes/paths.js';
 
 interface Unfinished {
   readonly path: string;

@@ -8,8 +8,8 @@
  */
 import { type Client, createRecursive, NodeExistsError, type TransactionOp } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { type Call, EXIT } from '../command.js';
-import { countText, kindOf, sizeText } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { countText, kindOf, sizeText } from '../../command/values.js';
 import { type Walked, walk } from '../walk.js';
 import { CopiedAcls } from './copied-acls.js';
 import { refusalOf } from './transactions.js';

@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { BadVersionError } from '@rookery/client';
 import { errorMessage } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
-import { environmentForChild } from '../../lookup-limit.js';
-import { type Call, EXIT } from '../command.js';
-import { NoAnswerError } from '../failures.js';
-import { countText } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { NoAnswerError } from '../../command/failures.js';
+import { countText } from '../../command/values.js';
+import { environmentForChild } from '../../machine/lookup-limit.js';
 
 export async function edit(call: Call): Promise<number> {
   const { output, signal, around } = call;

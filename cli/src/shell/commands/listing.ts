@@ -4,8 +4,8 @@
  */
 import type { Client, Stat } from '@rookery/client';
 import { joinPath, nameOf } from '@rookery/protocol';
-import { type Call, EXIT } from '../command.js';
-import { countText, kindOf, sizeText, statJson, timeOf } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { countText, kindOf, sizeText, statJson, timeOf } from '../../command/values.js';
 import { type Walked, walk } from '../walk.js';
 
 /** The number of children whose Stat is requested at the same time. */

@@ -6,8 +6,8 @@
 import { type Client, NoAuthError, NoNodeError } from '@rookery/client';
 import { joinPath, nameOf, parentOf } from '@rookery/protocol';
 import { compareParts, holdersOf, OperatorError, partOf, recipeOf } from '@rookery/server';
-import { type Call, EXIT } from '../command.js';
-import { clean, countText, dataJson, hex, kindOf, preview, timeOf } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { clean, countText, dataJson, hex, kindOf, preview, timeOf } from '../../command/values.js';
 import { walk } from '../walk.js';
 
 type Part = NonNullable<ReturnType<typeof partOf>>;

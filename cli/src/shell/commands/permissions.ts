@@ -1,8 +1,8 @@
 /** `acl get` and `acl set` show and change permissions. */
 import { OperatorError } from '@rookery/server';
-import { isWithin } from '../../paths.js';
-import type { Call } from '../command.js';
-import { aclJson, aclText, countText } from '../values.js';
+import type { Call } from '../../command/command.js';
+import { aclJson, aclText, countText } from '../../command/values.js';
+import { isWithin } from '../../znodes/paths.js';
 import { walk } from '../walk.js';
 import { aclOf } from './writing.js';
 

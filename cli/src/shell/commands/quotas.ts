@@ -7,7 +7,7 @@
  */
 import { type Client, NodeExistsError, NoNodeError, upsert } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import type { Call } from '../command.js';
+import type { Call } from '../../command/command.js';
 import { walk } from '../walk.js';
 
 const ROOT = '/zookeeper/quota';

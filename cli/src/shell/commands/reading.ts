@@ -1,7 +1,7 @@
 /** `get`, `stat` and `exists` read one znode. */
 import { NoNodeError } from '@rookery/client';
-import { type Call, EXIT } from '../command.js';
-import { dataForTerminal, dataJson, statJson, statText } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { dataForTerminal, dataJson, statJson, statText } from '../../command/values.js';
 
 /** Writes bytes as they are, unless they would corrupt the terminal on which they are written. */
 export async function get(call: Call): Promise<undefined> {

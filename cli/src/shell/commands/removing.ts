@@ -1,8 +1,8 @@
 /** `rm` removes one znode, or a subtree after showing what would be removed. */
 import { deleteRecursive, NoNodeError } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { type Call, EXIT } from '../command.js';
-import { countText, kindOf, sizeText } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { countText, kindOf, sizeText } from '../../command/values.js';
 import { walk } from '../walk.js';
 
 export async function rm(call: Call): Promise<number> {

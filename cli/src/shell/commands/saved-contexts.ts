@@ -1,7 +1,7 @@
 /** `context ...` manages named ensembles with the credentials for them. */
 import { resolve } from 'node:path';
 import { OperatorError } from '@rookery/server';
-import { addressesOf } from '../addresses.js';
+import { addressesOf } from '../../command/addresses.js';
 import {
   credentialOf,
   readCredentials,
@@ -9,9 +9,9 @@ import {
   type TlsPaths,
   tlsOfEnvironment,
   tlsOfOptions,
-} from '../client-proofs.js';
-import type { Call } from '../command.js';
-import { Contexts } from '../contexts.js';
+} from '../../command/client-proofs.js';
+import type { Call } from '../../command/command.js';
+import { Contexts } from '../../command/contexts.js';
 
 export async function listContexts(call: Call): Promise<undefined> {
   const contexts = new Contexts(call.around.environment);

@@ -4,9 +4,9 @@
  */
 import { errorMessage, Glob, nameOf } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
-import { type Call, EXIT } from '../command.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { clean, countText, kindOf, sizeText, statJson, textOf } from '../../command/values.js';
 import { StoppablePattern } from '../stoppable-pattern.js';
-import { clean, countText, kindOf, sizeText, statJson, textOf } from '../values.js';
 import { type Walked, walk } from '../walk.js';
 
 const KINDS: readonly string[] = ['persistent', 'ephemeral'];

@@ -7,14 +7,14 @@
  */
 import { plainHexId } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
-import { AdminPort } from '../admin-port.js';
-import { type Call, EXIT } from '../command.js';
-import { NoAnswerError } from '../failures.js';
-import { serversFor } from '../servers-for.js';
+import { AdminPort } from '../../command/admin-port.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { NoAnswerError } from '../../command/failures.js';
+import { serversFor } from '../../command/servers-for.js';
+import { clean, countText, timeOf } from '../../command/values.js';
 import { SessionsFromAdminPort } from '../sessions/from-admin-port.js';
 import { SessionsFromWords } from '../sessions/from-words.js';
 import type { Session, SessionDetail, SessionSource } from '../sessions/session.js';
-import { clean, countText, timeOf } from '../values.js';
 
 const HEAD = ['SESSION', 'CLIENT', 'SERVER', 'TIMEOUT', 'OWNS', 'SINCE', 'LAST', 'AVG/MAX MS'];
 

@@ -3,9 +3,9 @@ import { BadArgumentsError } from '@rookery/client';
 import { FakeClient, FakeServer } from '@rookery/client/testing';
 import { OperatorError } from '@rookery/server';
 import { expect, it } from 'vitest';
+import { Call } from '../../command/command.js';
+import { Output } from '../../command/output.js';
 import { surroundingsOf } from '../../simulated/surroundings.js';
-import { Call } from '../command.js';
-import { Output } from '../output.js';
 import { mv } from './copying.js';
 import { multi } from './transactions.js';
 

@@ -1,7 +1,7 @@
 /** `multi` executes several operations, all of them or none, each on a line of its own. */
 import { BadArgumentsError, type TransactionOp, type TransactionResult } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { type Call, resolvePath } from '../command.js';
+import { type Call, resolvePath } from '../../command/command.js';
 import { splitLine } from '../words.js';
 
 const OPERATIONS_MAX = 10_000;

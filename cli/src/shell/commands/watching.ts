@@ -1,7 +1,7 @@
 /** `watch` shows what happens to a znode, or below it, as it happens. */
 import type { WatchEvent } from '@rookery/client';
-import { type Call, EXIT } from '../command.js';
-import { hex, timeOf } from '../values.js';
+import { type Call, EXIT } from '../../command/command.js';
+import { hex, timeOf } from '../../command/values.js';
 
 export async function watch(call: Call): Promise<number> {
   const { output, signal } = call;

@@ -12,10 +12,10 @@ import {
 } from '@rookery/client';
 import { validatePath } from '@rookery/protocol';
 import { OperatorError } from '@rookery/server';
-import type { Call } from '../command.js';
+import type { Call } from '../../command/command.js';
+import { NoAnswerError } from '../../command/failures.js';
+import { countText, parseAcl, statJson } from '../../command/values.js';
 import { dataOf } from '../data-argument.js';
-import { NoAnswerError } from '../failures.js';
-import { countText, parseAcl, statJson } from '../values.js';
 
 export async function set(call: Call): Promise<undefined> {
   const { output, signal } = call;

@@ -7,7 +7,7 @@
  */
 import type { Client } from '@rookery/client';
 import { joinPath } from '@rookery/protocol';
-import { type CommandSpec, resolvePath } from '../command.js';
+import { type CommandSpec, resolvePath } from '../../command/command.js';
 import { quoted, splitLine } from '../words.js';
 
 /** As node:readline takes it: the candidates, and the part of the line that they replace. */

@@ -3,8 +3,8 @@
  * back, the session has expired, there is no quorum. Nothing of it ends the shell.
  */
 import type { Client, StateChange } from '@rookery/client';
-import type { Target } from '../target.js';
-import { whyNotConnected } from '../why-not-connected.js';
+import type { Target } from '../../command/target.js';
+import { whyNotConnected } from '../../command/why-not-connected.js';
 
 /** A member that restarts, or an election, takes less. */
 const EXPLAIN_AFTER_MS = 3_000;

@@ -6,10 +6,16 @@
 import type { Client } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
 import { Command, CommanderError } from 'commander';
-import { Call, type CommandSpec, EXIT, resolvePath, type Surroundings } from '../command.js';
-import { failureOf, missingChroot, NoAnswerError } from '../failures.js';
+import {
+  Call,
+  type CommandSpec,
+  EXIT,
+  resolvePath,
+  type Surroundings,
+} from '../../command/command.js';
+import { failureOf, missingChroot, NoAnswerError } from '../../command/failures.js';
+import type { Output } from '../../command/output.js';
 import { formatOf } from '../one-command.js';
-import type { Output } from '../output.js';
 import { register } from '../registration.js';
 import { splitLine } from '../words.js';
 

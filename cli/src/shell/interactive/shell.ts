@@ -8,19 +8,19 @@
 import { createInterface, type Interface } from 'node:readline';
 import { createClient } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { isDeceiving, visible } from '../../visible-text.js';
-import { type CommandSpec, EXIT } from '../command.js';
-import type { Format } from '../format.js';
-import { outputOf, type ProcessParts, processParts } from '../one-command.js';
-import type { Output } from '../output.js';
+import { type CommandSpec, EXIT } from '../../command/command.js';
+import type { Format } from '../../command/format.js';
+import type { Output } from '../../command/output.js';
 import {
   clientOptionsOf,
   openClient,
   type Target,
   type TargetOptions,
   targetOf,
-} from '../target.js';
-import { whyNotConnected } from '../why-not-connected.js';
+} from '../../command/target.js';
+import { whyNotConnected } from '../../command/why-not-connected.js';
+import { isDeceiving, visible } from '../../terminal/visible-text.js';
+import { outputOf, type ProcessParts, processParts } from '../one-command.js';
 import { completed, prepareCompletion } from './completion.js';
 import { ConnectionTalk } from './connection-talk.js';
 import { HISTORY_LINES_MAX, History, isHarmless } from './history.js';

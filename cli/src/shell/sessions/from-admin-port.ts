@@ -3,8 +3,8 @@
  * watches, and the only way to end one.
  */
 import { z } from 'zod';
-import { type AdminPort, parsedAnswer } from '../admin-port.js';
-import { NoAnswerError } from '../failures.js';
+import { type AdminPort, parsedAnswer } from '../../command/admin-port.js';
+import { NoAnswerError } from '../../command/failures.js';
 import { type Session, type SessionDetail, type SessionSource, UNKNOWN } from './session.js';
 
 const PAGE = 1000;

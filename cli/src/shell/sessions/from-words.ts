@@ -6,9 +6,9 @@
  */
 import { errorMessage } from '@rookery/protocol';
 import { type FourLetterWord, OperatorError } from '@rookery/server';
-import { connectionsIn } from '../../console/word-answers.js';
+import type { NamedAddress } from '../../command/addresses.js';
 import { askWord } from '../../status/four-letter-word.js';
-import type { NamedAddress } from '../addresses.js';
+import { connectionsIn } from '../../status/word-answers.js';
 import { type Session, type SessionDetail, type SessionSource, UNKNOWN } from './session.js';
 import { sessionsIn, type ToldSessions, watchesIn } from './session-words.js';
 

@@ -2,7 +2,7 @@
  * What servers tell of sessions by `dump` and `wchc` beside what the console's gateway reads of
  * such answers. Pure; what is not understood is left out.
  */
-import { ephemeralsIn } from '../../console/word-answers.js';
+import { ephemeralsIn } from '../../status/word-answers.js';
 
 export interface ToldSessions {
   /** Timeouts in ms by session; null where the server tells when a session expires instead. */

@@ -13,7 +13,7 @@ import {
   WatcherType,
 } from '@rookery/client';
 import { validatePath } from '@rookery/protocol';
-import { parseAcl } from '../values.js';
+import { parseAcl } from '../../command/values.js';
 import { walk } from '../walk.js';
 import { wholeNumber, type ZkArguments, ZkError } from './arguments.js';
 import { deleteQuota, listQuota, setQuota } from './quota.js';

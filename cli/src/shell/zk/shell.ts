@@ -8,11 +8,11 @@
 import { createInterface } from 'node:readline';
 import { AuthFailedError, type Client, type WatchEvent } from '@rookery/client';
 import { OperatorError } from '@rookery/server';
-import { isBrokenPipe, outputWritten, unwritable } from '../../standard-output.js';
-import { visible } from '../../visible-text.js';
-import { EXIT } from '../command.js';
+import { EXIT } from '../../command/command.js';
+import { openClient, type Target } from '../../command/target.js';
+import { isBrokenPipe, outputWritten, unwritable } from '../../terminal/standard-output.js';
+import { visible } from '../../terminal/visible-text.js';
 import { type ProcessParts, processParts } from '../one-command.js';
-import { openClient, type Target } from '../target.js';
 import { ZkArguments, ZkError, zkWords } from './arguments.js';
 import { ZK_COMMANDS, type ZkPrinter } from './commands.js';
 import { zkErrorText, zkEvent } from './texts.js';

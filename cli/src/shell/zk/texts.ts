@@ -16,7 +16,7 @@ import {
   type Stat,
 } from '@rookery/client';
 import { errorMessage, errorName, permsText } from '@rookery/protocol';
-import { hex } from '../values.js';
+import { hex } from '../../command/values.js';
 
 export function zkStat(stat: Stat): string {
   return [

@@ -6,7 +6,7 @@
 import { NoAuthError, SessionExpiredError } from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import type { Client } from '../../api/client.js';
-import { OptionError } from '../../errors.js';
+import { OptionError } from '../../api/errors.js';
 import * as library from '../../index.js';
 import type { FakeClient } from '../../testing/fake-client.js';
 import { namesIn, newClient, newWorld, turns, until } from '../../testing/lock-world.js';

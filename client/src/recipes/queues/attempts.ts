@@ -9,11 +9,11 @@
  */
 import { NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { LeaseLostError, LeaseReleasedError, OptionError } from '../../api/errors.js';
 import type { Lease } from '../../api/lease.js';
-import { checkOptionNames } from '../../call-options.js';
-import { LeaseLostError, LeaseReleasedError, OptionError } from '../../errors.js';
+import { exponentialBackoff, type RetryPolicy } from '../../api/retry-policy.js';
+import { checkOptionNames } from '../../calls/call-options.js';
 import { delay } from '../../helpers/delay.js';
-import { exponentialBackoff, type RetryPolicy } from '../../helpers/retry-policy.js';
 
 export interface AttemptOptions {
   /**

@@ -6,8 +6,8 @@
  */
 import { BadVersionError, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { TransactionError } from '../../api/errors.js';
 import type { Acl, Node } from '../../api/values.js';
-import { TransactionError } from '../../errors.js';
 import type { Doubt } from '../shared/doubt.js';
 import { bounds, persist, untilOver, type Within } from '../shared/persist.js';
 import { commitOnce } from './commit-once.js';

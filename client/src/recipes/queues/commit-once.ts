@@ -9,9 +9,9 @@
  */
 import { joinPath, NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { TransactionError } from '../../api/errors.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import type { Acl } from '../../api/values.js';
-import { TransactionError } from '../../errors.js';
 import { createContainers } from '../shared/container-parent.js';
 import type { Doubt } from '../shared/doubt.js';
 import { ensureThere } from '../shared/idempotent.js';

@@ -8,13 +8,13 @@
  * does not end them either: they continue in the client's next one.
  */
 import type { Client } from '../../api/client.js';
-import { checkCallOptions } from '../../call-options.js';
 import {
   LeaseLostError,
   LeaseReleasedError,
   OperationAbortedError,
   OptionError,
-} from '../../errors.js';
+} from '../../api/errors.js';
+import { checkCallOptions } from '../../calls/call-options.js';
 import { WaitScope } from '../shared/wait-scope.js';
 import type { SessionLossOptions } from '../shared/waiting-line.js';
 import { type Attemptable, type AttemptOptions, Attempts } from './attempts.js';

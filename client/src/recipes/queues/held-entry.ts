@@ -12,10 +12,10 @@ import {
   parentOf,
 } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { LeaseLostError, TransactionError } from '../../api/errors.js';
 import type { Lease } from '../../api/lease.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import type { Node } from '../../api/values.js';
-import { LeaseLostError, TransactionError } from '../../errors.js';
 import { abandonContender, type Contender, createContender } from '../shared/contender.js';
 import { localAddress } from '../shared/curator.js';
 import { ensureThere } from '../shared/idempotent.js';

@@ -2,10 +2,10 @@
  * A held entry of an IdempotentQueue, which ends together with the flag of its id.
  */
 import { joinPath, NodeExistsError, nameOf, parentOf } from '@rookery/protocol';
+import { TransactionError } from '../../api/errors.js';
 import type { Lease } from '../../api/lease.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import type { Acl } from '../../api/values.js';
-import { TransactionError } from '../../errors.js';
 import { RecipeStateError } from '../shared/errors.js';
 import type { Entry } from './entry-source.js';
 import { type HeldEntry, withDirectories } from './held-entry.js';

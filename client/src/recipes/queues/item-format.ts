@@ -4,7 +4,7 @@
  * are big-endian. Pure.
  */
 import type { Codec } from '../../api/codec.js';
-import { ClientError } from '../../errors.js';
+import { ClientError } from '../../api/errors.js';
 import { bytes } from '../../helpers/codecs.js';
 
 /** The data of an entry is not in this format: another program wrote it, or it is damaged. */

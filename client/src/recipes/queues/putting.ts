@@ -6,8 +6,8 @@
  */
 import { joinPath } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { TransactionError } from '../../api/errors.js';
 import type { Acl, Data } from '../../api/values.js';
-import { TransactionError } from '../../errors.js';
 import { asDoubtful } from '../shared/doubt.js';
 import type { WaitOptions } from '../shared/wait-scope.js';
 import { commitOnce } from './commit-once.js';

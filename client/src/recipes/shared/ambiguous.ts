@@ -4,7 +4,7 @@
  * whose writes are persistent.
  */
 import { KeeperError, keeperError } from '@rookery/protocol';
-import { ClientClosedError, ClientError, OperationAbortedError } from '../../errors.js';
+import { ClientClosedError, ClientError, OperationAbortedError } from '../../api/errors.js';
 import { WaitTimeoutError } from './errors.js';
 
 /**

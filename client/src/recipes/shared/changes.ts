@@ -7,8 +7,9 @@
  * promise that rarely settles, it would keep the reactions of all of them, and leak memory for each
  * wait that ended otherwise.
  */
-import { onAbort } from '../../abort-followers.js';
+
 import type { Client } from '../../api/client.js';
+import { onAbort } from '../../calls/abort-followers.js';
 import { WaitTimeoutError } from './errors.js';
 import { unlessAborted, type WaitOptions, WaitScope } from './wait-scope.js';
 

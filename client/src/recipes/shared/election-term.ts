@@ -7,9 +7,9 @@
  */
 import { NodeExistsError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { TransactionError } from '../../api/errors.js';
 import type { LeaseGuard } from '../../api/lease.js';
 import type { Acl, Data, Session } from '../../api/values.js';
-import { TransactionError } from '../../errors.js';
 import type { LeaseHolder } from './lease-holder.js';
 import { bounds, persist } from './persist.js';
 

@@ -2,7 +2,7 @@
  * The errors that only recipes have. Like all errors of the client, each has a literal `name` and
  * `code`.
  */
-import { ClientError } from '../../errors.js';
+import { ClientError } from '../../api/errors.js';
 
 /**
  * The lock, lease or other right could not be acquired in the given time; nothing of the attempt

@@ -3,8 +3,9 @@
  * logged in the client's log, as an error if nobody listens. If the application itself has closed
  * the client, that is not worth a warning.
  */
+
+import { ClientClosedError } from '../../api/errors.js';
 import type { Log } from '../../api/logger.js';
-import { ClientClosedError } from '../../errors.js';
 import { Feed } from './feed.js';
 
 /** The status of a recipe that works in the background, from its construction to its end. */

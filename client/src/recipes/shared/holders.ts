@@ -4,8 +4,8 @@
  * holder's leases is released. Used by the reentrant locks.
  */
 import { setMaxListeners } from 'node:events';
+import { LeaseReleasedError } from '../../api/errors.js';
 import type { Lease, LeaseGuard } from '../../api/lease.js';
-import { LeaseReleasedError } from '../../errors.js';
 
 interface Holding {
   readonly lease: Lease;

@@ -5,8 +5,8 @@
  * lost, or at the release. Used by the set partitioner.
  */
 import { setMaxListeners } from 'node:events';
+import { LeaseReleasedError } from '../../api/errors.js';
 import type { Lease } from '../../api/lease.js';
-import { LeaseReleasedError } from '../../errors.js';
 
 export class ItemLocks {
   readonly #controller = new AbortController();

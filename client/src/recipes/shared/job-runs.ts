@@ -3,7 +3,7 @@
  * scheduled job.
  */
 import type { Codec } from '../../api/codec.js';
-import { OptionError } from '../../errors.js';
+import { OptionError } from '../../api/errors.js';
 import { json } from '../../helpers/codecs.js';
 import { CorruptDataError } from './value-errors.js';
 

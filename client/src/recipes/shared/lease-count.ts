@@ -5,8 +5,8 @@
  */
 import { NodeExistsError, NoNodeError, parentOf } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { OptionError } from '../../api/errors.js';
 import type { Watcher } from '../../api/values.js';
-import { OptionError } from '../../errors.js';
 import { inContainer } from './container-parent.js';
 import { decodeInt32, encodeInt32 } from './curator.js';
 import { bounds, type Within } from './persist.js';

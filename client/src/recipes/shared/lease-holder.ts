@@ -12,9 +12,9 @@
 import { setMaxListeners } from 'node:events';
 import { NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../../api/errors.js';
 import type { Lease, LeaseGuard, LeaseLossCause, SuspendedPolicy } from '../../api/lease.js';
 import type { Node, WatchEvent } from '../../api/values.js';
-import { ClientClosedError, LeaseLostError, LeaseReleasedError } from '../../errors.js';
 import { type Contender, deleteContender } from './contender.js';
 import { bounds, persist, type Within } from './persist.js';
 import { onSessionOver } from './wait-scope.js';

@@ -8,10 +8,10 @@
  * has created (CURATOR-335, CURATOR-595).
  */
 import { NoNodeError } from '@rookery/protocol';
-import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
 import type { SuspendedPolicy } from '../../api/lease.js';
 import type { Acl, Data } from '../../api/values.js';
+import { onAbort } from '../../calls/abort-followers.js';
 import { abandonContender, type Contender, createContender } from './contender.js';
 import { CuratorName, curatorPrefix } from './curator.js';
 import type { LeaseCount } from './lease-count.js';

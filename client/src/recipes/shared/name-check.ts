@@ -3,7 +3,7 @@
  * sent. With a slash in it, another znode would be created, which nothing of the recipe reads.
  */
 import { validatePath } from '@rookery/protocol';
-import { OptionError } from '../../errors.js';
+import { OptionError } from '../../api/errors.js';
 
 /** Throws OptionError unless the text can be, or be the end of, the name of a znode. */
 export function checkName(option: string, name: string): void {

@@ -3,8 +3,8 @@
  * discovery.
  */
 import type { StandardSchema } from '../../api/codec.js';
+import { InvalidDataError } from '../../api/errors.js';
 import type { Log } from '../../api/logger.js';
-import { InvalidDataError } from '../../errors.js';
 import { checker } from '../../helpers/codecs.js';
 import { decodeInstance, encodeInstance, type ServiceInstance } from './service-instance.js';
 import { CorruptDataError } from './value-errors.js';

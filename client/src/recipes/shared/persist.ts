@@ -5,8 +5,8 @@
  */
 import { KeeperError, NotReadOnlyError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { ClientError } from '../../api/errors.js';
 import type { Session } from '../../api/values.js';
-import { ClientError } from '../../errors.js';
 import { pause } from './wait-scope.js';
 
 const PAUSE_BASE_MS = 20;

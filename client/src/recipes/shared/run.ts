@@ -5,8 +5,9 @@
  * time as that of the next holder, which is an error unless the caller chooses otherwise. Used by
  * all locks.
  */
+
+import { LeaseLostError } from '../../api/errors.js';
 import type { Lease } from '../../api/lease.js';
-import { LeaseLostError } from '../../errors.js';
 import type { WaitOptions } from './wait-scope.js';
 
 /** What can be acquired: the locks and a semaphore. */

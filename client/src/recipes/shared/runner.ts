@@ -6,7 +6,7 @@
  * resolved, nothing of it runs any more. Used by the recipes that work in the background.
  */
 import type { Client } from '../../api/client.js';
-import { ClientClosedError } from '../../errors.js';
+import { ClientClosedError } from '../../api/errors.js';
 import type { Supervised } from './background-recipe.js';
 import { Changes, untilSo } from './changes.js';
 import { RecipeStateError, WaitTimeoutError } from './errors.js';

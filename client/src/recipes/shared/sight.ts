@@ -8,8 +8,8 @@
  */
 import { NoNodeError, SessionExpiredError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { ClientClosedError } from '../../api/errors.js';
 import type { Node, Stat, WatchEvent, Watcher } from '../../api/values.js';
-import { ClientClosedError } from '../../errors.js';
 import { bounds, persist, type Within } from './persist.js';
 import { unlessAborted } from './wait-scope.js';
 

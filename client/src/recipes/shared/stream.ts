@@ -5,7 +5,7 @@
  * events apply to it. If the consumer is too slow, the queue is dropped and replaced by another
  * snapshot. Used by the caches.
  */
-import { checkCallOptions } from '../../call-options.js';
+import { checkCallOptions } from '../../calls/call-options.js';
 import type { Feed } from './feed.js';
 import type { Runner } from './runner.js';
 

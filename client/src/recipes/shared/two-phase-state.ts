@@ -7,9 +7,9 @@
  */
 import { BadVersionError, joinPath, NoNodeError } from '@rookery/protocol';
 import type { Client } from '../../api/client.js';
+import { OptionError, TransactionError } from '../../api/errors.js';
 import type { TransactionOp } from '../../api/transaction.js';
 import type { Node } from '../../api/values.js';
-import { OptionError, TransactionError } from '../../errors.js';
 import { type Doubt, persistWrite } from './doubt.js';
 import { RecipeStateError } from './errors.js';
 import { bounds, persist, type Within } from './persist.js';

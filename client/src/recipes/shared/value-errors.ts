@@ -3,7 +3,7 @@
  * value cannot be written as data. Like all errors of the client, each has a literal `name` and
  * `code`.
  */
-import { ClientError } from '../../errors.js';
+import { ClientError } from '../../api/errors.js';
 
 /** The znode's data is not in the format that the recipe expects. */
 export class CorruptDataError extends ClientError {

@@ -8,11 +8,11 @@
  */
 import { setMaxListeners } from 'node:events';
 import { SessionExpiredError } from '@rookery/protocol';
-import { onAbort } from '../../abort-followers.js';
 import type { Client } from '../../api/client.js';
+import { ClientClosedError, OperationAbortedError } from '../../api/errors.js';
 import type { Session, StateChange } from '../../api/values.js';
-import { checkCallOptions } from '../../call-options.js';
-import { ClientClosedError, OperationAbortedError } from '../../errors.js';
+import { onAbort } from '../../calls/abort-followers.js';
+import { checkCallOptions } from '../../calls/call-options.js';
 
 /** How long a caller is willing to wait. */
 export interface WaitOptions {

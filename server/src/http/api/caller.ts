@@ -8,7 +8,7 @@
  * ip: behind a proxy the address says nothing of the caller.
  */
 import { AuthPacket, type DigestAlg, encode } from '@rookery/protocol';
-import { digestOf } from '../../digest-of.js';
+import { digestOf } from '../../config/digest-of.js';
 import type { Identities, Requester } from '../../pipeline/access.js';
 import { Authenticator, type SuperPassword } from '../../pipeline/identities.js';
 import { addressGroup } from '../../security/address-group.js';

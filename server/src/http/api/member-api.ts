@@ -3,7 +3,7 @@
  */
 import type { Acl } from '@rookery/protocol';
 import type { Logger } from 'pino';
-import type { ServerAddress } from '../../config.js';
+import type { ServerAddress } from '../../config/config.js';
 import type { AdminAudit } from '../admin-audit.js';
 import type { ApiRoutes } from './api-call.js';
 import type { ApiMember } from './api-member.js';

@@ -1,7 +1,7 @@
 /**
  * The members of the ensemble: role, zxids, release, disk, clients, of each that answers.
  */
-import type { ServerAddress } from '../../config.js';
+import type { ServerAddress } from '../../config/config.js';
 import { statusOf } from '../../driver/member-answers.js';
 import { HttpError } from '../http-error.js';
 import type { HttpAnswer } from '../http-port.js';

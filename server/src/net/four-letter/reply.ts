@@ -5,9 +5,9 @@
  * element that took time and adds no text: pieces are taken up to 128 at a time, and the clock is
  * read only in between (word-answer.ts). Nothing is read or changed before the first piece is
  * taken. A word that is not whitelisted is refused; most other words are refused while the member
- * does not serve. `server/src/four-letter-words.ts` says what a new word needs. The test beside
- * this file compares replies to ZooKeeper's words with those that were recorded from it. The word
- * service calls it.
+ * does not serve. `server/src/config/four-letter-words.ts` says what a new word needs. The test
+ * beside this file compares replies to ZooKeeper's words with those that were recorded from it. The
+ * word service calls it.
  */
 import { unreachable } from '@rookery/protocol';
 import {
@@ -15,7 +15,7 @@ import {
   isListing,
   type Listing,
   needsServing,
-} from '../../four-letter-words.js';
+} from '../../config/four-letter-words.js';
 import { configurationReply } from './conf.js';
 import { connectionsReply } from './cons.js';
 import type { WordContext } from './context.js';

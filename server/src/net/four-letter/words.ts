@@ -4,14 +4,14 @@
  *
  * The first four bytes of a connection identify a word. A name is four lower-case letters. Read as
  * the length of a frame, it is at least 0x61616161 (1.6 GB), so no frame within the limits is ever
- * mistaken for a word. The names are in `server/src/four-letter-words.ts`, and the answers in
- * reply.ts.
+ * mistaken for a word. The names are in `server/src/config/four-letter-words.ts`, and the answers
+ * in reply.ts.
  */
 import {
   type AllowedWords,
   type FourLetterWord,
   isFourLetterWord,
-} from '../../four-letter-words.js';
+} from '../../config/four-letter-words.js';
 
 /** The bytes that follow stmk: the new mask, a long. */
 export const TRACE_MASK_BYTES = 8;

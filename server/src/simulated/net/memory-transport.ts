@@ -8,7 +8,7 @@
  */
 
 import { addressText } from '@rookery/protocol';
-import { type ListenAddress, listenHostsOf } from '../../addresses.js';
+import { type ListenAddress, listenHostsOf } from '../../config/addresses.js';
 import type { Timers } from '../../net/timers.js';
 import type {
   Address,

@@ -5,7 +5,7 @@
  * same value are found by trying some hundred thousand; all names that are composed of these two
  * blocks have the same hash. A malicious client can do the same.
  */
-import { hashPath } from '../../state/hash.js';
+import { hashPath } from '../../state/memory/hash.js';
 
 const BLOCK_UNITS = 7;
 

@@ -2,8 +2,8 @@
  * Nodes that have nothing but names, for tests of orders. The number of a node that is gone belongs
  * to the next one, as in the tree. It counts how often a name is looked at to be compared.
  */
-import type { Children, NodeNames } from '../../state/lazy-order.js';
-import { NamePrefix } from '../../state/name-prefix.js';
+import type { Children, NodeNames } from '../../state/memory/lazy-order.js';
+import { NamePrefix } from '../../state/memory/name-prefix.js';
 
 const SAMPLES = 16;
 

@@ -3,7 +3,7 @@
  *
  * Usage: CuratorRecipes HOST:PORT HOST:PORT. Prints a line per recipe, `NAME: ok`, or
  * `NAME: FAILED` with the reason, and exits 1 when one failed. Every recipe has its own subtree and
- * a deadline; one that fails does not stop the others. Compiled and run by foreign-curator.test.ts.
+ * a deadline; one that fails does not stop the others. Compiled and run by curator.test.ts.
  */
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.SECONDS;

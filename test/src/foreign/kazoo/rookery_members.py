@@ -6,7 +6,7 @@ the Java properties and the JAAS file. With ROOKERY_E2E_PRODUCT=apache kazoo's o
 alone. The tests named in EXCLUDED are dropped, each of which must exist; everything else runs as it
 is. KAZOO_SHARD=1/2 selects the first of two parts. If KAZOO_TLS holds the files of certificates,
 members speak TLS, and every client of a class that PLAIN does not name connects by TLS. Loaded by
-foreign-kazoo-suite.test.ts with `-p rookery_members`.
+kazoo-suite.test.ts with `-p rookery_members`.
 """
 import functools
 import json

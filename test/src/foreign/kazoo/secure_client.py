@@ -2,7 +2,7 @@
 
 Arguments: a JSON list with an object for each identity (servers, options of KazooClient, scheme,
 id), then the names of the other clients that write as the same identities, with commas. Called by
-foreign-secure.test.ts.
+secure.test.ts.
 """
 import json
 import sys

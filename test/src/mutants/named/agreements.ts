@@ -29,7 +29,7 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'former-list-forgotten-at-start',
     area: 'named',
-    file: 'served-with.ts',
+    file: 'member/served-with.ts',
     find: 'kept: { lists: [...former, list], peerTimeoutMs: longerMs },',
     replace: 'kept: { lists: [list], peerTimeoutMs: longerMs },',
     breaks: 'a directory keeps the list that it served with until another one is served',

@@ -43,7 +43,7 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3496-peers-read-no-more-than-clients-send',
     area: 'named',
-    file: 'limits.ts',
+    file: 'member/limits.ts',
     find: '  const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);',
     replace:
       '  const peerFrameBytesMax = Math.min(\n' +

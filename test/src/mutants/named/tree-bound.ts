@@ -6,7 +6,7 @@ import type { NamedMutant } from './named-mutant.js';
 
 const ROOM = 'server/src/pipeline/tree-room.test.ts';
 const BYTES = 'server/src/state/tree-bytes.test.ts';
-const COMPACTION = 'server/src/state/payload-compaction.test.ts';
+const COMPACTION = 'server/src/state/memory/payload-compaction.test.ts';
 const LEAVES_ALL = 'changes no name and no data, whatever is created and deleted meanwhile';
 const BOUNDS_HELD =
   'bounds the memory that a client can fill by creating, deleting most and changing the size';
@@ -54,7 +54,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'compaction-leaves-the-location',
     area: 'named',
-    file: 'state/payload-compaction.ts',
+    file: 'state/memory/payload-compaction.ts',
     find: 'this.#store.setInt(node, INT.location, moved);',
     replace: 'this.#store.setInt(node, INT.location, location);',
     breaks: 'name and data of a znode are where its row says, wherever compaction moves them',
@@ -63,7 +63,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'sparse-chunks-are-filled-again',
     area: 'named',
-    file: 'state/data-slabs.ts',
+    file: 'state/memory/data-slabs.ts',
     find: '      if (hasRoom(chunk)) this.#unlink(chunk);\n      chunk.isLeaving = true;',
     replace: '      chunk.isLeaving = false;',
     breaks: 'memory that a client left mostly unused is given back',

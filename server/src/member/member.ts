@@ -1,0 +1,352 @@
+/**
+ * One member, put together from its parts and run: storage, core, pipeline, ports.
+ *
+ * Everything from outside (clock, network, disk, randomness, logger) comes in as `Surroundings`, so
+ * the same member runs on sockets and LevelDB or in a simulator. Never reads any of it by itself.
+ */
+import { assert, type Identity } from '@rookery/protocol';
+import { type Config, memberDirectories } from '../config/config.js';
+import { storageTuning } from '../config/tuning.js';
+import { Counters } from '../driver/counters.js';
+import { DiskUsage } from '../driver/disk-usage.js';
+import { Driver } from '../driver/driver.js';
+import { KnownStarts } from '../driver/known-starts.js';
+import { type EndOutcome, memberAnswers } from '../driver/member-answers.js';
+import { MemberStatus } from '../driver/member-status.js';
+import { OpenRoot } from '../driver/open-root.js';
+import type { Asked } from '../driver/peer-questions.js';
+import { SummaryWindows } from '../driver/summary-windows.js';
+import { ClientPort } from '../net/client-port.js';
+import { summariesOf } from '../net/figures.js';
+import type { WordContext } from '../net/four-letter/context.js';
+import { type InnerClient, InnerStream } from '../net/inner-stream.js';
+import type { PeerPort } from '../net/peer-port.js';
+import type { Timers } from '../net/timers.js';
+import type { HotReport } from '../pipeline/hot-requests.js';
+import { atMost } from '../state/at-most.js';
+import { PATH_KEY_BYTES, pathKeyOf } from '../state/memory/path-hash.js';
+import { ReplicatedState } from '../state/replicated-state.js';
+import type { SessionId } from '../state/txn.js';
+import type { WatcherId, WatchTable } from '../state/watches.js';
+import { type BackupSource, openBackup } from '../storage/backup-source.js';
+import { Storage } from '../storage/index.js';
+import { backupScheduleOf } from './backup-schedule-of.js';
+import { fileBudgetOf } from './file-budget.js';
+import { firstPartsOf } from './limits.js';
+import { logRecovery } from './log-recovery.js';
+import { budgetOf } from './member-memory.js';
+import {
+  clientPortOptions,
+  driverOptions,
+  type MemberOptions,
+  membershipOf,
+} from './member-options.js';
+import {
+  limitsOf,
+  type MemberParts,
+  newPeerPort,
+  newPipeline,
+  newZab,
+  statsOf,
+} from './member-parts.js';
+import { rootAclOf } from './root-acl.js';
+import { beginServing } from './served-with.js';
+import type { Surroundings } from './surroundings.js';
+import { writeBoundsOf } from './write-bounds.js';
+
+export class Member {
+  /** Resolves when it has stopped; rejects when it had to stop because of an error. */
+  readonly closed: Promise<void>;
+  /**
+   * What may be read about it to answer four-letter words, requests at the HTTP ports, and what
+   * other members ask on behalf of operators.
+   */
+  readonly status: MemberStatus;
+  readonly #driver: Driver;
+  readonly #storage: Storage;
+  readonly #clientPort: ClientPort;
+  readonly #peerPort: PeerPort;
+  /** What measures and counts from time to time. */
+  readonly #periodic: readonly { stop(): void }[];
+  readonly #timers: Timers;
+  #settle: { resolve(): void; reject(error: unknown): void } | null = null;
+  #closing: Promise<void> | null = null;
+
+  static async open(
+    config: Config,
+    options: MemberOptions,
+    surroundings: Surroundings,
+  ): Promise<Member> {
+    const self = config.servers.find((server) => server.id === options.id);
+    assert(self !== undefined, `no server in the config has id ${options.id}`);
+    const { tuning, logger } = options;
+    const budget = budgetOf(config, options, surroundings.memory);
+    const { files = fileBudgetOf(Number.POSITIVE_INFINITY, config.servers.length) } = surroundings;
+    logger.info({ ...files }, 'files.budget');
+    // Each state has a secret key of its own for the hash of paths. Paths that a client found to
+    // collide in one state do not collide in the next.
+    const newState = (): ReplicatedState =>
+      new ReplicatedState(budget, pathKeyOf(surroundings.randomBytes(PATH_KEY_BYTES)));
+    const state = newState();
+    const instance = surroundings.uuid();
+    const begunMs = surroundings.timers.nowMs();
+    const { storage, recovered } = await Storage.open({
+      treeStore: surroundings.treeStore,
+      logFiles: surroundings.logFiles,
+      formerLog: surroundings.formerLog ?? null,
+      marks: surroundings.marks ?? [],
+      randomBytes: (count) => surroundings.randomBytes(count),
+      memberId: self.id,
+      starts: { instance, newIncarnation: () => surroundings.uuid() },
+      loader: state,
+      options: {
+        ...storageTuning(tuning),
+        firstPart: firstPartsOf(config.servers, options.id).segment,
+      },
+    });
+    const recoveredMs = surroundings.timers.nowMs();
+    const counters = new Counters(recoveredMs);
+    counters.starts.record(recoveredMs - begunMs);
+    counters.startTransactions.record(recovered.suffix.length);
+    const wallMs = surroundings.timers.wallMs();
+    counters.checkpoint = { zxid: recovered.checkpointZxid, wallMs };
+    logRecovery(logger, recovered);
+    const plan = await beginServing(storage, recovered, { config, logger });
+    surroundings.observer?.onRecovered(recovered);
+    const own = {
+      surroundings,
+      storage,
+      instance,
+      recovered,
+      plan,
+      budget,
+      files,
+      newState,
+      counters,
+    };
+    const member = new Member(
+      { config, self, options, ...own },
+      recovered.damaged === null ? state : newState(),
+    );
+    const { events = null } = surroundings;
+    member.#driver.questions.answerWith(memberAnswers(member, events));
+    return member;
+  }
+
+  private constructor(parts: MemberParts, state: ReplicatedState) {
+    const { config, self, options, storage, instance, surroundings, budget, counters } = parts;
+    const { transport, timers } = surroundings;
+    this.closed = new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject };
+    });
+    this.closed.catch(() => undefined);
+    this.#storage = storage;
+    this.#timers = timers;
+    const membership = membershipOf(config);
+    state.setConfigNode(membership);
+    const limits = limitsOf(parts);
+    const zab = newZab(parts, limits);
+    const bounds = writeBoundsOf(parts);
+    const open = () => this.openBackup();
+    const backups = backupScheduleOf(parts, { open, treeBytes: () => this.state.bytes });
+    const pipeline = newPipeline(parts, state, limits);
+    const directories = memberDirectories(config, self.id);
+    const starts = new KnownStarts(storage.starts, instance);
+    this.#driver = new Driver({
+      options: driverOptions(config, options, { membership, budget }),
+      zab,
+      storage,
+      state,
+      pipeline,
+      counters,
+      ...bounds,
+      backups,
+      timers,
+      starts,
+      openRoot: new OpenRoot(rootAclOf(config), options.logger),
+      newState: parts.newState,
+      logger: options.logger,
+      random16: () => surroundings.randomBytes(16),
+      clientPort: () => this.#clientPort,
+      peerPort: () => this.#peerPort,
+      observer: surroundings.observer ?? null,
+      keepAside: (name, lines, filesMax) =>
+        surroundings.keepAside(directories.data, name, lines, filesMax),
+      onFatal: (error) => this.#fail(error),
+    });
+    const disk = new DiskUsage(timers, directories, surroundings.directoryBytes);
+    this.status = new MemberStatus({
+      config,
+      self,
+      membership,
+      driver: this.#driver,
+      pipeline,
+      zab,
+      counters,
+      ...bounds,
+      backups,
+      nowMs: () => timers.nowMs(),
+      diskBytes: () => disk,
+    });
+    this.#clientPort = new ClientPort({
+      options: clientPortOptions(config, { ...parts, limits }),
+      transport,
+      timers,
+      logger: options.logger,
+      stats: statsOf(surroundings),
+      audit: surroundings.audit,
+      view: this.status,
+      handler: this.#driver.clients,
+      tls: surroundings.clientTls,
+    });
+    const windows = new SummaryWindows(timers, () => summariesOf(this.context()));
+    this.#periodic = [disk, bounds.diskSpace, backups, windows];
+    this.#peerPort = newPeerPort(parts, {
+      limits,
+      starts,
+      handler: this.#driver.peers,
+      identity: () => {
+        const { level } = this.state;
+        return { ensembleId: zab.ensembleId, founded: zab.founded, level };
+      },
+    });
+  }
+
+  /** What the HTTP ports and other members are shown of this member. */
+  context(): WordContext {
+    const { stats, connectionCount } = this.#clientPort;
+    const connections = () => atMost(connectionCount, this.#clientPort.connections());
+    return {
+      view: this.status,
+      stats,
+      wallMs: this.#timers.wallMs(),
+      connectionCount,
+      connections,
+    };
+  }
+
+  /** Who watches what here, to be read only. */
+  get watches(): WatchTable {
+    return this.status.watchTable;
+  }
+  /** The session's watcher in that table; undefined if it is not connected to this member. */
+  watcherOf(session: SessionId): WatcherId | undefined {
+    return this.status.watcherOf(session);
+  }
+  /** The identities of the session's client; undefined if it is not connected to this member. */
+  identitiesOf(session: SessionId): readonly Identity[] | undefined {
+    return this.status.identitiesOf(session);
+  }
+  /** The session of a watcher; 0 if the watcher is gone. */
+  sessionOf(watcher: WatcherId): SessionId {
+    return this.status.sessionOf(watcher);
+  }
+
+  /** The paths most requested lately, and the sessions that asked most; `limit` of each at most. */
+  hotRequests(limit: number): HotReport {
+    return this.status.hotRequests(limit);
+  }
+
+  /** Asks another member what it tells operators; null without an answer. */
+  askMember(id: number, asked: Asked): Promise<string | null> {
+    return this.#driver.questions.ask(id, asked);
+  }
+
+  /** A client's stream from within this process, for the admin port. */
+  openStream(client: InnerClient): InnerStream {
+    const stream = new InnerStream(this.#timers, client);
+    this.#clientPort.adopt(stream);
+    return stream;
+  }
+
+  /** The state that this member has applied, as its disk has it; see backup-source.ts. */
+  openBackup(): Promise<BackupSource> {
+    const { lastZxid: zxid } = this.state;
+    const { repair } = this.#driver.keeper;
+    return openBackup(this.#storage, { zxid, digest: this.state.digest() }, repair);
+  }
+
+  /** Opens the ports and takes part; throws ListenError, and is closed then. */
+  async listen(): Promise<void> {
+    try {
+      await this.#clientPort.listen();
+      await this.#peerPort.listen();
+    } catch (error) {
+      await this.close();
+      throw error;
+    }
+    this.#driver.start();
+  }
+
+  /** What it is to the ensemble; anything but `looking` serves clients. */
+  get role(): 'looking' | 'following' | 'leading' {
+    return this.#driver.shown.role;
+  }
+
+  /** What this member has applied, to be read only; an installed snapshot is another object. */
+  get state(): ReplicatedState {
+    return this.#driver.keeper.state;
+  }
+
+  /** Whether this member has applied the beginning of the session and not yet its end. */
+  knowsSession(session: SessionId): boolean {
+    return this.#driver.keeper.state.sessions.has(session);
+  }
+
+  /**
+   * Ends the session's lease, whatever its client does, if this member leads: the next tick closes
+   * the session like one that has expired.
+   */
+  expireSession(session: SessionId): EndOutcome {
+    const { leaderService } = this.#driver;
+    if (leaderService === null) return 'notLeading';
+    return leaderService.preparer.endLease(session) ? 'ended' : 'alreadyEnding';
+  }
+
+  /** Ends the member with this error, because it cannot do what it must. */
+  fail(error: Error): void {
+    this.#driver.fail(error);
+  }
+
+  /** Ends it as a crash does, for tests: nothing more is taken in, written or said. */
+  abort(): void {
+    this.#stopPeriodic();
+    this.#driver.stop();
+  }
+
+  /**
+   * Stops cleanly; resolves when nothing of the member is left open. If a write fails meanwhile,
+   * `closed` rejects then. Safe to call again.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown().then(
+      () => this.#settle?.resolve(),
+      (error: unknown) => this.#settle?.reject(error),
+    );
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
+    this.#stopPeriodic();
+    this.#driver.stop();
+    this.#driver.questions.stop();
+    await Promise.all([this.#clientPort.close(), this.#peerPort.close()]);
+    await this.#driver.scrub.stop();
+    try {
+      await this.#driver.keeper.finish();
+    } finally {
+      await this.#storage.close();
+    }
+  }
+
+  /** The error is what the process ends with; what can still be closed is closed. */
+  #fail(error: unknown): void {
+    this.#stopPeriodic();
+    this.#settle?.reject(error);
+    void Promise.allSettled([this.#clientPort.close(), this.#peerPort.close()]);
+  }
+
+  #stopPeriodic(): void {
+    for (const part of this.#periodic) part.stop();
+  }
+}
