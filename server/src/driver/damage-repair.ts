@@ -11,7 +11,8 @@
  * not have its own digest is distrusted, as one that differs from a quorum is. A member that ends
  * before its repair is done finds the damage again at its start, and takes a snapshot.
  *
- * Only for damage that was read: a failed write or sync is fatal. Owned by the StateKeeper.
+ * For damage that was read, and for a checkpoint that met a full disk: every other failed write or
+ * sync is fatal. Owned by the StateKeeper.
  */
 import { type DigestAt, formatZxid, type Zxid } from '@rookery/protocol';
 import { RecordDigest } from '../state/record-digest.js';
@@ -116,14 +117,27 @@ export class DamageRepair {
 
   /** Reading has found damage. Further reports of it change nothing. */
   onDamage(error: DamagedError): void {
+    const text = 'disk.damaged: it is written again from memory once a quorum confirms its digest';
+    this.#begins(error, text);
+  }
+
+  /**
+   * A checkpoint has met a full disk. What is on the disk is whole, but LevelDB takes no further
+   * writes and what was captured is lost, so only another generation has checkpoints again.
+   */
+  onDiskFull(error: StorageFault): void {
+    const text = 'disk.checkpoint_given_up: it is written anew, as a whole, once there is room';
+    this.#begins(error, text);
+  }
+
+  #begins({ message: reason }: Error, text: string): void {
     if (this.#reason !== null) return;
-    this.#reason = error.message;
+    this.#reason = reason;
     this.#phase = 'waiting';
     this.#retryAtMs = 0;
     this.#unequal = 0;
     this.#parts.counters.damagesFound += 1;
-    const text = 'disk.damaged: it is written again from memory once a quorum confirms its digest';
-    this.#parts.logger.error({ reason: error.message }, text);
+    this.#parts.logger.error({ reason }, text);
     this.#hooks.wake();
   }
 
@@ -309,7 +323,7 @@ export class DamageRepair {
     this.#reason = null;
     this.#phase = 'none';
     counters.damagesRepaired += 1;
-    logger.error(facts, 'disk.repaired: a new generation has replaced what was damaged');
+    logger.error(facts, 'disk.repaired: a new generation has replaced the one before');
   }
 
   /** Work of an attempt that is under way; failures after its end do not count. */

@@ -9,7 +9,7 @@
 import { assert, type DigestAt, formatZxid, type Zxid } from '@rookery/protocol';
 import type { ReplicatedState } from '../state/replicated-state.js';
 import { Checkpointer } from '../storage/checkpointer.js';
-import type { DamagedError } from '../storage/errors.js';
+import type { DamagedError, StorageFault } from '../storage/errors.js';
 import { StorageQueue } from '../storage/storage-queue.js';
 import type { StorageOutput, Ticket } from '../zab/index.js';
 import { DamageRepair } from './damage-repair.js';
@@ -119,13 +119,14 @@ export class StateKeeper {
   step(nowMs: number): boolean {
     this.#maybeMarkEnd(nowMs);
     this.#parts.treeBound.step(nowMs, this.#state.bytes);
-    const { timers, zab } = this.#parts;
+    const { diskSpace, timers, zab } = this.#parts;
     // The tree in use is not the ensemble's, so no further checkpoint of it is made.
     if (!zab.sound) return false;
     const untilMs = timers.nowMs() + CAPTURE_MS_MAX;
     if (this.repair.isPending) return this.repair.step(nowMs, () => timers.nowMs() < untilMs);
     const treeBytes = this.#state.tree.approximateDataSize;
-    return this.#checkpointer.step(nowMs, treeBytes, () => timers.nowMs() < untilMs);
+    const hasTime = () => timers.nowMs() < untilMs;
+    return this.#checkpointer.step(nowMs, treeBytes, hasTime, diskSpace.room);
   }
 
   /**
@@ -134,14 +135,15 @@ export class StateKeeper {
    * while the member stops nobody else hears of it.
    */
   async finish(): Promise<void> {
-    const { timers } = this.#parts;
+    const { diskSpace, timers } = this.#parts;
     const untilMs = timers.nowMs() + CHECKPOINT_MS_MAX;
     await this.queue.idle();
     this.queue.markLogEnd();
     await this.queue.idle();
     await this.repair.stop();
     const hasTime = () => this.#failure === null && timers.nowMs() < untilMs;
-    await this.#checkpointer.finish(this.#state.tree.approximateDataSize, hasTime);
+    const treeBytes = this.#state.tree.approximateDataSize;
+    await this.#checkpointer.finish(treeBytes, hasTime, diskSpace.room);
     if (this.#failure !== null) throw this.#failure.error;
   }
 
@@ -206,6 +208,7 @@ export class StateKeeper {
       onPurged: this.#hooks.onPurged,
       onCheckpoint: (at: CheckpointDone) => this.#onCheckpoint(at),
       onDamage: (error: DamagedError) => this.repair.onDamage(error),
+      onDiskFull: (error: StorageFault) => this.repair.onDiskFull(error),
       onFatal: (error: unknown) => this.#onFatal(error),
     };
     const { storage, options } = this.#parts;

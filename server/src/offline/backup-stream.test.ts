@@ -37,6 +37,7 @@ async function storageWithWrites() {
     onPurged: () => undefined,
     onCheckpoint: () => undefined,
     onDamage: () => undefined,
+    onDiskFull: () => undefined,
     onFatal: (error) => {
       throw error;
     },

@@ -3,6 +3,7 @@
 import { ErrorCode, OpCode, PathVersionRequest, type PeerId, ROOM_SINCE } from '@rookery/protocol';
 import { expect, it } from 'vitest';
 import type { Config } from '../config/config.js';
+import { StorageFault } from '../storage/errors.js';
 import type { MemoryClient } from './memory-client.js';
 import { MemoryEnsemble } from './memory-ensemble.js';
 import { connected, everyoneServes, expectEqual } from './scenario.js';
@@ -68,6 +69,78 @@ it('a follower steps out while its disk is full, and no write is refused', async
   expect(await writesUntil(ensemble, client, [full, 'following'])).toBe(0);
   expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
   await expectEqual(ensemble);
+});
+
+it('a member that has stepped out takes no checkpoint, and is not ended by its full disk', async () => {
+  const ensemble = await roomy();
+  const [full = 0, third = 0] = othersThan(ensemble.leader);
+  const client = await connected(ensemble, third);
+  expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
+  ensemble.spaces.set(full, FULL);
+  expect(await writesUntil(ensemble, client, [full, 'looking'])).toBe(0);
+  const changed: string[] = [];
+  ensemble.beforeChange(full, (name) => {
+    if (!name.startsWith('tree-')) return;
+    changed.push(name);
+    throw new StorageFault('disk full', 'no space left', null);
+  });
+  await ensemble.timers.advance(31_000);
+  expect([changed, ensemble.failures]).toEqual([[], []]);
+  ensemble.beforeChange(full, null);
+  ensemble.spaces.set(full, ROOM);
+  await everyoneServes(ensemble);
+  await expectEqual(ensemble);
+});
+
+it.each(['leader', 'follower'])(
+  'a checkpoint of a %s that meets a full disk is given up',
+  async (role) => {
+    const ensemble = await roomy();
+    const { leader } = ensemble;
+    const [follower = 0] = othersThan(leader);
+    const id = role === 'leader' ? leader : follower;
+    const client = await connected(ensemble, follower);
+    let isFull = true;
+    ensemble.beforeChange(id, (name) => {
+      if (isFull && name.startsWith('tree-')) {
+        throw new StorageFault('disk full', 'no space left', null);
+      }
+    });
+    const told = (what: string) => () => ensemble.lines.some((line) => line.includes(what));
+    expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
+    await ensemble.until(told('disk.checkpoint_given_up'), 'was it given up');
+    const meanwhile = await connected(ensemble, follower);
+    expect(await answer(ensemble, meanwhile, meanwhile.create('/b', 'v'))).toBe(ErrorCode.ok);
+    isFull = false;
+    await ensemble.until(told('disk.repaired'), 'is it written anew');
+    const after = await connected(ensemble, follower);
+    expect(await answer(ensemble, after, after.create('/c', 'v'))).toBe(ErrorCode.ok);
+    expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
+    await expectEqual(ensemble);
+    ensemble.kill(id);
+    await ensemble.start(id);
+    await everyoneServes(ensemble);
+    await expectEqual(ensemble);
+    expect(told('server.damaged')()).toBe(false);
+  },
+);
+
+it('a member that ends after its checkpoint met a full disk has lost nothing', async () => {
+  const ensemble = await roomy();
+  const [id = 0] = othersThan(ensemble.leader);
+  const client = await connected(ensemble, ensemble.leader);
+  ensemble.beforeChange(id, (name) => {
+    if (name.startsWith('tree-')) throw new StorageFault('disk full', 'no space left', null);
+  });
+  expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
+  const isGivenUp = () => ensemble.lines.some((line) => line.includes('disk.checkpoint_given_up'));
+  await ensemble.until(isGivenUp, 'was it given up');
+  ensemble.kill(id);
+  ensemble.beforeChange(id, null);
+  await ensemble.start(id);
+  await everyoneServes(ensemble);
+  await expectEqual(ensemble);
+  expect(ensemble.lines.filter((line) => line.includes('server.damaged'))).toEqual([]);
 });
 
 it('one that has stepped out serves reads where that is configured, until it has room', async () => {

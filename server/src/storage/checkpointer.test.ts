@@ -25,6 +25,7 @@ async function setUp() {
     onPurged: (base: Zxid) => bases.push(base),
     onCheckpoint() {},
     onDamage: () => undefined,
+    onDiskFull: () => undefined,
     onFatal: (error: unknown) => {
       throw error;
     },
@@ -244,6 +245,26 @@ describe('the checkpointer', () => {
     all.checkpointer.step(9000, 0, always);
     await all.checkpointer.idle();
     expect(all.treeStore.changeCount).toBe(before);
+  });
+
+  it('begins below the reserve of the disk only for much log, and for none of it at a tenth', async () => {
+    const all = await setUp();
+    const { storage, state, hooks } = all;
+    const limits = { dirtyCountMax: 5, dirtyBytesMax: 1, intervalMs: 1000, logBytesMax: 2000 };
+    const one = new Checkpointer(storage, state, hooks, { ...limits, logPerChanged: 0 });
+    one.step(0, 0, always, 'full');
+    for (let counter = 1; counter <= 9; counter++) await write(all, counter);
+    expect(storage.logBytes).toBeLessThan(2000);
+    one.step(5000, 0, always, 'full');
+    await one.finish(0, always, 'full');
+    expect([one.busy, storage.checkpointZxid]).toEqual([false, 0]);
+    for (let counter = 10; storage.logBytes < 2000; counter++) await write(all, counter);
+    one.step(6000, 0, always, 'scarce');
+    await one.finish(0, always, 'scarce');
+    expect([one.busy, storage.checkpointZxid]).toEqual([false, 0]);
+    one.step(6000, 0, always, 'full');
+    await one.idle();
+    expect(storage.checkpointZxid).toBe(state.lastZxid);
   });
 
   it('captures what a turn has time for: a small part of a slice at least, one at most', async () => {

@@ -7,7 +7,7 @@
  */
 import { assert, type Zxid } from '@rookery/protocol';
 import { type ChangedRecord, changeWithChecksum } from './checkpoint.js';
-import { DamagedError } from './errors.js';
+import { DamagedError, StorageFault } from './errors.js';
 import type { KeyValueOperation } from './key-value.js';
 import type { Storage } from './storage.js';
 
@@ -83,6 +83,12 @@ const FINISH_SLICE_BYTES = 4 << 20;
 const FINISH_FACTOR = 4;
 const FINISH_BYTES_MAX = 64 << 20;
 
+/**
+ * The room on the disk. Below its reserve (`full`) a checkpoint begins only if it makes much log
+ * superfluous, which frees more than it takes; none does where hardly anything is left (`scarce`).
+ */
+export type CheckpointRoom = 'enough' | 'full' | 'scarce';
+
 export interface CheckpointerHooks {
   /** The log now starts after `base`, which the core has to know. Called only on a change. */
   onPurged(base: Zxid): void;
@@ -94,6 +100,8 @@ export interface CheckpointerHooks {
   }): void;
   /** The generation in use is damaged: LevelDB found it while it wrote. It takes no checkpoint. */
   onDamage(error: DamagedError): void;
+  /** The disk was full: the generation in use stays as it was, and takes no checkpoint any more. */
+  onDiskFull(error: StorageFault): void;
   onFatal(error: unknown): void;
 }
 
@@ -133,26 +141,37 @@ export class Checkpointer {
    * True while it wants to be called again next turn. `treeBytes` is about the size of the tree: it
    * decides how much log is kept.
    */
-  step(nowMs: number, treeBytes: number, hasTime: () => boolean): boolean {
+  step(
+    nowMs: number,
+    treeBytes: number,
+    hasTime: () => boolean,
+    room: CheckpointRoom = 'enough',
+  ): boolean {
     // A snapshot has replaced this state, which must never be written into the new tree.
     if (this.#generation !== this.#storage.generation) this.abandon();
     this.#lastMs ??= nowMs;
-    if (this.#phase === 'idle' && this.#due(nowMs)) this.#start(nowMs);
+    if (this.#phase === 'idle' && this.#due(nowMs, room)) this.#start(nowMs);
     return this.#captureSlice(treeBytes, SLICE_BYTES, hasTime);
   }
 
   /**
    * For a clean stop: what is applied is in the tree on disk when it resolves, unless that is more
    * than a few checkpoints would take, or `hasTime` says no before it is captured: to write it
-   * takes about as long again. Blocks the turn: nobody is served any more.
+   * takes about as long again, or the disk is below its reserve: the log has everything. Blocks the
+   * turn: nobody is served any more.
    */
-  async finish(treeBytes: number, hasTime: () => boolean): Promise<void> {
+  async finish(
+    treeBytes: number,
+    hasTime: () => boolean,
+    room: CheckpointRoom = 'enough',
+  ): Promise<void> {
+    const mayBegin = () => room === 'enough' && this.#isSmall && hasTime();
     const { dirtyCountMax, sliceCount } = this.#options;
     let slices = Math.ceil((FINISH_FACTOR * dirtyCountMax) / sliceCount);
     for (let rounds = 2; rounds > 0; rounds--) {
       await this.#writing;
       if (this.#generation !== this.#storage.generation) this.abandon();
-      if (this.#phase === 'idle' && this.#isSmall && hasTime()) this.#start(this.#lastMs ?? 0);
+      if (this.#phase === 'idle' && mayBegin()) this.#start(this.#lastMs ?? 0);
       // A checkpoint that is not captured completely is not written; the log has everything.
       while (
         slices > 0 &&
@@ -206,17 +225,19 @@ export class Checkpointer {
     this.#changes = [];
   }
 
-  #due(nowMs: number): boolean {
-    if (this.#state.lastZxid === this.#storage.checkpointZxid) return false;
+  #due(nowMs: number, room: CheckpointRoom): boolean {
+    if (room === 'scarce' || this.#state.lastZxid === this.#storage.checkpointZxid) return false;
     const part = this.#part;
     const { dirtyCountMax, dirtyBytesMax, logBytesMax, logPerChanged, intervalMs } = this.#options;
     const { dirtyCount, dirtyBytes } = this.#state;
     const logBytes = this.#storage.logBytes - this.#logBytesAtLast;
+    const shortensLog =
+      logBytes >= part * Math.max(logBytesMax, logPerChanged * dirtyBytes) ||
+      this.#storage.segmentsUpTo(this.#state.lastZxid) >= SEGMENTS_MAX;
+    if (shortensLog || room === 'full') return shortensLog;
     return (
       dirtyCount >= part * dirtyCountMax ||
       dirtyBytes >= part * dirtyBytesMax ||
-      logBytes >= part * Math.max(logBytesMax, logPerChanged * dirtyBytes) ||
-      this.#storage.segmentsUpTo(this.#state.lastZxid) >= SEGMENTS_MAX ||
       nowMs - (this.#lastMs ?? nowMs) >= part * intervalMs
     );
   }
@@ -252,8 +273,12 @@ export class Checkpointer {
       // A repair or a snapshot has begun another generation meanwhile, without this state's help.
       const isAbandoned = this.#phase !== 'writing';
       this.#phase = 'ended';
-      if (!(error instanceof DamagedError)) this.#hooks.onFatal(error);
-      else if (!isAbandoned) this.#hooks.onDamage(error);
+      // Nothing relies on what a full disk has left of it: the log is purged only behind a
+      // checkpoint that is durable. What was captured is lost for a further one, though.
+      const isFull = error instanceof StorageFault && error.reason === 'disk full';
+      if (isFull && !isAbandoned) this.#hooks.onDiskFull(error);
+      else if (error instanceof DamagedError && !isAbandoned) this.#hooks.onDamage(error);
+      else if (!(isFull || error instanceof DamagedError)) this.#hooks.onFatal(error);
     }
   }
 }

@@ -241,6 +241,7 @@ describe('a checkpoint in blocks', () => {
       onPurged: () => {},
       onCheckpoint: () => {},
       onDamage: () => undefined,
+      onDiskFull: () => undefined,
       onFatal: (error: unknown) => {
         throw error;
       },

@@ -44,7 +44,8 @@ describe('storage under the real state', () => {
     await storage.saveEpochs({ accepted: 1, current: 1, ensembleId: 'e', founded: true });
     const errors: unknown[] = [];
     const onFatal = (error: unknown) => errors.push(error);
-    const hooks = { onPurged() {}, onCheckpoint() {}, onDamage: () => undefined, onFatal };
+    const ignored = { onDamage: () => undefined, onDiskFull: () => undefined };
+    const hooks = { onPurged() {}, onCheckpoint() {}, ...ignored, onFatal };
     const options = { dirtyCountMax: 20, sliceCount: 3 };
     const checkpointer = new Checkpointer(storage, state, hooks, options);
     const digests = new Map([[0, state.digest()]]);
@@ -83,6 +84,7 @@ describe('storage under the real state', () => {
       onPurged() {},
       onCheckpoint() {},
       onDamage: () => undefined,
+      onDiskFull: () => undefined,
       onFatal: (error: unknown) => {
         throw error;
       },

@@ -6,7 +6,8 @@
  * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) are durable when
  * their promise resolves, and must be run one at a time, in order, and none after a failed one or
  * after work in the background that failed: `StorageQueue` does so, and Storage asserts it. Never
- * decides what is committed; never retries a failed write: a rejection is fatal.
+ * decides what is committed; never retries a failed write: a rejection is fatal, but for that of
+ * `writeCheckpoint` by damage or a full disk, after which the generation takes no further one.
  */
 import {
   assert,

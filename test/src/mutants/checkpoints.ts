@@ -11,8 +11,8 @@ export const checkpointMutants: readonly Mutant[] = [
     // Its zxid and digest are those of one turn, its records those of the next.
     breaks: 'a checkpoint is the state at exactly its zxid',
     file: 'storage/checkpointer.ts',
-    find: "    if (this.#phase === 'idle' && this.#due(nowMs)) this.#start(nowMs);\n",
-    replace: `    if (this.#phase === 'idle' && this.#due(nowMs)) {
+    find: "    if (this.#phase === 'idle' && this.#due(nowMs, room)) this.#start(nowMs);\n",
+    replace: `    if (this.#phase === 'idle' && this.#due(nowMs, room)) {
       this.#start(nowMs);
       return true;
     }
