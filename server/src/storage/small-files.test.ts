@@ -122,5 +122,5 @@ describe('a start after a byte has changed in a file', () => {
         cpSync(sound, root, { recursive: true });
       }
     }
-  }, 60_000);
+  }, 240_000);
 });
