@@ -88,8 +88,7 @@ export class Throttle {
   /** The leader has answered, or will not: the role has ended. */
   onHandshakeAnswered({ group }: Connection, bytes: number): void {
     this.#handshakes -= 1;
-    this.#requests -= 1;
-    this.#subtract(group, bytes);
+    this.#release(group, bytes);
     this.#maybeOpen();
   }
 
@@ -121,8 +120,7 @@ export class Throttle {
 
   /** `entry` was answered and is out of the queue. */
   onAnswered(connection: Connection, entry: QueueEntry): void {
-    this.#requests -= 1;
-    this.#subtract(connection.group, pendingBytesOf(entry));
+    this.#release(connection.group, pendingBytesOf(entry));
     if (entry.isForwarded) this.#outbox.onAnswered(entry);
     const own = connection.queue.length;
     if (own === 0) this.#pendingConnections -= 1;
@@ -142,12 +140,8 @@ export class Throttle {
     if (entries.length > 0) this.#pendingConnections -= 1;
     this.#outbox.onConnectionGone(connection, entries);
     for (const entry of entries) {
-      if (entry.isForwarded) {
-        this.#orphans.set(entry.request, { entry, group });
-        continue;
-      }
-      this.#requests -= 1;
-      this.#subtract(group, pendingBytesOf(entry));
+      if (entry.isForwarded) this.#orphans.set(entry.request, { entry, group });
+      else this.#release(group, pendingBytesOf(entry));
     }
     this.#maybeOpen();
   }
@@ -162,8 +156,7 @@ export class Throttle {
     if (orphan === undefined) return undefined;
     const { entry, group } = orphan;
     this.#orphans.delete(request);
-    this.#requests -= 1;
-    this.#subtract(group, pendingBytesOf(entry));
+    this.#release(group, pendingBytesOf(entry));
     this.#outbox.onAnswered(entry);
     this.#maybeOpen();
     return entry;
@@ -204,6 +197,12 @@ export class Throttle {
     if (!wasFull && this.#pending.isFull(group)) this.#pauseGroup(group);
     const isFullOfBytes = this.#pending.bytes >= this.#options.outstandingBytesMax;
     if (isFullOfBytes && !this.#isFullOfBytes) this.#pauseAll();
+  }
+
+  /** A request is answered, or dropped. */
+  #release(group: string, bytes: number): void {
+    this.#requests -= 1;
+    this.#subtract(group, bytes);
   }
 
   #subtract(group: string, bytes: number): void {

@@ -6,6 +6,7 @@
  * Capturing happens inside the caller's turn, writing in the background.
  */
 import { assert, type Zxid } from '@rookery/protocol';
+import type { DiskRoom } from '../zab/index.js';
 import { type ChangedRecord, changeWithChecksum } from './checkpoint.js';
 import { DamagedError, StorageFault } from './errors.js';
 import type { KeyValueOperation } from './key-value.js';
@@ -83,12 +84,6 @@ const FINISH_SLICE_BYTES = 4 << 20;
 const FINISH_FACTOR = 4;
 const FINISH_BYTES_MAX = 64 << 20;
 
-/**
- * The room on the disk. Below its reserve (`full`) a checkpoint begins only if it makes much log
- * superfluous, which frees more than it takes; none does where hardly anything is left (`scarce`).
- */
-export type CheckpointRoom = 'enough' | 'full' | 'scarce';
-
 export interface CheckpointerHooks {
   /** The log now starts after `base`, which the core has to know. Called only on a change. */
   onPurged(base: Zxid): void;
@@ -100,7 +95,7 @@ export interface CheckpointerHooks {
   }): void;
   /** The generation in use is damaged: LevelDB found it while it wrote. It takes no checkpoint. */
   onDamage(error: DamagedError): void;
-  /** The disk was full: the generation in use stays as it was, and takes no checkpoint any more. */
+  /** The disk was full: the generation in use is unchanged and takes no further checkpoint. */
   onDiskFull(error: StorageFault): void;
   onFatal(error: unknown): void;
 }
@@ -145,7 +140,7 @@ export class Checkpointer {
     nowMs: number,
     treeBytes: number,
     hasTime: () => boolean,
-    room: CheckpointRoom = 'enough',
+    room: DiskRoom = 'enough',
   ): boolean {
     // A snapshot has replaced this state, which must never be written into the new tree.
     if (this.#generation !== this.#storage.generation) this.abandon();
@@ -163,7 +158,7 @@ export class Checkpointer {
   async finish(
     treeBytes: number,
     hasTime: () => boolean,
-    room: CheckpointRoom = 'enough',
+    room: DiskRoom = 'enough',
   ): Promise<void> {
     const mayBegin = () => room === 'enough' && this.#isSmall && hasTime();
     const { dirtyCountMax, sliceCount } = this.#options;
@@ -225,7 +220,11 @@ export class Checkpointer {
     this.#changes = [];
   }
 
-  #due(nowMs: number, room: CheckpointRoom): boolean {
+  /**
+   * On a `full` disk only a checkpoint that lets much log be purged is due, because it frees more
+   * than it writes. On a `scarce` one none is.
+   */
+  #due(nowMs: number, room: DiskRoom): boolean {
     if (room === 'scarce' || this.#state.lastZxid === this.#storage.checkpointZxid) return false;
     const part = this.#part;
     const { dirtyCountMax, dirtyBytesMax, logBytesMax, logPerChanged, intervalMs } = this.#options;
@@ -273,12 +272,15 @@ export class Checkpointer {
       // A repair or a snapshot has begun another generation meanwhile, without this state's help.
       const isAbandoned = this.#phase !== 'writing';
       this.#phase = 'ended';
-      // Nothing relies on what a full disk has left of it: the log is purged only behind a
-      // checkpoint that is durable. What was captured is lost for a further one, though.
-      const isFull = error instanceof StorageFault && error.reason === 'disk full';
-      if (isFull && !isAbandoned) this.#hooks.onDiskFull(error);
-      else if (error instanceof DamagedError && !isAbandoned) this.#hooks.onDamage(error);
-      else if (!(isFull || error instanceof DamagedError)) this.#hooks.onFatal(error);
+      // A checkpoint cut short by a full disk is safe to drop: the log is purged only behind a
+      // durable one. Its captured changes are lost, so this generation takes no further one.
+      if (error instanceof StorageFault && error.reason === 'disk full') {
+        if (!isAbandoned) this.#hooks.onDiskFull(error);
+      } else if (error instanceof DamagedError) {
+        if (!isAbandoned) this.#hooks.onDamage(error);
+      } else {
+        this.#hooks.onFatal(error);
+      }
     }
   }
 }
