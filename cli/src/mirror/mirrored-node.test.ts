@@ -1,4 +1,4 @@
-// Tests what a Stat tells of the number of the next sequential child.
+// Tests how the number of the next sequential child is derived from a Stat.
 import { expect, it } from 'vitest';
 import { sequenceOf } from './mirrored-node.js';
 

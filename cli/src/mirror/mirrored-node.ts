@@ -54,7 +54,7 @@ export function sameAcl(one: MirroredNode, other: MirroredNode): boolean {
 }
 
 /**
- * Whether the server has hidden the digests, as it does from clients that may not change the ACL. A
+ * Whether the server has hidden the digests, as it does for clients without ADMIN permission. A
  * copy of such an ACL would match no user.
  */
 export function hidesDigests(acl: readonly Acl[]): boolean {
@@ -72,10 +72,10 @@ export function sameKind(one: MirroredNode, other: MirroredNode): boolean {
 }
 
 /**
- * The number of children that were ever created: sequential znodes get their numbers from it.
+ * The number of children ever created, from which sequential znodes get their numbers.
  *
- * The cversion, of 32 bits, counts creates and deletes, so it is below zero from 2^30 children on,
- * and begins anew at 2^31: of higher numbers the remainder is returned.
+ * It is derived from the cversion, a 32-bit count of creates and deletes, which is negative from
+ * 2^30 children on and wraps around at 2^31. Beyond that, the result is modulo 2^31.
  */
 export function sequenceOf({ cversion, numChildren }: Pick<Stat, 'cversion' | 'numChildren'>) {
   return (cversion + numChildren) >>> 1;

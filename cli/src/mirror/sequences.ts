@@ -1,7 +1,6 @@
 /**
- * Raises the number that the next sequential child of a znode gets: at Rookery by one request. Any
- * other server counts the children that were ever created, so the right number of children is
- * created and deleted.
+ * Raises the number of a znode's next sequential child. Rookery takes one request for that. On any
+ * other server it takes creating and deleting children, because the number counts their creations.
  */
 import { type Client, type TransactionOp, UnimplementedError } from '@rookery/client';
 import { SEQUENCE_MAX } from '@rookery/protocol';
@@ -23,7 +22,7 @@ export async function raiseSequence(
   client: Client,
   path: string,
   how: {
-    /** The number that it then is. */
+    /** The number after raising it. */
     readonly to: number;
     readonly by: number;
     readonly signal: AbortSignal;
@@ -36,7 +35,7 @@ export async function raiseSequence(
   try {
     const reached = Math.min(to, SEQUENCE_MAX);
     await client.raiseSequence(path, reached, { signal });
-    // ZooKeeper counts one further, and then gives no more numbers.
+    // ZooKeeper counts to one more, and then assigns no more numbers.
     left = to - reached;
     raising.done = by - left;
   } catch (error) {

@@ -52,7 +52,7 @@ export class Tally {
    * source.
    */
   readonly sequences = new Troubles();
-  /** How many children are created and deleted for that, where one request is not enough. */
+  /** Children created and deleted to raise sequence numbers without `raiseSequence`. */
   sequenceSteps = 0;
   /** The one that takes a while now. */
   raising: Raising | null = null;

@@ -164,7 +164,7 @@ async function survivorSource({ config, ids }: Survivors): Promise<Source> {
     const { state, checkpointZxid } = member;
     const zxids = `committed for certain up to ${zxidText(checkpointZxid)}`;
     found.push(`member ${id}: logged up to ${zxidText(state.lastZxid)}, ${zxids}`);
-    // Two trees are in memory at a time, however many survive.
+    // Keeps at most two trees in memory, regardless of the number of survivors.
     const one = { ...member, id };
     newest = newestSurvivor(newest === null ? [one] : [newest, one]);
   }

@@ -91,16 +91,16 @@ export interface Client extends AsyncDisposable {
   /** The `version` of the options is that of the ACL, the `aversion` of the Stat. */
   setAcl(path: string, acl: readonly Acl[], options?: VersionOptions): Promise<Stat>;
   /**
-   * Whether `raiseSequence` is offered: the server is Rookery, and all of its members know it. The
-   * client asks once for each session, by a connection of its own and without a change of a znode.
-   * False if there is no clear answer.
+   * Whether `raiseSequence` is offered: the server is Rookery, and all of its members support it.
+   * The client probes once per session, on a separate connection, without changing a znode.
+   * Resolves with false if there is no clear answer.
    */
   raisesSequences(options?: OperationOptions): Promise<boolean>;
   /**
    * Raises the number that the next sequential child gets to at least `atLeast`, from 0 to
    * 2147483646, and resolves with the number, which is below 0 if it was beyond 2147483647 before.
-   * Takes CREATE and DELETE at the znode, and may be repeated. Rejects with UnimplementedError, and
-   * changes nothing, where it is not offered (see `raisesSequences`).
+   * Requires CREATE and DELETE on the znode, and may be repeated. Rejects with UnimplementedError,
+   * and changes nothing, where it is not offered (see `raisesSequences`).
    */
   raiseSequence(path: string, atLeast: number, options?: OperationOptions): Promise<number>;
   /** Later reads on this client are at least as new as everything committed before this call. */

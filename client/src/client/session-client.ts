@@ -207,7 +207,7 @@ export class SessionClient implements Client {
     if (error !== null) throw error;
     const { id: session } = await this.connected(options);
     if (await this.#raises.ask(options)) {
-      // In another session the servers may be others, which would close the connection.
+      // Another session may be served by other servers, which would close the connection.
       return await this.#writes.raiseSequence(path, atLeast, { ...options, session });
     }
     if (this.session?.id !== session) throw new SessionExpiredError(path);
@@ -313,7 +313,7 @@ export class SessionClient implements Client {
     return this.#keeper.close();
   }
 
-  /** Asks the member that the client is connected to. */
+  /** Probes the member that the client is connected to. */
   #probe(asked: Asked): Promise<ProbeAnswer> {
     const { address } = this.#keeper;
     if (address === null) return Promise.resolve('unknown');

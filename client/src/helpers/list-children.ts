@@ -85,7 +85,7 @@ export class ChildLister {
     const stat = await this.#read(operation, (given) => this.#client.exists(path, given));
     if (stat === null) throw new NoNodeError(path);
     if (stat.numChildren < Math.min(LARGE_MIN, pageSize)) return false;
-    // If nobody can tell, all names are requested at once.
+    // Without a clear answer, all names are requested at once.
     return await this.#pages.ask(operation);
   }
 

@@ -1,9 +1,9 @@
 /**
- * Whether the servers of a client's session offer one of Rookery's own operations.
+ * Remembers whether the servers of a client's session support one of Rookery's own operations.
  *
- * It is asked for each session once, however many callers wait for the answer, and never on the
- * session's own connection (operation-probe.ts). A caller may leave; the question goes on for the
- * others. Called by the client and by the lister of children.
+ * Each session is probed once, on a separate connection (operation-probe.ts); concurrent callers
+ * share the probe. A caller that aborts or times out does not end the probe for the others. Used by
+ * the client and by ChildLister.
  */
 import { OperationTimeoutError } from '@rookery/protocol';
 import type { Client } from '../api/client.js';
@@ -13,7 +13,7 @@ import { onAbort } from '../calls/abort-followers.js';
 import type { ProbeAnswer } from './operation-probe.js';
 import { operationOptions } from './options.js';
 
-/** One that is not answered may be answered the next time. */
+/** A probe without an answer is repeated this often at most. */
 const PROBES_MAX = 3;
 
 interface Known {
@@ -27,19 +27,19 @@ export class Offer {
   #known: Known | null = null;
   #asking: { readonly session: bigint; readonly answer: Promise<boolean> } | null = null;
 
-  /** The probe asks the member that the client is connected to. */
+  /** `probe` queries the member that the client is connected to. */
   constructor(client: AskingClient, probe: () => Promise<ProbeAnswer>) {
     this.#client = client;
     this.#probe = probe;
   }
 
-  /** What is known of the present session; null if it was not asked yet, or did not answer. */
+  /** The answer for the current session; null if there is none yet. */
   get known(): Known | null {
     return this.#known?.session === this.#client.session?.id ? this.#known : null;
   }
 
   /**
-   * Resolves with whether it is offered, so false if nobody can tell. Rejects like `connected()`.
+   * Resolves with whether it is offered; false without a clear answer. Rejects like `connected()`.
    */
   async ask(operation: OperationOptions = {}): Promise<boolean> {
     const given = operationOptions(operation);
@@ -73,13 +73,13 @@ export class Offer {
       if (answer !== 'closed') isAlwaysClosed = false;
     }
     const offered = answer === 'offered';
-    // A member that stops closes it, too, but not again and again.
+    // A stopping member closes it, too, but only once.
     const isKnown = offered || answer === 'refused' || isAlwaysClosed;
     if (isKnown) this.#known = { session, offered };
     return offered;
   }
 
-  /** What a caller waits for is bounded by its own options, and by the client's end. */
+  /** Bounds a caller's wait by its own options and by the end of the client. */
   #within<T>(answer: Promise<T>, { signal, timeoutMs = 0 }: OperationOptions): Promise<T> {
     const { surroundings } = this.#client;
     return new Promise((resolve, reject) => {

@@ -8,8 +8,8 @@
  * server and may be disabled. A server that does not support the operation closes the connection
  * before the session can be closed, so that session ends by its short timeout.
  *
- * What is asked never changes a znode: pages are read, and the number is one that every server
- * refuses. Called by the client's offers (offer.ts).
+ * The probe never changes a znode: it reads a page, or sends a number that every server refuses.
+ * Called by the client's offers (offer.ts).
  */
 import {
   ConnectRequest,
@@ -27,12 +27,12 @@ import {
 import type { Surroundings } from '../api/surroundings.js';
 import type { Address, Dial, Link } from '../wire/link.js';
 
-/** The operation that is asked for. */
+/** The operation to probe. */
 export type Asked = 'pages' | 'raisedSequences';
 
 /**
- * `closed`: the server began a session, and closed the connection when it was asked, as ZooKeeper
- * does and as a member that stops may do. `unknown`: it is unreachable, has no quorum, refuses
+ * `closed`: the server opened a session and closed the connection at the probe, as ZooKeeper does
+ * and a stopping member may do. `unknown`: it is unreachable, has no quorum, refuses
  * another connection, or requires credentials first.
  */
 export type ProbeAnswer = 'offered' | 'refused' | 'closed' | 'unknown';
@@ -51,18 +51,18 @@ const SESSION_TIMEOUT_MS = 1_000;
 const FRAME_BYTES_MAX = 1 << 20;
 const ASKED_XID = 1;
 const CLOSE_XID = 2;
-/** Refused as an argument before anything else about it is examined. */
+/** Refused as an argument before the server checks anything else. */
 const NO_NUMBER = -1;
 
-/** What a server answers that knows the operation. */
+/** The answers of a server that knows the operation. */
 const ANSWERS = {
   pages: [ErrorCode.ok, ErrorCode.noAuth],
   raisedSequences: [ErrorCode.badArguments],
 } as const satisfies Record<Asked, readonly ErrorCode[]>;
 
 /**
- * Never rejects. The session of the probe may still be being closed when this resolves, within the
- * time limit, because nobody has to wait for that.
+ * Never rejects. The probe's session may still be closing, within the time limit, when this
+ * resolves; no caller needs to wait for that.
  */
 export function probeOperation(options: ProbeOptions): Promise<ProbeAnswer> {
   return new Promise((resolve) => {

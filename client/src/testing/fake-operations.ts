@@ -196,7 +196,7 @@ export abstract class FakeOperations implements Client {
     return await this.#write('setAcl', path, options, () => this.fake.setAcl(path, acl, version));
   }
 
-  /** The fake server is one that does not know it. */
+  /** The fake server does not support it. */
   async raisesSequences(): Promise<boolean> {
     return false;
   }

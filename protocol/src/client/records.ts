@@ -161,8 +161,8 @@ export const GetChildrenPageResponse = record({
 export type GetChildrenPageResponse = Decoded<typeof GetChildrenPageResponse>;
 
 /**
- * The next sequential child of the znode gets this number or a higher one. Nothing happens if it
- * would anyway, so the request may be repeated. It takes CREATE and DELETE at the znode.
+ * Raises the number of the znode's next sequential child to at least `atLeast`. Has no effect if
+ * the number is that high already, so it may be repeated. Requires CREATE and DELETE on the znode.
  */
 export const RaiseSequenceRequest = record({
   path: string,
@@ -171,7 +171,7 @@ export const RaiseSequenceRequest = record({
 });
 export type RaiseSequenceRequest = Decoded<typeof RaiseSequenceRequest>;
 
-/** No Stat, because that would be known without READ. */
+/** Has no Stat, which would reveal facts to a client without READ. */
 export const RaiseSequenceResponse = record({
   /** The number of the next sequential child; below 0 beyond 2147483647. */
   next: int,

@@ -1,8 +1,8 @@
 /**
- * The error of a frame that has more bytes than its length field can say.
+ * Thrown for a frame with more bytes than its length field can express.
  *
- * Nothing of the frame is left in its writer. Whoever answers from a state that has no bound
- * catches it, and gives up this one connection.
+ * The writer has dropped the frame. Code whose answers have no other bound catches this and closes
+ * the one connection.
  */
 
 export class FrameTooLargeError extends Error {

@@ -5,8 +5,8 @@
  * slab, or in a new one if that is full. Only `recycle` overwrites bytes that were taken. A reply
  * is therefore written once and goes to the socket without a copy. Writers that share a pool hold a
  * slab only until they `release` or `recycle` it. `long` takes an Int64; `int` a signed 32-bit
- * integer; both throw on anything else. A frame beyond what its length field can say is dropped,
- * with a FrameTooLargeError, before there is memory for it.
+ * integer; both throw on anything else. A frame too large for its length field is dropped with
+ * a FrameTooLargeError before memory is allocated for it.
  */
 import { assert } from '../basics/assert.js';
 import { FrameTooLargeError } from './frame-too-large-error.js';
@@ -120,7 +120,7 @@ export class JuteWriter {
     return at;
   }
 
-  /** Makes room for so many bytes: what is written then is copied no more until they are full. */
+  /** Allocates room for `bytes` more, so that writing them copies nothing. */
   reserve(bytes: number): void {
     this.#reserve(bytes);
   }

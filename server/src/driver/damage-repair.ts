@@ -122,8 +122,8 @@ export class DamageRepair {
   }
 
   /**
-   * A checkpoint has met a full disk. What is on the disk is whole, but LevelDB takes no further
-   * writes and what was captured is lost, so only another generation has checkpoints again.
+   * A checkpoint ran out of disk space. The data on disk is whole, but LevelDB takes no further
+   * writes and the captured changes are lost, so checkpoints need a new generation.
    */
   onDiskFull(error: StorageFault): void {
     const text = 'disk.checkpoint_given_up: it is written anew, as a whole, once there is room';

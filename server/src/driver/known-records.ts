@@ -1,10 +1,11 @@
 /**
- * Looks after the small records that a member knows by itself: the marks of its directories, and
- * its identity and epochs.
+ * Checks and repairs the small records whose content is in memory: the marks of the directories,
+ * and the member's identity and epochs.
  *
- * What is damaged is written again at once, and no quorum is asked: every change of it comes from
- * memory, too. On a full disk it waits for room, because a write that fails is fatal; such a change
- * may come first, and repairs it as well. Called by the scrub at the beginning of each round.
+ * A damaged record is rewritten at once, without asking a quorum, because every change of it also
+ * comes from memory. On a full disk the repair waits for room, since a failed write is fatal; an
+ * ordinary change of the record may repair it first. Called by the scrub at the beginning of each
+ * round.
  */
 import { DamagedError } from '../storage/errors.js';
 import type { KnownRecord } from '../storage/known-record.js';
@@ -12,14 +13,14 @@ import type { DriverParts } from './parts.js';
 
 export class KnownRecords {
   readonly #parts: DriverParts;
-  /** What was reported and is not repaired yet, with the reason. */
+  /** Reported and not yet repaired, with the reason. */
   readonly #damaged = new Map<KnownRecord, string>();
 
   constructor(parts: DriverParts) {
     this.#parts = parts;
   }
 
-  /** Rejects with faults of the disk only. */
+  /** Rejects only with disk faults. */
   async scrub(): Promise<void> {
     for (const record of this.#parts.storage.known) {
       const damage = await damageOf(record);

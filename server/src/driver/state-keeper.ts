@@ -103,7 +103,7 @@ export class StateKeeper {
     return this.#state;
   }
 
-  /** The core has delivered a snapshot that is not in the tree yet. */
+  /** Whether a snapshot that the core has taken over is not in the tree yet. */
   get isInstalling(): boolean {
     return this.#installing !== null;
   }

@@ -34,9 +34,9 @@ const OUTSTANDING_BYTES_MIN = 1 << 20;
 const OUTSTANDING_BYTES = 12 << 20;
 
 /**
- * The sessions that one address may have left at a member, which exist without a connection until
- * their timeouts are over. By the estimate of the tree they take 8 MB of each member. A hundred
- * clients a second that never close their sessions of 40 s leave 4,000.
+ * Sessions per address and member that have lost their connection and not yet expired. By the
+ * tree's estimate they take 8 MB on each member. A hundred clients a second that never close their
+ * sessions of 40 s leave 4,000.
  */
 export const LEFT_SESSIONS_MAX = 10_000;
 

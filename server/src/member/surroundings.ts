@@ -28,7 +28,7 @@ export interface Surroundings {
   readonly logFiles: LogDirectory;
   /** The store of a release that kept its log in LevelDB; null where there is none. */
   readonly formerLog?: KeyValueStore | null;
-  /** What says whose the directories are; absent where there are none. */
+  /** The marks that name the owner of each directory; absent without directories. */
   readonly marks?: readonly KnownRecord[];
   /** A random number in [0, 1), for jitter only. */
   random(): number;

@@ -1,9 +1,9 @@
 /**
- * What is left of an ensemble that has lost its majority for good, as the state of a new one.
+ * Recovers the state of an ensemble that has permanently lost its majority, for a new ensemble.
  *
- * Of the members that survive, the one with the newest log has all that any of them has of what was
- * committed: a member logs nothing of an epoch before it has the whole history of the epoch's
- * leader. The end of its log may hold writes that no client was told of.
+ * The survivor with the newest log has every committed write that any survivor has: a member logs
+ * nothing of an epoch before it has the whole history of the epoch's leader. The end of its log may
+ * contain writes that were never acknowledged to a client.
  */
 import { exportedNodes } from './exported-nodes.js';
 import { type RestorePlan, RestorePlanner } from './restore-plan.js';

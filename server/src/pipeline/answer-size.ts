@@ -12,7 +12,7 @@ import { LIST_BYTES_MAX } from './list-bound.js';
 
 /** The estimate for a header and a Stat: most answers have no more. */
 const SMALL_BYTES = 128;
-/** The estimate for the name of a child, which others may still create; longer ones count. */
+/** The least to assume for a child's name, because children may be added before the answer. */
 const NAME_BYTES = 64;
 /** The estimate for answers that may have any size and are requested rarely. */
 export const LARGE_BYTES = 1 << 20;

@@ -30,7 +30,7 @@ export interface QueueEntry extends ForwardedRequest {
   readonly partsBefore: Uint8Array[];
   /** The size of the body and the identities. */
   readonly bytes: number;
-  /** It is worked off in parts, and has been reached: nothing is ahead of it any more. */
+  /** It runs in parts and has reached the head of the queue. */
   hasBegun: boolean;
   /** The znode that a write names, for the audit; null where nothing is audited. */
   readonly znode: string | null;

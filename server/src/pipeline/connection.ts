@@ -28,8 +28,8 @@ export class Connection {
   readonly id: ConnectionId;
   readonly channel: ClientChannel;
   /**
-   * To whom it belongs where clients are bounded: its address, or its network of IPv6. One of this
-   * process belongs to the operator for whom it was opened, or to nobody else.
+   * The key by which clients are bounded: the address, or the /64 network of an IPv6 address. A
+   * connection of this process counts for its operator's address, or else for itself only.
    */
   readonly group: string;
   readonly queue = new CommitQueue();

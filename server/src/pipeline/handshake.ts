@@ -144,7 +144,7 @@ export class Handshake {
   }
 
   /**
-   * The leader has answered: returns the connection that asked by this number, which may be gone.
+   * The leader has answered: returns the connection of this request number, which may be gone.
    */
   take(request: number): Connection | undefined {
     const asked = this.#asked.get(request);

@@ -1,27 +1,25 @@
 /**
- * The sessions that clients have left: their connections are gone, and they exist until their
- * timeout is over, unless their clients come back.
+ * Bounds the sessions per address that have lost their connection and not yet expired.
  *
- * Each takes memory of every member, so an address that opens sessions and drops their connections
- * again and again has a bound: with so many left, it gets no further session here. Whoever comes
- * back to a session is let in. A session that was resumed at another member counts until its
- * timeout is over, as this member does not hear of that. Not bounded are loopback addresses, behind
- * which a proxy may hide any number of clients, and connections of this process. It knows the
- * sessions of one role; Pipeline calls it.
+ * Each takes memory on every member. At the bound, new sessions from the address are refused here;
+ * resuming a session is never refused. A session that was resumed at another member counts until
+ * its timeout has passed, because this member does not learn of that. Loopback addresses, behind
+ * which a proxy may hide any number of clients, and connections of this process are exempt. Covers
+ * the sessions of one role; called by Pipeline.
  */
 import { addressGroup, isLoopbackAddress } from '../security/address-group.js';
 import type { SessionId } from '../state/txn.js';
 
 interface Group {
-  /** When the timeout of each is over. */
+  /** When the timeout of each has passed. */
   readonly untilMs: Map<SessionId, number>;
-  /** Before this time, the timeout of none is over. */
+  /** The earliest of these times. */
   lookAtMs: number;
 }
 
 export class LeftSessions {
   readonly #perAddressMax: number;
-  /** Only groups that have left a session. */
+  /** Only groups with such a session. */
   readonly #groups = new Map<string, Group>();
   readonly #groupOf = new Map<SessionId, string>();
 
@@ -42,7 +40,7 @@ export class LeftSessions {
     return group.untilMs.size >= this.#perAddressMax;
   }
 
-  /** The connection of a session that goes on is gone. */
+  /** The session has lost its connection and lives on. */
   add(session: SessionId, from: { readonly address: string; readonly untilMs: number }): void {
     if (from.address === '' || isLoopbackAddress(from.address)) return;
     const name = addressGroup(from.address);
@@ -53,7 +51,7 @@ export class LeftSessions {
     this.#groupOf.set(session, name);
   }
 
-  /** The session has ended, or has a connection again. Ignores others. */
+  /** The session has ended or has a connection again. Ignores unknown sessions. */
   delete(session: SessionId): void {
     const name = this.#groupOf.get(session);
     if (name === undefined) return;

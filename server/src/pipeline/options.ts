@@ -27,7 +27,7 @@ export interface PipelineOptions {
    * At this bound all clients are paused.
    */
   readonly outstandingBytesMax: number;
-  /** The sessions of one address that exist without a connection: with so many, it gets no more. */
+  /** Sessions without a connection per address, at which it gets no further session. */
   readonly leftSessionsMax: number;
   /** The operations of one multiRead. */
   readonly multiOpsMax: number;

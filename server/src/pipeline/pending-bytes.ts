@@ -1,12 +1,11 @@
 /**
- * The bytes that a member's clients have pending, by the groups to which connections belong, such
- * as addresses, and which groups have used up their share.
+ * Counts the pending bytes of each group of connections, such as an address, and marks groups that
+ * have used up their share.
  *
- * With n groups that have something pending, the share of each is one part in n + 1 of the bound,
- * so there is room for one more. So the group that holds most gives way, whether its connections
- * are many or come again and again. A group that is full stays so until it has fallen to half of
- * its share. The last request of a group may go beyond its share, so that shares alone do not bound
- * the sum: see Throttle, which owns it.
+ * With n groups that have bytes pending, each has a share of one part in n + 1 of the bound, which
+ * leaves room for one more group. A group that holds much is limited first, however many
+ * connections it uses. A full group stays full until it is down to half its share. Its last request
+ * may exceed the share, so the shares alone do not bound the sum: Throttle, which owns this, does.
  */
 import { assert } from '@rookery/protocol';
 
@@ -38,7 +37,7 @@ export class PendingBytes {
     if (held >= this.#share) this.#full.add(group);
   }
 
-  /** Returns true if the group was full, and is so no longer. */
+  /** Returns true if the group was full and no longer is. */
   subtract(group: string, bytes: number): boolean {
     if (bytes === 0) return false;
     const held = (this.#byGroup.get(group) ?? 0) - bytes;

@@ -269,7 +269,7 @@ export class Pipeline {
     const live = this.#connections.of(session);
     if (live !== undefined && (attachment === 0 || live.attachment === attachment)) {
       this.#end(live);
-      // It has moved.
+      // The session has moved to another connection.
       this.#left.delete(session);
     }
     this.throttle.takeOrphan(request);

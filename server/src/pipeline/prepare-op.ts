@@ -171,8 +171,8 @@ export function decideSetAcl(
 }
 
 /**
- * By creating and deleting children one could raise the number of the next one, too, so it takes
- * what that takes: CREATE, which alone would let nobody use numbers up without a trace, and DELETE.
+ * Requires CREATE and DELETE, as creating and deleting children does, which also raises the number.
+ * With CREATE only, a client cannot use up numbers without leaving children behind.
  */
 export function decideRaiseSequence(
   overlay: Overlay,
@@ -188,7 +188,7 @@ export function decideRaiseSequence(
   if (!mayDo(context, node.acl, Perms.create)) return ErrorCode.noAuth;
   if (!mayDo(context, node.acl, Perms.delete)) return ErrorCode.noAuth;
   if (node.owner !== 0) return ErrorCode.noChildrenForEphemerals;
-  // It makes no room, and may be repeated as often as one likes.
+  // It frees no space and can be repeated without end.
   if (context.treeRoom.refusesForDisk()) return ErrorCode.quotaExceeded;
   return { kind: 'raiseSequence', path, creates: overlay.raiseSequence(node, atLeast) };
 }

@@ -329,7 +329,7 @@ export class Prepare {
     return { kind: 'multi', ops };
   }
 
-  /** Below its level it does not exist yet, as for a leader of the former release. */
+  /** Below its level the request is unknown, as to a leader of the previous release. */
   #raiseSequence(request: RaiseSequenceRequest): TxnOp {
     if (this.#state.level < LEVEL.raisedSequences) return failure(ErrorCode.unimplemented);
     return single(decideRaiseSequence(this.#overlay, this.#context, request));

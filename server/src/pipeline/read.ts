@@ -114,7 +114,7 @@ function readNode(scene: ReadScene, header: ReadHeader, body: JuteReader): void 
     return writeError(writer, { xid, zxid, code: ErrorCode.noAuth });
   }
   if (node !== NO_NODE && listsChildren(opcode) && !isListable(state.tree, node)) {
-    // Not -127, which would say that the trouble passes.
+    // Not -127, which would invite a retry.
     return writeError(writer, { xid, zxid, code: ErrorCode.quotaExceeded });
   }
   // Only exists watches a znode that does not exist.

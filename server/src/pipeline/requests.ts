@@ -405,7 +405,7 @@ export class Requests {
     }
   }
 
-  /** What no frame can hold ends this connection and nobody else's. */
+  /** An answer too large for any frame ends only this connection. */
   #read(connection: Connection, scene: ReadScene, header: ReadHeader, body: JuteReader): void {
     try {
       if (!runRead(scene, header, body)) this.#giveUp(connection, TOO_MANY_WATCHES);

@@ -44,7 +44,7 @@ const PAGE_BYTES_MAX = 256 << 10;
 /**
  * In a multiRead, reads beyond this many bytes of answers are answered -127, which says that they
  * may be asked again: a frame of reads of one large znode would otherwise be answered with more
- * than any memory holds. A read that has more bytes by itself is answered -125.
+ * than any memory holds. A single read beyond the bound is answered -125.
  */
 const MULTI_READ_BYTES_MAX = 8 << 20;
 /**
@@ -125,7 +125,7 @@ function readMany(scene: ReadScene, xid: number, ops: readonly MultiReadRequestO
   writer.endFrame();
 }
 
-/** What the result takes in the answer, known before anything of it is made. */
+/** The bytes of the result in the answer, computed before the result is made. */
 function sizeOf(tree: Tree, { opcode }: MultiReadRequestOp, node: number): number {
   const bytes = opcode === OpCode.getData ? tree.dataLength(node) : tree.listedBytes(node);
   return RESULT_BYTES + bytes;

@@ -109,7 +109,7 @@ export class Throttle {
   }
 
   /**
-   * `entry` is worked off in parts from now on. Its bytes count no longer: they would keep other
+   * `entry` runs in parts from now on. Its bytes no longer count: they would keep other
    * clients waiting, and its channel counts them instead (`ClientChannel.keep`).
    */
   onBegun({ group }: Connection, entry: QueueEntry): void {

@@ -83,7 +83,7 @@ export class TreeRoom {
     this.#inFlight.shift();
   }
 
-  /** Whether a disk is full. For an operation that the log alone needs room for. */
+  /** Whether a disk is full. For an operation that needs room only in the log. */
   refusesForDisk(): boolean {
     if (!this.#bound.isDiskFull) return false;
     this.#refusedForDisk += 1;

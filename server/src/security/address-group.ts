@@ -21,7 +21,7 @@ export function plainAddress(address: string): string {
   return MAPPED.exec(address)?.[1] ?? address;
 }
 
-/** Whether it is one of this machine, IPv4-mapped or not. */
+/** Whether it is a loopback address, IPv4-mapped or not. */
 export function isLoopbackAddress(address: string): boolean {
   return isLoopback(plainAddress(address));
 }

@@ -199,8 +199,8 @@ export class TreeReads {
     return names;
   }
   /**
-   * The bytes that `writeChildren` writes, or more if there are names that are not ASCII. For a
-   * large directory it is a pass over its rows once, and next to nothing from then on.
+   * The bytes that `writeChildren` writes, or more if names are not ASCII. For a large directory
+   * the first call passes over its rows; later calls read a kept count.
    */
   listedBytes(node: number): number {
     this.mustLive(node);

@@ -86,13 +86,13 @@ export interface CloseSessionOp {
   readonly kind: 'closeSession';
 }
 /**
- * Sets the number of sequential znodes for the znode: its next sequential child gets `creates`, as
- * if so many children had been created. Nobody watches that. Written from LEVEL.raisedSequences on.
+ * Sets the number of the znode's next sequential child to `creates`, as if that many children had
+ * been created. Fires no watch. Written from LEVEL.raisedSequences on.
  */
 export interface RaiseSequenceOp {
   readonly kind: 'raiseSequence';
   readonly path: string;
-  /** What it is afterwards, an int32 as in versions.ts; never lower than it was. */
+  /** The new number, an int32 as in versions.ts; never lower than before. */
   readonly creates: number;
 }
 /** Raises the ensemble level. It belongs to no session and no request. See `level.ts`. */

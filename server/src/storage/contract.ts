@@ -39,7 +39,7 @@ export interface StorageSetup {
   readonly logFiles: LogDirectory;
   /** The store of a release that kept its log in LevelDB; that log is converted. */
   readonly formerLog?: KeyValueStore | null;
-  /** What says whose the directories are; absent where there are none. */
+  /** The marks that name the owner of each directory; absent without directories. */
   readonly marks?: readonly KnownRecord[];
   readonly memberId: number;
   /** Returns random bytes, for the salts by which the log's records are recognised. */

@@ -28,7 +28,7 @@ export async function readOwner(directory: string, memberId: number): Promise<Fo
   return foundingIn(await ownerText(directory), directory, memberId);
 }
 
-/** What the file holds; null if there is none. Throws DirectoryError. */
+/** The text of the file; null if there is no file. Throws DirectoryError. */
 export async function ownerText(directory: string): Promise<string | null> {
   const path = join(directory, OWNER_FILE);
   try {
@@ -39,7 +39,7 @@ export async function ownerText(directory: string): Promise<string | null> {
   }
 }
 
-/** What a text of the file tells. Throws the errors of `readOwner`. */
+/** Parses the text of the file. Throws the errors of `readOwner`. */
 export function foundingIn(text: string | null, directory: string, memberId: number): Founding {
   if (text === null) return 'incomplete';
   const path = join(directory, OWNER_FILE);
@@ -64,7 +64,7 @@ export function foundingIn(text: string | null, directory: string, memberId: num
   return match[3] === undefined ? 'unknown' : 'complete';
 }
 
-/** Throws DamagedError unless the file can be read and holds just this text. */
+/** Throws DamagedError unless the file is readable and contains exactly this text. */
 export async function checkOwner(directory: string, text: string): Promise<void> {
   const path = join(directory, OWNER_FILE);
   let found: string | null;
@@ -125,12 +125,12 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The text that says whose the directory is. */
+/** The text that names the member that owns the directory. */
 export function ownerLine(memberId: number): string {
   return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId}}\n`;
 }
 
-/** The text that also says that the founding is complete. */
+/** The same, and marks the founding as complete. */
 export function completeLine(memberId: number): string {
   return `{"rookery":${DIRECTORY_FORMAT},"member":${memberId},"complete":true}\n`;
 }

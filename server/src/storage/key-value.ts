@@ -44,8 +44,8 @@ export interface KeyValueDatabase {
   snapshot(): KeyValueSnapshot;
   /**
    * Throws DamagedError for files on which the next opening would fail. Reads some of them, and of
-   * the others what is read only when they are opened. Yields after each file how many bytes of it
-   * were read.
+   * the others what is read only when they are opened. After each file it yields the number of
+   * bytes read.
    */
   checkFiles(): AsyncIterable<number>;
   /** Deletes keys, neither atomically nor durably. Only for garbage. */

@@ -1,12 +1,12 @@
 /**
- * A small record on the disk whose content its owner knows by itself, so that it can be written
- * again as soon as it is found damaged, and no quorum is asked.
+ * A small record on disk whose content is also in memory, so that damage to it is repaired at once
+ * without asking a quorum.
  */
 export interface KnownRecord {
   /** For messages to operators. */
   readonly name: string;
-  /** Reads it, while it may be written. Throws DamagedError unless it says what it should. */
+  /** Compares it with memory; writes may run meanwhile. Throws DamagedError if they differ. */
   check(): Promise<void>;
-  /** Writes it again. Durable when resolved; a failure is fatal. */
+  /** Rewrites it. Durable when resolved; a failure is fatal. */
   writeAnew(): Promise<void>;
 }

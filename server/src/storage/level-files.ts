@@ -33,20 +33,20 @@ export async function checkFiles(path: string): Promise<void> {
   });
 }
 
-/** Whether CURRENT, the manifest that it names and what that names are there and whole. */
+/** Checks that CURRENT, its manifest and the files in the manifest exist and are whole. */
 export async function checkNames(path: string): Promise<void> {
   await readable(path, async () => await checkManifest(path, await filesOf(path)));
 }
 
-/** The names of the files that `checkFile` looks at, apart from those that `checkNames` reads. */
+/** The files for `checkFile`: those that `checkNames` does not read. */
 export async function filesToCheck(path: string): Promise<readonly string[]> {
   const files = await readable(path, () => filesOf(path));
   return files.filter((file) => LOG_FILE.test(file) || TABLE_FILE.test(file));
 }
 
 /**
- * Looks at a write-ahead file, or at what LevelDB has in memory of a table. Returns how many bytes
- * it has read: of a file that LevelDB has removed since it was listed, none.
+ * Checks a write-ahead file, or the parts of a table that LevelDB keeps in memory. Returns the
+ * number of bytes read: 0 for a file that LevelDB has removed since it was listed.
  */
 export async function checkFile(path: string, file: string): Promise<number> {
   try {
@@ -72,7 +72,7 @@ export async function isDamaged(path: string): Promise<boolean> {
   }
 }
 
-/** A sector that cannot be read is damage, as where LevelDB itself reads. */
+/** Reports an unreadable sector as damage, as LevelDB's own reads do. */
 async function readable<T>(path: string, action: () => Promise<T>): Promise<T> {
   return await guarded(path, async () => {
     try {
@@ -148,7 +148,7 @@ function varint(bytes: Uint8Array, start: number): number {
   return value;
 }
 
-/** Returns how many bytes it has read. */
+/** Returns the number of bytes read. */
 async function scanFile(path: string): Promise<number> {
   let readBytes = 0;
   const scan = new WriteAheadScan();

@@ -22,7 +22,7 @@ interface Handle {
   readonly length: number;
 }
 
-/** Returns how many bytes it has read. Throws DamagedError. */
+/** Returns the number of bytes read. Throws DamagedError. */
 export async function checkTable(path: string): Promise<number> {
   const file = await openFile(path, 'r');
   try {
@@ -49,7 +49,7 @@ interface Table {
   readonly path: string;
   readonly file: File;
   readonly size: number;
-  /** How much of it was read so far. */
+  /** Bytes read so far. */
   readBytes: number;
 }
 

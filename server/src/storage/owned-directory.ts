@@ -94,7 +94,7 @@ export class OwnedDirectory {
     });
   }
 
-  /** What the mark says. */
+  /** How far the founding is, according to the mark. */
   get founding(): Founding {
     return foundingIn(this.#mark, this.path, this.#memberId);
   }
@@ -109,7 +109,7 @@ export class OwnedDirectory {
     this.#mark = mark;
   }
 
-  /** The mark, as this process has read or written it. For a directory that is marked. */
+  /** The mark as last read or written by this process. Only for a marked directory. */
   get mark(): KnownRecord {
     const text = () => {
       assert(this.#mark !== null, () => `${this.path} is marked`);

@@ -6,8 +6,8 @@
  * core's storage outputs (append, truncate, saveEpochs, giveUp, installSnapshot) are durable when
  * their promise resolves, and must be run one at a time, in order, and none after a failed one or
  * after work in the background that failed: `StorageQueue` does so, and Storage asserts it. Never
- * decides what is committed; never retries a failed write: a rejection is fatal, but for that of
- * `writeCheckpoint` by damage or a full disk, after which the generation takes no further one.
+ * decides what is committed; never retries a failed write: a rejection is fatal, except that of
+ * `writeCheckpoint` for damage or a full disk, after which the generation takes no further one.
  */
 import {
   assert,
@@ -64,7 +64,7 @@ export class Storage {
   readonly #meta: KeptMeta;
   /** The starts of this directory and of others, as far as they are known. */
   readonly starts: StartsRecord;
-  /** The small records that are written again at once where they are damaged. */
+  /** The small records that are repaired from memory at once. */
   readonly known: readonly KnownRecord[];
   #live: Live | null;
   #sink: GenerationSink | null = null;
@@ -364,9 +364,8 @@ export class Storage {
   }
 
   /**
-   * The record of identity and epochs. It is written again into a new database, from memory, as
-   * with every change of it. A crash in between leaves none, which is damage, as the directory is
-   * marked.
+   * The record of identity and epochs, repaired by writing it from memory into a new database. A
+   * crash in between leaves no record, which counts as damage because the directory is marked.
    */
   #knownMeta(): KnownRecord {
     return {

@@ -23,7 +23,7 @@ export interface Stores {
    * has left a log.
    */
   readonly formerLog: KeyValueStore | null;
-  /** What says whose the directories are. */
+  /** The marks that name the owner of each directory. */
   readonly marks: readonly KnownRecord[];
 }
 

@@ -276,7 +276,7 @@ export class Following implements Role {
     this.#phase = 'syncing';
   }
 
-  /** A snapshot of the leader may be older than what is applied here. */
+  /** The leader's snapshot may be older than what this member has applied. */
   #discardHistory(after: Zxid): void {
     this.#noteDiverged(after);
     this.#member.giveUp(`what follows ${formatZxid(after)} is not the ensemble's history`, after);
@@ -309,8 +309,8 @@ export class Following implements Role {
       const what = `propose of ${formatZxid(batch.first)}`;
       return this.#violation(`${what} after ${formatZxid(history.last)}`);
     }
-    // A leader that needs this member for its quorum gets its acknowledgement while that can be
-    // written, as in broadcast.
+    // If the leader needs this member for its quorum, keep acknowledging while there is any room,
+    // as in broadcast.
     const isSpare = this.#phase === 'syncing' && this.#isEstablished;
     if (isSpare && this.#member.room === 'scarce') return this.#giveUp('log');
     this.#member.append(batch);
@@ -408,7 +408,7 @@ export class Following implements Role {
     this.#transitions.look(`the disk is full, and leader ${this.#leader} does without this member`);
   }
 
-  /** The transfer would take what is left of the disk, and end this process. */
+  /** The transfer would use up the disk, and a failed write ends this process. */
   #giveUp(transfer: Transfer): void {
     const link = this.#member.linkOf(this.#leader);
     const reason = `no room for the ${transfer} of leader ${this.#leader}`;

@@ -2,10 +2,9 @@
  * Who holds a lock, leads, has a permit, and who waits in which order, as the znodes below one
  * directory say it. Pure: wherever the znodes come from, the judgement is the same.
  *
- * A directory is told in a bounded time: of one with more children than CHILDREN_MAX, or longer
- * names than CHARACTERS_MAX altogether, some are looked at, and the answer says so. Since when a
- * holder holds is written nowhere; `since` is when its znode was made, which is when it began to
- * wait.
+ * The time for a directory is bounded: beyond CHILDREN_MAX children, or CHARACTERS_MAX characters
+ * of names in total, only some are examined, and the answer says so. When a holder obtained a lock
+ * is not stored; `since` is when its znode was created, which is when it began to wait.
  */
 import {
   compareParts,
@@ -18,7 +17,7 @@ import {
 } from './recipe-names.js';
 
 export const CHILDREN_MAX = 10_000;
-/** The characters of their names: each name is made a string. */
+/** Characters of all names, each of which becomes a string. */
 export const CHARACTERS_MAX = 1 << 20;
 const CONTENDERS_MAX = 100;
 /** The bytes that are shown of a contender's data, which is mostly its address or name. */

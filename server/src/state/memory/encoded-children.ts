@@ -36,13 +36,13 @@ export class EncodedChildren {
     return list;
   }
 
-  /** Whether a list of this size may be kept: not one that is larger than the bound of all. */
+  /** Whether a list of this size fits into the cache. */
   mayKeep(bytes: number): boolean {
     return bytes <= this.#bytesMax;
   }
 
   /**
-   * The cache owns `list` from now on. A list that may not be kept is dropped.
+   * The cache owns `list` from now on. It drops a list that does not fit.
    */
   keep(directory: number, list: Uint8Array): void {
     this.forget(directory);

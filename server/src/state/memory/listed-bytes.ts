@@ -1,22 +1,22 @@
 /**
- * Knows how many bytes the names of a directory take in an answer, before any of them is read.
+ * Computes how many bytes a directory's names take in an answer, without reading the names.
  *
- * The names of a directory may have more bytes than any answer may, so whoever lists them asks
- * first. A small directory is counted each time. A large one is counted once, when it is listed
- * first, and its count follows the changes from then on. It is not replicated. Called by Listings.
+ * They may exceed the bound of an answer, so the size is checked before a list is made. A small
+ * directory is counted each time. A large one is counted when it is first listed, and its count is
+ * updated with each change. Not replicated. Called by Listings.
  */
 import { FLAG, INT, NONE, type NodeStore, nameBytesOf } from './node-store.js';
 
 /** Counting fewer names takes some microseconds. */
 const KEPT_FROM = 512;
-/** The length in front of a list, and of a name. */
+/** The length field of a list and of a name. */
 const LENGTH_BYTES = 4;
-/** A code unit, which takes two bytes in memory, takes three at most in UTF-8. */
+/** A code unit takes two bytes in memory and at most three in UTF-8. */
 const WIDE_GROWTH = 3 / 2;
 
 export class ListedBytes {
   readonly #store: NodeStore;
-  /** Of large directories that were listed; each has at least KEPT_FROM children. */
+  /** Counts of listed directories with at least KEPT_FROM children. */
   readonly #kept = new Map<number, number>();
 
   constructor(store: NodeStore) {

@@ -57,7 +57,7 @@ export class Listings {
       writer.raw(list);
       return;
     }
-    // Otherwise the memory would grow in steps, each of which copies what there is.
+    // Without this the buffer would grow in steps, and each step would copy it.
     writer.reserve(this.bytes.of(directory.node));
     const start = writer.length;
     directory.encode(writer);

@@ -1,10 +1,10 @@
 /**
- * A client that takes what a member without a quorum offers: read-only sessions.
+ * A client that uses the read-only sessions of members without a quorum.
  *
  * It dials one member after another. Where it gets an ordinary session, it closes that and goes on;
  * where it gets a read-only one, it asks for reads, and for writes, which must be refused, until
- * the connection is closed. Nothing of that is part of the history of other clients: it reports
- * each answer by itself. Clients makes it, if the run has any.
+ * the connection is closed. Its requests are not part of the history of the other clients: it
+ * reports each answer separately. Created by Clients.
  */
 import type { ByteStream, Timer } from '../../simulated.js';
 import { PropertyBroken } from '../contract/checker.js';
