@@ -9,6 +9,7 @@ import { root } from '../tidy/source.js';
 import { blocksOf, codeSpansOf, pages } from './pages.js';
 
 const COMMAND = /^(?:[A-Z_]+=\S+ )*(npm|npx|node|rookery) /;
+const HOOKS = 'git config core.hooksPath ';
 /** Commands of npm itself. */
 const NPM_OWN = new Set(['ci', 'install', 'pack', 'publish', 'sbom']);
 const TOOLS = new Set(['tsc', 'biome', 'vitest', 'rookery']);
@@ -46,6 +47,7 @@ it('a command that does not exist is found', () => {
   expect(problemsOf('npm run sim -- --secnods 3')).toEqual(['no option --secnods']);
   expect(problemsOf('node cli/dist/nothing.js server')).toEqual(['no file cli/dist/nothing.js']);
   expect(problemsOf('npx vitest run test/src/nothing')).toEqual(['no file test/src/nothing']);
+  expect(problemsOf(`${HOOKS}scripts`)).toEqual(['no file scripts/commit-msg']);
   expect(problemsOf('wget localhost')).toEqual(['starts with none of npm, npx, node, rookery']);
   expect(problemsOf('curl http://localhost:7000/nothing')).toEqual(['no HTTP path /nothing']);
   expect(problemsOf('curl http://localhost:7000/readyz?verbose')).toEqual([]);
@@ -53,6 +55,10 @@ it('a command that does not exist is found', () => {
 
 function problemsOf(line: string): string[] {
   if (line.startsWith('curl ')) return pathProblems(line);
+  if (line.startsWith(HOOKS)) {
+    const hook = join(line.slice(HOOKS.length), 'commit-msg');
+    return existsSync(join(root, hook)) ? [] : [`no file ${hook}`];
+  }
   if (!COMMAND.test(`${line} `)) return ['starts with none of npm, npx, node, rookery'];
   const words = line.split(' ').filter((word) => !/^[A-Z_]+=/.test(word));
   const [tool = '', first = '', second = ''] = words;

@@ -2,6 +2,7 @@
  * What a release takes for granted: one version everywhere, changes described for packages that
  * there are, and in each published package what its page in a registry shows.
  */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -34,6 +35,30 @@ it('each changeset says of packages that there are how much they change, and tel
     return entries.length === 0 || !isKnown || !/^- /.test(text.trim());
   });
   expect(faults).toEqual([]);
+});
+
+it('the changelog at the root gets each pending change once, under its first package', () => {
+  const section = execFileSync('node', [join(root, 'scripts/release.mjs'), 'preview'], {
+    encoding: 'utf8',
+  });
+  const parts = new Map(
+    section.split(/^### /m).map((part) => [/`(.*?)`/.exec(part)?.[1], part] as const),
+  );
+  for (const file of readdirSync(join(root, '.changeset'))) {
+    const [, first = '', text = ''] =
+      /^---\n["']?([^"':]+).*?^---\n(.*)$/ms.exec(read('.changeset', file)) ?? [];
+    if (!file.endsWith('.md')) continue;
+    expect(section.split(text.trim()), file).toHaveLength(2);
+    expect(parts.get(first), file).toContain(text.trim());
+  }
+});
+
+it('the changelog at the root has the releases of the packages, the newest first', () => {
+  const releases = [...read('CHANGELOG.md').matchAll(/^## (\S+) \((\S+)\)$/gm)];
+  const { version } = JSON.parse(read('package.json'));
+  expect(releases[0]?.[1]).toBe(version);
+  const dates = releases.map(([, , date = '']) => date);
+  expect(dates).toEqual([...dates].sort().reverse());
 });
 
 it.each(PACKAGES.map((folder) => [folder]))(
