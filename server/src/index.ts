@@ -31,6 +31,7 @@ export {
   expiredBackups,
   exportedNodes,
   exportedState,
+  type FoundBackups,
   type KeepRule,
   loggedTransactions,
   lowerPriority,

@@ -2,7 +2,16 @@
  * Backups of a member's directory that the test makes are saved, listed, verified and pruned, every
  * byte of one is changed, and a missing file or member is reported.
  */
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadEnsembleConfig, OperatorError, RestorePlanner, restoreMembers } from '@rookery/server';
@@ -85,6 +94,25 @@ describe('a backup', () => {
     expect(left.toSorted()).toEqual(['snapshot.3e800000000.gz', 'snapshot.ff.gz']);
     expect(await readdir(backups)).toHaveLength(4);
   });
+});
+
+it('a link and a directory with names of backups are reported and take the place of none', async () => {
+  const folder = join(directory, 'with-links');
+  await mkdir(join(folder, 'snapshot.3.gz'), { recursive: true });
+  const path = join(folder, 'snapshot.1.gz');
+  await writeFile(path, '');
+  await utimes(path, 1, 1);
+  await symlink(path, join(folder, 'snapshot.2.gz'));
+  const before = output.length;
+  expect(await runBackupPrune(folder, { newest: 1, days: 0 })).toBe(0);
+  const reason = 'is not a regular file, so it is no backup: left alone';
+  expect(output.slice(before).toSorted()).toEqual([
+    'kept: 1\n',
+    ...['2', '3'].map((each) => `rookery: ${join(folder, `snapshot.${each}.gz`)} ${reason}\n`),
+  ]);
+  expect(await readdir(folder)).toHaveLength(3);
+  expect(await runBackupList(folder)).toBe(0);
+  expect(output.at(-1)).toMatch(/^1970-.* 0x1 {2}0 bytes /);
 });
 
 describe('a restore', () => {

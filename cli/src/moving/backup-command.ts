@@ -7,11 +7,11 @@
  */
 import { join } from 'node:path';
 import {
-  type Backup,
   backupsIn,
   checkChecksum,
   collectRarely,
   expiredBackups,
+  type FoundBackups,
   type KeepRule,
   lowerPriority,
   OperatorError,
@@ -65,7 +65,7 @@ async function warnOfOpenDirectory(path: string): Promise<void> {
 }
 
 export async function runBackupList(directory: string): Promise<number> {
-  const backups = await listed(directory);
+  const { backups } = await listed(directory);
   for (const { path, zxid, bytes, writtenMs } of backups) {
     const written = new Date(writtenMs).toISOString();
     process.stdout.write(`${written}  0x${zxid.toString(16)}  ${bytes} bytes  ${path}\n`);
@@ -99,7 +99,7 @@ export async function runBackupVerify(file: string): Promise<number> {
 
 /** Removes what the rule does not keep; one that cannot be removed keeps none of the others. */
 export async function runBackupPrune(directory: string, rule: KeepRule): Promise<number> {
-  const backups = await listed(directory);
+  const { backups } = await listed(directory);
   const expired = expiredBackups(backups, rule, Date.now());
   const left = await removeBackups(expired);
   const reasons = new Map(left.map(({ path, reason }) => [path, reason]));
@@ -112,12 +112,17 @@ export async function runBackupPrune(directory: string, rule: KeepRule): Promise
   return left.length === 0 ? 0 : 1;
 }
 
-async function listed(directory: string): Promise<readonly Backup[]> {
-  try {
-    return await backupsIn(directory);
-  } catch (error) {
+/** Reports what has the name of a backup and is none. */
+async function listed(directory: string): Promise<FoundBackups> {
+  const found = await backupsIn(directory).catch((error) => {
     throw asMistake(directory, error);
+  });
+  for (const path of found.passedOver) {
+    process.stderr.write(
+      `rookery: ${path} is not a regular file, so it is no backup: left alone\n`,
+    );
   }
+  return found;
 }
 
 function asMistake(path: string, error: unknown): unknown {

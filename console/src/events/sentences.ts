@@ -88,6 +88,8 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'backup.failed': ({ reason }) => `could not take a backup${because(reason)}`,
   'backup.prune_failed': ({ path, reason }) =>
     `could not remove old backups such as ${text(path)}${because(reason)}`,
+  'backup.passed_over': ({ path }) =>
+    `counts ${text(path)} as no backup, because it is a link or a directory`,
   'client.refused': ({ remote, reason }) =>
     `refused a client from ${text(remote)}${because(reason)}`,
   'tls.refused': ({ remote, reason }) =>

@@ -29,6 +29,8 @@ class Ensemble {
   readonly failing = new Set<PeerId>();
   /** Members with an old backup that cannot be removed. */
   readonly stuck = new Set<PeerId>();
+  /** Those whose directory has a link with the name of a backup. */
+  readonly linked = new Set<PeerId>();
   readonly newest = new Map<PeerId, number>();
   /** Who has begun a backup, in this order, and how each is ended. */
   readonly begun: PeerId[] = [];
@@ -94,7 +96,8 @@ class Ensemble {
         },
         prune: () => {
           const left = this.stuck.has(id) ? [{ path: '/old', reason: 'EPERM' }] : [];
-          return Promise.resolve({ removed: 0, left });
+          const passedOver = this.linked.has(id) ? ['/snapshot.1.gz'] : [];
+          return Promise.resolve({ removed: 0, left, passedOver });
         },
         stop: () => undefined,
       },
@@ -216,4 +219,14 @@ it('backups go on where an old one cannot be removed, which is reported once for
   await ensemble.pass(HOUR_MS);
   await ensemble.end(2);
   expect(ensemble.schedule(2).figures).toMatchObject({ isPruneFailing: false });
+});
+
+it('a link with the name of a backup is reported once', async () => {
+  const ensemble = new Ensemble();
+  ensemble.linked.add(2);
+  await ensemble.pass(2 * STAGGER_MS);
+  await ensemble.end(2);
+  await ensemble.pass(2 * RETRY_MS);
+  expect(ensemble.lines).toEqual(['2 backup.passed_over', '2 backup.saved']);
+  expect(ensemble.schedule(2).figures).toMatchObject({ saved: 1, isPruneFailing: false });
 });

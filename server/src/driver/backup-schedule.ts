@@ -39,6 +39,8 @@ export interface PrunedBackups {
   readonly removed: number;
   /** Files that should be gone and cannot be removed. */
   readonly left: readonly LeftFile[];
+  /** Entries with the name of a backup that are none, such as links and directories. */
+  readonly passedOver: readonly string[];
 }
 
 /** Makes backups and keeps them; `backup-keeper.ts` implements it. */
@@ -104,6 +106,7 @@ export class BackupSchedule {
   #waiting = { slot: -1, role: 'looking' as RoleName, leader: 0, sinceMs: 0 };
   #notBeforeMs = Number.NEGATIVE_INFINITY;
   #toldMs = Number.NEGATIVE_INFINITY;
+  #passedOver: string | null = null;
   #isReady = false;
   #isStopped = false;
 
@@ -220,8 +223,12 @@ export class BackupSchedule {
   /** Resolves with whether nothing is left that should be gone; never rejects. */
   async #prune(taker: BackupTaker, { isReported }: { isReported: boolean }): Promise<boolean> {
     const figures = this.#figures;
-    const facts = await taker.prune().then(leftOf, (error) => ({ reason: errorMessage(error) }));
+    const { facts, passedOver } = await taker.prune().then(
+      (pruned) => ({ facts: leftOf(pruned), passedOver: pruned.passedOver }),
+      (error) => ({ facts: { reason: errorMessage(error) }, passedOver: [] }),
+    );
     if (this.#isStopped) return true;
+    this.#reportPassedOver(passedOver);
     figures.isPruneFailing = facts !== null;
     if (facts === null) return true;
     if (!isReported) return false;
@@ -232,6 +239,18 @@ export class BackupSchedule {
         'way is removed',
     );
     return false;
+  }
+
+  /** Reports the same entry once. */
+  #reportPassedOver(paths: readonly string[]): void {
+    const [path = null] = paths;
+    const isKnown = path === this.#passedOver;
+    this.#passedOver = path;
+    if (path === null || isKnown) return;
+    this.#parts.logger.warn(
+      { path, entries: paths.length },
+      'backup.passed_over: a link or a directory has the name of a backup and counts as none',
+    );
   }
 
   #onDone(slot: number): void {

@@ -3,7 +3,16 @@
  * and files that should go, or be replaced, cannot be.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -75,22 +84,44 @@ it.runIf(process.platform === 'linux')(
 it('what cannot be removed is named, and everything else that should go is gone', async () => {
   const directory = temporaryDirectory();
   // No file system removes a directory as a file.
-  const stuck = [join(directory, 'snapshot.1.gz'), join(directory, '.member-1-7.part')];
-  for (const path of stuck) mkdirSync(path);
-  const others = ['snapshot.2.gz', 'snapshot.2.gz.sha256', '.member-1.part', '.member-1-8.part'];
+  mkdirSync(join(directory, 'snapshot.1.gz.sha256'));
+  const others = [
+    'snapshot.1.gz',
+    'snapshot.2.gz',
+    'snapshot.2.gz.sha256',
+    '.member-1.part',
+    '.member-1-8.part',
+  ];
   const kept = ['.member-12.part', 'snapshot.3.gz', 'notes'];
   for (const name of [...others, ...kept]) writeFileSync(join(directory, name), '');
   const { removed, left } = await keeperOf(directory).prune();
   expect(removed).toBe(3);
-  expect(left.map(({ path }) => path).toSorted()).toEqual(stuck.toSorted());
+  expect(left.map(({ path }) => path)).toEqual([join(directory, 'snapshot.1.gz')]);
   expect(left[0]?.reason).toMatch(/directory/);
-  const names = stuck.map((path) => path.slice(directory.length + 1));
-  expect(readdirSync(directory).toSorted()).toEqual([...kept, ...names].toSorted());
+  expect(readdirSync(directory).toSorted()).toEqual([...kept, 'snapshot.1.gz.sha256'].toSorted());
+});
+
+it('a link or a directory with the name of a backup takes the place of none', async () => {
+  const directory = temporaryDirectory();
+  const keeper = keeperOf(directory);
+  for (const name of ['snapshot.7.gz', '.member-1-7.part']) mkdirSync(join(directory, name));
+  symlinkSync('/dev/null', join(directory, 'snapshot.8.gz'));
+  symlinkSync('snapshot.1.gz', join(directory, 'snapshot.9.gz'));
+  symlinkSync('snapshot.1.gz', join(directory, '.member-1-9.part'));
+  expect(await keeper.newestMs()).toBeNull();
+  const path = join(directory, 'snapshot.1.gz');
+  writeFileSync(path, '');
+  utimesSync(path, 1, 1);
+  expect(await keeper.newestMs()).toBe(1000);
+  const { removed, left, passedOver } = await keeper.prune();
+  const names = passedOver.map((each) => each.slice(directory.length + 1));
+  expect(names).toEqual(['snapshot.7.gz', 'snapshot.8.gz', 'snapshot.9.gz']);
+  expect([removed, left, readdirSync(directory).length]).toEqual([0, [], 6]);
 });
 
 it('a directory that is not there yet has nothing to remove', async () => {
   const keeper = keeperOf(join(temporaryDirectory(), 'later'));
-  expect(await keeper.prune()).toEqual({ removed: 0, left: [] });
+  expect(await keeper.prune()).toEqual({ removed: 0, left: [], passedOver: [] });
 });
 
 /** Whether this process can make files immutable here. */

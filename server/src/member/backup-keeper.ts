@@ -51,8 +51,8 @@ export class BackupKeeper implements BackupTaker {
   }
 
   async newestMs(): Promise<number | null> {
-    const backups = await backupsIn(this.#options.directory).catch(() => []);
-    return backups.reduce<number | null>(
+    const found = await backupsIn(this.#options.directory).catch(() => null);
+    return (found?.backups ?? []).reduce<number | null>(
       (newest, { writtenMs }) => Math.max(newest ?? 0, writtenMs),
       null,
     );
@@ -74,14 +74,17 @@ export class BackupKeeper implements BackupTaker {
   async prune(): Promise<PrunedBackups> {
     const { directory, rule, wallMs } = this.#options;
     // It is made for the first backup.
-    if (!existsSync(directory)) return { removed: 0, left: [] };
-    const parts = (await readdir(directory)).filter((name) => this.#isPart(name));
-    const expired = expiredBackups(await backupsIn(directory), rule, wallMs());
+    if (!existsSync(directory)) return { removed: 0, left: [], passedOver: [] };
+    const entries = await readdir(directory, { withFileTypes: true });
+    const files = entries.filter((each) => each.isFile()).map(({ name }) => name);
+    const parts = files.filter((name) => this.#isPart(name));
+    const { backups, passedOver } = await backupsIn(directory);
+    const expired = expiredBackups(backups, rule, wallMs());
     const left = await removeBackups([
       ...parts.map((name) => ({ path: join(directory, name) })),
       ...expired,
     ]);
-    return { removed: parts.length + expired.length - left.length, left };
+    return { removed: parts.length + expired.length - left.length, left, passedOver };
   }
 
   /**

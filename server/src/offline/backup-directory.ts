@@ -1,9 +1,11 @@
 /**
  * A directory of backups: which there are, and which of them a rule keeps.
  *
- * A backup is `snapshot.<zxid>.gz`; other files are left alone. Rejects with the system's errors.
+ * A backup is a regular file with the name `snapshot.<zxid>.gz`. A link or a directory of that name
+ * would take the place of a backup in the rule, so neither counts. All other entries are left alone.
+ * Rejects with the system's errors.
  */
-import { readdir, rm, stat } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@rookery/protocol';
 import { checksumPath } from './checksum-file.js';
@@ -26,20 +28,29 @@ export interface KeepRule {
 const NAME = /^snapshot\.([\da-f]{1,16})\.gz$/;
 const DAY_MS = 24 * 3_600_000;
 
-/** Returns the backups in ascending order of their zxids. */
-export async function backupsIn(directory: string): Promise<readonly Backup[]> {
+export interface FoundBackups {
+  /** In ascending order of their zxids. */
+  readonly backups: readonly Backup[];
+  /** The paths of entries that have the name of a backup and are no regular files. */
+  readonly passedOver: readonly string[];
+}
+
+export async function backupsIn(directory: string): Promise<FoundBackups> {
   const backups: Backup[] = [];
+  const passedOver: string[] = [];
   for (const name of await readdir(directory)) {
     const [, digits] = NAME.exec(name) ?? [];
     if (digits === undefined) continue;
     const path = join(directory, name);
     // Somebody else may prune the same directory.
-    const found = await stat(path).catch(() => null);
+    const found = await lstat(path).catch(() => null);
     if (found === null) continue;
     const { size, mtimeMs } = found;
-    backups.push({ path, zxid: BigInt(`0x${digits}`), bytes: size, writtenMs: mtimeMs });
+    if (!found.isFile()) passedOver.push(path);
+    else backups.push({ path, zxid: BigInt(`0x${digits}`), bytes: size, writtenMs: mtimeMs });
   }
-  return backups.sort((a, b) => (a.zxid < b.zxid ? -1 : 1));
+  backups.sort((a, b) => (a.zxid < b.zxid ? -1 : 1));
+  return { backups, passedOver };
 }
 
 /**

@@ -3,6 +3,7 @@ export {
   type Backup,
   backupsIn,
   expiredBackups,
+  type FoundBackups,
   type KeepRule,
   type LeftFile,
   removeBackups,
