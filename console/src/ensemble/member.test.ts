@@ -33,6 +33,13 @@ it('a verdict says who leads, who is missing, and what that means', () => {
     sentence:
       'Member 1 leads in epoch 3; member 2 serves and repairs damage of its disk, which waits for a quorum. Do not restart it before that is done.',
   });
+  const checkpointGivenUp = { reason: 'no space left', waitsFor: 'room on the disk' };
+  const givenUp = verdictOf([LEADER, member(2, { disk: { isFull: false, checkpointGivenUp } })]);
+  expect(givenUp).toEqual({
+    kind: 'warn',
+    sentence:
+      'Member 1 leads in epoch 3; member 2 gave up a checkpoint because its disk was full, and writes it again once there is room. Nothing is damaged.',
+  });
   const whole = member(2, { disk: { isFull: false, damage: null } });
   expect(verdictOf([LEADER, whole]).kind).toBe('good');
   expect(verdictOf([LEADER, full])).toEqual({

@@ -35,6 +35,11 @@ export interface Member {
     readonly isFull?: boolean;
     /** The damage that is being repaired; absent in an older release. */
     readonly damage?: { readonly reason: string; readonly waitsFor: string | null } | null;
+    /** The checkpoint that met a full disk; absent in an older release. */
+    readonly checkpointGivenUp?: {
+      readonly reason: string;
+      readonly waitsFor: string | null;
+    } | null;
     /** The leader that does without the member; 0 for none. */
     readonly sparedBy?: number;
   };
@@ -157,6 +162,11 @@ export function verdictOf(members: readonly Member[]): Verdict {
     const waitsFor = damaged.disk?.damage?.waitsFor ?? null;
     const waits = waitsFor === null ? '' : `, which waits for ${waitsFor}`;
     const sentence = `${leads}${epoch}; member ${damaged.id} serves and repairs damage of its disk${waits}. Do not restart it before that is done.`;
+    return { kind: 'warn', sentence };
+  }
+  const givenUp = members.find(({ disk }) => (disk?.checkpointGivenUp ?? null) !== null);
+  if (givenUp !== undefined) {
+    const sentence = `${leads}${epoch}; member ${givenUp.id} gave up a checkpoint because its disk was full, and writes it again once there is room. Nothing is damaged.`;
     return { kind: 'warn', sentence };
   }
   const all = members.length === 1 ? '' : `, and all ${members.length} members serve`;

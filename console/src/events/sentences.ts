@@ -50,6 +50,10 @@ export const SENTENCES: Readonly<Record<string, (facts: Facts) => string>> = {
   'disk.damaged': ({ reason }) =>
     `has found damage on its disk and repairs it from memory${because(reason)}`,
   'disk.repair_failed': ({ reason }) => `begins a repair of its disk again${because(reason)}`,
+  'disk.checkpoint_given_up': ({ reason }) =>
+    `has given up a checkpoint because its disk is full${because(reason)}`,
+  'disk.checkpoint_failed': ({ reason }) => `begins a checkpoint again${because(reason)}`,
+  'disk.checkpoint_caught_up': () => 'has written the checkpoint that met a full disk',
   'disk.repaired': () => 'has repaired the damage of its disk',
   'clock.jumped': ({ byMs }) =>
     `held its answers until its role was confirmed: its clocks moved apart by ${text(byMs)} ms`,

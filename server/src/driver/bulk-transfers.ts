@@ -38,7 +38,7 @@ export function bulkTransfers(parts: DriverParts, hooks: BulkHooks): BulkTransfe
       hooks.step({ kind: 'snapshotSent', peer, link, zxid }),
     onHistorySent: (peer: PeerId, link: LinkId, through: Zxid) =>
       hooks.step({ kind: 'historySent', peer, link, through }),
-    isDamaged: () => hooks.keeper.repair.isPending,
+    isDamaged: () => hooks.keeper.repair.damage !== null,
     onDamage: (error: DamagedError) => hooks.keeper.repair.onDamage(error),
     onUnreadable: (base: Zxid, reason: string) => {
       parts.logger.warn({ base: formatZxid(base), reason }, 'log.unreadable');

@@ -50,6 +50,8 @@ export class Counters {
   /** Damage of the disk that reading has found, and how often a new generation replaced it. */
   damagesFound = 0;
   damagesRepaired = 0;
+  /** Checkpoints that met a full disk. */
+  checkpointsGivenUp = 0;
   /** Whole rounds of the scrub, the end of the last one, and the bytes that it has read in all. */
   scrubs = 0;
   scrubbedWallMs = 0;

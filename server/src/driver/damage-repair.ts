@@ -1,6 +1,7 @@
 /**
- * Repairs a member's disk while the member serves: damage that reading has found in the checkpoint
- * or the log, whose content is whole in the member's memory.
+ * Replaces what a member has on its disk while the member serves: because of damage that reading
+ * has found in the checkpoint or the log, whose content is whole in the member's memory, or of a
+ * checkpoint that met a full disk, which is no damage.
  *
  * The whole state is written again, as a new generation, in slices of turns. Memory may be the
  * damaged side, so the new generation counts only after two proofs: its records, read back, have
@@ -54,6 +55,17 @@ type Phase = 'none' | 'waiting' | 'opening' | 'capturing' | 'checking' | 'confir
 /** Why a repair waits; null while it works. */
 export type RepairWait = 'room on the disk' | 'a quorum' | 'the next attempt' | null;
 
+/** Why the generation is to be replaced. */
+interface Cause {
+  readonly kind: 'damage' | 'checkpoint given up';
+  readonly reason: string;
+}
+
+export interface PendingRepair {
+  readonly reason: string;
+  readonly waitsFor: RepairWait;
+}
+
 export interface RepairHooks {
   queue(): StorageQueue;
   state(): ReplicatedState;
@@ -88,7 +100,7 @@ interface Attempt {
 export class DamageRepair {
   readonly #parts: DriverParts;
   readonly #hooks: RepairHooks;
-  #reason: string | null = null;
+  #cause: Cause | null = null;
   #phase: Phase = 'none';
   #attempt: Attempt | null = null;
   #retryAtMs = 0;
@@ -100,13 +112,27 @@ export class DamageRepair {
     this.#hooks = hooks;
   }
 
-  /** Damage was found and is not repaired yet. */
+  /** The generation in use is to be replaced, for either cause. */
   get isPending(): boolean {
-    return this.#reason !== null;
+    return this.#cause !== null;
   }
+
   /** The damage that is being repaired; null for none. */
-  get damage(): { readonly reason: string; readonly waitsFor: RepairWait } | null {
-    return this.#reason === null ? null : { reason: this.#reason, waitsFor: this.#waitsFor };
+  get damage(): PendingRepair | null {
+    return this.#pendingFor('damage');
+  }
+
+  /**
+   * The checkpoint that was given up because the disk was full, until the state is written again;
+   * null for none. What is on the disk is whole meanwhile.
+   */
+  get checkpointGivenUp(): PendingRepair | null {
+    return this.#pendingFor('checkpoint given up');
+  }
+
+  #pendingFor(kind: Cause['kind']): PendingRepair | null {
+    if (this.#cause?.kind !== kind) return null;
+    return { reason: this.#cause.reason, waitsFor: this.#waitsFor };
   }
 
   get #waitsFor(): RepairWait {
@@ -116,35 +142,47 @@ export class DamageRepair {
   }
 
   /** Reading has found damage. Further reports of it change nothing. */
-  onDamage(error: DamagedError): void {
-    const text = 'disk.damaged: it is written again from memory once a quorum confirms its digest';
-    this.#begins(error, text);
+  onDamage({ message: reason }: DamagedError): void {
+    if (this.#cause?.kind === 'damage') return;
+    const { counters, logger } = this.#parts;
+    counters.damagesFound += 1;
+    logger.error(
+      { reason },
+      'disk.damaged: it is written again from memory once a quorum confirms its digest',
+    );
+    this.#begins({ kind: 'damage', reason });
   }
 
   /**
    * A checkpoint ran out of disk space. The data on disk is whole, but LevelDB takes no further
    * writes and the captured changes are lost, so checkpoints need a new generation.
    */
-  onDiskFull(error: StorageFault): void {
-    const text = 'disk.checkpoint_given_up: it is written anew, as a whole, once there is room';
-    this.#begins(error, text);
+  onDiskFull({ message: reason }: StorageFault): void {
+    if (this.#cause !== null) return;
+    const { counters, logger } = this.#parts;
+    counters.checkpointsGivenUp += 1;
+    logger.error(
+      { reason },
+      'disk.checkpoint_given_up: nothing is damaged; the state is written again, as a whole, ' +
+        'once there is room for it',
+    );
+    this.#begins({ kind: 'checkpoint given up', reason });
   }
 
-  #begins({ message: reason }: Error, text: string): void {
-    if (this.#reason !== null) return;
-    this.#reason = reason;
+  /** Damage that is found while a repair for the other cause is under way is repaired by it. */
+  #begins(cause: Cause): void {
+    const isUnderWay = this.#cause !== null;
+    this.#cause = cause;
+    if (isUnderWay) return;
     this.#phase = 'waiting';
     this.#retryAtMs = 0;
     this.#unequal = 0;
-    this.#parts.counters.damagesFound += 1;
-    this.#parts.logger.error({ reason }, text);
     this.#hooks.wake();
   }
 
   /** A snapshot has replaced tree, log and state: it repairs whatever was damaged. */
   onReplaced(): void {
     this.#end();
-    if (this.#reason === null) return;
     this.#settle('snapshot');
   }
 
@@ -318,10 +356,16 @@ export class DamageRepair {
   }
 
   #settle(from: 'memory' | 'snapshot'): void {
+    const cause = this.#cause;
+    if (cause === null) return;
     const { counters, logger, storage } = this.#parts;
-    const facts = { reason: this.#reason, from, zxid: formatZxid(storage.checkpointZxid) };
-    this.#reason = null;
+    const facts = { reason: cause.reason, from, zxid: formatZxid(storage.checkpointZxid) };
+    this.#cause = null;
     this.#phase = 'none';
+    if (cause.kind === 'checkpoint given up') {
+      logger.info(facts, 'disk.checkpoint_caught_up: the state is written, and checkpoints go on');
+      return;
+    }
     counters.damagesRepaired += 1;
     logger.error(facts, 'disk.repaired: a new generation has replaced the one before');
   }
@@ -342,7 +386,9 @@ export class DamageRepair {
     this.#lacksRoom = error instanceof StorageFault;
     this.#retryAtMs = timers.nowMs() + (this.#lacksRoom ? RETRY_WITHOUT_ROOM_MS : RETRY_MS);
     const reason = error instanceof Error ? error.message : '';
-    logger.error({ reason }, 'disk.repair_failed: it begins again');
+    if (this.#cause?.kind === 'damage') {
+      logger.error({ reason }, 'disk.repair_failed: it begins again');
+    } else logger.warn({ reason }, 'disk.checkpoint_failed: it begins again');
     this.#unequal = error instanceof SnapshotDamagedError ? this.#unequal + 1 : 0;
     // A server that stands by itself has no other to take a snapshot from: it goes on trying.
     if (this.#unequal < UNEQUAL_MAX || options.members === 1) return;

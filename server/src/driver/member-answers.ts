@@ -101,6 +101,7 @@ export function statusOf({ view, stats, wallMs, connectionCount }: WordContext) 
       isFull: health.diskShortage !== null,
       sparedBy: health.sparedBy,
       damage: health.damage,
+      checkpointGivenUp: health.checkpointGivenUp,
     },
     requests: { received: stats.packetsReceived, sent: stats.packetsSent },
     latencyMs: { average: stats.latency.averageMs, max: stats.latency.maxMs },

@@ -234,6 +234,7 @@ export class MemberStatus implements MemberView {
       diskShortage: diskSpace.shortage,
       sparedBy: zab.sparedBy,
       damage: driver.keeper.repair.damage,
+      checkpointGivenUp: driver.keeper.repair.checkpointGivenUp,
     };
   }
 

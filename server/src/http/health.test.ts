@@ -71,6 +71,16 @@ it('damage that is being repaired is named, and leaves a member ready', () => {
   );
 });
 
+it('a checkpoint that met a full disk is named, and is no damage', () => {
+  const checkpointGivenUp = { reason: 'no space left', waitsFor: 'room on the disk' };
+  const { status, body } = ask('/readyz', { checkpointGivenUp }, { query: 'verbose' });
+  expect(status).toBe(200);
+  expect(body).toContain(
+    '[+]storage ok, but a checkpoint was given up because the disk was full, and is written ' +
+      'again, which waits for room on the disk; nothing is damaged: no space left',
+  );
+});
+
 it('one that has much to apply is not ready', () => {
   expect(ask('/readyz', { unapplied: UNAPPLIED_MAX }).status).toBe(200);
   expect(ask('/readyz', { unapplied: UNAPPLIED_MAX + 1 }).status).toBe(503);

@@ -52,12 +52,19 @@ const READY: Readonly<Record<string, Check>> = {
 
 /** What operators have to know although the member is ready. */
 const NOTES: Readonly<Record<string, Check>> = {
-  storage: ({ health: { damage } }) => {
-    if (damage === null) return null;
-    const waits = damage.waitsFor === null ? '' : `, which waits for ${damage.waitsFor}`;
-    return `damage of the disk is being repaired${waits}: ${damage.reason}`;
+  storage: ({ health: { damage, checkpointGivenUp: givenUp } }) => {
+    if (damage !== null) {
+      return `damage of the disk is being repaired${waitsText(damage)}: ${damage.reason}`;
+    }
+    if (givenUp === null) return null;
+    const what = 'a checkpoint was given up because the disk was full, and is written again';
+    return `${what}${waitsText(givenUp)}; nothing is damaged: ${givenUp.reason}`;
   },
 };
+
+function waitsText({ waitsFor }: { readonly waitsFor: string | null }): string {
+  return waitsFor === null ? '' : `, which waits for ${waitsFor}`;
+}
 
 const PROBES: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   livez: LIVE,

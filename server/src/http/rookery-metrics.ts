@@ -27,6 +27,7 @@ export function rookeryMetrics(
   return [
     ...identity(view, ready),
     ...replication(details),
+    ...filesOnDisk(details.counters),
     histogram(
       'rookery_request_duration_seconds',
       'Time from a request of a client to its answer.',
@@ -161,6 +162,18 @@ function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric
       counted.digestMismatches,
     ),
     counter(
+      'rookery_slow_fsyncs_total',
+      'Groups of writes that took a second or longer to be durable.',
+      counted.slowSyncs,
+    ),
+    ...durations(counted),
+  ];
+}
+
+/** What was found on the disk, and what could not be written to it. */
+function filesOnDisk(counted: MemberDetails['counters']): Metric[] {
+  return [
+    counter(
       'rookery_disk_damages_found_total',
       'Damage of its disk that it has found by reading while it served.',
       counted.damagesFound,
@@ -169,6 +182,11 @@ function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric
       'rookery_disk_damages_repaired_total',
       'Damage that is repaired; what is found and not repaired waits.',
       counted.damagesRepaired,
+    ),
+    counter(
+      'rookery_checkpoints_given_up_total',
+      'Checkpoints that met a full disk; nothing is damaged by that.',
+      counted.checkpointsGivenUp,
     ),
     counter(
       'rookery_scrubs_total',
@@ -180,12 +198,6 @@ function replication({ epoch, zxids, counters: counted }: MemberDetails): Metric
       'Bytes that it has read in the background to find damage.',
       counted.scrubbedBytes,
     ),
-    counter(
-      'rookery_slow_fsyncs_total',
-      'Groups of writes that took a second or longer to be durable.',
-      counted.slowSyncs,
-    ),
-    ...durations(counted),
   ];
 }
 
@@ -241,6 +253,11 @@ function disks({ configuration, health, details }: MemberView, free: DirectorySp
       'rookery_disk_full',
       'Whether less is free than diskReserveBytes.',
       health.diskShortage === null ? 0 : 1,
+    ),
+    gauge(
+      'rookery_checkpoint_given_up',
+      'Whether a checkpoint was given up because the disk was full, and is not written again yet.',
+      health.checkpointGivenUp === null ? 0 : 1,
     ),
     gauge(
       'rookery_disk_stepped_out',

@@ -151,6 +151,14 @@ export interface HealthView {
    * waits for; null for none.
    */
   readonly damage: { readonly reason: string; readonly waitsFor: string | null } | null;
+  /**
+   * The checkpoint that was given up because the disk was full, and what the next attempt waits
+   * for; null for none. Nothing is damaged, and the log has everything behind the one before.
+   */
+  readonly checkpointGivenUp: {
+    readonly reason: string;
+    readonly waitsFor: string | null;
+  } | null;
 }
 
 /** Counters of a member's work. */
@@ -167,6 +175,7 @@ export interface WorkCounters {
   readonly digestMismatches: number;
   readonly damagesFound: number;
   readonly damagesRepaired: number;
+  readonly checkpointsGivenUp: number;
   readonly scrubs: number;
   readonly scrubbedBytes: number;
   readonly slowSyncs: number;

@@ -2,8 +2,8 @@
  * A directory of backups: which there are, and which of them a rule keeps.
  *
  * A backup is a regular file with the name `snapshot.<zxid>.gz`. A link or a directory of that name
- * would take the place of a backup in the rule, so neither counts. All other entries are left alone.
- * Rejects with the system's errors.
+ * would take the place of a backup in the rule, so neither counts. All other entries are left
+ * alone. Rejects with the system's errors.
  */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -109,10 +109,18 @@ it.each(['leader', 'follower'])(
     const told = (what: string) => () => ensemble.lines.some((line) => line.includes(what));
     expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
     await ensemble.until(told('disk.checkpoint_given_up'), 'was it given up');
+    const { status } = ensemble.member(id);
+    expect(status.health).toMatchObject({
+      damage: null,
+      checkpointGivenUp: { reason: 'no space left' },
+    });
+    const { damagesFound, checkpointsGivenUp } = status.details.counters;
+    expect([damagesFound, checkpointsGivenUp]).toEqual([0, 1]);
     const meanwhile = await connected(ensemble, follower);
     expect(await answer(ensemble, meanwhile, meanwhile.create('/b', 'v'))).toBe(ErrorCode.ok);
     isFull = false;
-    await ensemble.until(told('disk.repaired'), 'is it written anew');
+    await ensemble.until(told('disk.checkpoint_caught_up'), 'is it written again');
+    expect(ensemble.member(id).status.health.checkpointGivenUp).toBeNull();
     const after = await connected(ensemble, follower);
     expect(await answer(ensemble, after, after.create('/c', 'v'))).toBe(ErrorCode.ok);
     expect([ensemble.leader, ensemble.failures]).toEqual([leader, []]);
@@ -121,9 +129,32 @@ it.each(['leader', 'follower'])(
     await ensemble.start(id);
     await everyoneServes(ensemble);
     await expectEqual(ensemble);
-    expect(told('server.damaged')()).toBe(false);
+    for (const damage of ['server.damaged', 'disk.damaged', 'disk.repaired']) {
+      expect(told(damage)(), damage).toBe(false);
+    }
   },
 );
+
+it('a leader whose checkpoint met a full disk brings up a wiped member meanwhile', async () => {
+  const ensemble = await roomy();
+  const { leader } = ensemble;
+  const [wiped = 0] = othersThan(leader);
+  const client = await connected(ensemble, leader);
+  expect(await answer(ensemble, client, client.create('/a', 'v'))).toBe(ErrorCode.ok);
+  ensemble.beforeChange(leader, (name) => {
+    if (name.startsWith('tree-')) throw new StorageFault('disk full', 'no space left', null);
+  });
+  const { health } = ensemble.member(leader).status;
+  expect(health.checkpointGivenUp).toBeNull();
+  const isGivenUp = () => ensemble.member(leader).status.health.checkpointGivenUp !== null;
+  await ensemble.until(isGivenUp, 'was it given up');
+  ensemble.kill(wiped);
+  ensemble.wipe(wiped);
+  await ensemble.start(wiped);
+  await everyoneServes(ensemble);
+  expect([ensemble.leader, isGivenUp()]).toEqual([leader, true]);
+  await expectEqual(ensemble);
+});
 
 it('a member that ends after its checkpoint met a full disk has lost nothing', async () => {
   const ensemble = await roomy();

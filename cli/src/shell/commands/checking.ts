@@ -37,6 +37,7 @@ import {
   type Answers,
   backupFindings,
   certificateFindings,
+  checkpointFindings,
   configurationFindings,
   damageFindings,
   digestFindings,
@@ -265,6 +266,7 @@ async function portFindings(file: string): Promise<readonly Finding[]> {
     ...certificateFindings(scraped, Date.now() / 1000),
     ...backupFindings(scraped),
     ...damageFindings(scraped),
+    ...checkpointFindings(scraped),
     ...fileFindings(config),
   ];
 }

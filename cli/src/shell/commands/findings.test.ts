@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import {
   backupFindings,
   certificateFindings,
+  checkpointFindings,
   damageFindings,
   diskFindings,
   settingFindings,
@@ -105,4 +106,18 @@ it.each([
   expect(findings.map((one) => [one.isWarning ?? false, one.what])).toEqual(
     isWarning === null ? [] : [[isWarning, what]],
   );
+});
+
+it('a checkpoint that was given up is a warning about the disk, and no damage', () => {
+  const scraped = [0, 1].map((value) => ({
+    name: `member ${value}`,
+    text: `rookery_checkpoint_given_up{ensemble="a"} ${value}\n`,
+  }));
+  const found = checkpointFindings(scraped).map(({ kind, what, isWarning }) => [
+    kind,
+    what,
+    isWarning,
+  ]);
+  const what = 'member 1 has given up a checkpoint because its disk was full; nothing is damaged.';
+  expect([found, damageFindings(scraped)]).toEqual([[['disk', what, true]], []]);
 });

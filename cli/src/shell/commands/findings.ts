@@ -160,6 +160,24 @@ export function damageFindings(scraped: readonly Answers[]): readonly Finding[] 
   });
 }
 
+/** Checkpoints that met a full disk and are not written again yet, which is no damage. */
+export function checkpointFindings(scraped: readonly Answers[]): readonly Finding[] {
+  return scraped.flatMap(({ name, text }) =>
+    sampleOf(text, 'rookery_checkpoint_given_up') !== 1
+      ? []
+      : [
+          {
+            kind: 'disk',
+            what: `${name} has given up a checkpoint because its disk was full; nothing is damaged.`,
+            remedy:
+              'Make room for a second copy of its state: the next attempt follows by itself. ' +
+              '/readyz?verbose says what it waits for.',
+            isWarning: true,
+          },
+        ],
+  );
+}
+
 /** Backups that fail, and old ones that stay although the rule does not keep them. */
 export function backupFindings(scraped: readonly Answers[]): readonly Finding[] {
   return scraped.flatMap(({ name, text }) => [

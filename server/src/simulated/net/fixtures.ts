@@ -81,6 +81,7 @@ export function memberView(changes: Partial<MemberView> = {}): MemberView {
       diskShortage: null,
       sparedBy: 0,
       damage: null,
+      checkpointGivenUp: null,
     },
     details: {
       memberId: 1,

@@ -396,7 +396,7 @@ export class SimulatedWorld implements World {
   #newMachine(setup: SimulatedWorldSetup, id: PeerId, host: string): Machine {
     const { log } = setup;
     const onLogged = (event: string) => {
-      if (event === 'disk.repaired' && this.#decayed.delete(id)) this.#struck.delete(id);
+      if (REPLACED.has(event) && this.#decayed.delete(id)) this.#struck.delete(id);
       setup.onLogged?.(event);
     };
     const losses = setup.random.fork(`${host} losses`);
@@ -464,6 +464,8 @@ export class SimulatedWorld implements World {
 }
 
 const INFO_LEVEL = 30;
+/** A new generation of the files has replaced whatever was on the disk. */
+const REPLACED: ReadonlySet<string> = new Set(['disk.repaired', 'disk.checkpoint_caught_up']);
 
 /** A line is formatted only where it is read: that takes longer than all that a run does else. */
 function logMethodOf(
