@@ -25,6 +25,15 @@ function pagesOf(folder) {
     }));
 }
 
+/** The pages of a folder in the order in which its README links to them. */
+function linkedPagesOf(folder) {
+  const pages = pagesOf(folder);
+  const readme = readFileSync(join(docs, folder, 'README.md'), 'utf8');
+  const rank = ({ link }) => readme.indexOf(`](${link.split('/').at(-1)}.md)`);
+  const [index, ...others] = pages;
+  return [index, ...others.toSorted((a, b) => rank(a) - rank(b))];
+}
+
 const client = [
   {
     text: 'Client library',
@@ -44,7 +53,7 @@ const client = [
 ];
 
 const operations = [
-  { text: 'Operations', items: pagesOf('operations') },
+  { text: 'Operations', items: linkedPagesOf('operations') },
   {
     text: 'Reference',
     items: [

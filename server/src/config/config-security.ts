@@ -48,8 +48,8 @@ export interface TlsSettings {
   /**
    * What of a client's certificate is its identity of scheme `x509`: `subject` (the default, as in
    * ZooKeeper), or `san-uri` or `san-dns`, the URIs or the DNS names among its alternative names.
-   * Each of these is an identity, and a certificate without any is nobody's. All members need the
-   * same value.
+   * Each of these is an identity, and a certificate without any identifies no client. All members
+   * need the same value.
    */
   readonly identity: 'subject' | 'san-uri' | 'san-dns';
   /**

@@ -4,7 +4,7 @@
  * One file serves all members; `--id` says which of them this process is. Loading reads the file
  * and nothing else: no directory is made and no port is touched before every problem of the file
  * is known, and all of them are reported at once. `config-schema.ts` holds the rules. Called by
- * the command line and by whoever embeds a member.
+ * the command line and by programs that embed a member.
  */
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -32,7 +32,7 @@ export interface ServerAddress {
    * A host name or an IP address that all other members can dial. The member also listens on it,
    * unless `listen` says where. Where a name is needed for that and does not resolve yet, the
    * member waits for it and says so. With more than one server, a wildcard such as 0.0.0.0 is
-   * refused, because nobody can dial it.
+   * refused, because it cannot be dialed.
    */
   readonly host: string;
   /**
@@ -44,7 +44,7 @@ export interface ServerAddress {
    */
   readonly listen?: string | readonly string[] | undefined;
   /**
-   * The same for the port for other members alone; default `listen`. It keeps that port on a
+   * The same, only for the port for other members; default `listen`. It keeps that port on a
    * private network while clients come by another one.
    */
   readonly peerListen?: string | readonly string[] | undefined;
@@ -61,12 +61,12 @@ export interface ServerAddress {
    * is not there.
    */
   readonly secureClientPort?: number | undefined;
-  /** The TCP port for the other members. Nobody else needs to reach it: do not expose it. */
+  /** The TCP port for the other members. Only they need to reach it: do not expose it. */
   readonly peerPort: number;
   /**
    * TCP port of HTTP for monitoring, on `metricsHost`: `/metrics` for Prometheus, `/livez` and
-   * `/readyz` for probes. By default it is not there. It shows numbers and states to whoever
-   * reaches it, and changes nothing.
+   * `/readyz` for probes. By default it is not there. It shows numbers and states to every
+   * client that reaches it, and changes nothing.
    */
   readonly metricsPort?: number | undefined;
   /**
@@ -100,7 +100,7 @@ export interface Config {
   readonly servers: readonly ServerAddress[];
   /**
    * The name of the ensemble for monitoring: every metric of its members has it in the label
-   * `ensemble`, by which alerts and dashboards tell ensembles apart. Letters, digits, `.`, `_` and
+   * `ensemble`, by which alerts and dashboards distinguish ensembles. Letters, digits, `.`, `_` and
    * `-`, 64 at most. The default null means no such label, which suffices for a Prometheus that
    * watches one ensemble. It decides nothing else. All members need the same value, because
    * otherwise alerts count them as several ensembles.
@@ -111,7 +111,7 @@ export interface Config {
    * on the port for members. `{ "secretFile": "peer.secret" }` names a file with a secret that all
    * members know, absolute or relative to the config file. It has one line of at least 32
    * characters, or two while the secret is replaced, and only its owner can read it. A change of
-   * the file needs no restart. With a secret alone, what members say is not encrypted.
+   * the file needs no restart. With only a secret, what members say is not encrypted.
    *
    * `{ "tls": { "certFile", "keyFile", "caFile" } }` secures all that members say by TLS, with a
    * certificate at both ends: see [how members authenticate each
@@ -119,9 +119,9 @@ export interface Config {
    * either is accepted, and TLS is tried first.
    *
    * With `"required": false` in the object, members without `peerAuth` are let in, too. It is for
-   * the time until all members have `peerAuth`; remove it then. `"none"` means that whoever reaches
-   * the port can speak as a member. The default null means the same, and is refused unless all
-   * members listen for each other on loopback addresses.
+   * the time until all members have `peerAuth`; remove it then. `"none"` means that any process
+   * that reaches the port can speak as a member. The default null means the same, and is refused
+   * unless all members listen for each other on loopback addresses.
    */
   readonly peerAuth: PeerAuth | 'none' | null;
   /**
@@ -188,9 +188,9 @@ export interface Config {
    * has to wait for its answer, so that memory stays bounded and clients feel the pressure. If the
    * limit is too small, clients that pipeline requests wait although the member has time for them.
    *
-   * While n clients have requests pending, each may have one part in n + 1 of it, so a client alone
-   * gets half; one that has its share is not read either. The bytes of these requests have [a bound
-   * of their own](limits.md#requests-and-answers).
+   * While n clients have requests pending, each may have one part in n + 1 of it, so a single
+   * client gets half; one that has its share is not read either. The bytes of these requests have
+   * [a bound of their own](limits.md#requests-and-answers).
    */
   readonly globalOutstandingLimit: number;
   /**
@@ -220,16 +220,16 @@ export interface Config {
   readonly inputBytesMax: number | null;
   /**
    * The bytes of answers and watch events that all clients of a member together may leave unread.
-   * The largest of them is not counted, so that a client alone gets an answer of any size. The
+   * The largest of them is not counted, so that a single client gets an answer of any size. The
    * default null means a share of the memory that the member may use, at most 512 MB. Past it, the
    * connections that leave most unread are closed. If it is too small, clients that list large
    * directories at the same time lose their connections.
    */
   readonly outputBytesMax: number | null;
   /**
-   * Which four-letter words the client port answers, to whoever reaches it: '*' for all, or a list,
+   * Which four-letter words the client port answers, to all clients: '*' for all, or a list,
    * separated by commas in the file. Others are refused as ZooKeeper refuses them. By default all
-   * are answered if every server opens its client port on loopback addresses alone (`listen`, or
+   * are answered if every server opens its client port only on loopback addresses (`listen`, or
    * `host` without it). Elsewhere `wchp` and `wchc` (paths and sessions), `dump` (ephemerals by
    * session, and sessions: at the leader with the times at which they expire, at a follower with
    * their timeouts), `cons` (sessions), and `crst`, `srst` and `stmk` (which change something) must
@@ -274,8 +274,8 @@ export interface Config {
   /**
    * Schemes of which every client must have proved one before it may do anything: `sasl`, `x509`,
    * `digest`. A request of another client, a ping too, is answered -124 and its connection closed.
-   * By default nothing is asked. `digest` alone keeps nobody out, because everybody may choose a
-   * user and a password.
+   * By default nothing is asked. `digest` by itself locks no client out, because any client may
+   * choose a user and a password.
    */
   readonly enforceAuth: readonly ('digest' | 'x509' | 'sasl')[];
   /**
@@ -326,7 +326,7 @@ export interface Config {
   /**
    * The number of operations in one multi or multiRead; default 4,096. One with more is answered -8
    * (BadArguments) as a whole, and the connection stays. A multi is decided, applied and answered
-   * in one go, so that everybody sees all of it or nothing; meanwhile a member serves nobody else,
+   * in one go, so that clients see all of it or nothing; meanwhile a member serves no other client,
    * for some 12 ms at the default. The leader decides about multis, so all members need the same
    * value.
    */
@@ -341,7 +341,7 @@ export interface Config {
   readonly pathDepthMax: number;
   /**
    * The time for which a container that never had a child stays, in ms since its last change; the
-   * default 0 means that it stays until somebody deletes it. One that has had a child is deleted
+   * default 0 means that it stays until a client deletes it. One that has had a child is deleted
    * within about a minute once it is empty, whatever this says. It is ZooKeeper's
    * znode.container.maxNeverUsedIntervalMs. If it is too short, containers go before the clients
    * that made them use them. The leader decides, so all members need the same value.
@@ -379,7 +379,7 @@ export interface Config {
    */
   readonly metricsHost: string | null;
   /**
-   * Where each member's `adminPort` listens; default 127.0.0.1: this machine alone can ask. Another
+   * Where each member's `adminPort` listens; default 127.0.0.1: only this machine can ask. Another
    * address than a loopback one needs `adminUsers`, `adminReaders` or `superDigest`, because paths,
    * sessions and addresses of clients are shown. There is no TLS: passwords cross the network
    * readable.
@@ -405,8 +405,8 @@ export interface Config {
    */
   readonly adminOrigins: readonly string[];
   /**
-   * Whether the admin port is for reading only; default false. Then it refuses whatever changes
-   * data, sessions or counters, whoever asks.
+   * Whether the admin port is for reading only; default false. Then it refuses every change of
+   * data, sessions or counters, to all users.
    */
   readonly adminReadOnly: boolean;
   /**
@@ -450,7 +450,7 @@ export interface Config {
    */
   readonly auditRequired: boolean;
   /**
-   * The least severe log line that is written; default 'info'. 'debug' also tells of connections
+   * The least severe log line that is written; default 'info'. 'debug' also reports connections
    * that the member drops because it does not serve, of troubles with another member each time that
    * they occur, and of messages that the replication core ignores.
    */
@@ -513,7 +513,7 @@ export function clientsPerAddressMax({ maxClientCnxns }: Pick<Config, 'maxClient
 
 /**
  * ZooKeeper's text of the members has a separate port for elections, and its parsers insist that it
- * differs from the others. Here one port serves both, so this returns one on which nobody listens.
+ * differs from the others. Here one port serves both, so this returns one that is not open.
  */
 export function electionPortOf({ peerPort, clientPort }: ServerAddress): number {
   const free = [peerPort + 1, peerPort + 2, peerPort - 1, peerPort - 2];

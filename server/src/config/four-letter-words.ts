@@ -77,7 +77,7 @@ interface WordFacts {
  * `npm run docs:configuration` copies it into the reference; docs/limits.md names the listings;
  * `config.test.ts` names the words for strangers. `test/src/documents/four-letter-words.test.ts`
  * compares the reference, docs/limits.md and the recorded answers with the table. Nothing checks
- * SECURITY.md, which tells what strangers learn by words, and docs/operations/README.md, which
+ * SECURITY.md, which lists what strangers learn from words, and docs/operations/checks.md, which
  * names the words that operators use most. Users of the package notice a new word, so it needs a
  * changeset (CONTRIBUTING.md).
  *

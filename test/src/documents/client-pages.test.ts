@@ -1,5 +1,5 @@
 /**
- * Goal: whoever looks for a recipe or an error finds its page. Method: compare the pages in
+ * Goal: each recipe and each error has its place in the documents. Method: compare the pages in
  * docs/client with what the library exports. Their programs are type-checked by snippets.test.ts.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,33 +8,43 @@ import * as library from '@rookery/client';
 import * as protocol from '@rookery/protocol';
 import { describe, expect, it } from 'vitest';
 import { root } from '../tidy/source.js';
-import { blocksOf, linksOf } from './pages.js';
+import { anchorsOf, blocksOf, linksOf } from './pages.js';
 
 const FOLDER = join(root, 'docs/client');
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 
-const recipes = readdirSync(join(FOLDER, 'recipes')).filter((name) => name !== 'README.md');
+const families = readdirSync(join(FOLDER, 'recipes')).filter((name) => name !== 'README.md');
+/** The sections of the families' pages that show a recipe; others hold for the whole family. */
+const recipes = families.flatMap((name) => {
+  const [, ...sections] = read(`recipes/${name}`).split(/^## /m);
+  return sections
+    .filter((text) => blocksOf(text).length > 0 || text.includes('**Use'))
+    .map((text) => ({ page: name, heading: text.slice(0, text.indexOf('\n')), text }));
+});
 const classes = Object.entries(library)
   .filter(([, value]) => typeof value === 'function' && /^class\b/.test(String(value)))
   .map(([name]) => name);
 
-describe.each(recipes)('the page of the recipe %s', (name) => {
+it('the families have as many recipes as there are to choose from', () => {
+  expect(recipes.length).toBe(38);
+});
+
+describe.each(recipes)('the recipe $heading in $page', ({ page, heading, text }) => {
   it('says when to use it and when not, shows it, and is linked where one chooses', () => {
-    const text = read(`recipes/${name}`);
-    const headings = [...text.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual(['Use it when', 'Do not use it when', 'Example', 'What to know']);
-    for (const section of text.split(/^## /m).slice(1)) {
-      if (!section.startsWith('Example')) expect(section).toMatch(/^- /m);
-    }
-    const [block, ...more] = blocksOf(text);
-    expect(block?.language).toBe('ts');
-    expect(more).toEqual([]);
-    expect(linksOf(read('recipes/README.md'))).toContain(name);
+    const parts = /^\*\*Use it when\*\*\n\n- .*^\*\*Use something else when\*\*\n\n- .*^```/ms;
+    expect(text).toMatch(parts);
+    const [example, notes = ''] = text.split(/^```$/m);
+    expect(notes, 'what to know, after the example').toMatch(/^- /m);
+    expect(example).toContain('```ts\n');
+    expect(blocksOf(text)).toHaveLength(1);
+    const [anchor = ''] = anchorsOf(`## ${heading}`);
+    expect(linksOf(read('recipes/README.md'))).toContain(`${page}#${anchor}`);
+    expect(linksOf(read(`recipes/${page}`)), 'the table of the family').toContain(`#${anchor}`);
   });
 });
 
 it('each recipe of the library is in the program of a page', () => {
-  const programs = recipes.map((name) => read(`recipes/${name}`)).join('\n');
+  const programs = recipes.map(({ text }) => text).join('\n');
   const helpers = /Error$|^(?:BackgroundRecipe|ClientMetrics|IdempotentEntry)$/;
   // The first is a variant that its page explains; the others are given by a ServiceDiscovery.
   const isMade = (name: string) =>

@@ -1,6 +1,6 @@
 /**
- * Whoever reads a member's log at night finds each of its warnings and errors in the operators'
- * table, in its column of events. That what the table names exists is a test of all pages.
+ * The operators' table of events lists each warning and error that a member logs. Another test, of
+ * all pages, checks the reverse: the events that the table names exist.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,8 +30,8 @@ it('the table of events has every event at warning or error level', () => {
       ...namesIn(text, OF_EXPIRY),
       ...(path.endsWith('/note-level.ts') ? namesIn(text, NOTED) : []),
     ]);
-  const page = readFileSync(join(root, 'docs/operations/README.md'), 'utf8');
-  const [, logs = ''] = page.split('\n## Logs\n');
+  const page = readFileSync(join(root, 'docs/operations/log-events.md'), 'utf8');
+  const [, logs = ''] = page.split('\n## Warnings and errors\n');
   const [table = ''] = logs.split('\n## ');
   const cells = table.split('\n').map((line) => line.split('|')[1] ?? '');
   const listed = new Set(cells.flatMap((cell) => namesIn(cell, /`([^`]+)`/g)));

@@ -106,6 +106,39 @@ describe('a document', () => {
     expect(unknown).toEqual([]);
   });
 
+  it('has none of the words that STYLE.md drops', () => {
+    const dropped = /\b(?:whoever|nobody|somebody|anew|mend(?:ed|s)?)\b/gi;
+    const found = all.flatMap(({ path, text }) =>
+      [...(path === 'STYLE.md' ? '' : proseOf(text)).matchAll(dropped)].map(
+        ([word]) => `${path}: ${word}`,
+      ),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it.each(['docs/operations', 'docs/client/recipes'])(
+    'is linked from the README of its folder %s',
+    (folder) => {
+      const inFolder = all.filter(({ path }) => posix.dirname(path) === folder);
+      const readme = inFolder.find(({ path }) => path.endsWith('/README.md'));
+      const targets = new Set(linksOf(readme?.text ?? '').map((target) => target.split('#')[0]));
+      const names = inFolder.map(({ path }) => posix.basename(path));
+      expect(names.filter((name) => name !== 'README.md' && !targets.has(name))).toEqual([]);
+    },
+  );
+
+  it('gives each symptom its meaning, a command and what to do', () => {
+    const page = all.find(({ path }) => path === 'docs/operations/troubleshooting.md');
+    const rows = (page?.text ?? '').split('\n').filter((line) => line.startsWith('| '));
+    const symptoms = rows.filter((row) => !row.startsWith('| symptom |'));
+    const incomplete = symptoms.filter((row) => {
+      const [, symptom = '', meaning = '', command = '', remedy = ''] = row.split(/ ?\| ?/);
+      return !(symptom && meaning && remedy && /`[^`]+`/.test(command));
+    });
+    expect(symptoms.length).toBeGreaterThan(30);
+    expect(incomplete).toEqual([]);
+  });
+
   it('names environment variables that something reads', () => {
     const names = ['bootstrap', 'fresh-tests', 'test-reporter', 'test-summary', 'bundle'];
     const scripts = names.map((name) => readFileSync(join(root, `scripts/${name}.mjs`), 'utf8'));
