@@ -9,40 +9,38 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-on-one-ack-too-few',
     area: 'zab',
     breaks: 'committed is what a quorum has logged',
-    file: 'zab/learner.ts',
+    in: 'Learners.commit',
     find: 'const reached = this.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
-    for (const learner of this.synced()) matches.push(learner.match);
-    const enough = Math.max(0, this.#member.quorum - 2);
-    const reached = matches.sort((a, b) => b - a)[enough] ?? 0;`,
+      for (const learner of this.synced()) matches.push(learner.match);
+      const enough = Math.max(0, this.#member.quorum - 2);
+      const reached = matches.sort((a, b) => b - a)[enough] ?? 0;`,
   },
   {
     name: 'commit-counts-joining-learner',
     area: 'zab',
     breaks: 'an ACK counts only from ACK(NEWLEADER) on',
-    file: 'zab/learner.ts',
+    in: 'Learners.commit',
     find: 'const reached = this.reached(history.durable, ({ match }) => match);',
     replace: `const matches = [history.durable];
-    for (const learner of this.all()) {
-      matches.push(learner.synced ? learner.match : learner.sentThrough);
-    }
-    const reached = matches.sort((a, b) => b - a)[this.#member.quorum - 1] ?? 0;`,
+      for (const learner of this.all()) {
+        matches.push(learner.synced ? learner.match : learner.sentThrough);
+      }
+      const reached = matches.sort((a, b) => b - a)[this.#member.quorum - 1] ?? 0;`,
   },
   {
     name: 'leader-durable-told-early',
     area: 'zab',
     breaks: 'what a leader announces as durable is durable there',
-    file: 'zab/learner.ts',
-    find: `    const { durable } = history;
-    if (durable <= committed ||`,
-    replace: `    const durable = history.last;
-    if (durable <= committed ||`,
+    in: 'Learners.tellDurable',
+    find: 'const { durable } = history;',
+    replace: 'const durable = history.last;',
     also: [
       {
-        file: 'zab/leading.ts',
-        find: '      this.#member.send(learner.link, message);\n    }\n  }\n\n  onConfirm(',
-        replace:
-          '      this.#member.send(learner.link, message);\n    }\n    this.#learners.tellDurable();\n  }\n\n  onConfirm(',
+        in: 'Leading.onPropose',
+        find: 'for (const learner of this.#learners.all()) $BODY',
+        replace: `for (const learner of this.#learners.all()) $BODY
+          this.#learners.tellDurable();`,
       },
     ],
   },
@@ -50,15 +48,15 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'learner-counts-a-minority',
     area: 'zab',
     breaks: 'a learner counts a quorum: two of five members are not one',
-    file: 'zab/following.ts',
-    find: `    const reached = quorums.value((voter) => {
-      if (voter === this.#leader) return this.#leaderDurable;
-      return voter === id ? history.durable : null;
-    });`,
-    replace: `    const reached = id > 0 && quorums.isChanging ? 0 : Math.min(this.#leaderDurable, history.durable);`,
+    in: 'Following.#countQuorum',
+    find: `quorums.value((voter) => {
+        if (voter === this.#leader) return this.#leaderDurable;
+        return voter === id ? history.durable : null;
+      })`,
+    replace: 'id > 0 && quorums.isChanging ? 0 : Math.min(this.#leaderDurable, history.durable)',
     also: [
       {
-        file: 'zab/learner.ts',
+        in: 'Learners.tellDurable',
         find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
         replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
       },
@@ -68,7 +66,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'commit-withheld-from-a-minority',
     area: 'zab',
     breaks: 'a learner that does not form a quorum with its leader receives every COMMIT',
-    file: 'zab/learner.ts',
+    in: 'Learners.tellDurable',
     find: 'if (!quorums.isQuorum((voter) => voter === id || voter === link.peer)) continue;',
     replace: 'if (!quorums.isQuorum((voter) => voter > 0 && id > 0)) continue;',
   },
@@ -76,15 +74,15 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'delivered-without-own-persist',
     area: 'zab',
     breaks: 'only what is committed and durable here is delivered',
-    file: 'zab/member.ts',
-    find: 'Math.min(this.#committed, this.history.durable)',
-    replace: 'Math.min(this.#committed, this.history.last)',
+    in: 'Member.#ready',
+    find: 'return Math.min(this.#committed, this.history.durable);',
+    replace: 'return Math.min(this.#committed, this.history.last);',
   },
   {
     name: 'leader-serves-before-all-is-applied',
     area: 'zab',
     breaks: 'a new leader serves, and decides, on a tree that has all of its initial history',
-    file: 'zab/leading.ts',
+    in: 'Leading.#maybeBroadcast',
     find: "if (this.#phase !== 'delivery' || delivered < history.last) return;",
     replace: "if (this.#phase !== 'delivery' || history.last < delivered) return;",
   },
@@ -92,7 +90,7 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'follower-serves-before-all-is-applied',
     area: 'zab',
     breaks: 'a follower serves once it has applied what was committed when it joined',
-    file: 'zab/following.ts',
+    in: 'Following.#maybeServe',
     find: 'if (this.#member.delivered < this.#serveFrom) return;',
     replace: 'if (this.#member.committed < this.#serveFrom) return;',
   },
@@ -101,7 +99,7 @@ export const broadcastMutants: readonly Mutant[] = [
     area: 'zab',
     breaks:
       'what a restart finds after the checkpoint is applied once a leader says that it is committed',
-    file: 'zab/member.ts',
+    in: 'Member.constructor',
     find: 'this.#committed = start.applied;',
     replace: 'this.#committed = this.history.last;',
   },
@@ -109,20 +107,20 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'window-trims-what-is-not-delivered',
     area: 'zab',
     breaks: 'the window contains at least everything that is not delivered yet',
-    file: 'zab/history.ts',
-    find: 'oldest === undefined || oldest.last > delivered',
-    replace: 'oldest === undefined || delivered < 0',
+    in: 'History.trim',
+    find: 'if (oldest === undefined || oldest.last > delivered) break;',
+    replace: 'if (oldest === undefined || delivered < 0) break;',
   },
   {
     name: 'cut-off-leader-goes-on',
     area: 'zab',
     breaks: 'a leader steps down when no quorum has echoed a ping for H',
-    file: 'zab/leading.ts',
-    find: 'if (silentMs > options.peerTimeoutMs) {',
-    replace: 'if (silentMs > 1000 * options.peerTimeoutMs) {',
+    in: 'Leading.onTick',
+    find: 'if (silentMs > options.peerTimeoutMs) $BODY',
+    replace: 'if (silentMs > 1000 * options.peerTimeoutMs) $BODY',
     also: [
       {
-        file: 'zab/zab.ts',
+        in: 'Zab.#dropSilentPeers',
         find: 'if (silentMs <= options.peerTimeoutMs) continue;',
         replace: 'if (silentMs <= 1000 * options.peerTimeoutMs) continue;',
       },
@@ -132,12 +130,12 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'cut-off-follower-goes-on',
     area: 'zab',
     breaks: "a follower without contact to its leader for H closes its clients' connections",
-    file: 'zab/following.ts',
-    find: 'if (silentMs > Math.min(peerTimeoutMs, this.#leaseMs)) {',
-    replace: 'if (silentMs > 1000 * Math.max(peerTimeoutMs, this.#leaseMs)) {',
+    in: 'Following.onTick',
+    find: 'if (silentMs > Math.min(peerTimeoutMs, this.#leaseMs)) $BODY',
+    replace: 'if (silentMs > 1000 * Math.max(peerTimeoutMs, this.#leaseMs)) $BODY',
     also: [
       {
-        file: 'zab/zab.ts',
+        in: 'Zab.#dropSilentPeers',
         find: 'if (silentMs <= options.peerTimeoutMs) continue;',
         replace: 'if (silentMs <= 1000 * options.peerTimeoutMs) continue;',
       },
@@ -156,23 +154,24 @@ export const broadcastMutants: readonly Mutant[] = [
       'settings.peerTimeoutMs=200',
       'settings.peerHeartbeatMs=20',
     ],
-    file: 'zab/zab.ts',
-    find: 'Math.max(link.contactAtMs, Math.min(message.echo, this.#member.nowMs))',
-    replace: 'this.#member.nowMs',
+    in: 'Zab.#onMessage',
+    find: 'link.contactAtMs = Math.max(link.contactAtMs, Math.min(message.echo, this.#member.nowMs));',
+    replace: 'link.contactAtMs = this.#member.nowMs;',
   },
   {
     name: 'confirm-joins-the-old-round',
     area: 'zab',
     breaks: 'a round that began before a question proves nothing for it',
-    file: 'zab/confirmations.ts',
-    find: 'this.#waiting.push({',
-    replace: '(this.#leaderQueue.length > 0 ? this.#leaderQueue : this.#waiting).push({',
+    in: 'Confirmations.ask',
+    find: 'this.#waiting.push({ id, zxid: this.#member.history.last });',
+    replace:
+      '(this.#leaderQueue.length > 0 ? this.#leaderQueue : this.#waiting).push({ id, zxid: this.#member.history.last });',
   },
   {
     name: 'confirmed-by-a-minority',
     area: 'zab',
     breaks: 'a leader is confirmed by a quorum',
-    file: 'zab/confirmations.ts',
+    in: 'Confirmations.#maybeComplete',
     find: 'if (!this.#learners.isQuorum(answered)) return;',
     replace: 'if (this.#learners.count(answered) + 2 < this.#member.quorum) return;',
   },
@@ -180,34 +179,34 @@ export const broadcastMutants: readonly Mutant[] = [
     name: 'sync-waits-for-the-delivered-only',
     area: 'zab',
     breaks: 'a sync shows all that was proposed before it',
-    file: 'zab/confirmations.ts',
-    find: 'zxid: this.#member.history.last });',
-    replace: 'zxid: this.#member.delivered });',
+    in: 'Confirmations.ask',
+    find: 'this.#waiting.push({ id, zxid: this.#member.history.last });',
+    replace: 'this.#waiting.push({ id, zxid: this.#member.delivered });',
   },
   {
     name: 'counter-rolls-into-the-next-epoch',
     area: 'zab',
     breaks: 'a new epoch begins when the counter of the old one is used up',
     aim: ['kinds=["clean-stop"]', 'faults=2', 'tuning.firstCounter=4294967000'],
-    file: 'pipeline/epoch-zxids.ts',
-    find: `    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
-    else this.#next = zxid + 1;`,
-    replace: '    this.#next = zxid + 1;',
+    in: 'EpochZxids.take',
+    find: `if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
+      else this.#next = zxid + 1;`,
+    replace: 'this.#next = zxid + 1;',
   },
   {
     name: 'used-up-leader-stays',
     area: 'zab',
     breaks: "a leader steps down when its epoch's counter is used up",
     aim: ['kinds=["clean-stop"]', 'faults=2', 'tuning.firstCounter=4294967000'],
-    file: 'zab/leading.ts',
-    find: 'if (reached !== null && counterOf(reached) === COUNTER_MAX) {',
-    replace: 'if (reached !== null && counterOf(reached) > COUNTER_MAX) {',
+    in: 'Leading.#maybeCommit',
+    find: 'if (reached !== null && counterOf(reached) === COUNTER_MAX) $BODY',
+    replace: 'if (reached !== null && counterOf(reached) > COUNTER_MAX) $BODY',
   },
   {
     name: 'lineage-saved-late',
     area: 'zab',
     breaks: 'a disk that holds a proposal also holds which leadership proposed it',
-    file: 'zab/member.ts',
+    in: 'Member.append',
     find: 'if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();',
     replace: 'if (epochOf(batch.last) > this.#unsavedEpoch) this.#saveEpochs();',
   },

@@ -14,14 +14,13 @@ export const architectureMutants: readonly Mutant[] = [
     area: 'architecture',
     // The ACK is sent together with the append, not when the ticket is persisted.
     breaks: 'ACK only once the append is durable (invariant 4)',
-    file: 'zab/following.ts',
-    find: '    this.#member.append(batch);\n',
-    replace: `    this.#member.append(batch);
-    const link = this.#member.linkOf(this.#leader);
-    if (link === undefined || !this.#broadcasting()) return;
-    this.#acked = this.#member.history.last;
-    this.#member.send(link, { kind: 'ack', zxid: this.#acked });
-`,
+    in: 'Following.#onProposeMessage',
+    find: 'this.#member.append(batch);',
+    replace: `this.#member.append(batch);
+      const link = this.#member.linkOf(this.#leader);
+      if (link === undefined || !this.#broadcasting()) return;
+      this.#acked = this.#member.history.last;
+      this.#member.send(link, { kind: 'ack', zxid: this.#acked });`,
   },
   {
     name: 'arch-half-is-a-quorum',
@@ -29,7 +28,7 @@ export const architectureMutants: readonly Mutant[] = [
     // It makes no difference with three or five members, but every difference with two, four and
     // six.
     breaks: 'a quorum is more than half of the configured members',
-    file: 'zab/quorum.ts',
+    in: 'majorityOf',
     find: 'return Math.floor(members / 2) + 1;',
     replace: 'return Math.ceil(members / 2);',
   },
@@ -38,38 +37,37 @@ export const architectureMutants: readonly Mutant[] = [
     area: 'architecture',
     breaks:
       'the same epoch is accepted again only from the member it was promised to, or an established one',
-    file: 'zab/following.ts',
-    find: '(message.established || acceptedFrom === this.#leader)',
-    replace: '(message.established || acceptedFrom >= 0)',
-    // The leader also no longer ensures that it offers an epoch that is new to all.
+    in: 'Following.#onNewEpoch',
+    find: 'acceptedFrom === this.#leader',
+    replace: 'acceptedFrom >= 0',
     also: [
       {
-        file: 'zab/discovery.ts',
+        in: 'hasPromisedElsewhere',
         find: 'return learner.voter && !leader.established && !leader.acked;',
         replace: 'return false;',
       },
       {
-        file: 'zab/discovery.ts',
+        in: 'chooseEpoch',
         find: 'for (const learner of learners.all()) newest = Math.max(newest, learner.acceptedEpoch);',
         replace: 'newest = Math.max(newest, member.currentEpoch);',
       },
     ],
+    // The leader also no longer ensures that it offers an epoch that is new to all.
   },
   {
     name: 'arch-wiped-member-votes',
     area: 'architecture',
     // An empty disk counts like any other: the wiped member votes, and the others count it.
     breaks: 'a member has a vote once it has durably synchronized with its ensemble (invariant 9)',
-    file: 'zab/electorate.ts',
-    find: "    return { kind: 'none', reason: wipedText(member) };",
-    replace:
-      "    if (member.id > 0) return { kind: 'members' };\n" +
-      "    return { kind: 'none', reason: wipedText(member) };",
+    in: 'electorateOf',
+    find: "return { kind: 'none', reason: wipedText(member) };",
+    replace: `if (member.id > 0) return { kind: 'members' };
+      return { kind: 'none', reason: wipedText(member) };`,
     also: [
       {
-        file: 'zab/electorate.ts',
-        find: "electorate.kind === 'members' && isMemberOf(link.vote, member.ensembleId)",
-        replace: "electorate.kind === 'members' && member.id > 0",
+        in: 'counts',
+        find: "return electorate.kind === 'members' && isMemberOf(link.vote, member.ensembleId);",
+        replace: "return electorate.kind === 'members' && member.id > 0;",
       },
     ],
   },
@@ -78,36 +76,36 @@ export const architectureMutants: readonly Mutant[] = [
     area: 'architecture',
     breaks:
       'a sync asks a quorum, in a round that began after the question, whether this leader leads',
-    file: 'zab/leading.ts',
-    find: '    this.#confirmations.ask(id);',
-    replace: "    this.#member.emit({ kind: 'confirmed', id, zxid: this.#member.history.last });",
+    in: 'Leading.onConfirm',
+    find: 'this.#confirmations.ask(id);',
+    replace: "this.#member.emit({ kind: 'confirmed', id, zxid: this.#member.history.last });",
   },
   {
     name: 'arch-read-overtakes-write',
     area: 'architecture',
     // Only syncs delay reads.
     breaks: 'a read waits for the earlier writes of its session (invariant 6)',
-    file: 'pipeline/requests.ts',
-    find: '    const isIdle = queue.length === 0;\n',
-    replace: "    const isIdle = queue.head?.kind !== 'sync';\n",
+    in: 'Requests.#onRead',
+    find: 'const isIdle = queue.length === 0;',
+    replace: "const isIdle = queue.head?.kind !== 'sync';",
   },
   {
     name: 'arch-write-overtakes-read',
     area: 'architecture',
     // A write is applied while reads before it still wait for space in the client's output.
     breaks: 'before a write is applied the reads of its session before it have run (invariant 7)',
-    file: 'pipeline/requests.ts',
-    find: '    if (this.#parked.size === 0) return null;\n',
-    replace: '    if (this.#parked.size >= 0) return null;\n',
+    in: 'Requests.onApplying',
+    find: 'if (this.#parked.size === 0) return null;',
+    replace: 'if (this.#parked.size >= 0) return null;',
   },
   {
     name: 'arch-stall-counts-for-expiry',
     area: 'architecture',
     breaks: 'the clock of deadlines does not count time in which the leader itself was suspended',
     aim: ['members=1', 'kinds=["stall-long"]', 'faults=8', 'clients.vanishEveryMs=0'],
-    file: 'sessions/lease-clock.ts',
-    find: 'Math.min(stepMs, this.#stepMaxMs)',
-    replace: 'Math.max(stepMs, Math.min(stepMs, this.#stepMaxMs))',
+    in: 'LeaseClock.read',
+    find: 'this.#elapsedMs += Math.min(stepMs, this.#stepMaxMs);',
+    replace: 'this.#elapsedMs += Math.max(stepMs, Math.min(stepMs, this.#stepMaxMs));',
   },
   {
     name: 'arch-capture-misses-change',
@@ -115,15 +113,14 @@ export const architectureMutants: readonly Mutant[] = [
     // What changes during a capture is captured in its later state.
     breaks:
       'whatever changes during a capture is captured first: a checkpoint is exact at one zxid',
-    file: 'state/capture.ts',
-    find: `    this.#captureIfFrozen(node);
-    this.#mark(node);`,
-    replace: '    this.#mark(node);',
+    in: 'Capture.beforeChange',
+    find: 'this.#captureIfFrozen(node);',
+    replace: '',
     also: [
       {
-        file: 'state/capture.ts',
-        find: 'this.#tree.mark(node) === this.#generation - 1) {',
-        replace: 'this.#tree.mark(node) >= this.#generation - 1) {',
+        in: 'Capture.#captureNodes',
+        find: 'this.#tree.mark(node) === this.#generation - 1',
+        replace: 'this.#tree.mark(node) >= this.#generation - 1',
       },
     ],
   },
@@ -132,9 +129,9 @@ export const architectureMutants: readonly Mutant[] = [
     area: 'architecture',
     breaks: 'the end of a session is reported only after a quorum has confirmed the leader',
     aim: GONE_IN_DOUBT,
-    file: 'driver/leader-service.ts',
-    find: `    if (attached.valid) this.#hooks.answer(origin, attached);
-    else this.confirmed.add({ origin, afterApply: true, answer: () => attached });`,
-    replace: '    this.#hooks.answer(origin, attached);',
+    in: 'LeaderService.#onAttach',
+    find: `if (attached.valid) this.#hooks.answer(origin, attached);
+      else this.confirmed.add({ origin, afterApply: true, answer: () => attached });`,
+    replace: 'this.#hooks.answer(origin, attached);',
   },
 ];

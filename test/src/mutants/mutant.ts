@@ -1,8 +1,9 @@
 /**
- * A mutant: one small deliberate bug in the server's source, and the property that it breaks.
+ * A mutant: one small deliberate bug in the product's source, and the property that it breaks.
  *
- * It is text, so that a mutant is read beside the code that it changes, and so that a refactoring
- * of that code is noticed (`mutants.test.ts`). Pure; it never touches a file.
+ * A mutant shows the code that it changes and the code that it puts there, and names the function
+ * where that is. Files, layout and comments do not matter (sources.ts finds the place), but a
+ * change to the code itself is noticed (`mutants.test.ts`). Pure; it never touches a file.
  */
 
 export const AREAS = [
@@ -18,10 +19,14 @@ export const AREAS = [
 export type Area = (typeof AREAS)[number];
 
 export interface Edit {
-  /** The path in server/src, with slashes. */
-  readonly file: string;
-  /** Exact text, which occurs once in the file. */
+  /** What contains the place, as the sources call it: `Class.member` or `name`. */
+  readonly in: string;
+  /**
+   * An expression, or consecutive statements or members, which occur once there. A name such as
+   * `$BODY` stands for any one expression or statement, whatever the source has.
+   */
   readonly find: string;
+  /** What takes its place; a `$BODY` in it is the code that the one in `find` stands for. */
   readonly replace: string;
 }
 
@@ -42,15 +47,4 @@ export interface Mutant extends Edit {
 
 export function editsOf(mutant: Mutant): readonly Edit[] {
   return [mutant, ...(mutant.also ?? [])];
-}
-
-/** Returns the text with the edit made; throws if the edit does not fit, and names the mutant. */
-export function edited(name: string, edit: Edit, text: string): string {
-  const parts = text.split(edit.find);
-  if (parts.length !== 2) {
-    const times = parts.length - 1;
-    throw new Error(`${name}: its text occurs ${times} times in ${edit.file}, not once`);
-  }
-  if (edit.replace === edit.find) throw new Error(`${name} changes nothing`);
-  return parts.join(edit.replace);
 }

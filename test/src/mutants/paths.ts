@@ -7,7 +7,7 @@ export const pathMutants: readonly Mutant[] = [
     area: 'state',
     // Each process has a key of its own, so members with the same znodes differ in their digests.
     breaks: 'same zxid, same digest, on every member (invariant 8)',
-    file: 'state/tree.ts',
+    in: 'Tree.setData',
     find: 'this.#digest.storeContent(this.#parts, node, digestPathHash(node, op));',
     replace: 'this.#digest.storeContent(this.#parts, node, this.store.int(node, INT.indexHash));',
   },
@@ -16,14 +16,10 @@ export const pathMutants: readonly Mutant[] = [
     area: 'state',
     // Half of the members decide differently, as if their files had different settings.
     breaks: 'what decides the outcome of a transaction is decided by the leader',
-    file: 'state/replicated-state.ts',
-    find: `    const parent = this.tree.findParentOf(op);
-    assert(parent !== NO_NODE, 'the parent of a created path exists');
-`,
-    replace: `    if (op.path.split('/').length > 7 && (this.tree.indexHash('/') & 1) === 0) return;
-    const parent = this.tree.findParentOf(op);
-    assert(parent !== NO_NODE, 'the parent of a created path exists');
-`,
+    in: 'ReplicatedState.#create',
+    find: 'const parent = this.tree.findParentOf(op);',
+    replace: `if (op.path.split('/').length > 7 && (this.tree.indexHash('/') & 1) === 0) return;
+      const parent = this.tree.findParentOf(op);`,
     aim: ['clients.digs=true'],
   },
   {
@@ -31,8 +27,8 @@ export const pathMutants: readonly Mutant[] = [
     area: 'state',
     // Its znode is created later, and nobody checks whether the path is watched.
     breaks: 'a recursive watch reports every change below its path',
-    file: 'state/watches.ts',
-    find: "    if (kind === 'created' && recursive.hasPath(path)) this.#nodes.put(path, node);\n",
+    in: 'WatchTable.#withStanding',
+    find: "if (kind === 'created' && recursive.hasPath(path)) this.#nodes.put(path, node);",
     replace: '',
     aim: ['clients.digs=true'],
   },
@@ -41,14 +37,12 @@ export const pathMutants: readonly Mutant[] = [
     area: 'pipeline',
     // The first operations are done, and the others are forgotten.
     breaks: 'a multi is done completely or not at all',
-    file: 'pipeline/prepare.ts',
-    find: `    if (requests.length > this.#rules.multiOpsMax) return failure(ErrorCode.badArguments);
-`,
-    replace: `    if (requests.length > this.#rules.multiOpsMax) {
-      const ops = requests.slice(0, this.#rules.multiOpsMax);
-      return this.#multi(context, { ops, aclBytesMax });
-    }
-`,
+    in: 'Prepare.#multi',
+    find: 'return failure(ErrorCode.badArguments);',
+    replace: `{
+        const ops = requests.slice(0, this.#rules.multiOpsMax);
+        return this.#multi(context, { ops, aclBytesMax });
+      }`,
     aim: ['clients.digs=true', 'settings.multiOpsMax=8'],
   },
 ];

@@ -8,7 +8,7 @@ import type { TrialResult, Verdict } from './trial.js';
 const ALL: readonly Mutant[] = Array.from({ length: 10 }, (_, index) => ({
   name: `mutant-${index}`,
   area: 'zab',
-  file: 'zab/zab.ts',
+  in: 'Zab',
   find: 'a',
   replace: 'b',
   breaks: 'nothing',

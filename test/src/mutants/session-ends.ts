@@ -27,9 +27,9 @@ export const sessionEndMutants: readonly Mutant[] = [
     area: 'sessions',
     breaks: 'the next leader continues the end of a session, so that none stays half closed',
     aim: ENDS_AND_LEADERS,
-    file: 'pipeline/session-ends.ts',
-    find: '      this.#waiting.push({ session, origin: 0, request: 0 });\n',
-    replace: '      if (session < 0) this.#waiting.push({ session, origin: 0, request: 0 });\n',
+    in: 'SessionEnds.constructor',
+    find: 'this.#waiting.push({ session, origin: 0, request: 0 });',
+    replace: 'if (session < 0) this.#waiting.push({ session, origin: 0, request: 0 });',
   },
   {
     name: 'next-leader-lets-closing-sessions-live',
@@ -37,14 +37,15 @@ export const sessionEndMutants: readonly Mutant[] = [
     // It has a lease again, and a client that knows its password resumes what is left of it.
     breaks: 'nobody resumes a session whose end is decided, also under the next leader',
     aim: ENDS_AND_LEADERS,
-    file: 'pipeline/sessions-in-flight.ts',
+    in: 'SessionsInFlight.constructor',
     find: 'if (isClosing) this.#closing.add(id);',
     replace: 'if (isClosing && id < 0) this.#closing.add(id);',
     also: [
       {
-        file: 'pipeline/request-preparer.ts',
-        find: '      if (!isClosing) this.#leases.add(',
-        replace: '      if (!isClosing || timeoutMs > 0) this.#leases.add(',
+        in: 'RequestPreparer.constructor',
+        find: 'if (!isClosing) this.#leases.add(session, timeoutMs, time.nowMs);',
+        replace:
+          'if (!isClosing || timeoutMs > 0) this.#leases.add(session, timeoutMs, time.nowMs);',
       },
     ],
   },
@@ -53,19 +54,18 @@ export const sessionEndMutants: readonly Mutant[] = [
     area: 'state',
     breaks: 'a session is closed only when all of its ephemerals are gone',
     aim: ENDS,
-    file: 'state/replicated-state.ts',
-    find: '    const families = this.tree.ephemeralFamilies(at.session);\n',
-    replace:
-      '    const isOpen = this.sessions.isOpen(at.session);\n' +
-      '    const families = isOpen ? this.tree.ephemeralFamilies(at.session) : [];\n',
+    in: 'ReplicatedState.#closeSession',
+    find: 'const families = this.tree.ephemeralFamilies(at.session);',
+    replace: `const isOpen = this.sessions.isOpen(at.session);
+      const families = isOpen ? this.tree.ephemeralFamilies(at.session) : [];`,
   },
   {
     name: 'close-is-answered-when-it-begins',
     area: 'pipeline',
     breaks: 'a client that closes its session is answered once its ephemerals are gone',
     aim: ENDS,
-    file: 'pipeline/pipeline.ts',
-    find: '    if (isOwn && !begins) this.#answerOwn(zxid, txn);\n',
-    replace: '    if (isOwn) this.#answerOwn(zxid, txn);\n',
+    in: 'Pipeline.apply',
+    find: 'if (isOwn && !begins) this.#answerOwn(zxid, txn);',
+    replace: 'if (isOwn) this.#answerOwn(zxid, txn);',
   },
 ];

@@ -12,7 +12,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CommandResult, runCommand } from './command.js';
 import { newCopy, removeLeftovers } from './copies.js';
-import { edited, editsOf, type Mutant } from './mutant.js';
+import type { Mutant } from './mutant.js';
+import { Sources } from './sources.js';
 
 /** The repository, from test/src/mutants as well as from test/dist/mutants. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -46,12 +47,10 @@ export class Workspace {
   /** Makes the mutant and builds it; throws if it does not fit or does not compile. */
   async apply(mutant: Mutant): Promise<void> {
     await this.#restoreSources();
-    for (const edit of editsOf(mutant)) {
-      const path = join(this.folder, 'server/src', edit.file);
-      const text = await readFile(path, 'utf8');
-      const changed = edited(mutant.name, edit, text);
-      if (!this.#originals.has(path)) this.#originals.set(path, text);
-      await writeFile(path, changed);
+    for (const [file, text] of Sources.read(this.folder).mutated(mutant)) {
+      const path = join(this.folder, file);
+      this.#originals.set(path, await readFile(path, 'utf8'));
+      await writeFile(path, text);
     }
     await this.#build(mutant.name);
   }

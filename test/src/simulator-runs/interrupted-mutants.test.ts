@@ -12,13 +12,15 @@ import { REPOSITORY } from '../harness/product.js';
 import { until } from '../harness/wait.js';
 import { removeLeftovers } from '../mutants/copies.js';
 import { seededMutants } from '../mutants/index.js';
+import { Sources } from '../mutants/sources.js';
 
 const MAIN = join(REPOSITORY, 'test/dist/mutants/main.js');
 const DEADLINE_MS = 170_000;
 const [mutant] = seededMutants;
 if (mutant === undefined) throw new Error('there are no mutants');
-const { name, file } = mutant;
-const original = readFileSync(join(REPOSITORY, 'server/src', file), 'utf8');
+const { name } = mutant;
+const [[file] = ['']] = Sources.read(REPOSITORY).mutated(mutant);
+const original = readFileSync(join(REPOSITORY, file), 'utf8');
 
 it('an interrupt while copies are made removes the copies', async () => {
   const run = start();
@@ -92,7 +94,7 @@ function copiesIn(directory: string): string[] {
 /** From then on the copy is built and run. */
 async function mutantIsMade({ directory }: Started): Promise<void> {
   await until('a copy has the mutant', DEADLINE_MS, () => {
-    const sources = copiesIn(directory).map((copy) => join(copy, 'server/src', file));
+    const sources = copiesIn(directory).map((copy) => join(copy, file));
     return sources.some((path) => readFileSync(path, 'utf8') !== original) || undefined;
   });
 }

@@ -13,12 +13,12 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'former-list-not-counted',
     area: 'named',
-    file: 'zab/quorum.ts',
+    in: 'Quorums.constructor',
     find: 'this.#lists = [members, ...former];',
     replace: 'this.#lists = [members];',
     also: [
       {
-        file: 'zab/quorum.ts',
+        in: 'Quorums.include',
         find: 'const all = [this.#members, ...this.#former, ...others];',
         replace: 'const all = [this.#members];',
       },
@@ -29,16 +29,16 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'former-list-forgotten-at-start',
     area: 'named',
-    file: 'member/served-with.ts',
-    find: 'kept: { lists: [...former, list], peerTimeoutMs: longerMs },',
-    replace: 'kept: { lists: [list], peerTimeoutMs: longerMs },',
+    in: 'planServing',
+    find: '[...former, list]',
+    replace: '[list]',
     breaks: 'a directory keeps the list that it served with until another one is served',
     scenario: { file: LISTS, name: TWO_FILES },
   },
   {
     name: 'former-lists-of-others-not-counted',
     area: 'named',
-    file: 'zab/member.ts',
+    in: 'Member.countByAll',
     find: 'others.push(...(vote?.former ?? []));',
     replace: 'others.push(...(vote?.former ?? []).slice(0, 0));',
     breaks: 'a leader has a quorum of each list that its followers may have served with',
@@ -50,9 +50,9 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'shorter-timeout-at-once',
     area: 'named',
-    file: 'zab/electorate.ts',
-    find: 'if (member.abstains) {',
-    replace: 'if (member.abstains && !sound) {',
+    in: 'electorateOf',
+    find: 'if (member.abstains) $BODY',
+    replace: 'if (member.abstains && !sound) $BODY',
     breaks: 'nobody is elected with a shorter H while another member may serve with the longer one',
     scenario: {
       file: LISTS,
@@ -62,7 +62,7 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'unequal-settings-accepted',
     area: 'named',
-    file: 'net/peer-hello.ts',
+    in: 'settingsProblem',
     find: 'if (other === undefined || other === value) return [];',
     replace: 'if (other === undefined || value !== undefined) return [];',
     breaks: 'members that differ in what they must share refuse each other',
@@ -74,7 +74,7 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'lease-is-the-followers-own',
     area: 'named',
-    file: 'zab/following.ts',
+    in: 'Following.#onNewLeader',
     find: 'if (message.leaseMs > 0) this.#leaseMs = message.leaseMs;',
     replace: 'if (message.leaseMs < 0) this.#leaseMs = message.leaseMs;',
     breaks: 'no lease of a follower outlives what its leader grants',
@@ -86,7 +86,7 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'level-raised-before-all-know-it',
     area: 'named',
-    file: 'driver/ensemble-level.ts',
+    in: 'EnsembleLevel.next',
     find: 'next = Math.min(next, this.#agreed.get(peer) ?? 0);',
     replace: 'next = Math.min(next, this.#agreed.get(peer) ?? agreed);',
     breaks: 'the level is raised once every configured member has said that it knows it',
@@ -98,7 +98,7 @@ export const agreementMutants: readonly NamedMutant[] = [
   {
     name: 'level-not-in-the-meta-record',
     area: 'named',
-    file: 'driver/ensemble-level.ts',
+    in: 'EnsembleLevel.raise',
     find: 'this.#storage.raiseLevel(level);',
     replace: 'if (level < 0) this.#storage.raiseLevel(level);',
     breaks: 'a release that does not know the level refuses the directory at its start',

@@ -18,7 +18,7 @@ const ofMembers: readonly NamedMutant[] = [
   {
     name: 'acceptor-does-not-check-the-proof',
     area: 'named',
-    file: 'net/peer-authentication.ts',
+    in: 'AcceptorAuthentication.#onProof',
     find: "const secret = matchingSecret(secrets, codes, 'dialler', exchange);",
     replace:
       "const secret = matchingSecret(secrets, codes, 'dialler', exchange) ?? secrets[0] ?? null;",
@@ -28,18 +28,19 @@ const ofMembers: readonly NamedMutant[] = [
   {
     name: 'dialler-does-not-check-the-proof',
     area: 'named',
-    file: 'net/peer-authentication.ts',
-    find: 'if (matching === null) return',
-    replace: 'if (matching === null && codes.length === 0) return',
+    in: 'DiallerAuthentication.#onProof',
+    find: "if (matching === null) return { kind: 'refused', reason: WRONG_SECRET };",
+    replace:
+      "if (matching === null && codes.length === 0) return { kind: 'refused', reason: WRONG_SECRET };",
     breaks: 'a member speaks to nobody who does not know the secret',
     scenario: { file: EXCHANGE, name: 'by another secret is refused by both sides' },
   },
   {
     name: 'proof-does-not-cover-the-direction',
     area: 'named',
-    file: 'net/peer-authentication.ts',
-    find: `authentication 1 \${role} \${dialler}`,
-    replace: `authentication 1 \${role.length > 0} \${dialler}`,
+    in: 'codeOf',
+    find: `hmac.update(\`rookery peer authentication 1 \${role} \${dialler} \${acceptor} \`);`,
+    replace: `hmac.update(\`rookery peer authentication 1 \${role.length > 0} \${dialler} \${acceptor} \`);`,
     breaks: 'a proof that is sent back to its sender proves nothing',
     scenario: {
       file: EXCHANGE,
@@ -49,36 +50,36 @@ const ofMembers: readonly NamedMutant[] = [
   {
     name: 'proof-does-not-cover-the-challenge',
     area: 'named',
-    file: 'net/peer-authentication.ts',
-    find: '.update(acceptorNonce);',
-    replace: '.update(acceptorNonce.subarray(0, 0));',
+    in: 'codeOf',
+    find: 'hmac.update(diallerNonce).update(acceptorNonce);',
+    replace: 'hmac.update(diallerNonce).update(acceptorNonce.subarray(0, 0));',
     breaks: 'a recorded proof is worth nothing on another link',
     scenario: { file: EXCHANGE, name: 'that was recorded is refused after another challenge' },
   },
   {
     name: 'proof-does-not-cover-the-id',
     area: 'named',
-    file: 'net/peer-authentication.ts',
-    find: `\${role} \${dialler} \${acceptor} \``,
-    replace: `\${role} \${dialler < 0} \${acceptor} \``,
+    in: 'codeOf',
+    find: `hmac.update(\`rookery peer authentication 1 \${role} \${dialler} \${acceptor} \`);`,
+    replace: `hmac.update(\`rookery peer authentication 1 \${role} \${dialler < 0} \${acceptor} \`);`,
     breaks: 'a member proves that it is the one that it claims to be',
     scenario: { file: EXCHANGE, name: 'by another member is refused after the same challenge' },
   },
   {
     name: 'proof-does-not-cover-whom-it-is-for',
     area: 'named',
-    file: 'net/peer-authentication.ts',
-    find: `\${dialler} \${acceptor} \``,
-    replace: `\${dialler} \${acceptor < 0} \``,
+    in: 'codeOf',
+    find: `hmac.update(\`rookery peer authentication 1 \${role} \${dialler} \${acceptor} \`);`,
+    replace: `hmac.update(\`rookery peer authentication 1 \${role} \${dialler} \${acceptor < 0} \`);`,
     breaks: 'a proof for one member is worth nothing at another',
     scenario: { file: EXCHANGE, name: 'for another member is refused after the same challenge' },
   },
   {
     name: 'hello-needs-no-proof',
     area: 'named',
-    file: 'net/peer-admission.ts',
-    find: "if (message.kind === 'hello' && !this.needsProof) {",
-    replace: "if (message.kind === 'hello') {",
+    in: 'PeerAdmission.onMessage',
+    find: "if (message.kind === 'hello' && !this.needsProof) $BODY",
+    replace: "if (message.kind === 'hello') $BODY",
     breaks: 'where proofs are required nobody is judged by a hello alone',
     scenario: {
       file: ADMISSION,
@@ -88,18 +89,18 @@ const ofMembers: readonly NamedMutant[] = [
   {
     name: 'hello-may-differ-from-its-proof',
     area: 'named',
-    file: 'net/peer-authentication.ts',
-    find: 'return proven.id === id && ',
-    replace: 'return id > 0 && ',
+    in: 'isProvenBy',
+    find: 'return proven.id === id && (proven.ensembleId ?? ensembleId) === ensembleId;',
+    replace: 'return id > 0 && (proven.ensembleId ?? ensembleId) === ensembleId;',
     breaks: 'a member that has proved its id speaks as no other one',
     scenario: { file: ADMISSION, name: 'that has been proved cannot speak as another member' },
   },
   {
     name: 'strangers-are-not-bounded',
     area: 'named',
-    file: 'net/peer-admission.ts',
-    find: 'new FairSlots(parts.unprovenMax)',
-    replace: 'new FairSlots(parts.unprovenMax * 1_000)',
+    in: 'PeerAdmission.constructor',
+    find: 'this.#unproven = new FairSlots(parts.unprovenMax);',
+    replace: 'this.#unproven = new FairSlots(parts.unprovenMax * 1_000);',
     breaks: 'connections that have proved nothing have a bound',
     scenario: {
       file: ADMISSION,
@@ -109,7 +110,7 @@ const ofMembers: readonly NamedMutant[] = [
   {
     name: 'any-certificate-is-every-member',
     area: 'named',
-    file: 'net/peer-certificate.ts',
+    in: 'certificateProblem',
     find: 'if (isNamed(certificate, host)) return null;',
     replace: "if (isNamed(certificate, host) || host !== '') return null;",
     breaks: 'a certificate is that of the member whose host it names',
@@ -121,9 +122,10 @@ const ofMembers: readonly NamedMutant[] = [
   {
     name: 'wildcard-is-every-member',
     area: 'named',
-    file: 'net/peer-certificate.ts',
-    find: 'wildcards: false',
-    replace: 'wildcards: true',
+    in: 'isNamed',
+    find: "return certificate.checkHost(name, { subject: 'never', wildcards: false }) !== undefined;",
+    replace:
+      "return certificate.checkHost(name, { subject: 'never', wildcards: true }) !== undefined;",
     breaks: 'a certificate for a whole domain is that of no member',
     scenario: {
       file: CERTIFICATE,
@@ -133,9 +135,14 @@ const ofMembers: readonly NamedMutant[] = [
   {
     name: 'uri-of-another-ensemble-is-passed-over',
     area: 'named',
-    file: 'net/peer-certificate.ts',
-    find: `    return \`its certificate is not that of member \${id} of this ensemble\`;\n`,
-    replace: '',
+    in: 'certificateProblem',
+    find: `{
+        if (ensemble !== null && uris.includes(\`rookery://\${ensemble}/\${id}\`)) return null;
+        return \`its certificate is not that of member \${id} of this ensemble\`;
+      }`,
+    replace: `{
+        if (ensemble !== null && uris.includes(\`rookery://\${ensemble}/\${id}\`)) return null;
+      }`,
     breaks: 'two ensembles under one authority stay apart',
     scenario: {
       file: CERTIFICATE,
@@ -148,11 +155,10 @@ const ofClients: readonly NamedMutant[] = [
   {
     name: 'certificate-is-believed-unverified',
     area: 'named',
-    file: 'net/tls-acceptor.ts',
-    find: 'if (certificate !== undefined && !this.#isTrusted(socket)) {',
+    in: 'TlsAcceptor.#onSecured',
+    find: 'if (certificate !== undefined && !this.#isTrusted(socket)) $BODY',
     replace:
-      "if (certificate !== undefined && options.clientAuth === 'need' && " +
-      '!this.#isTrusted(socket)) {',
+      "if (certificate !== undefined && options.clientAuth === 'need' && !this.#isTrusted(socket)) $BODY",
     breaks: 'the identity of a certificate is believed after an authority has been found for it',
     scenario: {
       file: ACCEPTOR,
@@ -162,7 +168,7 @@ const ofClients: readonly NamedMutant[] = [
   {
     name: 'pkcs12-authorities-are-trusted',
     area: 'named',
-    file: 'net/tls-acceptor.ts',
+    in: 'TlsAcceptor.#isTrusted',
     find: 'if (!this.#material.isPkcs12) return true;',
     replace: 'if (socket.authorized) return true;',
     breaks: 'only the authorities of caFile sign certificates of clients',
@@ -174,7 +180,7 @@ const ofClients: readonly NamedMutant[] = [
   {
     name: 'handshakes-are-not-bounded',
     area: 'named',
-    file: 'net/tls-acceptor.ts',
+    in: 'TlsAcceptor.accept',
     find: 'slots.add(pending)?.evict();',
     replace: 'slots.add(pending);',
     breaks: 'the handshakes under way have a bound',
@@ -186,9 +192,9 @@ const ofClients: readonly NamedMutant[] = [
   {
     name: 'enforced-authentication-forgets-an-opcode',
     area: 'named',
-    file: 'pipeline/requests.ts',
-    find: 'opcode !== OpCode.auth && classOf',
-    replace: 'opcode !== OpCode.auth && opcode !== OpCode.getData && classOf',
+    in: 'Requests.#run',
+    find: '!connection.isAdmitted && opcode !== OpCode.auth',
+    replace: '!connection.isAdmitted && opcode !== OpCode.auth && opcode !== OpCode.getData',
     breaks: 'who must authenticate and has not gets nothing',
     scenario: {
       file: SASL,
@@ -198,16 +204,17 @@ const ofClients: readonly NamedMutant[] = [
   {
     name: 'any-scheme-is-enough',
     area: 'named',
-    file: 'pipeline/connection.ts',
-    find: 'identities.some(({ scheme }) => this.#admission.has(scheme))',
-    replace: "identities.some(({ scheme }) => scheme !== 'ip' && this.#admission.size > 0)",
+    in: 'Connection.becomes',
+    find: 'this.isAdmitted ||= identities.some(({ scheme }) => this.#admission.has(scheme));',
+    replace:
+      "this.isAdmitted ||= identities.some(({ scheme }) => scheme !== 'ip' && this.#admission.size > 0);",
     breaks: 'only the schemes of enforceAuth let a client in',
     scenario: { file: SASL, name: 'asks for one of the schemes, and for no other' },
   },
   {
     name: 'super-user-by-name',
     area: 'named',
-    file: 'pipeline/identities.ts',
+    in: 'Authenticator.#isSuper',
     find: "if (scheme === 'digest' && id === superDigest) return true;",
     replace:
       "if (scheme === 'digest' && id.split(':')[0] === superDigest?.split(':')[0]) return true;",
@@ -220,18 +227,18 @@ const ofClients: readonly NamedMutant[] = [
   {
     name: 'sasl-exchange-is-shared',
     area: 'named',
-    file: 'security/digest-md5.ts',
-    find: '    const nonce = this.#newNonce();\n',
-    replace:
-      '    const nonce = REALM;\n    if (this.#newNonce().length === 0) throw new Error();\n',
+    in: 'DigestMd5Server.begin',
+    find: 'const nonce = this.#newNonce();',
+    replace: `const nonce = REALM;
+      if (this.#newNonce().length === 0) throw new Error();`,
     breaks: 'a response is worth nothing on another connection (ZOOKEEPER-4839)',
     scenario: { file: DIGEST_MD5, name: 'takes one response for each nonce, right or wrong' },
   },
   {
     name: 'sasl-response-may-be-tried-again',
     area: 'named',
-    file: 'security/digest-md5.ts',
-    find: "            step = 'over';\n",
+    in: 'DigestMd5Server.begin',
+    find: "step = 'over';",
     replace: '',
     breaks: 'one response is judged for each challenge',
     scenario: { file: DIGEST_MD5, name: 'takes one response for each nonce, right or wrong' },
@@ -239,18 +246,18 @@ const ofClients: readonly NamedMutant[] = [
   {
     name: 'sasl-takes-an-unknown-user',
     area: 'named',
-    file: 'security/digest-md5.ts',
-    find: 'if (!isRight || known === undefined) return',
-    replace: 'if (!isRight && known !== undefined) return',
+    in: 'DigestMd5Server.#judge',
+    find: 'if (!isRight || known === undefined) return refused($TEXT);',
+    replace: 'if (!isRight && known !== undefined) return refused($TEXT);',
     breaks: 'nobody is a user who is not in the file',
     scenario: { file: DIGEST_MD5, name: 'refuses an unknown user' },
   },
   {
     name: 'secret-may-be-open-to-others',
     area: 'named',
-    file: 'security/secret-file.ts',
-    find: 'if ((mode & forbidden) !== 0) {',
-    replace: 'if ((mode & forbidden) === 0o777) {',
+    in: 'accessProblem',
+    find: 'if ((mode & forbidden) !== 0) $BODY',
+    replace: 'if ((mode & forbidden) === 0o777) $BODY',
     breaks: 'a file that other users can read is no secret',
     scenario: {
       file: SECRET_FILE,

@@ -8,12 +8,12 @@ export const checkpointMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3127-fuzzy-checkpoint',
     area: 'named',
-    file: 'state/capture.ts',
-    find: '      this.#write(node);\n    }\n  }\n\n  #captureDead',
-    replace: '      this.#tree.path(node);\n    }\n  }\n\n  #captureDead',
+    in: 'Capture.#captureIfFrozen',
+    find: 'this.#write(node);',
+    replace: 'this.#tree.path(node);',
     also: [
       {
-        file: 'state/capture.ts',
+        in: 'Capture.#captureNodes',
         find: 'this.#tree.isLive(node) && this.#tree.mark(node) === this.#generation - 1',
         replace: 'this.#tree.isLive(node)',
       },
@@ -24,16 +24,15 @@ export const checkpointMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3144-sessions-captured-late',
     area: 'named',
-    file: 'state/capture.ts',
-    find: '    this.#frozenSessions = [...this.#sessions.takeChanges()];',
-    replace: '    this.#frozenSessions = [];',
+    in: 'Capture.freeze',
+    find: 'this.#frozenSessions = [...this.#sessions.takeChanges()];',
+    replace: 'this.#frozenSessions = [];',
     also: [
       {
-        file: 'state/capture.ts',
-        find: '    this.#captureNodes(slice);\n',
-        replace:
-          '    this.#captureNodes(slice);\n' +
-          '    this.#frozenSessions.push(...this.#sessions.takeChanges());\n',
+        in: 'Capture.captureSome',
+        find: 'while (slice.hasRoom) $BODY',
+        replace: `this.#frozenSessions.push(...this.#sessions.takeChanges());
+          while (slice.hasRoom) $BODY`,
       },
     ],
     breaks: 'sessions and znodes of a checkpoint are of the same zxid',
@@ -45,13 +44,11 @@ export const checkpointMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3249-parent-captured-late',
     area: 'named',
-    file: 'state/replicated-state.ts',
-    find:
-      '    this.#capture.beforeChange(parent);\n' +
-      '    const node = this.tree.create(op, parent, at);\n',
-    replace:
-      '    const node = this.tree.create(op, parent, at);\n' +
-      '    this.#capture.beforeChange(parent);\n',
+    in: 'ReplicatedState.#create',
+    find: `this.#capture.beforeChange(parent);
+      const node = this.tree.create(op, parent, at);`,
+    replace: `const node = this.tree.create(op, parent, at);
+      this.#capture.beforeChange(parent);`,
     breaks: 'a parent is in a checkpoint as it was before the children that came later',
     scenario: scenario(
       EXACT,
@@ -61,8 +58,8 @@ export const checkpointMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3306-shared-acl-dropped',
     area: 'named',
-    file: 'state/acl-table.ts',
-    find: '      this.#interned(known).uses++;\n',
+    in: 'AclTable.#useEncoded',
+    find: 'this.#interned(known).uses++;',
     replace: '',
     breaks: 'an ACL list stays as long as any znode has it',
     scenario: scenario(
@@ -73,9 +70,9 @@ export const checkpointMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2325-empty-tree-accepted',
     area: 'named',
-    file: 'storage/checkpoint.ts',
-    find: '  if (found === digest) return;',
-    replace: "  if (found === digest || zxid > 0 || found === '') return;",
+    in: 'finishRecords',
+    find: 'if (found === digest) return;',
+    replace: "if (found === digest || zxid > 0 || found === '') return;",
     breaks: 'a tree that is not what was saved is damage, not an empty tree',
     scenario: scenario(
       DISKS,
@@ -85,9 +82,10 @@ export const checkpointMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3056-empty-tree-served',
     area: 'named',
-    file: 'zab/electorate.ts',
-    find: '  if (!sound) return {',
-    replace: '  if (!sound && votes.length > 0) return {',
+    in: 'electorateOf',
+    find: "if (!sound) return { kind: 'none', reason: damagedText(member) };",
+    replace:
+      "if (!sound && votes.length > 0) return { kind: 'none', reason: damagedText(member) };",
     breaks: 'a standalone server without its snapshot does not serve an empty tree',
     scenario: scenario(
       DISKS,
@@ -97,9 +95,9 @@ export const checkpointMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4837-truncated-below-a-checkpoint',
     area: 'named',
-    file: 'storage/storage.ts',
-    find: '    const floor = Math.max(this.checkpointZxid, this.#frozenZxid);',
-    replace: '    const floor: Zxid = 0;',
+    in: 'Storage.truncate',
+    find: 'const floor = Math.max(this.checkpointZxid, this.#frozenZxid);',
+    replace: 'const floor: Zxid = 0;',
     breaks: 'nothing that a checkpoint contains, or will contain, is ever truncated',
     scenario: scenario(
       DISKS,

@@ -7,9 +7,9 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4269-history-above-its-epoch-refused',
     area: 'named',
-    file: 'storage/recovery.ts',
-    find: '    if (epochOf(log.last) > meta.acceptedEpoch) {',
-    replace: '    if (epochOf(log.last) > meta.currentEpoch) {',
+    in: 'soundStorage',
+    find: 'if (epochOf(log.last) > meta.acceptedEpoch) $BODY',
+    replace: 'if (epochOf(log.last) > meta.currentEpoch) $BODY',
     breaks: 'a crash between the writes of the history and of its epoch leaves a sound disk',
     scenario: scenario(
       'disks',
@@ -19,9 +19,9 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2332-torn-write-blocks-start',
     area: 'named',
-    file: 'storage/log-recovery.ts',
-    find: '  if (through === null && !(await reader.hasLaterWrite())) return;',
-    replace: '  if (through === null && (await reader.hasLaterWrite())) return;',
+    in: 'checkEnd',
+    find: 'if (through === null && !(await reader.hasLaterWrite())) return;',
+    replace: 'if (through === null && (await reader.hasLaterWrite())) return;',
     breaks: 'an incomplete last write counts as never made, not as damage',
     scenario: scenario(
       'log-files',
@@ -31,9 +31,9 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4813-torn-header-blocks-start',
     area: 'named',
-    file: 'storage/log-recovery.ts',
-    find: '  if (newest === null || newest.seq < logSeq) {',
-    replace: '  if (newest === null || newest.seq < Math.max(...headers.keys())) {',
+    in: 'chainOf',
+    find: 'if (newest === null || newest.seq < logSeq) $BODY',
+    replace: 'if (newest === null || newest.seq < Math.max(...headers.keys())) $BODY',
     breaks: 'an incompletely created file of the log does not keep the member from starting',
     scenario: scenario(
       'log-files',
@@ -43,11 +43,12 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3496-peers-read-no-more-than-clients-send',
     area: 'named',
-    file: 'member/limits.ts',
-    find: '  const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);',
-    replace:
-      '  const peerFrameBytesMax = Math.min(\n' +
-      '    frameBytesMax,\n    PEER_FRAME_BYTES_MIN + GATHERED_BYTES,\n  );',
+    in: 'derivedLimits',
+    find: 'const peerFrameBytesMax = Math.max(PEER_FRAME_BYTES_MIN, GATHERED_BYTES + itemBytesMax);',
+    replace: `const peerFrameBytesMax = Math.min(
+        frameBytesMax,
+        PEER_FRAME_BYTES_MIN + GATHERED_BYTES,
+      );`,
     breaks: 'whatever is accepted fits into everything that processes it later',
     scenario: scenario(
       'limits',
@@ -57,13 +58,11 @@ export const diskMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2789-counter-runs-into-the-epoch',
     area: 'named',
-    file: 'pipeline/epoch-zxids.ts',
-    find:
-      '    if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;\n' +
-      '    else this.#next = zxid + 1;',
-    replace:
-      '    if (counterOf(zxid) > COUNTER_MAX) this.#exhausted = true;\n' +
-      '    else this.#next = zxid + 1;',
+    in: 'EpochZxids.take',
+    find: `if (counterOf(zxid) === COUNTER_MAX) this.#exhausted = true;
+      else this.#next = zxid + 1;`,
+    replace: `if (counterOf(zxid) > COUNTER_MAX) this.#exhausted = true;
+      else this.#next = zxid + 1;`,
     breaks: 'zxids of an epoch end with its counter',
     scenario: scenario(
       'limits',

@@ -14,7 +14,7 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'identity-not-compared',
     area: 'named',
-    file: 'zab/sync-plan.ts',
+    in: 'planSync',
     find: 'const conflict = lineage.firstConflict(learner.lineage);',
     replace: 'const conflict = lineage.firstConflict([]) + learner.last;',
     breaks:
@@ -24,17 +24,17 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'identity-saved-after-what-it-proposed',
     area: 'named',
-    file: 'zab/member.ts',
-    find: '>= this.#unsavedEpoch) this.#saveEpochs();',
-    replace: '< this.#currentEpoch) this.#saveEpochs();',
+    in: 'Member.append',
+    find: 'if (epochOf(batch.last) >= this.#unsavedEpoch) this.#saveEpochs();',
+    replace: 'if (epochOf(batch.last) < this.#currentEpoch) this.#saveEpochs();',
     breaks: 'the identity of the proposer is on disk before the proposal',
     scenario: trace('foreign-epoch-is-cut-off'),
   },
   {
     name: 'outvoted-member-keeps-its-vote',
     area: 'named',
-    file: 'zab/disputes.ts',
-    find: '  member.giveUp(OUTVOTED, after);\n',
+    in: 'onDisputed',
+    find: 'member.giveUp(OUTVOTED, after);',
     replace: '',
     breaks: 'a member whose history a quorum does not have gives its vote up',
     scenario: trace('two-leaderships-of-one-epoch'),
@@ -42,18 +42,18 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'outvoted-by-the-configured-list-alone',
     area: 'named',
-    file: 'zab/disputes.ts',
-    find: 'member.quorums.isQuorum((id) => agree.has(id))',
-    replace: 'agree.size >= member.quorum',
+    in: 'isOutvoted',
+    find: 'return [...holders.values()].some((agree) => member.quorums.isQuorum((id) => agree.has(id)));',
+    replace: 'return [...holders.values()].some((agree) => agree.size >= member.quorum);',
     breaks: 'a history is given up only where a majority of every list of members has another one',
     scenario: trace('two-leaderships-while-the-list-shrinks'),
   },
   {
     name: 'rolled-back-directory-keeps-its-vote',
     area: 'named',
-    file: 'driver/known-starts.ts',
-    find: '    return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);',
-    replace: '    return offer !== null && isBeside(this.own, this.earlier, offer.start);',
+    in: 'KnownStarts.isBehind',
+    find: 'return offer !== null && isBeside(this.own, this.earlier, offer.lastSeen);',
+    replace: 'return offer !== null && isBeside(this.own, this.earlier, offer.start);',
     breaks: 'a member whose directory went back in time has no vote',
     scenario: {
       file: WENT_BACK,
@@ -63,9 +63,9 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'seen-starts-not-kept-over-restart',
     area: 'named',
-    file: 'storage/starts-record.ts',
-    find: '    this.#meta.remember({ seenStarts: [...others, seen] });',
-    replace: '    if (others.length < 0) this.#meta.remember({ seenStarts: [...others, seen] });',
+    in: 'StartsRecord.rememberStart',
+    find: 'this.#meta.remember({ seenStarts: [...others, seen] });',
+    replace: 'if (others.length < 0) this.#meta.remember({ seenStarts: [...others, seen] });',
     breaks: 'which starts of others were seen is known after a restart, too',
     scenario: {
       file: WENT_BACK,
@@ -75,9 +75,9 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'digest-mismatch-ignored',
     area: 'named',
-    file: 'driver/digest-watch.ts',
-    find: "    if (majority === null) return 'nobody';",
-    replace: "    if (majority !== undefined) return 'nobody';",
+    in: 'DigestWatch.#onMismatch',
+    find: "if (majority === null) return 'nobody';",
+    replace: "if (majority !== undefined) return 'nobody';",
     breaks: 'a member whose state a quorum does not have gives up',
     scenario: {
       file: 'server/src/simulated/digests.test.ts',
@@ -87,9 +87,9 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'digest-not-compared-after-synchronization',
     area: 'named',
-    file: 'driver/digest-watch.ts',
-    find: "    if (message.kind !== 'upToDate') return;",
-    replace: "    if (message.kind !== 'upToDate' || state.lastZxid >= 0) return;",
+    in: 'DigestWatch.onSend',
+    find: "if (message.kind !== 'upToDate') return;",
+    replace: "if (message.kind !== 'upToDate' || state.lastZxid >= 0) return;",
     breaks: 'a member that was synchronized and has another state is found at once',
     scenario: {
       file: 'server/src/simulated/digests.test.ts',
@@ -99,11 +99,9 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'leader-durable-before-uptodate',
     area: 'named',
-    file: 'zab/following.ts',
-    find: `    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
-    replace: `    if (!this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
+    in: 'Following.#onLeaderDurable',
+    find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
+    replace: 'if (!this.#member.knows(zxid)) $BODY',
     breaks: 'a learner commits nothing before UPTODATE: its epoch may never have a quorum',
     scenario: {
       file: 'server/src/zab/learner-counts.test.ts',
@@ -114,11 +112,9 @@ export const identityMutants: readonly NamedMutant[] = [
     // Such a learner drops the link, so nothing is lost, but under load it could never join.
     name: 'leader-durable-told-to-all',
     area: 'named',
-    file: 'zab/learner.ts',
-    find: `    for (const learner of this.synced()) {
-      const { link } = learner;`,
-    replace: `    for (const learner of this.all()) {
-      const { link } = learner;`,
+    in: 'Learners.tellDurable',
+    find: 'for (const learner of this.synced()) $BODY',
+    replace: 'for (const learner of this.all()) $BODY',
     breaks: 'a leader tells only synchronized learners what is durable at it',
     scenario: trace('diff-from-disk-while-writes-go-on'),
   },
@@ -127,25 +123,22 @@ export const identityMutants: readonly NamedMutant[] = [
     // simulator cannot catch it for that reason.
     name: 'leader-durable-survives-its-term',
     area: 'named',
-    file: 'zab/following.ts',
-    find: '    this.#progressAtMs = member.nowMs;\n  }\n\n  /** The only peer',
-    replace:
-      '    this.#progressAtMs = member.nowMs;\n' +
-      '    this.#leaderDurable = durableAtLeader.get(member) ?? 0;\n  }\n\n  /** The only peer',
+    in: 'Following.constructor',
+    find: 'this.#progressAtMs = member.nowMs;',
+    replace: `this.#progressAtMs = member.nowMs;
+      this.#leaderDurable = Following.#durableAtLeader.get(member) ?? 0;`,
     also: [
       {
-        file: 'zab/following.ts',
-        find: 'export class Following implements Role {',
-        replace:
-          'const durableAtLeader = new WeakMap<Member, Zxid>();\n\n' +
-          'export class Following implements Role {',
+        in: 'Following.#leaderDurable',
+        find: '#leaderDurable: Zxid = 0;',
+        replace: `static readonly #durableAtLeader = new WeakMap<Member, Zxid>();
+          #leaderDurable: Zxid = 0;`,
       },
       {
-        file: 'zab/following.ts',
-        find: '    this.#leaderDurable = Math.max(this.#leaderDurable, zxid);\n',
-        replace:
-          '    this.#leaderDurable = Math.max(this.#leaderDurable, zxid);\n' +
-          '    durableAtLeader.set(this.#member, this.#leaderDurable);\n',
+        in: 'Following.#onLeaderDurable',
+        find: 'this.#leaderDurable = Math.max(this.#leaderDurable, zxid);',
+        replace: `this.#leaderDurable = Math.max(this.#leaderDurable, zxid);
+          Following.#durableAtLeader.set(this.#member, this.#leaderDurable);`,
       },
     ],
     breaks: 'what was durable at the leader of one term counts in no later term',
@@ -157,12 +150,14 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'learner-without-a-vote-counts-itself',
     area: 'named',
-    file: 'zab/following.ts',
-    find: `    if (this.#serveFrom === null || !this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
-    replace: `    const isBarred = this.#serveFrom === null && this.#member.ensembleId !== '';
-    if (isBarred || !this.#member.knows(zxid)) {
-      return this.#violation(\`leaderDurable`,
+    in: 'Following.#onLeaderDurable',
+    find: `if (this.#serveFrom === null || !this.#member.knows(zxid)) {
+        return this.#violation(\`leaderDurable of \${formatZxid(zxid)}\`);
+      }`,
+    replace: `const isBarred = this.#serveFrom === null && this.#member.ensembleId !== '';
+      if (isBarred || !this.#member.knows(zxid)) {
+        return this.#violation(\`leaderDurable of \${formatZxid(zxid)}\`);
+      }`,
     breaks: 'a wiped or new member counts itself only once a leader has brought it up to date',
     scenario: {
       file: 'server/src/zab/learner-counts.test.ts',
@@ -172,9 +167,9 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'epoch-of-a-peer-not-judged',
     area: 'named',
-    file: 'zab/judge.ts',
-    find: 'return epoch <= epochMax ? null :',
-    replace: 'return epoch <= Math.max(epochMax, EPOCH_MAX) ? null :',
+    in: 'implausibleEpoch',
+    find: 'return epoch <= epochMax ? null : $TEXT;',
+    replace: 'return epoch <= Math.max(epochMax, EPOCH_MAX) ? null : $TEXT;',
     breaks: 'an epoch that nobody can have elected is refused',
     scenario: {
       file: JUDGE,
@@ -184,11 +179,9 @@ export const identityMutants: readonly NamedMutant[] = [
   {
     name: 'old-copy-trusted-once-it-follows',
     area: 'named',
-    file: 'driver/driver.ts',
-    find: `    const isServing = this.shown.role !== 'looking';
-    const distrust`,
-    replace: `    const isServing = this.#zab.role !== 'looking';
-    const distrust`,
+    in: 'Driver.#onConnected',
+    find: "const isServing = this.shown.role !== 'looking';",
+    replace: "const isServing = this.#zab.role !== 'looking';",
     breaks: 'a directory that went back keeps its vote only as part of a quorum that serves',
     scenario: {
       file: WENT_BACK,

@@ -10,7 +10,7 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'told-durable-once-counts-for-ever',
     area: 'named',
     breaks: 'a learner gets a COMMIT for what it was not told to be durable at its leader',
-    file: 'zab/learner.ts',
+    in: 'Learners.commit',
     find: 'if (toldDurable < reached) this.#member.send(link, message);',
     replace: 'if (toldDurable === 0) this.#member.send(link, message);',
     scenario: trace('diff-from-disk-while-writes-go-on'),
@@ -19,9 +19,10 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'due-beyond-a-tick-is-forgotten',
     area: 'named',
     breaks: 'a session that is due is ended by a later tick if this one has no room for it',
-    file: 'sessions/leases.ts',
-    find: '!this.#examine(bucket, nowMs, expired, max)) return expired;',
-    replace: '!this.#examine(bucket, nowMs, expired, max)) expired.slice();',
+    in: 'Leases.expired',
+    find: 'if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, max)) return expired;',
+    replace:
+      'if (bucket !== undefined && !this.#examine(bucket, nowMs, expired, max)) expired.slice();',
     scenario: {
       file: 'server/src/sessions/leases.test.ts',
       name: 'at most the requested number expires at once, and the rest is not forgotten',
@@ -31,7 +32,7 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'confirmed-sync-is-due',
     area: 'named',
     breaks: 'a sync is answered once what it names is applied here',
-    file: 'pipeline/commit-queue.ts',
+    in: 'isDue',
     find: 'return sync.syncedAt !== null && sync.syncedAt <= applied;',
     replace: 'return sync.syncedAt !== null && applied > 0;',
     scenario: {
@@ -43,7 +44,7 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'damage-taken-for-the-torn-end',
     area: 'named',
     breaks: 'a wrong record with later writes behind it is damage, not the end of the log',
-    file: 'storage/log-recovery.ts',
+    in: 'checkEnd',
     find: 'if (through === null && !(await reader.hasLaterWrite())) return;',
     replace: 'if (through === null && reader.position > 0) return;',
     scenario: {
@@ -55,7 +56,7 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'gone-before-its-end-is-committed',
     area: 'named',
     breaks: 'a client is told that its session is gone once the end of it is applied',
-    file: 'driver/leader-service.ts',
+    in: 'LeaderService.#onAttach',
     find: 'this.confirmed.add({ origin, afterApply: true, answer: () => attached });',
     replace: 'this.confirmed.add({ origin, afterApply: false, answer: () => attached });',
     scenario: {
@@ -67,9 +68,9 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'not-created-here-is-gone',
     area: 'named',
     breaks: 'a client is told that its session is gone only if it is',
-    file: 'pipeline/pipeline.ts',
-    find: '(connection.session > this.#state.lastZxid) this.#handshake',
-    replace: '(connection.session < 0) this.#handshake',
+    in: 'Pipeline.onAttached',
+    find: 'connection.session > this.#state.lastZxid',
+    replace: 'connection.session < 0',
     scenario: {
       file: 'server/src/pipeline/sessions.test.ts',
       name: 'right after its creation, still in flight, is never called expired',
@@ -79,7 +80,7 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'quota-counts-one-of-many',
     area: 'named',
     breaks: 'the stats of a quota count every ephemeral that ends with its session',
-    file: 'state/quotas.ts',
+    in: 'Quotas.deleting',
     find: 'const sum = lost.get(prefix) ?? { count: 0, bytes: 0 };',
     replace: 'const sum = { count: 0, bytes: 0 };',
     scenario: {
@@ -91,8 +92,8 @@ export const outsideScenarios: readonly NamedMutant[] = [
     name: 'quota-stats-not-captured',
     area: 'named',
     breaks: 'the stats of a quota are in the next checkpoint',
-    file: 'state/quotas.ts',
-    find: '    this.#capture.beforeChange(node);\n',
+    in: 'Quotas.#store',
+    find: 'this.#capture.beforeChange(node);',
     replace: '',
     scenario: {
       file: 'server/src/state/quotas.test.ts',

@@ -20,7 +20,7 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'attach-before-the-writes-of-its-turn',
     area: 'named',
-    file: 'pipeline/outbox.ts',
+    in: 'Outbox.take',
     find: 'return [...writes, ...syncs, ...attaches];',
     replace: 'return [...attaches, ...writes, ...syncs];',
     breaks: 'what an older connection has forwarded is done before its session continues',
@@ -29,7 +29,7 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'window-as-small-while-streaming',
     area: 'named',
-    file: 'zab/member.ts',
+    in: 'Member.#windowBytesMax',
     find: 'if (link.streaming) return streamingBytesMax;',
     replace: 'if (link.streaming && streamingBytesMax < 1) return windowBytesMax;',
     breaks:
@@ -39,7 +39,7 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'moved-on-window-skipped',
     area: 'named',
-    file: 'zab/catch-up.ts',
+    in: 'CatchUp.onHistorySent',
     find: 'learner.sentThrough = through;',
     replace: 'learner.sentThrough = Math.max(through, this.#member.history.windowBase);',
     breaks: 'history that leaves memory while a learner reads from disk is read from disk, too',
@@ -48,18 +48,18 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'begun-segment-not-noted',
     area: 'named',
-    file: 'storage/txn-log.ts',
-    find: '    await onBegun(seq);\n',
-    replace: '    if (seq < 0) await onBegun(seq);\n',
+    in: 'TxnLog.#begin',
+    find: 'await onBegun(seq);',
+    replace: 'if (seq < 0) await onBegun(seq);',
     breaks: 'the loss of a segment and of all segments after it is detected',
     scenario: { file: LOG_RECOVERY, name: 'with all from number 1 on' },
   },
   {
     name: 'old-segment-is-appended-to',
     area: 'named',
-    file: 'storage/txn-log.ts',
-    find: 'newest === undefined || !newest.isAppendable',
-    replace: 'newest === undefined',
+    in: 'TxnLog.#writable',
+    find: 'if (newest === undefined || !newest.isAppendable) return null;',
+    replace: 'if (newest === undefined) return null;',
     breaks: 'nothing durable is ever overwritten: a process writes only to segments that it began',
     scenario: {
       file: LOG_RECOVERY,
@@ -69,9 +69,9 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'first-of-a-segment-follows-anything',
     area: 'named',
-    file: 'storage/log-recovery.ts',
-    find: '  if (previous === last) return;\n',
-    replace: '  if (last >= 0) return;\n',
+    in: 'checkFollows',
+    find: 'if (previous === last) return;',
+    replace: 'if (last >= 0) return;',
     breaks: 'each proposal of the log names its predecessor (invariant 2)',
     scenario: {
       file: LOG_RECOVERY,
@@ -81,25 +81,28 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'unread-damage-is-not-given-up',
     area: 'named',
-    file: 'storage/storage.ts',
-    find: 'if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) {',
-    replace: 'if (isOld) {',
+    in: 'Storage.#throwUnreadable',
+    find: 'if (isOld || live.log.dropThrough(error.through, live.tree.checkpoint.zxid)) $BODY',
+    replace: 'if (isOld) $BODY',
     breaks: 'unreadable history that only a learner needs costs no member its vote',
     scenario: { file: UNREAD, name: LOST },
   },
   {
     name: 'mark-only-where-it-is-quiet',
     area: 'named',
-    file: 'driver/state-keeper.ts',
-    find: '    if (!isMarked && !isDue) return;\n    this.#markedAtMs = nowMs;\n    if (!isMarked)',
-    replace: '    this.#markedAtMs = nowMs;\n    if (!isMarked && isDue)',
+    in: 'StateKeeper.#maybeMarkEnd',
+    find: `if (!isMarked && !isDue) return;
+      this.#markedAtMs = nowMs;
+      if (!isMarked) this.queue.markLogEnd();`,
+    replace: `this.#markedAtMs = nowMs;
+      if (!isMarked && isDue) this.queue.markLogEnd();`,
     breaks: 'what was durable for more than about a second is missed, under load too',
     scenario: { file: CUT_LOG, name: UNDER_LOAD },
   },
   {
     name: 'mark-under-way-not-lowered',
     area: 'named',
-    file: 'storage/storage.ts',
+    in: 'Storage.markLogEnd',
     find: 'this.#meta.remember({ recordedZxid: this.last });',
     replace: 'await this.#meta.change({ recordedZxid: this.last });',
     breaks: 'the mark is never beyond the end of the log, so valid data never looks damaged',
@@ -108,7 +111,7 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'cut-off-ranges-are-told-of',
     area: 'named',
-    file: 'storage/log-segment.ts',
+    in: 'Segment.cut',
     find: 'cutRanges(this.ranges, after);',
     replace: 'cutRanges(this.ranges, Number.MAX_SAFE_INTEGER);',
     breaks: 'what was cut off a segment is not reported as part of it',
@@ -117,9 +120,10 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'headroom-of-a-part-is-the-proposal-before',
     area: 'named',
-    file: '../../protocol/src/peer/proposal-batch.ts',
-    find: 'this.bytes.subarray(from, to));',
-    replace: 'this.bytes.subarray(from, to), HEADROOM_BYTES);',
+    in: 'ProposalBatch.part',
+    find: 'return new ProposalBatch({ previous, first, last, count }, this.bytes.subarray(from, to));',
+    replace:
+      'return new ProposalBatch({ previous, first, last, count }, this.bytes.subarray(from, to), HEADROOM_BYTES);',
     breaks:
       'a frame is written into the headroom of its batch, and what others read stays unchanged',
     scenario: {
@@ -130,9 +134,10 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'founding-marked-complete-first',
     area: 'named',
-    file: 'storage/recovery.ts',
-    find: '  const removed = await clear(setup);',
-    replace: '  const removed = await clear(setup);\n  await treeStore.completeFounding();',
+    in: 'foundStorage',
+    find: 'const metaStore = await MetaStore.open(treeStore);',
+    replace: `await treeStore.completeFounding();
+      const metaStore = await MetaStore.open(treeStore);`,
     breaks: 'what a loss of power leaves of a first start counts as an empty directory',
     scenario: {
       file: UNFINISHED,
@@ -142,8 +147,8 @@ export const ownMutants: readonly NamedMutant[] = [
   {
     name: 'founded-member-without-meta-is-empty',
     area: 'named',
-    file: 'storage/unfinished-founding.ts',
-    find: "  if (founding === 'complete') return false;\n",
+    in: 'isUnfinished',
+    find: "if (founding === 'complete') return false;",
     replace: '',
     breaks: 'a member that may have promised an epoch is never taken for an empty one',
     scenario: {

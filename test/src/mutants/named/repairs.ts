@@ -7,9 +7,9 @@ export const repairMutants: readonly NamedMutant[] = [
   {
     name: 'repair-without-quorum',
     area: 'named',
-    file: 'driver/damage-repair.ts',
-    find: '    if (attempt === null || !this.#isConfirmed(attempt)) return;',
-    replace: '    if (attempt === null) return;',
+    in: 'DamageRepair.#maybeSwitch',
+    find: 'if (attempt === null || !this.#isConfirmed(attempt)) return;',
+    replace: 'if (attempt === null) return;',
     breaks: 'memory that no quorum has confirmed never replaces a damaged disk',
     scenario: {
       file: SERVING,
@@ -19,11 +19,11 @@ export const repairMutants: readonly NamedMutant[] = [
   {
     name: 'repair-proved-by-an-earlier-state',
     area: 'named',
-    file: 'driver/damage-repair.ts',
-    find: `    if (confirmed === null || confirmed.zxid < zxid) return false;
-    return confirmed.zxid > zxid || confirmed.digest === digest;`,
-    replace: `    if (confirmed === null) return false;
-    return confirmed.zxid !== zxid || confirmed.digest === digest;`,
+    in: 'DamageRepair.#isConfirmed',
+    find: `if (confirmed === null || confirmed.zxid < zxid) return false;
+      return confirmed.zxid > zxid || confirmed.digest === digest;`,
+    replace: `if (confirmed === null) return false;
+      return confirmed.zxid !== zxid || confirmed.digest === digest;`,
     breaks: 'a repair from memory is proved by its own state or by one that was made from it',
     scenario: {
       file: SERVING,
@@ -33,9 +33,9 @@ export const repairMutants: readonly NamedMutant[] = [
   {
     name: 'leader-ends-on-damage',
     area: 'named',
-    file: 'driver/transfers.ts',
-    find: '      if (!(error instanceof DamagedError)) throw error;\n      this.#onDamage(',
-    replace: '      if (error instanceof DamagedError) throw error;\n      this.#onDamage(',
+    in: 'Transfers.sendSnapshot',
+    find: 'if (!(error instanceof DamagedError)) throw error;',
+    replace: 'if (error instanceof DamagedError) throw error;',
     breaks: 'a leader whose disk is damaged goes on leading',
     scenario: {
       file: SERVING,

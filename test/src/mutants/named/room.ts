@@ -13,7 +13,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-of-a-moment',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'LeadersRoom.judge',
     find: 'const lastingSinceMs = nowMs - LASTING_MS;',
     replace: 'const lastingSinceMs = Math.max(nowMs, LASTING_MS);',
     breaks: 'a leader relies on room once it has lasted: members may share a disk',
@@ -24,16 +24,16 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-spares-without-a-quorum',
     area: 'named',
-    file: 'zab/room.ts',
-    find: 'this.spares = isEnough ? inOrder(',
-    replace: 'this.spares = isEnough || this.refuses ? inOrder(',
+    in: 'LeadersRoom.judge',
+    find: 'this.spares = isEnough ? inOrder(fullLinks.filter(maySpare)) : [];',
+    replace: 'this.spares = isEnough || this.refuses ? inOrder(fullLinks.filter(maySpare)) : [];',
     breaks: 'nobody steps out whom a quorum with room does not replace',
     scenario: rule('refuses data, and does without nobody, once those with room are no quorum'),
   },
   {
     name: 'room-refuses-for-one',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'LeadersRoom.judge',
     find: 'this.refuses = !isEnough && (isOwnFull || full.length > 0);',
     replace: 'this.refuses = isOwnFull || full.length > 0;',
     breaks: 'one full member of three makes nobody refuse data',
@@ -44,16 +44,16 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-of-the-full-leader',
     area: 'named',
-    file: 'zab/room.ts',
-    find: 'if (id === own) return !isOwnFull && roomSinceMs <= sinceMs;',
-    replace: 'if (id === own) return isOwnFull || roomSinceMs <= sinceMs;',
+    in: 'LeadersRoom.#haveRoom',
+    find: 'return !isOwnFull && roomSinceMs <= sinceMs;',
+    replace: 'return isOwnFull || roomSinceMs <= sinceMs;',
     breaks: 'a leader with a full disk is not among those with room',
     scenario: rule('alone refuses while its disk is full'),
   },
   {
     name: 'room-refuses-nothing',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'LeadersRoom.judge',
     find: 'this.refuses = !isEnough && (isOwnFull || full.length > 0);',
     replace: 'this.refuses = !isEnough && isOwnFull && full.length > 0;',
     breaks: 'data is refused where a learner without room would have to write it',
@@ -62,7 +62,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-of-the-unknown',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'hasRoom',
     find: 'return link.version >= ROOM_SINCE && link.vote !== null && !isFull(link);',
     replace: 'return link.version >= ROOM_SINCE - 1 && link.vote !== null && !isFull(link);',
     breaks: 'a member of an earlier wire version has no room that counts',
@@ -71,7 +71,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-of-the-unsynced',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'LeadersRoom.#haveRoom',
     find: 'if (learner === undefined || !learner.synced) return false;',
     replace: 'if (learner === undefined) return false;',
     breaks: 'only synced learners make the quorum for which a full member steps out',
@@ -80,7 +80,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-hands-over-for-ever',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'LeadersRoom.judge',
     find: 'const hasHandedOver = isSameShortage && nowMs - handedOverAtMs < TRY_AGAIN_MS;',
     replace: 'const hasHandedOver = isSameShortage && nowMs - handedOverAtMs < -TRY_AGAIN_MS;',
     breaks: 'a leader that could not hand over does not repeat it for a minute',
@@ -89,16 +89,16 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-follows-who-spares',
     area: 'named',
-    file: 'zab/room.ts',
-    find: '    if (this.isSparedBy(vote)) {',
-    replace: '    if (this.isSparedBy(vote) && leader === 0) {',
+    in: 'Standby.declines',
+    find: 'if (this.isSparedBy(vote)) $BODY',
+    replace: 'if (this.isSparedBy(vote) && leader === 0) $BODY',
     breaks: 'a full member does not follow a leader that does without it',
     scenario: trace('full-follower-steps-out'),
   },
   {
     name: 'room-spared-by-a-guess',
     area: 'named',
-    file: 'zab/looking.ts',
+    in: 'Looking.sparedBy',
     find: 'return leader !== null && this.#standby.isSparedBy(leader) ? leader.leader : 0;',
     replace: 'return leader !== null && this.#member.isFull ? leader.leader : 0;',
     breaks: 'a member reports that a leader does without it only once that leader has said so',
@@ -107,16 +107,17 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-of-the-silent',
     area: 'named',
-    file: 'zab/room.ts',
-    find: 'link.heardAtMs >= heardSinceMs',
-    replace: '(link.heardAtMs >= heardSinceMs || !isOwnFull)',
+    in: 'LeadersRoom.#haveRoom',
+    find: 'return hasRoom(link) && link.roomSinceMs <= sinceMs && link.heardAtMs >= heardSinceMs;',
+    replace:
+      'return hasRoom(link) && link.roomSinceMs <= sinceMs && (link.heardAtMs >= heardSinceMs || !isOwnFull);',
     breaks: 'a leader does not rely on the room of a member that may be lost',
     scenario: rule('asks for a full member again while another has been silent for half of H'),
   },
   {
     name: 'room-patient-with-who-needs-it',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'Standby.#mayBeSparedBy',
     find: 'if (on !== null && on === this.#sparedOn) return false;',
     replace: 'if (on !== null && on === this.#sparedOn && !this.#isPatient) return false;',
     breaks: 'a full member is back as soon as its leader no longer does without it',
@@ -127,7 +128,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-patient-for-ever',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'Standby.#isPatient',
     find: 'return nowMs - sinceMs <= options.peerTimeoutMs + LASTING_MS;',
     replace: 'return nowMs - sinceMs <= 1000 * options.peerTimeoutMs;',
     breaks: 'a full member that knows more stands after a while',
@@ -136,7 +137,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-not-for-a-founding',
     area: 'named',
-    file: 'zab/room.ts',
+    in: 'Standby.yields',
     find: "if (!isOwnFull || electorate.kind !== 'members' || !this.#isPatient) return false;",
     replace: "if (!isOwnFull || electorate.kind === 'none' || !this.#isPatient) return false;",
     breaks: 'a full member takes part in a founding',
@@ -145,7 +146,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-stands-while-full',
     area: 'named',
-    file: 'zab/looking.ts',
+    in: 'Looking.#best',
     find: 'let best = !yields && this.#mayWin(electorate) ? own : NOBODY;',
     replace: 'let best = this.#mayWin(electorate) ? own : NOBODY;',
     breaks: 'a full member does not stand while a quorum of others has room',
@@ -154,7 +155,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-votes-for-the-full',
     area: 'named',
-    file: 'zab/looking.ts',
+    in: 'Looking.#best',
     find: 'if (yields && !hasRoom(link)) continue;',
     replace: 'if (yields && !hasRoom(link) && vote.leader === 0) continue;',
     breaks: 'a full member votes for one with room',
@@ -163,7 +164,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-decided-by-the-follower',
     area: 'named',
-    file: 'zab/following.ts',
+    in: 'Following.onVote',
     find: 'if (this.#member.isFull && vote.spares?.includes(this.#member.id)) this.#stepOut();',
     replace: 'if (this.#member.isFull && vote.spares !== undefined) this.#stepOut();',
     breaks: 'a follower steps out only when its leader does without it',
@@ -172,8 +173,8 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-snapshot-to-the-last-byte',
     area: 'named',
-    file: 'zab/following.ts',
-    find: "    if (this.#phase === 'snapshot' && this.#member.room === 'scarce') this.#giveUp('snapshot');\n",
+    in: 'Following.onRoom',
+    find: "if (this.#phase === 'snapshot' && this.#member.room === 'scarce') this.#giveUp('snapshot');",
     replace: '',
     breaks: 'a snapshot is given up before it takes the last room of a disk',
     scenario: rule('gives up a snapshot for which there is no room, for a minute'),
@@ -181,9 +182,10 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-log-to-the-last-byte',
     area: 'named',
-    file: 'zab/following.ts',
-    find: "if (isSpare && this.#member.room === 'scarce') return",
-    replace: "if (isSpare && this.#member.room === 'scarce' && !this.#sawLeading) return",
+    in: 'Following.#onProposeMessage',
+    find: "if (isSpare && this.#member.room === 'scarce') return this.#giveUp('log');",
+    replace:
+      "if (isSpare && this.#member.room === 'scarce' && !this.#sawLeading) return this.#giveUp('log');",
     breaks: 'the log of a leader that does not need this member is given up while room is scarce',
     scenario: rule(
       'gives up a log whose leader has a quorum without it, until room is scarce no more',
@@ -192,7 +194,7 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-log-of-who-needs-it',
     area: 'named',
-    file: 'zab/following.ts',
+    in: 'Following.#onProposeMessage',
     find: "const isSpare = this.#phase === 'syncing' && this.#isEstablished;",
     replace: "const isSpare = this.#phase === 'syncing' || this.#isEstablished;",
     breaks: 'a leader that needs this member for its quorum gets its acknowledgement',
@@ -201,17 +203,19 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-gave-up-all-leaders',
     area: 'named',
-    file: 'zab/given-up.ts',
-    find: "(situation.needsSnapshot && attempt.transfer === 'snapshot')",
-    replace: "attempt.transfer === 'snapshot'",
+    in: 'GivenUp.waitsFor',
+    find: `const concerns =
+        whose === leader || (situation.needsSnapshot && attempt.transfer === 'snapshot');`,
+    replace: `const concerns =
+        whose === leader || attempt.transfer === 'snapshot';`,
     breaks: 'another leader, which may have the log, may try at once',
     scenario: rule('lets another leader try at once, which may do without a snapshot'),
   },
   {
     name: 'room-log-waits-beyond-the-term',
     area: 'named',
-    file: 'zab/zab.ts',
-    find: "      if (message.state !== 'leading') this.#member.givenUp.onNotLeading(peer);\n",
+    in: 'Zab.#onMessage',
+    find: "if (message.state !== 'leading') this.#member.givenUp.onNotLeading(peer);",
     replace: '',
     breaks: 'a leader that has lost its quorum gets the member that gave up its log',
     scenario: rule(
@@ -221,9 +225,10 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-snapshots-in-a-loop',
     area: 'named',
-    file: 'zab/given-up.ts',
-    find: "isRepeated || room !== 'enough'",
-    replace: "(isRepeated && room === 'full') || room !== 'enough'",
+    in: 'waits',
+    find: "return transfer === 'log' ? room === 'scarce' : isRepeated || room !== 'enough';",
+    replace:
+      "return transfer === 'log' ? room === 'scarce' : (isRepeated && room === 'full') || room !== 'enough';",
     breaks: 'room that a removed snapshot leaves is no reason to take it again',
     scenario: rule(
       'waits for a minute once two snapshots that began with room ended since room gets scarce',
@@ -232,8 +237,8 @@ export const roomMutants: readonly NamedMutant[] = [
   {
     name: 'room-spares-unjudged',
     area: 'named',
-    file: 'zab/judge.ts',
-    find: "  if (spares.includes(link.peer)) return 'it spares itself';\n",
+    in: 'implausibleVote',
+    find: 'if (spares.includes(link.peer)) return $TEXT;',
     replace: '',
     breaks: 'nothing that a vote says of room is taken unjudged',
     scenario: { file: 'server/src/zab/judge.test.ts', name: 'is refused when it spares itself' },

@@ -9,26 +9,24 @@ export const sessionMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4678-in-sync-one-proposal-short',
     area: 'named',
-    file: 'zab/catch-up.ts',
-    find: '    const { last } = history;\n    if (learner',
-    replace:
-      '    const last = Math.max(learner.sentThrough, this.#member.committed - 1);\n' +
-      '    if (learner',
+    in: 'CatchUp.#continue',
+    find: 'const { last } = history;',
+    replace: 'const last = Math.max(learner.sentThrough, this.#member.committed - 1);',
     also: [
       {
-        file: 'zab/following.ts',
-        find: '    if (this.#serveFrom === null || !this.#member.knows(zxid)) {\n      return this.#violation(`commit',
-        replace: '    if (this.#serveFrom === null) {\n      return this.#violation(`commit',
+        in: 'Following.#onCommit',
+        find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
+        replace: 'if (this.#serveFrom === null) $BODY',
       },
       {
-        file: 'zab/following.ts',
-        find: '    if (this.#serveFrom === null || !this.#member.knows(zxid)) {\n      return this.#violation(`leaderDurable',
-        replace: '    if (this.#serveFrom === null) {\n      return this.#violation(`leaderDurable',
+        in: 'Following.#onLeaderDurable',
+        find: 'if (this.#serveFrom === null || !this.#member.knows(zxid)) $BODY',
+        replace: 'if (this.#serveFrom === null) $BODY',
       },
       {
-        file: 'zab/following.ts',
-        find: '    this.#serveFrom = message.committed;',
-        replace: '    this.#serveFrom = this.#member.history.last;',
+        in: 'Following.#onUpToDate',
+        find: 'this.#serveFrom = message.committed;',
+        replace: 'this.#serveFrom = this.#member.history.last;',
       },
     ],
     breaks: 'a member that has rejoined has applied everything that was committed',
@@ -40,8 +38,8 @@ export const sessionMutants: readonly NamedMutant[] = [
   {
     name: 'zk-1367-ephemerals-forgotten-at-restart',
     area: 'named',
-    file: 'state/tree-loader.ts',
-    find: '      this.#parts.ephemerals.add(node, this.#parts.store.double(node, DOUBLE.owner));\n',
+    in: 'TreeLoader.#list',
+    find: 'this.#parts.ephemerals.add(node, this.#parts.store.double(node, DOUBLE.owner));',
     replace: '',
     breaks:
       'the close of a session deletes all its ephemerals, including those from before a restart',
@@ -53,8 +51,8 @@ export const sessionMutants: readonly NamedMutant[] = [
   {
     name: 'zk-1208-create-behind-the-close',
     area: 'named',
-    file: 'pipeline/sessions-in-flight.ts',
-    find: '    if (this.isEndDecided(session)) return false;\n',
+    in: 'SessionsInFlight.isLive',
+    find: 'if (this.isEndDecided(session)) return false;',
     replace: '',
     breaks: 'a session that is being closed creates nothing more',
     scenario: scenario(
@@ -65,19 +63,18 @@ export const sessionMutants: readonly NamedMutant[] = [
   {
     name: 'zk-3526-read-only-sessions-written',
     area: 'named',
-    file: 'pipeline/pipeline.ts',
-    find: "      case 'welcome':\n",
-    replace:
-      "      case 'welcome':\n" +
-      '        if (this.isReadOnly) {\n' +
-      '          const { timeoutMs } = connection;\n' +
-      "          const op = { kind: 'createSession', timeoutMs, password: new Uint8Array(16) } as const;\n" +
-      '          const txn = { origin: 0, request: 0, session: 0, time: this.#state.lastTime, op };\n' +
-      '          const ignore = () => undefined;\n' +
-      '          const sink = { created: ignore, deleted: ignore, dataChanged: ignore };\n' +
-      '          const zxid = this.#state.lastZxid + 1;\n' +
-      '          this.#state.apply(zxid, txn, sink);\n' +
-      '        }\n',
+    in: 'Pipeline.#onConnect',
+    find: 'return this.#welcome(connection);',
+    replace: `if (this.isReadOnly) {
+        const { timeoutMs } = connection;
+        const op = { kind: 'createSession', timeoutMs, password: new Uint8Array(16) } as const;
+        const txn = { origin: 0, request: 0, session: 0, time: this.#state.lastTime, op };
+        const ignore = () => undefined;
+        const sink = { created: ignore, deleted: ignore, dataChanged: ignore };
+        const zxid = this.#state.lastZxid + 1;
+        this.#state.apply(zxid, txn, sink);
+      }
+      return this.#welcome(connection);`,
     breaks: 'read-only mode never touches the replicated state',
     scenario: scenario(
       'read-only',
@@ -87,9 +84,9 @@ export const sessionMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4814-read-only-byte-for-everybody',
     area: 'named',
-    file: 'pipeline/handshake.ts',
-    find: '    readOnly: connection.hasReadOnly ? session.isReadOnly : null,',
-    replace: '    readOnly: session.isReadOnly,',
+    in: 'writeResponse',
+    find: 'connection.hasReadOnly ? session.isReadOnly : null',
+    replace: 'session.isReadOnly',
     breaks: 'a client gets a readOnly byte only if it sent one',
     scenario: scenario(
       'handshake',

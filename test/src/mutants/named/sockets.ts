@@ -1,19 +1,16 @@
 /**
  * Named bugs at sockets and names: a server that accepts nothing more, addresses that were looked
- * up once, a client in an endless loop. Two of them are the client's: their files are named from
- * server/src as well.
+ * up once, a client in an endless loop. Two of them are the client's.
  */
 import { type NamedMutant, scenario } from './named-mutant.js';
-
-const CLIENT = '../../client/src';
 
 export const socketMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4203-deaf-after-accept-failed',
     area: 'named',
-    file: 'net/tcp-listener.ts',
-    find: "          this.#rateLimited.error('net.accept_failed', { ...address, err: error });",
-    replace: '          server.close(() => error);',
+    in: 'TcpListener.bind',
+    find: "this.#rateLimited.error('net.accept_failed', { ...address, err: error });",
+    replace: 'server.close(() => error);',
     breaks: 'a listener whose accept fails continues to accept',
     scenario: scenario(
       'sockets',
@@ -23,14 +20,13 @@ export const socketMutants: readonly NamedMutant[] = [
   {
     name: 'zk-1506-peer-resolved-once',
     area: 'named',
-    file: 'net/peer-names.ts',
-    find: '    return this.#names.resolve(name);\n',
-    replace:
-      "    const known: unknown = Reflect.get(this, 'resolved');\n" +
-      '    if (known instanceof Promise) return known;\n' +
-      '    const resolved = this.#names.resolve(name);\n' +
-      "    Reflect.set(this, 'resolved', resolved);\n" +
-      '    return resolved;\n',
+    in: 'PeerNames.resolve',
+    find: 'return this.#names.resolve(name);',
+    replace: `const known: unknown = Reflect.get(this, 'resolved');
+      if (known instanceof Promise) return known;
+      const resolved = this.#names.resolve(name);
+      Reflect.set(this, 'resolved', resolved);
+      return resolved;`,
     breaks: 'a peer’s name is resolved again at each dial',
     scenario: scenario(
       'sockets',
@@ -40,11 +36,10 @@ export const socketMutants: readonly NamedMutant[] = [
   {
     name: 'zk-2184-server-resolved-once',
     area: 'named',
-    file: `${CLIENT}/wire/host-list.ts`,
-    find: '    const ips = await this.#options.resolve(server.host);',
-    replace:
-      "    const ips = Reflect.get(this, 'resolved') ?? (await this.#options.resolve(server.host));\n" +
-      "    Reflect.set(this, 'resolved', ips);",
+    in: 'HostList.#addressesOf',
+    find: 'const ips = await this.#options.resolve(server.host);',
+    replace: `const ips = Reflect.get(this, 'resolved') ?? (await this.#options.resolve(server.host));
+      Reflect.set(this, 'resolved', ips);`,
     breaks: 'a server’s name is resolved again in each round',
     scenario: scenario(
       'clients',
@@ -54,9 +49,9 @@ export const socketMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4508-no-pause-between-rounds',
     area: 'named',
-    file: `${CLIENT}/session/back-off.ts`,
-    find: '    return ceilingMs * surroundings.random();',
-    replace: '    return Math.min(1, ceilingMs * surroundings.random());',
+    in: 'BackOff.nextDelayMs',
+    find: 'return ceilingMs * surroundings.random();',
+    replace: 'return Math.min(1, ceilingMs * surroundings.random());',
     breaks: 'while no server is up, a client waits longer and longer between its rounds',
     scenario: scenario(
       'clients',

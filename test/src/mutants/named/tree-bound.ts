@@ -18,7 +18,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'tree-bound-without-what-is-in-flight',
     area: 'named',
-    file: 'pipeline/tree-room.ts',
+    in: 'TreeRoom.bytes',
     find: 'return this.#state.bytes + this.#inFlightBytes;',
     replace: 'return this.#state.bytes;',
     breaks: 'what is proposed and not applied counts for the bound of the tree',
@@ -27,7 +27,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'tree-bound-keeps-what-failed',
     area: 'named',
-    file: 'pipeline/prepare.ts',
+    in: 'Prepare.prepare',
     find: "if (op.kind !== 'error') this.#room.commit(zxid);",
     replace: 'this.#room.commit(zxid);',
     breaks: 'a multi that failed takes no space',
@@ -36,7 +36,7 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'tree-bytes-drift-on-overwrite',
     area: 'named',
-    file: 'state/tree.ts',
+    in: 'Tree.#payloadGrew',
     find: 'this.#znodesBytes += after - payloadBytes(nameBytes, dataBytesBefore);',
     replace: 'this.#znodesBytes += after - payloadBytes(nameBytes, 0) - dataBytesBefore;',
     breaks: 'the estimate of the tree follows data that grows or shrinks',
@@ -45,16 +45,16 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'tree-bytes-forgotten-by-recovery',
     area: 'named',
-    file: 'state/tree-loader.ts',
-    find: 'znodeBytes(reader.end - reader.start, Math.max(0, reader.dataBytes))',
-    replace: 'znodeBytes(0, Math.max(0, reader.dataBytes))',
+    in: 'TreeLoader.#loadRecord',
+    find: 'this.#znodesBytes += znodeBytes(reader.end - reader.start, Math.max(0, reader.dataBytes));',
+    replace: 'this.#znodesBytes += znodeBytes(0, Math.max(0, reader.dataBytes));',
     breaks: 'a member that was restarted has the same count as the others',
     scenario: { file: BYTES, name: IS_COUNT },
   },
   {
     name: 'compaction-leaves-the-location',
     area: 'named',
-    file: 'state/memory/payload-compaction.ts',
+    in: 'PayloadCompaction.#moveMaybe',
     find: 'this.#store.setInt(node, INT.location, moved);',
     replace: 'this.#store.setInt(node, INT.location, location);',
     breaks: 'name and data of a znode are where its row says, wherever compaction moves them',
@@ -63,18 +63,19 @@ export const treeBoundMutants: readonly NamedMutant[] = [
   {
     name: 'sparse-chunks-are-filled-again',
     area: 'named',
-    file: 'state/memory/data-slabs.ts',
-    find: '      if (hasRoom(chunk)) this.#unlink(chunk);\n      chunk.isLeaving = true;',
-    replace: '      chunk.isLeaving = false;',
+    in: 'DataSlabs.leaveSparseChunks',
+    find: `if (hasRoom(chunk)) this.#unlink(chunk);
+      chunk.isLeaving = true;`,
+    replace: 'chunk.isLeaving = false;',
     breaks: 'memory that a client left mostly unused is given back',
     scenario: { file: COMPACTION, name: BOUNDS_HELD },
   },
   {
     name: 'tree-bound-of-the-leader-alone',
     area: 'named',
-    file: 'driver/tree-bound.ts',
-    find: 'Math.min(ownBytes, ...this.#others.values())',
-    replace: 'ownBytes',
+    in: 'TreeBound.onConnected',
+    find: 'this.#bytesMax = configuredBytes ?? Math.min(ownBytes, ...this.#others.values());',
+    replace: 'this.#bytesMax = configuredBytes ?? ownBytes;',
     breaks: 'the member with the least memory bounds the tree, whoever leads',
     scenario: {
       file: ENSEMBLE,

@@ -7,9 +7,9 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-1412-children-by-the-wrong-zxid',
     area: 'named',
-    file: 'pipeline/set-watches.ts',
-    find: '    else if (tree.pzxid(node) > seen && mayRead(scene, node)) {',
-    replace: '    else if (tree.mzxid(node) > seen && mayRead(scene, node)) {',
+    in: 'catchUp',
+    find: 'tree.pzxid(node)',
+    replace: 'tree.mzxid(node)',
     breaks: 'after a reconnect a client is notified of what it missed, and of nothing else',
     scenario: scenario(
       WATCHES,
@@ -19,11 +19,10 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4466-one-mode-a-path',
     area: 'named',
-    file: 'state/watches.ts',
-    find: '    table.add(path, watcher);\n',
-    replace:
-      '    for (const other of this.#all()) if (other !== table) other.remove(path, watcher);\n' +
-      '    table.add(path, watcher);\n',
+    in: 'WatchTable.add',
+    find: 'table.add(path, watcher);',
+    replace: `for (const other of this.#all()) if (other !== table) other.remove(path, watcher);
+      table.add(path, watcher);`,
     breaks: 'watches of several modes coexist on a path',
     scenario: scenario(
       WATCHES,
@@ -33,9 +32,9 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4471-children-takes-persistent',
     area: 'named',
-    file: 'pipeline/watch-requests.ts',
-    find: "  [WatcherType.children, ['child']],",
-    replace: "  [WatcherType.children, ['child', 'persistent']],",
+    in: 'MODES_BY_TYPE',
+    find: "['child']",
+    replace: "['child', 'persistent']",
     breaks: 'type `children` means one-shot watches only',
     scenario: scenario(
       WATCHES,
@@ -45,9 +44,9 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4472-persistent-takes-all',
     area: 'named',
-    file: 'pipeline/watch-requests.ts',
-    find: "  [WatcherType.persistent, ['persistent']],",
-    replace: "  [WatcherType.persistent, ['persistent', 'data', 'child']],",
+    in: 'MODES_BY_TYPE',
+    find: "['persistent']",
+    replace: "['persistent', 'data', 'child']",
     breaks: 'a persistent watch can be removed alone',
     scenario: scenario(
       WATCHES,
@@ -57,7 +56,7 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4475-recursive-hears-children',
     area: 'named',
-    file: 'state/watches.ts',
+    in: 'WatchTable.trigger',
     find: 'const all = this.#withPersistent(above, parent);',
     replace: "const all = this.#withStanding(above, { kind: 'dataChanged', path: parent });",
     breaks: 'a recursive watch never receives childrenChanged',
@@ -69,9 +68,10 @@ export const watchMutants: readonly NamedMutant[] = [
   {
     name: 'zk-4655-events-without-a-zxid',
     area: 'named',
-    file: 'pipeline/apply.ts',
-    find: '{ zxid: this.#zxid, type, path }',
-    replace: '{ zxid: Math.min(-1, this.#zxid), type, path }',
+    in: 'Applier.#emit',
+    find: 'channel.stats.sentEvent(writeEvent(channel.writer, { zxid: this.#zxid, type, path }));',
+    replace:
+      'channel.stats.sentEvent(writeEvent(channel.writer, { zxid: Math.min(-1, this.#zxid), type, path }));',
     breaks: 'an event carries the zxid of its change',
     scenario: scenario(WATCHES, 'ZK-4655: an event carries the zxid of the change that it reports'),
   },
